@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "instance.h"
+#include "content.h"
 
 /* Co-Simulation. The integrator chooses its own steps and runs ahead of the communication point; the results at
  * communication points come from its dense output. The results therefore do not depend on the communication step size.
@@ -26,7 +26,10 @@ static const char *outcome_text(lw_ode_outcome outcome) {
   return "";
 }
 
+/* A parameter with which no pose can be evaluated fails at any step size. */
 static fmu_status integration_failed(const fmu *f, lw_ode_outcome outcome) {
+  if (lw_evaluate(f->state, LW_STAGE_DERIVATIVES) == LW_ERROR_PARAMETER)
+    return fmu_log_message(&f->log, FMU_ERROR, "%s; a shorter step does not help", lw_state_message(f->state));
   return fmu_log_message(&f->log, FMU_DISCARD, "the integration stops at t = %.9g, %s: %s; a shorter step may succeed",
                          lw_ode_time(f->ode), outcome_text(outcome), lw_state_message(f->state));
 }
@@ -170,35 +173,14 @@ static fmu_status step_without_states(fmu *f, double end) {
   return status;
 }
 
-/* Importers add or multiply step sizes, so the times may differ by rounding. */
-static int same_time(double a, double b, double length) {
-  return fabs(a - b) <= 1e-6 * length + 1e-12 * fmax(fabs(a), fabs(b));
-}
-
-static fmu_status check_step(const fmu *f, double time, double length) {
-  if (!isfinite(time) || !isfinite(length) || !(length > 0) || !(time + length > time))
-    return fmu_log_message(&f->log, FMU_ERROR, "the communication step from %g of size %g does not advance the time",
-                           time, length);
-  if (!same_time(time, f->run.time, length))
-    return fmu_log_message(&f->log, FMU_ERROR, "the communication point is %.17g, not %.17g", f->run.time, time);
-  const double end = time + length;
-  if (f->run.stop_defined && end > f->run.stop_time && !same_time(end, f->run.stop_time, length))
-    return fmu_log_message(&f->log, FMU_ERROR, "the step ends at %.17g, after the stop time %.17g", end,
-                           f->run.stop_time);
-  return FMU_OK;
-}
-
-fmu_status fmu_do_step(fmu *f, double time, double length, fmu_step *step) {
+fmu_status fmu_mechanism_do_step(fmu *f, double time, double length, fmu_step *step) {
   const fmu_run start = f->run;
-  *step = (fmu_step){start.time, 0, 0};
-  fmu_status status = check_step(f, time, length);
-  if (status != FMU_OK) return status;
   lw_state_save(f->state, f->backup);
   fmu_begin_interpolation(f);
   step_progress c = {time + length, time + length, start.time, f->run.input_changed,
                      f->ode ? attempts_of(f) + max_attempts : 0};
   f->run.input_changed = 0;
-  status = f->ode ? run_to_end(f, &c, step) : step_without_states(f, c.end);
+  const fmu_status status = f->ode ? run_to_end(f, &c, step) : step_without_states(f, c.end);
   if (status == FMU_OK) {
     fmu_end_interpolation(f);
     step->last_time = f->run.time;

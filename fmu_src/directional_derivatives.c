@@ -1,7 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "instance.h"
+#include "content.h"
 
 fmu_status fmu_get_dependencies(fmu *f, uint32_t unknown, fmu_list *knowns) {
   if (fmu_find_dependencies(&f->interface, unknown, knowns)) return FMU_OK;
@@ -14,7 +14,8 @@ fmu_status fmu_get_dependencies(fmu *f, uint32_t unknown, fmu_list *knowns) {
 static fmu_status check_seed(const fmu *f, const uint32_t *knowns, size_t n, const double *seed) {
   for (size_t j = 0; j < n; j++)
     if (!isfinite(seed[j]))
-      return fmu_log_message(&f->log, FMU_ERROR, "the seed of value reference %u is not a finite number", knowns[j]);
+      return fmu_log_message(&f->log, FMU_ERROR, "the seed of value reference %u is not a finite number",
+                             fmu_find_reference(&f->interface, knowns[j]));
   return FMU_OK;
 }
 
@@ -28,14 +29,20 @@ static lw_status differentiate(fmu *f, const uint32_t *unknowns, size_t n_unknow
   return lw_directional_derivative(f->state, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity);
 }
 
-fmu_status fmu_directional_derivative(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
-                                      size_t n_knowns, const double *seed, double *sensitivity) {
+fmu_status fmu_mechanism_directional_derivative(fmu *f, const uint32_t *unknowns, size_t n_unknowns,
+                                                const uint32_t *knowns, size_t n_knowns, const double *seed,
+                                                double *sensitivity) {
   if (n_unknowns == 0) return FMU_OK;
   if (!unknowns || !sensitivity || (n_knowns && (!knowns || !seed)))
     return fmu_log_message(&f->log, FMU_ERROR, "an array is NULL");
   fmu_status status = check_seed(f, knowns, n_knowns, seed);
   if (status == FMU_OK) status = fmu_update_states(f);
   if (status != FMU_OK) return status;
+  if (fmu_dae_is_on(f))
+    return fmu_dae_directional_derivative(f, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity);
+  for (size_t i = 0; i < n_unknowns; i++)
+    if (fmu_in_range(f->dae.residual, unknowns[i]) || fmu_in_range(f->dae.algebraic, unknowns[i]))
+      return fmu_refuse_variable(f, unknowns[i], "has derivatives in DAE mode only, after Initialization Mode");
   return fmu_core_status(f, differentiate(f, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity),
                          "the derivatives");
 }

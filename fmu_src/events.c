@@ -5,7 +5,8 @@
 /* The core's event counter. A model without transitions has none. */
 static double event_count(const fmu *f) { return f->events.count ? lw_state_reals(f->state)[f->events.first] : 0; }
 
-/* Every event requires a restart of the integrator. A failure leaves the state unchanged. */
+/* Every event requires a restart of the integrator, the importer's as well: it changes states or their derivatives. A
+ * failure leaves the state unchanged. */
 static fmu_status handle(fmu *f, lw_status (*core_function)(lw_state *state, int32_t *changed)) {
   const double before = event_count(f);
   int32_t changed = 0;
@@ -13,8 +14,7 @@ static fmu_status handle(fmu *f, lw_status (*core_function)(lw_state *state, int
   if (status != LW_OK)
     return fmu_log_message(&f->log, FMU_ERROR, "the event at t = %.9g: %s", f->run.time, lw_state_message(f->state));
   if (!changed && event_count(f) == before) return FMU_OK;
-  f->run.states_changed |= changed != 0;
-  f->run.restart_needed = 1;
+  f->run.restart_needed = f->run.dynamics_changed = 1;
   return fmu_log_message(&f->log, FMU_OK, "event at t = %.17g", f->run.time);
 }
 
@@ -28,13 +28,15 @@ double fmu_next_event_time(const fmu *f) {
 }
 
 fmu_status fmu_update_discrete_states(fmu *f, fmu_event_info *info) {
-  const fmu_status status = fmu_handle_events(f);
+  fmu_status status = fmu_update_states(f);
+  if (status == FMU_OK) status = fmu_handle_events(f);
   if (status != FMU_OK) return status;
+  if ((status = fmu_dae_start(f)) != FMU_OK) return status;
   const double next = fmu_next_event_time(f);
-  /* in Co-Simulation the importer does not own the states */
-  info->states_changed = f->run.states_changed && f->kind == FMU_MODEL_EXCHANGE;
+  /* Importers begin their integrators again for this report only. In Co-Simulation they have none. */
+  info->states_changed = f->run.dynamics_changed && f->kind == FMU_MODEL_EXCHANGE;
   info->time_defined = isfinite(next);
   info->time = info->time_defined ? next : 0;
-  f->run.states_changed = 0;
+  f->run.dynamics_changed = 0;
   return FMU_OK;
 }

@@ -41,7 +41,10 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
               .enabled = logging ? FMU_LOG_ALL : 0,
               .function = "fmi2Instantiate"},
   };
-  return fmu_create(&instantiation);
+  if (type == fmi2ModelExchange || type == fmi2CoSimulation) return fmu_create(&instantiation);
+  fmu_log_message(&instantiation.log, FMU_ERROR, "the type %d is neither fmi2ModelExchange nor fmi2CoSimulation",
+                  (int)type);
+  return NULL;
 }
 
 void fmi2FreeInstance(fmi2Component c) { fmu_free(c); }

@@ -21,7 +21,7 @@
   X(GetString, READABLE, READABLE)                                                             \
   X(SetReal, SETTABLE, SETTABLE)                                                               \
   X(SetInteger, SETTABLE_DISCRETE, SETTABLE)                                                   \
-  X(SetBoolean, SETTABLE_DISCRETE, SETTABLE)                                                   \
+  X(SetBoolean, SETTABLE_OR_KEPT, SETTABLE)                                                    \
   X(SetString, SETTABLE_DISCRETE, SETTABLE)                                                    \
   X(GetFMUstate, FMU_ANY, FMU_ANY)                                                             \
   X(SetFMUstate, FMU_ANY, FMU_ANY)                                                             \

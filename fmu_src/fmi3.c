@@ -4,11 +4,11 @@ DEFINE_CALL_TABLE;
 
 #define NEED_SIZE(n, expected) \
   if ((n) != (expected)) return (fmi3Status)fmu_log_message(&f->log, FMU_ERROR, #n " is %zu, not %zu", (n), (expected))
-/* Replaces value references of arrays by those of their elements: afterwards `refs` holds `n` scalar references. */
-#define EXPAND_ARRAYS(which, refs, n, n_values)                                                       \
-  do {                                                                                                \
-    const fmu_status taken = fmu_expand_arrays(f, which, (const uint32_t **)&(refs), &(n), n_values); \
-    if (taken != FMU_OK) return (fmi3Status)taken;                                                    \
+/* Replaces value references by the offsets of their scalars: afterwards `refs` holds `n` of them. */
+#define RESOLVE(which, refs, n, n_values)                                                          \
+  do {                                                                                             \
+    const fmu_status resolved = fmu_resolve(f, which, (const uint32_t **)&(refs), &(n), n_values); \
+    if (resolved != FMU_OK) return (fmi3Status)resolved;                                           \
   } while (0)
 
 /* ---- life cycle -------------------------------------------------------------------------------------- */
@@ -80,6 +80,19 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3
 
 void fmi3FreeInstance(fmi3Instance c) { fmu_free(c); }
 
+fmi3Status fmi3EnterConfigurationMode(fmi3Instance c) {
+  BEGIN(EnterConfigurationMode);
+  if (f->dae.n == 0) RETURN(fmu_log_message(&f->log, FMU_ERROR, "this FMU has no structural parameters"));
+  if (f->run.mode != FMU_INSTANTIATED)
+    RETURN(fmu_log_message(&f->log, FMU_ERROR, "the structural parameter is fixed: set it before Initialization Mode"));
+  RETURN(fmu_enter_mode(f, FMU_CONFIGURATION));
+}
+
+fmi3Status fmi3ExitConfigurationMode(fmi3Instance c) {
+  BEGIN(ExitConfigurationMode);
+  RETURN(fmu_enter_mode(f, FMU_INSTANTIATED));
+}
+
 fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean tolerance_defined, fmi3Float64 tolerance,
                                        fmi3Float64 start, fmi3Boolean stop_defined, fmi3Float64 stop) {
   BEGIN(EnterInitializationMode);
@@ -110,14 +123,14 @@ CHANGE_MODE(Reset, fmu_reset(f))
 fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_t n, fmi3Float64 values[],
                           size_t n_values) {
   BEGIN(GetFloat64);
-  EXPAND_ARRAYS(0, refs, n, n_values);
+  RESOLVE(0, refs, n, n_values);
   RETURN(fmu_get(f, FMU_REAL, refs, n, values));
 }
 
 fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3Float64 values[],
                           size_t n_values) {
   BEGIN(SetFloat64);
-  EXPAND_ARRAYS(0, refs, n, n_values);
+  RESOLVE(0, refs, n, n_values);
   RETURN(fmu_set(f, FMU_REAL, refs, n, values));
 }
 
@@ -125,13 +138,13 @@ fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_
   fmi3Status fmi3Get##Type(fmi3Instance c, const fmi3ValueReference refs[], size_t n, fmi3##Type values[],       \
                            size_t n_values) {                                                                    \
     BEGIN(Get##Type);                                                                                            \
-    NEED_SIZE(n_values, n);                                                                                      \
+    RESOLVE(0, refs, n, n_values);                                                                               \
     GET_CONVERTED(Type, types);                                                                                  \
   }                                                                                                              \
   fmi3Status fmi3Set##Type(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3##Type values[], \
                            size_t n_values) {                                                                    \
     BEGIN(Set##Type);                                                                                            \
-    NEED_SIZE(n_values, n);                                                                                      \
+    RESOLVE(0, refs, n, n_values);                                                                               \
     SET_CONVERTED(types, values[i]);                                                                             \
   }
 VARIABLES(Int32, FMU_INTEGER)
@@ -142,8 +155,8 @@ fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference
                                         const fmi3ValueReference knowns[], size_t n_knowns, const fmi3Float64 seed[],
                                         size_t n_seed, fmi3Float64 sensitivity[], size_t n_sensitivity) {
   BEGIN(GetDirectionalDerivative);
-  EXPAND_ARRAYS(0, unknowns, n_unknowns, n_sensitivity);
-  EXPAND_ARRAYS(1, knowns, n_knowns, n_seed);
+  RESOLVE(0, unknowns, n_unknowns, n_sensitivity);
+  RESOLVE(1, knowns, n_knowns, n_seed);
   RETURN(fmu_directional_derivative(f, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity));
 }
 
@@ -151,8 +164,8 @@ fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, const fmi3ValueReference unk
                                     const fmi3ValueReference knowns[], size_t n_knowns, const fmi3Float64 seed[],
                                     size_t n_seed, fmi3Float64 sensitivity[], size_t n_sensitivity) {
   BEGIN(GetAdjointDerivative);
-  EXPAND_ARRAYS(0, unknowns, n_unknowns, n_seed);
-  EXPAND_ARRAYS(1, knowns, n_knowns, n_sensitivity);
+  RESOLVE(0, unknowns, n_unknowns, n_seed);
+  RESOLVE(1, knowns, n_knowns, n_sensitivity);
   RETURN(fmu_adjoint_derivative(f, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity));
 }
 
@@ -311,11 +324,22 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Bo
   RETURN(status);
 }
 
+/* One order for a whole array. */
+static fmu_status check_orders(const fmu *f, const uint32_t *refs, size_t n, const int32_t *orders) {
+  if (n && (!refs || !orders)) return fmu_log_message(&f->log, FMU_ERROR, "an array is NULL");
+  fmu_status status = FMU_OK;
+  for (size_t i = 0; i < n && status == FMU_OK; i++) {
+    const fmu_scalars scalars = fmu_find_scalars(&f->interface, refs[i]);
+    if (scalars.n) status = fmu_check_output_derivatives(f, &scalars.first, 1, orders + i);
+  }
+  return status;
+}
+
 fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3Int32 orders[],
                                     fmi3Float64 values[], size_t n_values) {
   BEGIN(GetOutputDerivatives);
-  const fmu_status status = fmu_check_output_derivatives(f, refs, n, orders); /* one order for a whole array */
+  const fmu_status status = check_orders(f, refs, n, orders);
   if (status != FMU_OK) RETURN(status);
-  EXPAND_ARRAYS(0, refs, n, n_values);
+  RESOLVE(0, refs, n, n_values);
   RETURN(fmu_get_output_derivatives(f, refs, n, values));
 }

@@ -1,5 +1,4 @@
-/* FMI 3.0 functions for features that no model has: other variable types, clocks, structural parameters, model
- * partitions. They are exported, obey the mode table and log which feature is missing. */
+/* FMI 3.0 functions for features that no model has: other variable types, clocks, model partitions. They are exported, obey the mode table and log which feature is missing. */
 #include "fmi3_mode_table.h"
 
 #define NO_VARIABLES(Type)                                                                                       \
@@ -70,16 +69,6 @@ fmi3Status fmi3GetIntervalFraction(fmi3Instance c, const fmi3ValueReference refs
 }
 
 /* ---- modes ------------------------------------------------------------------------------------------- */
-
-fmi3Status fmi3EnterConfigurationMode(fmi3Instance c) {
-  BEGIN(EnterConfigurationMode);
-  RETURN(fmu_log_message(&f->log, FMU_ERROR, "this FMU has no structural parameters"));
-}
-
-fmi3Status fmi3ExitConfigurationMode(fmi3Instance c) {
-  BEGIN(ExitConfigurationMode); /* no mode allows this call */
-  return fmi3OK;
-}
 
 fmi3Instance fmi3InstantiateScheduledExecution(fmi3String name, fmi3String token, fmi3String resources,
                                                fmi3Boolean visible, fmi3Boolean logging,

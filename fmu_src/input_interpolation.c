@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instance.h"
+#include "content.h"
 
 /* ---- the inputs there are ---------------------------------------------------------------------------- */
 
@@ -39,9 +39,9 @@ int fmu_locate_inputs(fmu *f) {
   return 1;
 }
 
-int fmu_is_continuous_input(const fmu *f, uint32_t reference) {
-  return fmu_in_range(f->input, reference) && reference != f->time_reference && !fmu_in_range(f->command, reference) &&
-         !fmu_in_range(f->impulse, reference);
+int fmu_is_continuous_input(const fmu *f, uint32_t offset) {
+  return fmu_in_range(f->input, offset) && offset != f->time_reference && !fmu_in_range(f->command, offset) &&
+         !fmu_in_range(f->impulse, offset);
 }
 
 /* ---- polynomials ------------------------------------------------------------------------------------- */
@@ -59,25 +59,25 @@ static double polynomial_rate(const fmu_polynomial *p, double s) {
   return c[0] + s * (c[1] + s / 2 * (c[2] + s / 3 * c[3]));
 }
 
-static fmu_status check_rate(const fmu *f, uint32_t reference, int32_t order, double value) {
-  if (!fmu_is_continuous_input(f, reference)) return fmu_refuse_variable(f, reference, "is not a continuous input");
+static fmu_status check_rate(const fmu *f, uint32_t offset, int32_t order, double value) {
+  if (!fmu_is_continuous_input(f, offset)) return fmu_refuse_variable(f, offset, "is not a continuous input");
   if (order < 1 || order > FMU_MAX_INPUT_ORDER)
-    return fmu_refuse_variable(f, reference, "accepts derivatives of orders 1 to 4");
-  if (!isfinite(value)) return fmu_refuse_variable(f, reference, "cannot have a derivative that is not finite");
+    return fmu_refuse_variable(f, offset, "accepts derivatives of orders 1 to 4");
+  if (!isfinite(value)) return fmu_refuse_variable(f, offset, "cannot have a derivative that is not finite");
   return FMU_OK;
 }
 
-fmu_status fmu_set_input_derivatives(fmu *f, const uint32_t *references, size_t n, const int32_t *orders,
-                                     const double *values) {
+fmu_status fmu_mechanism_set_input_derivatives(fmu *f, const uint32_t *offsets, size_t n, const int32_t *orders,
+                                               const double *values) {
   if (n == 0) return FMU_OK;
-  if (!references || !orders || !values) return fmu_log_message(&f->log, FMU_ERROR, "an array is NULL");
+  if (!offsets || !orders || !values) return fmu_log_message(&f->log, FMU_ERROR, "an array is NULL");
   fmu_status status = FMU_OK;
-  for (size_t i = 0; i < n && status == FMU_OK; i++) status = check_rate(f, references[i], orders[i], values[i]);
+  for (size_t i = 0; i < n && status == FMU_OK; i++) status = check_rate(f, offsets[i], orders[i], values[i]);
   if (status != FMU_OK) return status;
   if (f->run.interpolation != FMU_INPUTS_RATES_SET) memset(f->polynomial, 0, f->input.count * sizeof *f->polynomial);
   f->run.interpolation = FMU_INPUTS_RATES_SET;
   for (size_t i = 0; i < n; i++) {
-    fmu_polynomial *p = f->polynomial + (references[i] - f->input.first);
+    fmu_polynomial *p = f->polynomial + (offsets[i] - f->input.first);
     p->source = FROM_IMPORTER;
     p->rate[orders[i] - 1] = values[i];
   }

@@ -1,6 +1,6 @@
 /* One FMU instance, independent of the FMI version: fmi2.c and fmi3.c translate their calls to these functions and
- * hold no state. A value reference is an offset into the core's block of doubles. A call that fails logs the reason; a
- * call that is not allowed changes nothing. */
+ * hold no state. A variable is an offset into the core's block of doubles, and its value reference in FMI 2.0; fmi3.c
+ * replaces value references by offsets. A call that fails logs the reason; a call that is not allowed changes nothing. */
 #ifndef LINKWORK_INSTANCE_H
 #define LINKWORK_INSTANCE_H
 #include "interface_file.h"
@@ -24,12 +24,14 @@ typedef struct fmu_run {
   uint32_t interpolation;     /* fmu_interpolation */
   uint32_t mode;              /* fmu_mode */
   uint32_t stop_defined;
-  uint32_t assembled;      /* the states are consistent with the parameters and start values */
-  uint32_t states_invalid; /* minimal states: `y` is set, the block's dependent states are not yet computed */
-  uint32_t restart_needed; /* the integrator's data do not belong to the present states and inputs */
-  uint32_t input_changed;  /* an input changed since the last communication step */
-  uint32_t event_pending;  /* the integrator has stopped at an event that the communication point has not reached */
-  uint32_t states_changed; /* an event changed the states, and UpdateDiscreteStates has not reported it */
+  uint32_t assembled;        /* the states are consistent with the parameters and start values */
+  uint32_t states_invalid;   /* minimal states: `y` is set, the block's dependent states are not yet computed */
+  uint32_t restart_needed;   /* the integrator's data do not belong to the present states and inputs */
+  uint32_t input_changed;    /* an input changed since the last communication step */
+  uint32_t event_pending;    /* the integrator has stopped at an event that the communication point has not reached */
+  uint32_t dynamics_changed; /* an event or a value set in Event Mode changed states or their derivatives, and
+                              * UpdateDiscreteStates has not reported it */
+  uint32_t dae;              /* the structural parameter `dae.enabled` */
 } fmu_run;
 
 #define FMU_DEFAULT_TOLERANCE 1e-7 /* in Co-Simulation, if the importer gives none */
@@ -51,16 +53,26 @@ typedef struct fmu_polynomial {
   uint64_t source;                         /* 0: the input is constant */
 } fmu_polynomial;
 
-/* A range of value references. Event indicators follow the block, and the settings follow the indicators. */
+/* A range of offsets. Event indicators follow the block, the settings follow the indicators, and the variables of DAE
+ * mode follow the settings. */
 typedef struct fmu_range {
   uint32_t first, count;
 } fmu_range;
 
 enum { FMU_SOLVER, FMU_TOLERANCE, FMU_N_SETTINGS };
 enum { FMU_MAX_TUNABLE = 32 };
-static inline int fmu_in_range(fmu_range range, uint32_t reference) {
-  return reference >= range.first && reference - range.first < range.count;
+static inline int fmu_in_range(fmu_range range, uint32_t offset) {
+  return offset >= range.first && offset - range.first < range.count;
 }
+
+/* DAE mode (layered standard FMI-LS-DAE): F(x, x', z, t) = 0, see lw_dae_residual, with z = [lambda; mu]. */
+typedef struct fmu_dae {
+  uint32_t rows, n;                        /* constraints; residuals. n = 0: the FMU has no DAE mode */
+  fmu_range enabled, algebraic, residual;  /* offsets */
+  double *rates;                           /* [n] x' and z, then [2 rows] the relaxation: saved in snapshots */
+  double *y, *y_seed, *rate_seed, *result; /* [n] */
+  double *work;                            /* [rows nu] */
+} fmu_dae;
 
 /* An intermediate update: its time, and the importer's request for an early return. */
 typedef struct fmu_intermediate_update {
@@ -79,6 +91,8 @@ typedef struct fmu_update_callback {
 
 struct fmu {
   fmu_kind kind;
+  const struct fmu_content *content;         /* a mechanism or a controller */
+  struct controller_instance *controller;    /* of a controller; the members from `model` on are of a mechanism */
   int event_mode_used, early_return_allowed; /* Co-Simulation in FMI 3.0 */
   char *name;
   char token[FMU_TOKEN_SIZE];
@@ -87,17 +101,20 @@ struct fmu {
   lw_state *state;
   lw_ode *ode; /* Co-Simulation with states, else NULL */
   fmu_interface interface;
+  fmu_dae dae;
   lw_minimal *minimal; /* NULL: all states are exposed */
   lw_sizes size;
-  uint32_t n_states, first_state, first_derivative, time_reference; /* as value references, except n_states */
-  uint32_t n_exposed_states;                                        /* continuous states that the importer sees */
-  fmu_range command, impulse, active, events, indicator;            /* fields of transitions */
+  uint32_t n_states, first_state, first_derivative, time_reference; /* as offsets, except n_states */
+  uint32_t first_start_q, first_start_u;                            /* start guesses of the coordinates and speeds */
+  double *declared_start; /* [n_states] start values of the states in the model description; NULL: not yet computed */
+  uint32_t n_exposed_states;                             /* continuous states that the importer sees */
+  fmu_range command, impulse, active, events, indicator; /* fields of transitions */
   fmu_range setting;
   fmu_range tunable[FMU_MAX_TUNABLE]; /* tunable parameters */
   fmu_range input, motion, discrete;  /* all inputs, motion inputs, discrete outputs */
   uint32_t motion_time_reference;     /* of the time at which the motion inputs were set */
   fmu_polynomial *polynomial;         /* of each input */
-  uint32_t *varying;                  /* value references of states, inputs and derivatives */
+  uint32_t *varying;                  /* offsets of states, inputs and derivatives */
   double *rate;                       /* their time derivatives */
   unsigned char *intermediate_input;  /* of each input: may be set during an intermediate update */
   fmu_update_callback update_callback;
@@ -105,8 +122,8 @@ struct fmu {
   double *z;       /* event indicators */
   double *scratch; /* values converted from or to other types */
   size_t scratch_size;
-  uint32_t *elements[2]; /* value references of array elements: variables or unknowns, and knowns */
-  size_t elements_size[2];
+  uint32_t *offsets[2]; /* of the scalars of a call: variables or unknowns, and knowns */
+  size_t offsets_size[2];
   void *backup; /* snapshot of the core, restored after a failure */
   fmu_run run;
 };
@@ -135,35 +152,60 @@ fmu_status fmu_restore_backup(fmu *f);
 fmu_status fmu_update_states(fmu *f);
 /* Marks the states as outdated before a change of what they depend on. */
 void fmu_invalidate_states(fmu *f);
+/* Finds the start guess for which a state stands before the simulation. 0: `value` is the start value that the model
+ * description declares, which changes nothing. */
+fmu_status fmu_find_start(fmu *f, uint32_t state, double value, uint32_t *start);
 /* Translates a status of the core; `action` names what failed. */
 fmu_status fmu_core_status(const fmu *f, lw_status status, const char *action);
 
 /* ---- variables -------------------------------------------------------------------------------------- */
 
 /* `types`: fmu_type bits that the FMI function accepts. */
-fmu_status fmu_get(fmu *f, unsigned types, const uint32_t *references, size_t n, double *values);
-fmu_status fmu_set(fmu *f, unsigned types, const uint32_t *references, size_t n, const double *values);
+fmu_status fmu_get(fmu *f, unsigned types, const uint32_t *offsets, size_t n, double *values);
+fmu_status fmu_set(fmu *f, unsigned types, const uint32_t *offsets, size_t n, const double *values);
+const char *fmu_type_name(fmu_type type);
 /* Reserves `scratch` for n values of another type; `values` must not be NULL. */
 fmu_status fmu_reserve_scratch(fmu *f, const void *values, size_t n);
 /* Logs an error that begins with the name of the variable and continues with `why`. */
-fmu_status fmu_refuse_variable(const fmu *f, uint32_t reference, const char *why);
-/* Replaces references of arrays by those of their elements, n_values in total. `which` (0 or 1) selects the buffer;
- * the call overwrites the result of the last one with the same buffer. */
-fmu_status fmu_expand_arrays(fmu *f, int which, const uint32_t **references, size_t *n, size_t n_values);
+fmu_status fmu_refuse_variable(const fmu *f, uint32_t offset, const char *why);
+/* Replaces value references of FMI 3.0 by the offsets of their scalars, n_values in total. `which` (0 or 1) selects the
+ * buffer; the call overwrites the result of the last one with the same buffer. */
+fmu_status fmu_resolve(fmu *f, int which, const uint32_t **references, size_t *n, size_t n_values);
 
 /* ---- dependencies ----------------------------------------------------------------------------------- */
 
-/* The dependencies of an output, derivative or event indicator, as in the model description. */
+/* The dependencies of an output, derivative or event indicator, as value references of the model description. */
 fmu_status fmu_get_dependencies(fmu *f, uint32_t unknown, fmu_list *knowns);
 fmu_status fmu_directional_derivative(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                                       size_t n_knowns, const double *seed, double *sensitivity);
 fmu_status fmu_adjoint_derivative(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                                   size_t n_knowns, const double *seed, double *sensitivity);
 
+/* ---- DAE mode ---------------------------------------------------------------------------------------- */
+
+/* Lays out the variables behind the settings, if the interface file has DAE mode. 0: no memory. */
+int fmu_dae_create(fmu *f);
+void fmu_dae_free(fmu *f);
+size_t fmu_dae_size(const fmu *f); /* of the data in a snapshot */
+/* Whether the importer solves the equations: the rates and the algebraic variables are what it sets. */
+int fmu_dae_is_on(const fmu *f);
+/* Whether a variable is one that the importer sets in DAE mode: the derivative of a state, or algebraic. */
+int fmu_dae_is_unknown(const fmu *f, uint32_t offset);
+void fmu_dae_set_unknown(fmu *f, uint32_t offset, double value);
+/* Selects the rows of the constraints that hold, and sets the unknowns to values that fit the states. */
+fmu_status fmu_dae_start(fmu *f);
+/* Evaluates the residuals; in ODE mode, the unknowns as well. */
+fmu_status fmu_dae_evaluate(fmu *f);
+/* A derivative, algebraic variable or residual, after fmu_dae_evaluate(). */
+double fmu_dae_value(const fmu *f, uint32_t offset);
+/* As fmu_directional_derivative(), in DAE mode. */
+fmu_status fmu_dae_directional_derivative(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                                          size_t n_knowns, const double *seed, double *sensitivity);
+
 /* ---- events ----------------------------------------------------------------------------------------- */
 
 typedef struct fmu_event_info {
-  int states_changed;
+  int states_changed; /* valuesOfContinuousStatesChanged: the importer's integrator must begin again */
   int time_defined;
   double time; /* of the next time event */
 } fmu_event_info;
@@ -186,6 +228,10 @@ fmu_status fmu_get_nominals(fmu *f, double *nominals, size_t n);
 fmu_status fmu_get_event_indicators(fmu *f, double *indicators, size_t n);
 fmu_status fmu_completed_integrator_step(fmu *f);
 void fmu_write_states(fmu *f, const double *x); /* all states of the block, unchecked */
+/* The position of a variable among the continuous states; -1: it is none. */
+int64_t fmu_find_state(const fmu *f, uint32_t offset);
+/* Sets one continuous state. */
+fmu_status fmu_set_state(fmu *f, uint32_t offset, double value);
 
 /* ---- Co-Simulation ---------------------------------------------------------------------------------- */
 
@@ -198,15 +244,15 @@ typedef struct fmu_step {
 fmu_status fmu_do_step(fmu *f, double time, double length, fmu_step *step);
 
 /* Time derivatives of continuous outputs, states and derivatives; first order only. */
-int fmu_is_continuous_output(const fmu *f, uint32_t reference);
-fmu_status fmu_check_output_derivatives(const fmu *f, const uint32_t *references, size_t n, const int32_t *orders);
+int fmu_is_continuous_output(const fmu *f, uint32_t offset);
+fmu_status fmu_check_output_derivatives(const fmu *f, const uint32_t *offsets, size_t n, const int32_t *orders);
 /* Of scalar variables whose orders have been checked. */
-fmu_status fmu_get_output_derivatives(fmu *f, const uint32_t *references, size_t n, double *values);
+fmu_status fmu_get_output_derivatives(fmu *f, const uint32_t *offsets, size_t n, double *values);
 
 /* Input interpolation: input_interpolation.c */
 int fmu_locate_inputs(fmu *f); /* 0: no memory */
-int fmu_is_continuous_input(const fmu *f, uint32_t reference);
-fmu_status fmu_set_input_derivatives(fmu *f, const uint32_t *references, size_t n, const int32_t *orders,
+int fmu_is_continuous_input(const fmu *f, uint32_t offset);
+fmu_status fmu_set_input_derivatives(fmu *f, const uint32_t *offsets, size_t n, const int32_t *orders,
                                      const double *values);
 void fmu_begin_interpolation(fmu *f); /* at the beginning of a step */
 void fmu_end_interpolation(fmu *f);
@@ -220,7 +266,7 @@ int fmu_ode_jacobian(void *context, double t, const double *y, double *matrix, d
 
 /* Intermediate updates: intermediate_update.c */
 fmu_status fmu_set_update_callback(fmu *f, const fmu_instantiation *instantiation);
-int fmu_may_set_in_update(const fmu *f, uint32_t reference);
+int fmu_may_set_in_update(const fmu *f, uint32_t offset);
 /* Calls intermediateUpdate at the present time. The step ends at `last` at the latest; an early return may restore
  * `from`. Sets *end to the requested return time, if any. */
 void fmu_call_intermediate_update(fmu *f, double from, double last, double *end);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const unsigned char magic[8] = {'L', 'W', 'F', 'M', 'U', 'I', '0', '1'};
-enum { WORD = 4 };
+static const unsigned char magic[7] = {'L', 'W', 'F', 'M', 'U', 'I', '0'};
+enum { WORD = 4, VERSION = sizeof magic, HEAD = VERSION + 1 };
 
 static uint32_t read_word(const unsigned char *b) {
   return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
@@ -23,38 +23,43 @@ static uint32_t next_word(cursor *c) {
   return 0;
 }
 
-static int is_ascending(const uint32_t *words, uint32_t n, uint32_t stride) {
-  for (uint32_t i = 1; i < n; i++)
-    if (words[(size_t)i * stride] <= words[(size_t)(i - 1) * stride]) return 0;
+static int is_ascending(const fmu_list *list) {
+  for (uint32_t i = 1; i < list->n; i++)
+    if (list->items[i] <= list->items[i - 1]) return 0;
   return 1;
 }
 
-/* A list of `n` entries of `stride` words; the first word of each is below `limit`. */
-static fmu_list next_entries(cursor *c, uint32_t n, uint32_t stride, uint32_t limit) {
+/* A list of `n` ascending words below `limit`. */
+static fmu_list next_words(cursor *c, uint32_t n, uint32_t limit) {
   const fmu_list list = {c->at, n};
-  if (n > (size_t)(c->end - c->at) / stride) {
+  if (n > (size_t)(c->end - c->at)) {
     c->error = "it is truncated";
     return (fmu_list){NULL, 0};
   }
-  c->at += (size_t)n * stride;
-  if (!is_ascending(list.items, n, stride)) c->error = "a list is not in ascending order";
-  else if (n && list.items[(size_t)(n - 1) * stride] >= limit) c->error = "a value reference is outside the model";
+  c->at += n;
+  if (!is_ascending(&list)) c->error = "a list is not in ascending order";
+  else if (n && list.items[n - 1] >= limit) c->error = "a value reference is outside the model";
   return list;
 }
 
-static fmu_list next_list(cursor *c, uint32_t stride, uint32_t limit) {
+static fmu_list next_list(cursor *c, uint32_t limit) {
   const uint32_t n = next_word(c);
-  return next_entries(c, n, stride, limit);
+  return next_words(c, n, limit);
 }
 
 /* ---- reading ---------------------------------------------------------------------------------------------- */
 
-static void check_arrays(cursor *c, const fmu_interface *interface, uint32_t reals) {
-  uint32_t free_from = 0;
-  for (uint32_t i = 0; i < interface->arrays.n && !c->error; i++) {
-    const uint32_t first = interface->arrays.items[2 * i], n = interface->arrays.items[2 * i + 1];
-    if (first < free_from || n == 0 || n > reals || first > reals - n) c->error = "an array is outside the model";
-    free_from = first + n;
+/* Variables behind the block are scalars. */
+static void read_variables(cursor *c, fmu_interface *interface, uint32_t reals, uint32_t end) {
+  const uint32_t n = next_word(c);
+  if (n > (size_t)(c->end - c->at) / 2) c->error = "it is truncated";
+  if (c->error) return;
+  interface->variables = (fmu_list){c->at, n};
+  c->at += 2 * (size_t)n;
+  for (uint32_t i = 0; i < n && !c->error; i++) {
+    const uint32_t *variable = interface->variables.items + 2 * (size_t)i;
+    const int in_block = variable[1] && variable[1] <= reals && variable[0] <= reals - variable[1];
+    if (!in_block && !(variable[1] == 1 && variable[0] < end)) c->error = "a variable is outside the model";
   }
 }
 
@@ -69,28 +74,30 @@ static void read_unknowns(cursor *c, fmu_interface *interface, uint32_t referenc
     const uint32_t reference = next_word(c), count = next_word(c);
     if (reference >= reference_end) c->error = "a value reference is outside the model";
     else if (i && reference <= interface->unknown[i - 1][0]) c->error = "a list is not in ascending order";
-    else if (count != FMU_ALL_KNOWNS) next_entries(c, count, 1, reference_end);
+    else if (count != FMU_ALL_KNOWNS) next_words(c, count, reference_end);
     interface->unknown[i] = row;
     interface->n_unknowns = i + 1;
   }
 }
 
 const char *fmu_interface_read(fmu_interface *interface, const unsigned char *bytes, size_t size, uint32_t nq,
-                               uint32_t nu, uint32_t reals, uint32_t reference_end) {
+                               uint32_t nu, uint32_t reals, uint32_t end, uint32_t n_dae) {
   memset(interface, 0, sizeof *interface);
-  if (size < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0)
+  if (size < HEAD || memcmp(bytes, magic, sizeof magic) != 0 || (bytes[VERSION] != '2' && bytes[VERSION] != '3'))
     return "it is not an interface file of this version";
   if (size % WORD != 0) return "it is truncated";
-  const size_t n = (size - sizeof magic) / WORD;
+  const size_t n = (size - HEAD) / WORD;
+  interface->dae = bytes[VERSION] == '3';
+  if (interface->dae) end += n_dae;
   interface->words = malloc((n + 1) * sizeof *interface->words);
   if (!interface->words) return "out of memory";
-  for (size_t i = 0; i < n; i++) interface->words[i] = read_word(bytes + sizeof magic + WORD * i);
+  for (size_t i = 0; i < n; i++) interface->words[i] = read_word(bytes + HEAD + WORD * i);
   cursor c = {interface->words, interface->words + n, NULL};
-  interface->q = next_list(&c, 1, nq);
-  interface->u = next_list(&c, 1, nu);
-  interface->arrays = next_list(&c, 2, reals);
-  check_arrays(&c, interface, reals);
-  interface->knowns = next_list(&c, 1, reference_end);
+  interface->q = next_list(&c, nq);
+  interface->u = next_list(&c, nu);
+  read_variables(&c, interface, reals, end);
+  const uint32_t reference_end = interface->variables.n ? interface->variables.n + 1 : end;
+  interface->knowns = next_list(&c, reference_end);
   if (!c.error) read_unknowns(&c, interface, reference_end);
   if (!c.error && c.at != c.end) c.error = "data follow its end";
   return c.error;
@@ -103,15 +110,13 @@ void fmu_interface_free(fmu_interface *interface) {
 
 /* ---- looking up ------------------------------------------------------------------------------------------- */
 
-uint32_t fmu_array_size(const fmu_interface *interface, uint32_t reference) {
-  uint32_t low = 0, high = interface->arrays.n;
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2, first = interface->arrays.items[2 * (size_t)middle];
-    if (first == reference) return interface->arrays.items[2 * (size_t)middle + 1];
-    if (first < reference) low = middle + 1;
-    else high = middle;
+uint32_t fmu_find_reference(const fmu_interface *interface, uint32_t offset) {
+  if (!interface->variables.n) return offset;
+  for (uint32_t reference = 1; reference <= interface->variables.n; reference++) {
+    const fmu_scalars scalars = fmu_find_scalars(interface, reference);
+    if (offset >= scalars.first && offset - scalars.first < scalars.n) return reference;
   }
-  return 1;
+  return 0;
 }
 
 int fmu_find_dependencies(const fmu_interface *interface, uint32_t unknown, fmu_list *knowns) {

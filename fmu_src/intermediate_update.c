@@ -14,16 +14,21 @@ fmu_status fmu_set_update_callback(fmu *f, const fmu_instantiation *instantiatio
   if (instantiation->n_intermediate && !instantiation->intermediate_references)
     return fmu_log_message(&f->log, FMU_ERROR, "the array of required intermediate variables is NULL");
   for (size_t i = 0; i < instantiation->n_intermediate; i++) {
-    const uint32_t reference = instantiation->intermediate_references[i], n = fmu_array_size(&f->interface, reference);
-    if (fmu_is_continuous_input(f, reference)) memset(f->intermediate_input + (reference - f->input.first), 1, n);
-    else if (!fmu_is_continuous_output(f, reference))
-      return fmu_refuse_variable(f, reference, "is not a continuous variable, so intermediate updates cannot use it");
+    const uint32_t reference = instantiation->intermediate_references[i];
+    const fmu_scalars scalars = fmu_find_scalars(&f->interface, reference);
+    if (!scalars.n)
+      return fmu_log_message(&f->log, FMU_ERROR, "there is no variable with the value reference %u", reference);
+    if (fmu_is_continuous_input(f, scalars.first))
+      memset(f->intermediate_input + (scalars.first - f->input.first), 1, scalars.n);
+    else if (!fmu_is_continuous_output(f, scalars.first))
+      return fmu_refuse_variable(f, scalars.first,
+                                 "is not a continuous variable, so intermediate updates cannot use it");
   }
   return FMU_OK;
 }
 
-int fmu_may_set_in_update(const fmu *f, uint32_t reference) {
-  return fmu_in_range(f->input, reference) && f->intermediate_input[reference - f->input.first];
+int fmu_may_set_in_update(const fmu *f, uint32_t offset) {
+  return fmu_in_range(f->input, offset) && f->intermediate_input[offset - f->input.first];
 }
 
 /* The step cannot return to a time before an input changed, or before the last intermediate update. */

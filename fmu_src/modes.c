@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "instance.h"
+#include "content.h"
 
 static const char *mode_name(uint32_t mode) {
   switch ((fmu_mode)mode) {
@@ -13,6 +13,7 @@ static const char *mode_name(uint32_t mode) {
     case FMU_STEP: return "Step Mode";
     case FMU_TERMINATED: return "the terminated state";
     case FMU_INTERMEDIATE: return "Intermediate Update Mode";
+    case FMU_CONFIGURATION: return "Configuration Mode";
   }
   return "an unknown mode";
 }
@@ -40,7 +41,8 @@ fmu_status fmu_set_up_experiment(fmu *f, int tolerance_defined, double tolerance
   f->run.tolerance = tolerance_defined ? tolerance : FMU_DEFAULT_TOLERANCE;
   f->run.stop_defined = stop_defined != 0;
   f->run.stop_time = stop_defined ? stop : 0;
-  return fmu_set_time(f, start);
+  f->run.assembled = 0; /* prescribed motions depend on time */
+  return f->content->set_start_time(f, start);
 }
 
 fmu_status fmu_enter_mode(fmu *f, fmu_mode mode) {
@@ -49,20 +51,13 @@ fmu_status fmu_enter_mode(fmu *f, fmu_mode mode) {
 }
 
 fmu_status fmu_exit_initialization(fmu *f) {
-  fmu_status status = fmu_update_states(f); /* by assembly */
+  const fmu_status status = f->content->exit_initialization(f);
   if (status != FMU_OK) return status;
-  lw_state_save(f->state, f->backup);
-  lw_step_accepted(f->state);
-  status = fmu_start_events(f);
-  if (status != FMU_OK) { /* the importer may try other start values */
-    const fmu_status undone = fmu_restore_backup(f);
-    return undone == FMU_OK ? status : undone;
-  }
   f->run.input_changed = 0;
   return fmu_enter_mode(f, f->kind == FMU_CO_SIMULATION && !f->event_mode_used ? FMU_STEP : FMU_EVENT);
 }
 
 fmu_status fmu_reset(fmu *f) {
   fmu_initialize_run(f);
-  return fmu_core_status(f, lw_state_reset(f->state), "the model's defaults");
+  return f->content->reset(f);
 }

@@ -15,7 +15,8 @@ typedef enum fmu_mode {
   FMU_CONTINUOUS = 8, /* Model Exchange only */
   FMU_STEP = 16,      /* Co-Simulation only */
   FMU_TERMINATED = 32,
-  FMU_INTERMEDIATE = 64 /* during the intermediateUpdate callback */
+  FMU_INTERMEDIATE = 64,  /* during the intermediateUpdate callback */
+  FMU_CONFIGURATION = 128 /* FMI 3.0 only, of FMUs with DAE mode */
 } fmu_mode;
 #define FMU_INITIALIZED (FMU_EVENT | FMU_CONTINUOUS | FMU_STEP)
 #define FMU_ANY (FMU_INSTANTIATED | FMU_INITIALIZATION | FMU_INITIALIZED | FMU_TERMINATED)

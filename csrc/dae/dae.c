@@ -1,6 +1,8 @@
 /* The constraints of a mechanism, and its equations with multipliers: see dae/ggl.inc. */
 #include "dae/constraints.h"
 #include "events/discrete_state.h"
+#include "math/pivoted_qr.inc"
+#include "math/rank_tolerance.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,5 +155,70 @@ lw_status lw_dae_jacobian(lw_state *s, double t, const double *y, const double *
   }
   differentiate_states(s, &w);
   fill_multipliers(&w);
+  return LW_OK;
+}
+
+/* ---- rates and directional derivatives ---- */
+
+/* min |residual of the speeds - J'lambda| over the rows that hold. */
+static lw_status solve_multipliers(lw_state *s, const double *relaxation, const double *residual, double *work,
+                                   double *lambda) {
+  const int32_t rows = lw_constraint_rows(s->model), nu = s->model->size.nu;
+  lw_constraint_workspace *w = s->constraint_workspace;
+  const lw_status e = lw_constraint_jacobian(s, work);
+  if (e) return e;
+  pivoted_qr f = {.rows = nu, .a = work, .diagonal = w->diagonal, .order = w->order};
+  for (int32_t k = 0; k < rows; k++)
+    if (relaxation[k] == 0.0)
+      memmove(work + (size_t)f.columns++ * (size_t)nu, work + (size_t)k * (size_t)nu, sizeof *work * (size_t)nu);
+  double *rhs = w->column, *x = w->phi;
+  memset(x, 0, sizeof *x * (size_t)rows);
+  memcpy(rhs, residual, sizeof *rhs * (size_t)nu);
+  qr_factor(&f, REPEATED_ROW);
+  qr_least_squares(&f, rhs, x);
+  for (int32_t k = 0, column = 0; k < rows; k++) lambda[k] = relaxation[k] == 0.0 ? x[column++] : 0.0;
+  return LW_OK;
+}
+
+lw_status lw_dae_rates(lw_state *s, const double *relaxation, double *work, double *ydot) {
+  const lw_model *m = s->model;
+  const int32_t nq = m->size.nq, nu = m->size.nu, rows = lw_constraint_rows(m), n = nq + nu + 2 * rows;
+  lw_constraint_workspace *w;
+  lw_status e = lw_evaluate(s, LW_STAGE_DERIVATIVES);
+  if (e || (e = lw_open_constraint_workspace(s, &w))) return e;
+  memset(ydot, 0, sizeof *ydot * (size_t)n);
+  memset(w->y, 0, sizeof *w->y * (size_t)n);
+  memcpy(w->y, lw_reals(s) + m->at.q, sizeof *w->y * (size_t)nq);
+  memcpy(w->y + nq, lw_reals(s) + m->at.u, sizeof *w->y * (size_t)nu);
+  memcpy(ydot + nq, lw_reals(s) + m->at.acceleration, sizeof *ydot * (size_t)nu);
+  if ((e = lw_dae_residual(s, lw_reals(s)[m->at.time], w->y, ydot, relaxation, w->residual))) return e;
+  for (int32_t k = 0; k < nq; k++) ydot[k] = -w->residual[k];
+  return solve_multipliers(s, relaxation, w->residual + nq, work, ydot + nq + nu);
+}
+
+lw_status lw_dae_directional_derivative(lw_state *s, double t, const double *y, const double *ydot,
+                                        const double *relaxation, const double *y_seed, const double *ydot_seed,
+                                        const uint32_t *knowns, size_t n_knowns, const double *seed,
+                                        double *sensitivity) {
+  const lw_model *m = s->model;
+  const int32_t n = m->size.nq + m->size.nu + 2 * lw_constraint_rows(m);
+  lw_constraint_workspace *w;
+  int parameters = 0;
+  lw_status e = enter_time(s, t);
+  if (e || (e = lw_open_constraint_workspace(s, &w)) || (e = lw_prepare_complex(s))) return e;
+  for (size_t i = 0; i < n_knowns; i++) {
+    const lw_access a = lw_access_of(s, knowns[i]);
+    if (a != LW_PARAMETER && a != LW_INPUT)
+      return lw_fail(s, LW_ERROR_USAGE, "variable %u is no parameter or input: no residual depends on it", knowns[i]);
+    if ((e = lw_seed(s, knowns[i], seed[i]))) return e;
+    parameters |= a == LW_PARAMETER;
+  }
+  if (parameters) lw_complete_constants(s, parameters);
+  for (int32_t i = 0; i < n; i++) {
+    w->y[2 * i] = y[i], w->y[2 * i + 1] = LW_COMPLEX_STEP * y_seed[i];
+    w->ydot[2 * i] = ydot[i], w->ydot[2 * i + 1] = LW_COMPLEX_STEP * ydot_seed[i];
+  }
+  lw_kernels_complex.augmented(m, s->complex_block, &(lw_dae_point){w->y, w->ydot, relaxation}, w->residual);
+  for (int32_t i = 0; i < n; i++) sensitivity[i] = w->residual[2 * i + 1] / LW_COMPLEX_STEP;
   return LW_OK;
 }

@@ -21,7 +21,7 @@
 
 /* The one place of the version. */
 #define LW_VERSION_MAJOR 0
-#define LW_VERSION_MINOR 1
+#define LW_VERSION_MINOR 2
 #define LW_VERSION_PATCH 0
 
 /* Exports of a shared library. LW_SHARED: the library is a shared one; LW_BUILDING: it is being compiled. */
@@ -430,6 +430,15 @@ LW_API lw_status lw_dae_residual(lw_state *state, double t, const double *y, con
 /* d residual / dy + cj d residual / dydot, n x n, row by row, exact to rounding (complex step). */
 LW_API lw_status lw_dae_jacobian(lw_state *state, double t, const double *y, const double *ydot,
                                  const double *relaxation, double cj, double *matrix);
+/* The rates at the state that fit it: writes ydot[n], with q' and u' of the explicit equations and the multipliers of the
+ * rows that hold. `work`: rows x nu numbers. */
+LW_API lw_status lw_dae_rates(lw_state *state, const double *relaxation, double *work, double *ydot);
+/* The derivative of all residuals along y_seed[n], ydot_seed[n] and seeds of parameters, inputs and time, exact to
+ * rounding (complex step). */
+LW_API lw_status lw_dae_directional_derivative(lw_state *state, double t, const double *y, const double *ydot,
+                                               const double *relaxation, const double *y_seed, const double *ydot_seed,
+                                               const uint32_t *knowns, size_t n_knowns, const double *seed,
+                                               double *sensitivity);
 
 /* ---- fewer states: independent coordinates and speeds only -------------------------------------------
  * x = [q_i; u_i], some of the tree's coordinates and speeds that determine all others by Phi(q, t) = 0 and

@@ -26,17 +26,23 @@ static lw_status not_finite(lw_state *s, uint32_t offset) {
   return lw_fail(s, LW_ERROR_VALUE, "%s is not finite; set it to a number", what);
 }
 
-/* The first loop that is wide open: nothing else need be wrong then. LW_OK where there is none. */
-static lw_status report_open_loop(lw_state *s) {
+int32_t lw_open_loop(const lw_state *s) {
   const lw_model *m = s->model;
   const lw_double_cut_constants *cut = (const lw_double_cut_constants *)(lw_reals(s) + m->at.cut_constants);
   for (int32_t l = 0; l < m->size.loops; l++)
-    if (lw_reals(s)[m->at.loop_residual + l] > LW_OPEN_LOOP_LIMIT * cut[l].length)
-      return lw_fail(s, LW_ERROR_SINGULAR,
-                     "the loop closed by joint '%s' is open by %.3g m: its accelerations mean nothing there; "
-                     "assemble the mechanism first",
-                     joint_name(s, m->loop[l].joint), lw_reals(s)[m->at.loop_residual + l]);
-  return LW_OK;
+    if (lw_reals(s)[m->at.loop_residual + l] > LW_OPEN_LOOP_LIMIT * cut[l].length) return l;
+  return -1;
+}
+
+/* Nothing else need be wrong where a loop is wide open. LW_OK where none is. */
+static lw_status report_open_loop(lw_state *s) {
+  const lw_model *m = s->model;
+  const int32_t l = lw_open_loop(s);
+  if (l < 0) return LW_OK;
+  return lw_fail(s, LW_ERROR_SINGULAR,
+                 "the loop closed by joint '%s' is open by %.3g m: its accelerations mean nothing there; "
+                 "assemble the mechanism first",
+                 joint_name(s, m->loop[l].joint), lw_reals(s)[m->at.loop_residual + l]);
 }
 
 /* Names the input or state that is not finite; without one the pose has no unique acceleration. */

@@ -244,12 +244,25 @@ lw_status lw_set_reals(lw_state *s, const uint32_t *offsets, size_t n, const dou
   return LW_OK;
 }
 
+/* Residuals of loops, and poses and velocities of bodies, which are those of the tree, exist with wide open loops as
+ * well. The evaluation that has failed left the residuals. */
+static int exists_with_open_loops(lw_state *s, const lw_field *f, lw_status evaluated) {
+  const lw_offsets *at = &s->model->at;
+  if (evaluated != LW_ERROR_SINGULAR || lw_open_loop(s) < 0) return 0;
+  if (f->first == at->loop_residual) return 1;
+  if (f->first != at->body_position && f->first != at->body_orientation && f->first != at->body_velocity &&
+      f->first != at->body_angular_velocity)
+    return 0;
+  s->kernels->body_motions(s->model, s->block);
+  return 1;
+}
+
 lw_status lw_get_reals(lw_state *s, const uint32_t *offsets, size_t n, double *values) {
   for (size_t i = 0; i < n; i++) {
     const lw_field *f = field_at(s, offsets[i]);
     if (f->access == LW_INTERNAL) return lw_fail(s, LW_ERROR_USAGE, "there is no variable %u", offsets[i]);
     const lw_status e = lw_evaluate(s, f->stage);
-    if (e) return e;
+    if (e && !exists_with_open_loops(s, f, e)) return e;
     values[i] = lw_reals(s)[offsets[i]];
   }
   return LW_OK;

@@ -65,9 +65,11 @@ lw_status lw_find_velocity_jump(lw_state *s, lw_velocity_jump *jump);
  * and the column of a speed that cannot change are zero. */
 lw_status lw_find_speed_compliance(lw_state *s, int32_t n, const int32_t *u, double *W);
 
-/* messages.c: a fault as status and message; the same for a value of a joint that is not finite; and the
- * first joint whose quaternion among the coordinates from an offset on has no direction, or -1. */
+/* messages.c: a fault as status and message; the same for a value of a joint that is not finite; the first
+ * loop that is wide open, by its residual, or -1; and the first joint whose quaternion among the coordinates
+ * from an offset on has no direction, or -1. */
 lw_status lw_report(lw_state *s, lw_fault fault);
 lw_status lw_report_not_finite(lw_state *s, int32_t joint);
+int32_t lw_open_loop(const lw_state *s);
 int32_t lw_zero_quaternion(const lw_state *s, int32_t first);
 #endif

@@ -1,6 +1,7 @@
 """Controllers as FMUs: built-in ones, and packaging of custom ones.
 
-They are FMUs of FMI 2.0 for Co-Simulation, written in Python, and take PythonFMU: ``pip install 'linkwork[cosim]'``.
+They are FMUs for Co-Simulation. Built-in controllers but `computed_torque` run in C, with FMI 2.0 or 3.0; custom ones
+run in Python by PythonFMU, with FMI 2.0. To write any of them takes PythonFMU: ``pip install 'linkwork[cosim]'``.
 """
 
 from __future__ import annotations

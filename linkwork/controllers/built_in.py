@@ -1,18 +1,19 @@
-"""What the built-in controllers have in common: each is written as an FMU, or made for a simulation in this process."""
+"""Common part of the built-in controllers: each is written as an FMU, or made for a simulation in this process."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from linkwork._util.keywords import check_keywords, known_arguments
 from linkwork._util.names import suggest
 from linkwork.controllers.controller import Controller
-from linkwork.errors import FmuNameError
+from linkwork.controllers.native.controller import NativeController
+from linkwork.errors import FmuError, FmuNameError, LinkworkError
 
 P = ParamSpec("P")
 _Call = TypeVar("_Call", bound=Callable[..., Any])
@@ -68,15 +69,62 @@ class BuiltIn(Generic[P]):
         return made(self._kind, self._settings(*args, **kwargs))
 
 
+class Native(BuiltIn[P]):
+    """A built-in controller whose FMU is made of the C library, with the law of the function's name."""
+
+    _kind: type[NativeController]
+
+    def __init__(self, kind: type[NativeController], settings: Callable[P, dict[str, Any]]) -> None:
+        super().__init__(kind, settings)
+        path, *own = self.__signature__.parameters.values()
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        more = [
+            inspect.Parameter("fmi", keyword, default="2.0", annotation="str"),
+            inspect.Parameter("platforms", keyword, default=None, annotation="Iterable[str] | None"),
+        ]
+        last = [one for one in own if one.kind is one.VAR_KEYWORD]
+        listed = [path, *(one for one in own if one not in last), *more, *last]
+        self.__signature__ = self.__signature__.replace(parameters=listed)
+
+    @_checks_arguments
+    def __call__(  # type: ignore[override]  # a ParamSpec takes no further keywords
+        self,
+        path: str | Path,
+        *args: Any,
+        fmi: str = "2.0",
+        platforms: Iterable[str] | None = None,
+        **kwargs: Any,
+    ) -> Path:
+        """Write the FMU; return its path."""
+        from linkwork.controllers.native.fmu import write_controller
+
+        settings = self._settings(*args, **kwargs)
+        try:
+            controller = made(self._kind, settings)
+        except LinkworkError:
+            raise
+        except Exception as error:  # settings may be anything
+            raise FmuError(f"{self.__name__} cannot be made: {type(error).__name__}: {error}") from error
+        return write_controller(controller, self.__name__, path, fmi, platforms)
+
+
 def built_in(kind: type[Controller]) -> Callable[[Callable[P, dict[str, Any]]], BuiltIn[P]]:
     """Decorate the function that makes the settings of a class out of the arguments of the user."""
     return lambda settings: BuiltIn(kind, settings)
 
 
-def made(kind: type[Controller], settings: Mapping[str, Any]) -> Controller:
+def native(kind: type[NativeController]) -> Callable[[Callable[P, dict[str, Any]]], Native[P]]:
+    """Decorate likewise where the FMU runs ``fmu_src/controllers/<name of the function>.c``."""
+    return lambda settings: Native(kind, settings)
+
+
+_Kind = TypeVar("_Kind", bound=Controller)
+
+
+def made(kind: type[_Kind], settings: Mapping[str, Any]) -> _Kind:
     """Return an instance with settings, as an FMU would make it."""
     found = kind(instance_name=kind.__name__, settings=json.loads(json.dumps(dict(settings))))
     unknown = [name for name in found.settings if name not in found.settings_read]
     if unknown:
-        raise FmuNameError(f"{kind.__name__} has no setting {unknown[0]!r}: {suggest(unknown[0], found.settings_read)}")
+        raise FmuNameError(f"{kind.__name__} has no setting {unknown[0]!r}; {suggest(unknown[0], found.settings_read)}")
     return found

@@ -432,6 +432,29 @@ class Block:
         self._check(lib.lw_dae_jacobian(self.handle, t, *arrays, cj, _doubles(matrix)))
         return matrix
 
+    def dae_derivative(
+        self,
+        t: float,
+        y: FloatArray,
+        ydot: FloatArray,
+        relaxation: FloatArray,
+        seeds: tuple[FloatArray, FloatArray],
+        known: int | None = None,
+    ) -> FloatArray:
+        """Return its derivative (n,) along seeds of y and y', or by one parameter, input or the time."""
+        found, count = np.empty(y.size), int(known is not None)
+        arrays = _doubles(y), _doubles(ydot), _doubles(relaxation), _doubles(seeds[0]), _doubles(seeds[1])
+        knowns, one = ffi.new("uint32_t[]", [known or 0]), ffi.new("double[]", [1.0])
+        self._check(lib.lw_dae_directional_derivative(self.handle, t, *arrays, knowns, count, one, _doubles(found)))
+        return found
+
+    def dae_rates(self, relaxation: FloatArray) -> FloatArray:
+        """Return y' (nq + nu + 2 rows,) that fits the present states: rates, and multipliers of rows that hold."""
+        sizes, rows = self.model.sizes, self.model.constraint_rows
+        work, ydot = np.empty(rows * sizes.nu), np.empty(sizes.nq + sizes.nu + 2 * rows)
+        self._check(lib.lw_dae_rates(self.handle, _doubles(relaxation), _doubles(work), _doubles(ydot)))
+        return ydot
+
     # ---- transitions ----
 
     @property

@@ -1,6 +1,8 @@
 """Where the C sources and the compiled FMU libraries lie, in a wheel and in a checkout."""
 
 import importlib.util
+import platform
+import sys
 from pathlib import Path
 
 
@@ -21,11 +23,18 @@ def source_dir(name: str) -> Path:
     raise FileNotFoundError(f"the installation of linkwork at {package} has no folder {name!r}; reinstall linkwork")
 
 
+def host_platform() -> str:
+    """Return the FMI 3 platform tuple of this Python, such as ``x86_64-linux``, as CMakeLists.txt names it."""
+    machine = platform.machine().lower()
+    system = "windows" if sys.platform == "win32" else sys.platform
+    return f"{ {'amd64': 'x86_64', 'arm64': 'aarch64'}.get(machine, machine) }-{system}"
+
+
 def fmu_libraries() -> dict[str, Path]:
     """Return the shared libraries that FMUs are made of, by FMI 3 platform tuple such as ``x86_64-linux``.
 
-    They lie in the package of the compiled extension: an editable install leaves the Python files in the checkout and
-    puts the compiled ones into site-packages.
+    A wheel brings those of all platforms, a local build its own. They lie in the package of the compiled extension: an
+    editable install leaves the Python files in the checkout and puts the compiled ones into site-packages.
 
     Raises
     ------

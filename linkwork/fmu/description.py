@@ -112,6 +112,9 @@ class Unknown:
         return self.variable.name if self.variable else self.reference
 
 
+_BASES = ("kg", "m", "s", "A", "K", "mol", "cd")
+
+
 class Description:
     """The content of a model description."""
 
@@ -129,6 +132,15 @@ class Description:
         return {
             unit.get("name", ""): {shown.get("name", "") for shown in unit.findall("DisplayUnit")}
             for unit in self.root.findall("UnitDefinitions/Unit")
+        }
+
+    @cached_property
+    def base_units(self) -> dict[str | None, dict[str, int]]:
+        """The exponents of SI base units, angles aside, of the units that give any."""
+        return {
+            unit.get("name", ""): {base: n for base in _BASES if (n := as_integer(found.get(base, "0")))}
+            for unit in self.root.findall("UnitDefinitions/Unit")
+            if (found := unit.find("BaseUnit")) is not None
         }
 
     @cached_property
@@ -231,11 +243,15 @@ class Description:
 
     def size(self, variable: Variable) -> int:
         """How many numbers a variable holds, from the start values of its structural parameters."""
+        return math.prod(self.shape(variable))
+
+    def shape(self, variable: Variable) -> tuple[int, ...]:
+        """The sizes of an array, from the start values of its structural parameters; empty unless it is an array."""
         sizes = []
         for one in variable.dimensions:
             parameter = self.find(one.get("valueReference"))
             sizes.append(as_integer(one.get("start", parameter.start if parameter else None)) or 0)
-        return math.prod(sizes)
+        return tuple(sizes)
 
     def numbers(self, variables: Iterable[Variable]) -> list[Number]:
         """All numbers of some variables, in the order in which they are read and written."""

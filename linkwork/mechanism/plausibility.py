@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator
 from itertools import combinations
@@ -24,6 +23,7 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import quoted
+from linkwork._util.stack import levels_of_package
 from linkwork.errors import DegreesWarning, InertiaWarning, JointFrameWarning, LinkworkWarning
 from linkwork.mechanism.checks import GROUND
 from linkwork.mechanism.forces import Point, Wrench, of_kind
@@ -42,7 +42,6 @@ COINCIDENT = 1e-9  # of the size
 PARALLEL = 1e-6  # rad
 SEPARATED = 1e-3  # of the size
 _AT_ORIGIN = Frame()
-_PACKAGE = __name__.partition(".")[0]
 _shown: dict[int, set[str]] = {}  # texts by the identity of each mechanism that exists
 
 
@@ -52,19 +51,11 @@ def warn(mech: Mechanism) -> None:
         _shown[id(mech)] = set()
         finalize(mech, _shown.pop, id(mech), None)
     shown = _shown[id(mech)]
-    level = _levels_of_package()
+    level = levels_of_package()
     for warning in implausible(mech):
         if str(warning) not in shown:
             warnings.warn(warning, stacklevel=level)
             shown.add(str(warning))
-
-
-def _levels_of_package() -> int:
-    """Number of frames up to the first one outside the package, as `warnings.warn` counts them in `warn`."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def implausible(mech: Mechanism) -> Iterator[LinkworkWarning]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, number
+from linkwork._util.checks import FloatArray, number, shortened
 from linkwork._util.names import suggest
 from linkwork.compiler.compile import CompiledMechanism, compile_mechanism
 from linkwork.compiler.method_choice import MethodRequest
@@ -111,6 +111,11 @@ class ModelBase:
 
     def enter(self, block: Block, state: State) -> None:
         """Bring a block to a state, without loads."""
+        if not isinstance(state, State):
+            raise MechanismError(
+                "state must be a State, as model.assemble(q=...) or the result of an analysis gives, not "
+                f"{shortened(state)}"
+            )
         q, u = self.arguments.states(state, None)
         if self.sizes.transitions:
             block.put_discrete_state(state.discrete_state)

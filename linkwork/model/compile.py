@@ -5,8 +5,10 @@ from __future__ import annotations
 from linkwork._util.keywords import checks_keywords
 from linkwork.compiler.compile import compile_mechanism
 from linkwork.compiler.method_choice import MethodRequest
+from linkwork.errors import MechanismError
 from linkwork.mechanism import Mechanism
 from linkwork.mechanism.plausibility import warn
+from linkwork.model.base import ModelBase
 from linkwork.model.model import Model
 
 
@@ -62,3 +64,19 @@ def compile(mechanism: Mechanism, method: MethodRequest = "auto", reference: str
     compiled = compile_mechanism(mechanism, method, reference)
     warn(mechanism)
     return Model(compiled)
+
+
+def model_of(mechanism: Mechanism | ModelBase) -> Model:
+    """Return the model of a mechanism, or a model as it is: the first argument of analyses.
+
+    Raises
+    ------
+    MechanismError
+        On anything else, and as `compile`.
+    """
+    if isinstance(mechanism, Mechanism):
+        return compile(mechanism)
+    if not isinstance(mechanism, Model):
+        kind = type(mechanism).__name__
+        raise MechanismError(f"mechanism must be a Mechanism (see Mechanism.load for files) or its Model, not {kind}")
+    return mechanism

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from linkwork._util.keywords import checks_keywords
 from linkwork.mechanism import Mechanism
-from linkwork.model.compile import compile
+from linkwork.model.compile import model_of
 from linkwork.model.linear_model import LinearModel, States, linear_model
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def linearize(
     >>> (model.A[1, 0] / (-1.5 * 9.81)).round(12), model.B[1, 0].round(12)
     (np.float64(1.0), np.float64(3.0))
     """
-    system = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
+    system = model_of(mechanism)
     return linear_model(
         system,
         state,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.progress import Progress
@@ -160,19 +161,28 @@ class Run:
 
     def _next_start(self, end: Start) -> Start:
         """Take a sample and carry out the transitions that are due at the end of a segment; return the next start."""
-        commanded = self._sample(end) if self.law.next_sample <= end.t < self.recorder.t_end else False
-        if not self.system.sizes.transitions or not (commanded or self.block.next_event_time() <= end.t):
+        due = self._sample(end) if self.law.next_sample <= end.t < self.recorder.t_end else False
+        if not self.system.sizes.transitions or not (due or self.block.next_event_time() <= end.t):
             return end if end.discrete is None else replace(end, discrete=DiscreteState.of(self.block))
         y = self._carry_out(end.t, end.y).y
         return Start(end.t, end.y if y is None else np.asarray(y), DiscreteState.of(self.block))
 
     def _sample(self, end: Start) -> bool:
-        """Let the digital controller take its sample; return whether it commands transitions."""
-        self.enter(end.t, end.y)
+        """Let the digital controller take its sample; return whether transitions may be due.
+
+        It may command them, and a jump of loads makes others due: parts that rest on a stop are lifted off.
+        """
+        before = self._signs(end)
         commands = self.law.sample(end.t)
         self.recorder.hold(self.law.constant)
-        self.enter(end.t, end.y)
-        return commands
+        after = self._signs(end)
+        return commands or bool((before != after).any())
+
+    def _signs(self, at: Start) -> NDArray[np.bool_]:
+        """Return which event indicators of the mechanism are positive, and bring the block there."""
+        self.enter(at.t, at.y)
+        n = int(self.system.sizes.event_indicators)
+        return self.indicators(at.t, at.y)[:n] > 0.0 if n else np.zeros(0, dtype=bool)
 
     def _states(self, unknowns: FloatArray) -> FloatArray:
         """Return the states [q; u; x] of the solver's unknowns."""
@@ -279,9 +289,14 @@ class Run:
         self.enter(t, after)
         self._record(t, after, crossed)
         acted = self._act(t, after, crossed)
+        if acted and self.system.sizes.transitions:  # what it changed may make others due
+            last = self._carry_out(t, after)
+            action = last if last.y is not None or isinstance(action, Continue) else action
+        elif acted and isinstance(action, Continue):
+            action = Restart(None)
         if any(event.terminal for event in crossed):
             return Terminate(None if isinstance(action, Continue) else action.y)
-        return Restart(None) if acted and isinstance(action, Continue) else action
+        return action
 
     def _record(self, t: float, y: FloatArray, crossed: list[EventFunction]) -> None:
         """Record events of the user, at which no state jumps."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork.core.native import Block, Stage
-from linkwork.errors import LinkworkError
+from linkwork.errors import AssemblyError, LinkworkError
 from linkwork.model.base import ASSEMBLY_TOLERANCE
 from linkwork.model.model import Model
 from linkwork.results.time_axis import IntArray, Places
@@ -241,8 +241,9 @@ def _close_loops(model: Model, trajectory: Trajectory, rows: IntArray) -> None:
         start[:] = np.concatenate([trajectory.y[i, :nq], trajectory.revolutions[i]])
         with suppress(LinkworkError):  # the cut joints count in the distance to the closed pose
             start[nq:] = block["q_cut"]
-        block.assemble(ASSEMBLY_TOLERANCE)
-        trajectory.y[i, :nq], trajectory.revolutions[i] = block["q"], block["cut_reference"]
+        with suppress(AssemblyError):  # pins may leave no degree of freedom: the pose between the rows stays
+            block.assemble(ASSEMBLY_TOLERANCE)
+            trajectory.y[i, :nq], trajectory.revolutions[i] = block["q"], block["cut_reference"]
         trajectory.enter(i, block, nq)
         with suppress(LinkworkError):  # at a singular pose every speed stays
             trajectory.y[i, nq:] = block["rate"]

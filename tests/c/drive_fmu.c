@@ -37,6 +37,7 @@ typedef struct scene {
   size_t size[FILES];
   uint32_t reals, states;
   uint32_t first_input, inputs; /* joint torques and forces */
+  uint32_t input[LIST];         /* the first of them, as value references of FMI 3.0 */
 } scene;
 
 static void make_token(const scene *s, size_t model_size, char token[FMU_TOKEN_SIZE]) {
@@ -58,11 +59,12 @@ static void find_inputs(scene *s, const lw_model *model) {
 }
 
 /* Number of continuous states that the FMU exposes. */
-static uint32_t states_of(const scene *s, const lw_sizes *sizes) {
+static uint32_t states_of(scene *s, const lw_sizes *sizes) {
   fmu_interface interface;
   const uint32_t reference_end = (uint32_t)(sizes->reals + sizes->event_indicators + FMU_N_SETTINGS);
   EXPECT(!fmu_interface_read(&interface, s->bytes[INTERFACE], s->size[INTERFACE], (uint32_t)sizes->nq,
-                             (uint32_t)sizes->nu, (uint32_t)sizes->reals, reference_end));
+                             (uint32_t)sizes->nu, (uint32_t)sizes->reals, reference_end, 0));
+  for (uint32_t i = 0; i < s->inputs && i < LIST; i++) s->input[i] = fmu_find_reference(&interface, s->first_input + i);
   const uint32_t minimal = interface.q.n + interface.u.n;
   fmu_interface_free(&interface);
   return minimal ? minimal : (uint32_t)(sizes->nq + sizes->nu);
@@ -85,8 +87,8 @@ static int open_scene(scene *s, const char *from) {
   }
   const lw_sizes sizes = lw_model_sizes(model);
   s->reals = (uint32_t)sizes.reals;
-  s->states = states_of(s, &sizes);
   find_inputs(s, model);
+  s->states = states_of(s, &sizes);
   lw_model_free(model);
   strcpy(s->folder, folder);
   for (int k = 0; k < FILES; k++) {
@@ -122,7 +124,8 @@ static void log3_line(fmi3InstanceEnvironment e, fmi3Status status, fmi3String c
 
 /* The instance in a step; its callback calls functions at random. */
 static void *stepping;
-static uint32_t first_input, n_inputs;
+static const uint32_t *input;
+static uint32_t n_inputs;
 static uint32_t random_below(uint32_t n);
 
 static void intermediate_update(fmi3InstanceEnvironment e, fmi3Float64 time, fmi3Boolean set, fmi3Boolean get,
@@ -130,7 +133,7 @@ static void intermediate_update(fmi3InstanceEnvironment e, fmi3Float64 time, fmi
                                 fmi3Float64 *return_time) {
   (void)e;
   EXPECT(set && get && finished);
-  const uint32_t reference = first_input + random_below(n_inputs + 1);
+  const uint32_t reference = random_below(9) && n_inputs ? input[random_below(n_inputs)] : random_below(UINT32_MAX);
   const int32_t order = 1;
   double value = 0;
   if (!stepping) return;
@@ -150,13 +153,10 @@ static void *instantiate(const scene *s, int version, fmu_kind kind, const char 
                            &callbacks, fmi2False, fmi2True);
   if (kind == FMU_MODEL_EXCHANGE)
     return fmi3InstantiateModelExchange("unit", token, s->folder, false, true, NULL, log3_line);
-  uint32_t inputs[LIST];
-  const uint32_t n = s->inputs < LIST ? s->inputs : LIST;
-  for (uint32_t i = 0; i < n; i++) inputs[i] = s->first_input + i;
-  first_input = s->first_input;
-  n_inputs = n;
-  return fmi3InstantiateCoSimulation("unit", token, s->folder, false, true, true, true, inputs, n, NULL, log3_line,
-                                     intermediate_update);
+  input = s->input;
+  n_inputs = s->inputs < LIST ? s->inputs : LIST;
+  return fmi3InstantiateCoSimulation("unit", token, s->folder, false, true, true, true, input, n_inputs, NULL,
+                                     log3_line, intermediate_update);
 }
 
 static void free_instance(int version, void *c) {

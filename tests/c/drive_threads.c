@@ -9,11 +9,11 @@
 #include "fmi3.h"
 #include "instance.h"
 
-enum { THREADS = 8, STEPS = 20 };
+enum { THREADS = 8, STEPS = 20, MOST = 1024 };
 
 typedef struct job {
   const char *folder, *token;
-  const uint32_t *references;
+  const uint32_t *offsets, *references; /* in FMI 2.0 and 3.0 */
   uint32_t n;
   int version, failed;
   double *values;
@@ -31,7 +31,7 @@ static void run2(job *j) {
   j->failed = !c || fmi2SetupExperiment(c, fmi2False, 0, 0, fmi2False, 0) || fmi2EnterInitializationMode(c) ||
               fmi2ExitInitializationMode(c);
   for (int k = 0; !j->failed && k < STEPS; k++) j->failed = fmi2DoStep(c, 0.01 * k, 0.01, fmi2True) != fmi2OK;
-  if (!j->failed) j->failed = fmi2GetReal(c, j->references, j->n, j->values) != fmi2OK;
+  if (!j->failed) j->failed = fmi2GetReal(c, j->offsets, j->n, j->values) != fmi2OK;
   fmi2FreeInstance(c);
 }
 
@@ -74,6 +74,17 @@ static int together(job serial) {
   return wrong;
 }
 
+static int find_references(const fmu_resources *resources, lw_sizes size, const uint32_t *offsets, uint32_t *references,
+                           uint32_t n) {
+  fmu_interface interface;
+  const uint32_t reals = (uint32_t)size.reals, end = reals + (uint32_t)size.event_indicators + FMU_N_SETTINGS;
+  const char *error = fmu_interface_read(&interface, resources->interface, resources->interface_size, (uint32_t)size.nq,
+                                         (uint32_t)size.nu, reals, end, 0);
+  for (uint32_t i = 0; i < n && !error; i++) references[i] = fmu_find_reference(&interface, offsets[i]);
+  fmu_interface_free(&interface);
+  return error != NULL;
+}
+
 /* Compares the states. */
 static int drive(const char *folder) {
   const fmu_log quiet = {0};
@@ -83,15 +94,16 @@ static int drive(const char *folder) {
   if (!fmu_open_resources(&quiet, folder, &resources)) return 1;
   fmu_make_token(&resources, token);
   int wrong = lw_model_load(resources.model, resources.model_size, &model, message, sizeof message) != LW_OK;
-  uint32_t references[1024], n = 0;
+  uint32_t offsets[MOST], references[MOST], n = 0;
   for (int32_t i = 0; !wrong && i < lw_field_count(); i++) {
     lw_field field;
     if (lw_model_field(model, i, &field) || field.access != LW_STATE) continue;
-    for (int32_t k = 0; k < field.rows * field.columns && n < 1024; k++) references[n++] = (uint32_t)(field.first + k);
+    for (int32_t k = 0; k < field.rows * field.columns && n < MOST; k++) offsets[n++] = (uint32_t)(field.first + k);
   }
+  wrong = wrong || find_references(&resources, lw_model_sizes(model), offsets, references, n);
   lw_model_free(model);
   fmu_close_resources(&resources);
-  job serial = {folder, token, references, n, 3, 1, malloc((n + 1) * sizeof(double))};
+  job serial = {folder, token, offsets, references, n, 3, 1, malloc((n + 1) * sizeof(double))};
   if (!wrong && serial.values) {
     run(&serial);
     wrong = together(serial);

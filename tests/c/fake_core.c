@@ -211,6 +211,26 @@ lw_status lw_assembly_sensitivity(lw_state *s, const uint32_t *unknowns, size_t 
   return lw_directional_derivative(s, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity);
 }
 
+/* It has no constraints and no DAE mode. */
+int32_t lw_constraint_rows(const lw_model *m) { return (void)m, 0; }
+lw_status lw_dae_select_rows(lw_state *s, double *work, double *relaxation) {
+  return (void)s, (void)work, (void)relaxation, LW_ERROR_USAGE;
+}
+lw_status lw_dae_rates(lw_state *s, const double *relaxation, double *work, double *ydot) {
+  return (void)s, (void)relaxation, (void)work, (void)ydot, LW_ERROR_USAGE;
+}
+lw_status lw_dae_residual(lw_state *s, double t, const double *y, const double *ydot, const double *relaxation,
+                          double *residual) {
+  return (void)s, (void)t, (void)y, (void)ydot, (void)relaxation, (void)residual, LW_ERROR_USAGE;
+}
+lw_status lw_dae_directional_derivative(lw_state *s, double t, const double *y, const double *ydot,
+                                        const double *relaxation, const double *y_seed, const double *ydot_seed,
+                                        const uint32_t *knowns, size_t n_knowns, const double *seed,
+                                        double *sensitivity) {
+  (void)s, (void)t, (void)y, (void)ydot, (void)relaxation, (void)y_seed, (void)ydot_seed;
+  return (void)knowns, (void)n_knowns, (void)seed, (void)sensitivity, LW_ERROR_USAGE;
+}
+
 /* It has no minimal states. */
 lw_status lw_minimal_create(lw_state *s, const uint32_t *q, int32_t n_q, const uint32_t *u, int32_t n_u,
                             lw_minimal **minimal) {

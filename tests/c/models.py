@@ -1,22 +1,26 @@
-"""Writes models for the C drivers and fuzzers: `PYTHONPATH=tests python tests/c/models.py MODELS RESOURCES`.
+"""Writes models for C drivers and fuzzers: `PYTHONPATH=tests python tests/c/models.py MODELS RESOURCES CONTROLLERS`.
 
-Serialised ones as files of the first folder; below the second, for each FMU, a folder of its resources.
+Serialised ones as files of the first folder; below the others, for each FMU of a mechanism and of a
+controller, a folder of its resources.
 """
 
 import sys
 import tempfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 import linkwork as lw
+from linkwork import controllers
 from support.cases import Case, five_bar_with_three_legs, four_bar, windows
 from support.gear_families import GEAR_FAMILIES
 from support.joint_families import JOINT_FAMILIES
 from support.random_changes import random_change
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
 from support.random_transitions import as_transitions
+from support.small import pendulum
 from support.spanned import SPANNED
 
 EVENTS = (0.02, 0.05)  # s; the drivers' runs are short
@@ -79,8 +83,13 @@ def models() -> dict[str, bytes]:
 
 def resources(mechanism: lw.Mechanism, **options: object) -> dict[str, bytes]:
     """The resources that an FMU of it carries."""
+    return resources_of(lambda path: lw.export_fmu(mechanism, path, fmi="3.0", **options))
+
+
+def resources_of(write: Callable[[Path], Path]) -> dict[str, bytes]:
+    """The resources of an FMU that a function writes."""
     with tempfile.TemporaryDirectory() as folder:
-        path = lw.export_fmu(mechanism, Path(folder) / "it.fmu", fmi="3.0", **options)
+        path = write(Path(folder) / "it.fmu")
         with zipfile.ZipFile(path) as archive:
             found = [name for name in archive.namelist() if name.startswith("resources/")]
             return {Path(name).name: archive.read(name) for name in found}
@@ -97,15 +106,37 @@ def fmus() -> dict[str, dict[str, bytes]]:
     return found
 
 
-def main(folder: Path, of_fmus: Path) -> None:
+def controller_fmus() -> dict[str, dict[str, bytes]]:
+    """The resources of the built-in controllers in C."""
+    latches = {"a": "H1", "b": {"angle": "x", "speed": "H1.u", "target": 0.2}}
+    linear = lw.linearize(pendulum(), inputs=["A.tau"])
+    written = {
+        "pid": ((), {"kp": 2.0, "ki": 1.0, "kd": 0.1, "sample_time": 0.05}),
+        "state_feedback": ((linear, 1.0, 1.0), {}),
+        "skyhook": ((), {}),
+        "latch_supervisor": ((latches,), {"window": 0.5, "hold_time": 0.1}),
+        "trajectory": (
+            ([[0.0, 1.0], [1.0, 2.0], [0.0, 1.0]],),
+            {"names": ["a", "b"], "dwell_time": 0.1, "cycle": True},
+        ),
+        "signal": (([0.0, 0.3, 1.0], {"y": [0.0, 1.0, 0.0]}), {"interpolation": "cubic", "periodic": True}),
+    }
+    return {
+        name: resources_of(lambda path, name=name, given=given: getattr(controllers, name)(path, *given[0], **given[1]))
+        for name, given in written.items()
+    }
+
+
+def main(folder: Path, of_fmus: Path, of_controllers: Path) -> None:
     """Write each model to its file, and the resources of each FMU to its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, model in models().items():
         (folder / f"{name}.model").write_bytes(model)
-    for name, files in fmus().items():
-        (of_fmus / name).mkdir(parents=True, exist_ok=True)
-        for file, data in files.items():
-            (of_fmus / name / file).write_bytes(data)
+    for parent, written in ((of_fmus, fmus()), (of_controllers, controller_fmus())):
+        for name, files in written.items():
+            (parent / name).mkdir(parents=True, exist_ok=True)
+            for file, data in files.items():
+                (parent / name / file).write_bytes(data)
 
 
 if __name__ == "__main__":

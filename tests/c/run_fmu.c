@@ -1,7 +1,7 @@
 /* Loads the shared library of an FMU and runs it with FMI 3.0: run_fmu LIBRARY RESOURCES TOKEN OUTPUTS STATES
  * DERIVATIVES. The last three are value references separated by commas. Prints the bits of all results, to compare
- * platforms: in Model Exchange the derivatives along Euler steps and their partial derivatives by the states, in
- * Co-Simulation the outputs. Needs only fmi3.h and the dynamic loader. */
+ * platforms: in Model Exchange, unless there are no states, the derivatives along Euler steps and their partial
+ * derivatives by the states, in Co-Simulation the outputs. Needs only fmi3.h and the dynamic loader. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,7 +118,7 @@ int main(int argc, char **argv) {
   library = load(argv[1]);
   if (!library) fail(argv[1], load_error());
   const list outputs = read_list(argv[4]), states = read_list(argv[5]), derivatives = read_list(argv[6]);
-  model_exchange(argv[3], argv[2], &states, &derivatives);
+  if (states.n) model_exchange(argv[3], argv[2], &states, &derivatives);
   co_simulation(argv[3], argv[2], &outputs);
   return 0;
 }

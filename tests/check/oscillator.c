@@ -49,6 +49,9 @@ static void evaluate(model *m) {
   x[DX] = x[V];
   x[DV] = x[U] - x[K] * x[X];
   x[Y] = 2.0 * x[X];
+#ifdef TINY
+  x[Y] = 2e-11 * x[X];
+#endif
   x[Z] = x[X] + 0.25;
 #ifdef HIDDEN_DEPENDENCY
   x[Y] += 1e-3 * x[U];
@@ -101,6 +104,17 @@ int F(Reset)(void *m) {
   return OK;
 }
 #endif
+
+/* By value reference; the continuous states and their derivatives do not pass here. */
+static int read_variables(model *m, const ref *r, size_t n, double *values) {
+  evaluate(m);
+#ifdef SWAPPED
+  for (size_t i = 0; i < n; i++) values[i] = m->value[r[i] == DX ? DV : r[i] == DV ? DX : r[i]];
+#else
+  for (size_t i = 0; i < n; i++) values[i] = m->value[r[i]];
+#endif
+  return OK;
+}
 
 static int read_values(model *m, const ref *r, size_t n, double *values) {
   evaluate(m);
@@ -206,11 +220,19 @@ static int from_bytes(const void *bytes, size_t size, void **state) {
 
 /* ---- the output's derivative by time */
 
-static int read_rates(model *m, size_t n, double *rates) {
+static int read_rates(model *m, size_t n, const int *order, double *rates) {
 #ifdef NO_RATES
   return ERROR;
 #endif
+#ifdef FIRST_RATES_ONLY
+  for (size_t i = 0; i < n; i++)
+    if (order[i] > 1) return ERROR;
+#endif
+  evaluate(m);
+  for (size_t i = 0; i < n; i++) rates[i] = 2.0 * m->value[order[i] == 1 ? V : DV];
+#ifdef SAME_RATES
   for (size_t i = 0; i < n; i++) rates[i] = 2.0 * m->value[V];
+#endif
 #ifdef WRONG_RATES
   rates[0] = 0.0;
 #endif
@@ -316,7 +338,7 @@ int fmi2SetupExperiment(void *m, int a, double b, double start, int c, double d)
   return (void)a, (void)b, (void)c, (void)d, fmi2SetTime(m, start);
 }
 int fmi2EnterInitializationMode(void *m) { return (void)m, OK; }
-int fmi2GetReal(void *m, const ref *r, size_t n, double *x) { return read_values(m, r, n, x); }
+int fmi2GetReal(void *m, const ref *r, size_t n, double *x) { return read_variables(m, r, n, x); }
 int fmi2SetReal(void *m, const ref *r, size_t n, const double *x) { return write_values(m, r, n, x); }
 int fmi2GetFMUstate(void *m, void **s) { return get_state(m, s); }
 int fmi2SetFMUstate(void *m, void *s) { return set_state(m, s); }
@@ -329,7 +351,7 @@ int fmi2GetDirectionalDerivative(void *m, const ref *u, size_t nu, const ref *k,
   return forward(m, u, nu, k, nk, s, o);
 }
 int fmi2GetRealOutputDerivatives(void *m, const ref *r, size_t n, const int *order, double *rates) {
-  return (void)r, (void)order, read_rates(m, n, rates);
+  return (void)r, read_rates(m, n, order, rates);
 }
 int fmi2SetRealInputDerivatives(void *m, const ref *r, size_t n, const int *order, const double *rates) {
 #ifdef NO_INTERPOLATION
@@ -372,7 +394,7 @@ int fmi3EnterInitializationMode(void *m, bool a, double b, double start, bool c,
 int fmi3SetDebugLogging(void *m, bool l, size_t n, const char *const c[]) {
   return (void)m, (void)l, (void)n, (void)c, OK;
 }
-int fmi3GetFloat64(void *m, const ref *r, size_t n, double *x, size_t nx) { return (void)nx, read_values(m, r, n, x); }
+int fmi3GetFloat64(void *m, const ref *r, size_t n, double *x, size_t nx) { return (void)nx, read_variables(m, r, n, x); }
 int fmi3SetFloat64(void *m, const ref *r, size_t n, const double *x, size_t nx) {
   return (void)nx, write_values(m, r, n, x);
 }
@@ -411,7 +433,7 @@ int fmi3UpdateDiscreteStates(void *m, bool *a, bool *b, bool *c, bool *d, bool *
   return *b = *c = *e = false, *d = CHANGED, *t = 0.0, *a = update(m), OK;
 }
 int fmi3GetOutputDerivatives(void *m, const ref *r, size_t n, const int32_t *order, double *rates, size_t nr) {
-  return (void)nr, (void)r, (void)order, read_rates(m, n, rates);
+  return (void)nr, (void)r, read_rates(m, n, order, rates);
 }
 
 /* ---- dependencies, of scalars all of their one element */

@@ -2,6 +2,7 @@
 
 import re
 import sys
+import time
 
 import pytest
 
@@ -60,6 +61,18 @@ DEFECTS = [
     ("NO_ELEMENTS", "elements", "error", "fmi3GetNumberOfVariableDependencies failed", ("3.0",)),
     ("NO_RATES", "abilities", "error", r"declares maxOutputDerivativeOrder, but fmi\dGet.*Derivatives fail", VERSIONS),
     ("WRONG_RATES", "abilities", "error", r"the rate of y is given as 0; differences give -0\.\d+", VERSIONS),
+    ("DECLARES_2 FIRST_RATES_ONLY", "abilities", "error", "Order, but order 2 of 2 cannot be read", VERSIONS),
+    ("DECLARES_2 SAME_RATES", "abilities", "error", r"the derivative of order 2 of y is given as -0\.", ("2.0",)),
+    (
+        "SWAPPED",
+        "rates",
+        "error",
+        r"the derivative der\(x\) is .* in the vector and .* by its value reference 3",
+        VERSIONS,
+    ),
+    ("SWAPPED NO_MODEL_EXCHANGE", "rates", "warning", r"der\(x\), declared as the derivative of x, is -3", VERSIONS),
+    ("EULER", "abilities", "note", "constant inputs results depend on the step too", ("2.0",)),
+    ("EULER TINY NOMINAL", "step-size", "warning", "y differs by", ("2.0",)),
     ("NO_INTERPOLATION", "abilities", "error", "declares canInterpolateInputs, but fmi2SetRealInputDeriv", ("2.0",)),
     ("IGNORES_RATES", "abilities", "error", "after a step with inputs on a line y is", ("2.0",)),
     ("NEVER_TELLS", "abilities", "error", "providesIntermediateUpdate, but nothing was called", ("3.0",)),
@@ -67,6 +80,7 @@ DEFECTS = [
     ("IGNORES_RETURN", "abilities", "error", "asked to end at 0.25, continued to 0.5", ("3.0",)),
     ("NO_EVENT_MODE", "abilities", "error", "declares hasEventMode, but fmi3EnterEventMode failed", ("3.0",)),
     ("NAN_OUTPUT", "simulation", "error", "CS: y is not finite from t = 0.5", ("3.0",)),
+    ("NAN_OUTPUT", "reference-run", "warning", "CS: in the run .* y is nan at t = 0.[56] and deviates", ("3.0",)),
     ("LEAK", "memory", "note", "each instance leaves 6\\d kB behind", ("2.0",)),
 ]
 CASES = [(version, *case[:-1]) for case in DEFECTS for version in case[-1]]
@@ -92,10 +106,33 @@ def test_nothing_is_found_in_a_sound_fmu(version, tmp_path):
 @pytest.mark.thin(3)
 @pytest.mark.parametrize(("version", "defect", "check", "level", "text"), CASES)
 def test_a_defect_is_found(version, defect, check, level, text, tmp_path):
-    report = check_fmu(oscillator(tmp_path, version, defect), only=[check], time_limit=3 if defect == "HANG" else 60)
+    report = check_fmu(
+        oscillator(tmp_path, version, *defect.split()), only=[check], time_limit=3 if defect == "HANG" else 60
+    )
     said = [one.text for one in report[check].findings if one.level == level]
     assert any(re.search(text, one) for one in said), report
     assert report.passed == (level != "error")
+
+
+def test_two_true_rates_are_no_finding(tmp_path):
+    assert check_fmu(oscillator(tmp_path, "3.0", "DECLARES_2"), only=["abilities", "rates"]).findings() == []
+
+
+def test_small_differences_of_small_values_are_no_finding(tmp_path):
+    """Next to a nominal value of 1 they are rounding; with a nominal value of their size they are not."""
+    assert check_fmu(oscillator(tmp_path, "3.0", "EULER", "TINY"), only=["step-size"]).findings() == []
+
+
+def test_a_hang_costs_one_time_limit(tmp_path):
+    """The other checks go on; those that would hang as well are given up soon."""
+    start = time.monotonic()
+    report = check_fmu(oscillator(tmp_path, "3.0", "HANG"), time_limit=10)
+    assert time.monotonic() - start < 45  # with ten seconds for each that hangs it would be more
+    hung = [one.name for one in report.outcomes if any("hangs" in found.text for found in one.findings)]
+    given_up = [one.name for one in report.outcomes if "given up after 0.5 s" in (one.skipped or "")]
+    assert len(hung) == 1
+    assert {"step-size", "inputs", "snapshots"} & set(given_up)
+    assert report["derivatives"].findings == report["rates"].findings == []
 
 
 def test_every_dynamic_check_is_seen_to_find_something():

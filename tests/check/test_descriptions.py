@@ -86,8 +86,8 @@ RULES = [
     ("values", "start of open.command is 'yes'", lambda e: e.of("open.command", start="yes"), VERSIONS),
     ("starts", "hinge.tau has no start value", lambda e: e.of("hinge.tau", start=None), VERSIONS),
     ("starts", 'arm.m has no start value, which initial="exact"', lambda e: e.of("arm.m", start=None), VERSIONS),
-    ("starts", "hinge.q has no start value", lambda e: e.of("hinge.q", initial="approx"), VERSIONS),
-    ("starts", 'which initial="calculated" forbids', lambda e: e.of("hinge.q", start="0"), VERSIONS),
+    ("starts", "hinge.q has no start value", lambda e: e.of("hinge.q", start=None), VERSIONS),
+    ("starts", 'which initial="calculated" forbids', lambda e: e.of("arm.r[1]", start="0"), VERSIONS),
     ("starts", "which being independent forbids", lambda e: e.of("time", start="0"), ("3.0",)),
     ("states", "arm.r.1. has reinit, but is no continuous state", lambda e: e.of("arm.r[1]", reinit="true"), VERSIONS),
     ("states", "is no variable", lambda e: e.of("der(hinge.q)", derivative="9999"), VERSIONS),
@@ -99,6 +99,12 @@ RULES = [
     ),
     ("states", "no continuous real", lambda e: e.of("der(hinge.q)", derivative=e.reference("arm.m")), VERSIONS),
     ("states", "without|divide it by a time", lambda e: e.of("der(hinge.q)", unit="rad"), VERSIONS),
+    (
+        "states",
+        r"N.*not that of its state hinge.q, rad, divided by a time",
+        lambda e: e.of("der(hinge.q)", unit="N.m"),
+        VERSIONS,
+    ),
     ("units", "unit 'rad', which UnitDefinitions", lambda e: e.attributes("*/Unit[@name='rad']", name="r"), VERSIONS),
     ("units", "the unit 'm' is defined 2 times", lambda e: e.attributes("*/Unit[@name='kg']", name="m"), VERSIONS),
     ("units", "display unit 'grad', which its unit 'rad'", lambda e: e.of("hinge.q", displayUnit="grad"), VERSIONS),
@@ -182,7 +188,9 @@ RULES = [
     (
         "known",
         "without dependencies",
-        lambda e: e.attributes(e.entry("InitialUnknown", "hinge.q")[1], dependenciesKind="dependent"),
+        lambda e: e.attributes(
+            e.entry("InitialUnknown", "hinge.q")[1], dependencies=None, dependenciesKind="dependent"
+        ),
         VERSIONS,
     ),
     ("known", "which is no variable", lambda e: e.group("Output")[1][0].set("dependencies", "9999"), VERSIONS),

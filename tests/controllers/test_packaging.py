@@ -11,6 +11,7 @@ import pytest
 
 from linkwork import controllers
 from linkwork.errors import FmuError
+from support.python_controllers import in_python
 
 GAIN = """
     from linkwork.controllers import Controller
@@ -159,9 +160,9 @@ def test_fmus_that_threads_load_at_once_keep_their_own_modules(run, write, tmp_p
 def test_different_ready_controllers_live_in_one_process(run, tmp_path):
     import signal as of_python
 
-    pid = run(controllers.pid(tmp_path / "p.fmu", kp=2.0)).start({"setpoint": 1.0})
-    table = run(controllers.signal(tmp_path / "s.fmu", [0, 1], [3, 4])).start()
-    hook = run(controllers.skyhook(tmp_path / "h.fmu", c_min=100.0)).start()
+    pid = run(in_python("pid", tmp_path / "p.fmu", kp=2.0)).start({"setpoint": 1.0})
+    table = run(in_python("signal", tmp_path / "s.fmu", [0, 1], [3, 4])).start()
+    hook = run(in_python("skyhook", tmp_path / "h.fmu", c_min=100.0)).start()
     assert [pid["u"], table["y"], hook["c"]] == [2.0, 3.0, 100.0]
     assert sys.modules["signal"] is of_python
 
@@ -245,7 +246,7 @@ def test_what_is_missing_where_it_runs_is_told(run, write, tmp_path, capfd, monk
 
 
 def test_many_instances_leave_the_process_as_it_was(tmp_path, run):
-    fmu = controllers.pid(tmp_path / "p.fmu")
+    fmu = in_python("pid", tmp_path / "p.fmu")
     run(fmu).start()
     before = list(sys.path)
     slave = run(fmu)
@@ -261,8 +262,8 @@ def test_the_checks_of_fmus_find_nothing_but_what_the_library_cannot(tmp_path):
     from linkwork.fmu.check import check_fmu
 
     for fmu in (
-        controllers.pid(tmp_path / "p.fmu", ki=1.0, output_unit="N.m"),
-        controllers.latch_supervisor(tmp_path / "l.fmu", {"latch": "H"}),
+        in_python("pid", tmp_path / "p.fmu", ki=1.0, output_unit="N.m"),
+        in_python("latch_supervisor", tmp_path / "l.fmu", {"latch": "H"}),
     ):
         report = check_fmu(fmu)
         errors = [one.text for one in report.findings() if one.level == "error"]
@@ -273,7 +274,7 @@ def test_the_checks_of_fmus_find_nothing_but_what_the_library_cannot(tmp_path):
 
 
 def test_what_is_not_a_number_is_refused_by_name(run, tmp_path, capfd):
-    slave = run(controllers.pid(tmp_path / "p.fmu")).start()
+    slave = run(in_python("pid", tmp_path / "p.fmu")).start()
     with pytest.raises(Exception, match="fmi2SetReal"):
         slave.set({"measurement": float("nan")})
     assert "measurement is set to a value that is not a number" in capfd.readouterr().err

@@ -9,6 +9,7 @@ import pytest
 
 import linkwork as lw
 from linkwork import controllers
+from support.python_controllers import in_python
 
 TABLE = ([0.0, 0.5, 2.0], [0.0, 1.0, -1.0])
 
@@ -16,6 +17,8 @@ TABLE = ([0.0, 0.5, 2.0], [0.0, 1.0, -1.0])
 def make(name, path, checkout, monkeypatch):
     if name == "pid":
         return controllers.pid(path, kp=2.0, ki=3.0, kd=0.1, u_max=1.0)
+    if name == "pid in Python":
+        return in_python("pid", path, kp=2.0, ki=3.0, kd=0.1, u_max=1.0)
     if name == "sampled pid":
         return controllers.pid(path, kp=2.0, ki=3.0, kd=0.1, u_max=1.0, sample_time=0.07)
     if name == "skyhook":
@@ -33,7 +36,17 @@ def make(name, path, checkout, monkeypatch):
     return controllers.state_feedback(path, lw.linearize(five_bar, inputs=["L.tau", "R.tau"]), 1.0, 1.0)
 
 
-ALL = ["pid", "sampled pid", "skyhook", "latch_supervisor", "trajectory", "signal", "state_feedback", "computed_torque"]
+ALL = [
+    "pid",
+    "pid in Python",
+    "sampled pid",
+    "skyhook",
+    "latch_supervisor",
+    "trajectory",
+    "signal",
+    "state_feedback",
+    "computed_torque",
+]
 
 
 def outputs_over(slave, inputs, begin):

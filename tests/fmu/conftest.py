@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import linkwork as lw
-from linkwork.core.sources import fmu_libraries, source_dir
+from linkwork.core.sources import fmu_libraries, host_platform, source_dir
 from linkwork.fmu.export.interface_file import MAGIC
 from support.latched import exported
 from support.unpacked import Unpacked, unpack
@@ -16,7 +16,7 @@ from support.unpacked import Unpacked, unpack
 
 @pytest.fixture(scope="session")
 def fmu_library() -> Path:
-    return next(iter(fmu_libraries().values()))
+    return fmu_libraries()[host_platform()]
 
 
 @pytest.fixture(scope="session")
@@ -77,7 +77,7 @@ def fake_folder(checkout, tmp_path_factory, needs_program) -> Path:
     """The wrapper over tests/c/fake_core.c: references are the offsets of its enum."""
     folder = tmp_path_factory.mktemp("fake")
     core, wrapper = source_dir("csrc"), source_dir("fmu_src")
-    sources = [checkout / "tests/c/fake_core.c", *wrapper.glob("*.c")]
+    sources = [checkout / "tests/c/fake_core.c", *wrapper.rglob("*.c")]
     sources += [*(core / "ode").glob("*.c"), *(core / "math").glob("*.c")]
     binary = folder / "binaries" / "host" / "fake.so"
     binary.parent.mkdir(parents=True)

@@ -87,10 +87,11 @@ def test_all_that_is_tunable_can_be_set_while_it_moves(tmp_path):
     mech.add_point("spot", "b1", (0.1, 0, 0), axis=(0, 0, 1))
     model = lw.compile(mech)
     path = lw.export_fmu(model, tmp_path / "zoo.fmu")
-    instance = Unpacked(path, unpack(path), "3.0", model).new("ME")
+    fmu = Unpacked(path, unpack(path), "3.0", model)
+    instance = fmu.new("ME")
     instance.initialize()
     instance.must("EnterEventMode")
     tunable = [v for v in model.variables if v.tunable]
     assert any(v.name == "grip.j0.gear" for v in tunable)
-    refused = [v.name for v in tunable if instance.try_set([v.reference], [v.start])]
+    refused = [v.name for v in tunable if instance.try_set([fmu.reference(v.name)], [v.start])]
     assert not refused

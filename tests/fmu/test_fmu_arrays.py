@@ -43,23 +43,25 @@ def begin(fmu: Unpacked, kind: str = "ME", **options):
 
 def test_get_and_set(pair):
     together, apart = (begin(fmu, "CS") for fmu in pair)
-    fmu = pair[0]
-    gravity, r, q = three(fmu, "gravity"), three(fmu, "coupler.r"), fmu.reference("A.q")
+    of_arrays, of_scalars = pair
     given = (c_double * 4)(0.5, -0.25, -3.0, 4.5)
-    assert floats(together, "Set", [gravity[0], fmu.reference("crank.m")], given) == OK
-    apart.set([*gravity, fmu.reference("crank.m")], list(given))
+    assert floats(together, "Set", [of_arrays.reference(name) for name in ("gravity", "crank.m")], given) == OK
+    apart.set([*three(of_scalars, "gravity"), of_scalars.reference("crank.m")], list(given))
     for instance in (together, apart):
         instance.step(0.0, 0.2)
     values = (c_double * 7)()
-    assert floats(together, "Get", [r[0], q, gravity[0]], values) == OK
-    assert list(values) == apart.get([*r, q, *gravity])
+    assert (
+        floats(together, "Get", [of_arrays.reference(name) for name in ("coupler.r", "A.q", "gravity")], values) == OK
+    )
+    one_by_one = [*three(of_scalars, "coupler.r"), of_scalars.reference("A.q"), *three(of_scalars, "gravity")]
+    assert list(values) == apart.get(one_by_one)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 4])
 @pytest.mark.parametrize("verb", ["Get", "Set"])
 def test_wrong_sizes_are_errors(pair, verb, n):
     instance = begin(pair[0], "CS")
-    gravity = pair[0].reference("gravity[1]")
+    gravity = pair[0].reference("gravity")
     before = (c_double * 3)()
     assert floats(instance, "Get", [gravity], before) == OK
     assert floats(instance, verb, [gravity], (c_double * n)()) == ERROR
@@ -80,14 +82,19 @@ def product(instance, name: str, unknowns, knowns, seed, n: int) -> np.ndarray:
 
 def test_directional_and_adjoint_derivatives(pair):
     together, apart = map(begin, pair)
-    fmu, rng = pair[0], np.random.default_rng(5)
-    r, gravity = three(fmu, "coupler.v"), three(fmu, "gravity")
-    one, state = fmu.reference("der(A.u)"), fmu.reference("A.u")
+    of_arrays, of_scalars = pair
+    unknowns = [of_arrays.reference(name) for name in ("coupler.v", "der(A.u)")]
+    knowns = [of_arrays.reference(name) for name in ("gravity", "A.u")]
+    one_by_one = (
+        [*three(of_scalars, "coupler.v"), of_scalars.reference("der(A.u)")],
+        [*three(of_scalars, "gravity"), of_scalars.reference("A.u")],
+    )
+    rng = np.random.default_rng(5)
     seed, weights = rng.normal(size=4), rng.normal(size=4)
-    found = product(together, "Directional", [r[0], one], [gravity[0], state], seed, 4)
-    assert list(found) == apart.directional([*r, one], [*gravity, state], list(seed))
-    found = product(together, "Adjoint", [r[0], one], [gravity[0], state], weights, 4)
-    assert list(found) == apart.product("GetAdjointDerivative", [*r, one], [*gravity, state], list(weights))
+    found = product(together, "Directional", unknowns, knowns, seed, 4)
+    assert list(found) == apart.directional(*one_by_one, list(seed))
+    found = product(together, "Adjoint", unknowns, knowns, weights, 4)
+    assert list(found) == apart.product("GetAdjointDerivative", *one_by_one, list(weights))
 
 
 def rates(instance, references, orders, n: int):
@@ -98,30 +105,30 @@ def rates(instance, references, orders, n: int):
 
 def test_derivatives_of_outputs(pair):
     together, apart = (begin(fmu, "CS") for fmu in pair)
-    r, q = three(pair[0], "coupler.r"), pair[0].reference("A.q")
+    both = [pair[0].reference(name) for name in ("coupler.r", "A.q")]
     for instance in (together, apart):
         instance.step(0.0, 0.2)
-    status, values = rates(together, [r[0], q], [1, 1], 4)
+    status, values = rates(together, both, [1, 1], 4)
     assert status == OK
-    assert values == apart.rates([*r, q])
-    assert rates(together, [r[0], q], [1, 1], 2)[0] == ERROR
-    assert rates(together, [r[0], q], [1, 2], 4)[0] == ERROR
+    assert values == apart.rates([*three(pair[1], "coupler.r"), pair[1].reference("A.q")])
+    assert rates(together, both, [1, 1], 2)[0] == ERROR
+    assert rates(together, both, [1, 2], 4)[0] == ERROR
 
 
 def test_intermediate_updates(pair):
     fmu, seen = pair[0], []
-    r = three(fmu, "coupler.r")
+    r = [fmu.reference("coupler.r")]
 
     def look(instance, update):
         values = (c_double * 3)()
-        assert floats(instance, "Get", r[:1], values) == OK
+        assert floats(instance, "Get", r, values) == OK
         seen.append(list(values))
 
-    instance = begin(fmu, "CS", between=look, required=r[:1])
+    instance = begin(fmu, "CS", between=look, required=r)
     instance.step(0.0, 0.3)
     other = begin(pair[1], "CS")
     other.step(0.0, 0.3)
-    assert seen[-1] == other.get(r)
+    assert seen[-1] == other.get(three(pair[1], "coupler.r"))
 
 
 @pytest.mark.parametrize("kind", ["ModelExchange", "CoSimulation"])

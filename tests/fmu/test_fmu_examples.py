@@ -44,6 +44,7 @@ RUNS = {
     "slider_crank": Run(1.0, 5e-6),
     "solar_array": Run(1.0),
     "spatial_ladder": Run(1.0),
+    "swing_up": Run(0.5),
 }
 VERSIONS = ("2.0", "3.0")
 EXAMPLES = pytest.mark.parametrize("name", list(RUNS))

@@ -18,7 +18,7 @@ def smooth(fmu) -> list[int]:
     """All that is computed and has derivatives."""
     kinds = ("state", "derivative", "output")
     found = [v for v in fmu.system.variables if v.kind in kinds and v.type == "real" and not v.discrete]
-    return [v.reference for v in found if not v.name.endswith(KINKS)]
+    return [fmu.reference(v.name) for v in found if not v.name.endswith(KINKS)]
 
 
 def differences(instance, known: int, value: float, unknowns: list[int]) -> np.ndarray:
@@ -61,16 +61,16 @@ def check(fmu, kind: str, kinds: tuple[str, ...]) -> int:
             continue  # of thin rods, next to which there are no bodies
         instance.must("Reset")
         value = (known.start or 0.0) + (0.01 if known.kind == "start" else 0.0)  # to be given it must differ
-        instance.set([known.reference], [value])
+        instance.set([fmu.reference(known.name)], [value])
         instance.set_up(start=0.2)
         if known.kind == "start" and not is_kept(instance, fmu, known.name, value):
             continue  # assembly is differentiated as though it began where it ended
-        exact = derivative(instance, known.reference, unknowns)
+        exact = derivative(instance, fmu.reference(known.name), unknowns)
         if exact is None:
             with pytest.raises(AssertionError, match="start values"):
-                differences(instance, known.reference, value, unknowns)
+                differences(instance, fmu.reference(known.name), value, unknowns)
             continue
-        found = differences(instance, known.reference, value, unknowns)
+        found = differences(instance, fmu.reference(known.name), value, unknowns)
         assert np.abs(exact - found).max() < 1e-7 * (1 + np.abs(found).max()), known.name
         checked += bool(np.abs(found).max() > 1e-3)
     return checked
@@ -110,8 +110,8 @@ def test_of_event_indicators(version, mode, make):
     fmu = make(pendulum(bump=stop, fast=passing), version)
     instance, system = fmu.new("ME"), fmu.system
     instance.go_to(mode)
-    n, first = system.sizes.event_indicators, system.sizes.reals
-    indicators, states = list(range(first, first + n)), fmu.references("state")
+    n = system.sizes.event_indicators
+    indicators, states = fmu.indicators, fmu.references("state")
     x = np.array(instance.array("GetContinuousStates", len(states)))
     found = np.array([instance.directional(indicators, [state], [1.0]) for state in states]).T
     if mode == "event":

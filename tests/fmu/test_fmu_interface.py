@@ -25,12 +25,12 @@ def of_everything():
     return lw.compile(zoo())
 
 
-def scalars(root):
-    """Value references of all numbers by name, also of those in arrays."""
+def scalars(interface, root):
+    """Offsets of all numbers by name, also of those in arrays."""
     found = {}
     for v in root.find("ModelVariables"):
         size = v.find("Dimension")
-        first, name = int(v.get("valueReference")), v.get("name")
+        first, name = interface.offsets[int(v.get("valueReference")) - 1], v.get("name")
         if size is None:
             found[name] = first
             continue
@@ -50,22 +50,35 @@ def test_agrees_with_the_xml(of_everything, tmp_path, arrays, outputs):
 
 
 def test_is_the_same_for_both_versions(of_everything, tmp_path):
-    of_both = [of_fmu(lw.export_fmu(of_everything, tmp_path / "a.fmu", fmi))[0] for fmi in ("2.0", "3.0")]
-    assert of_both[0] == of_both[1]
+    """But for the value references: offsets in FMI 2.0."""
+    old, new = (of_fmu(lw.export_fmu(of_everything, tmp_path / "a.fmu", fmi))[0] for fmi in ("2.0", "3.0"))
+    assert old.offsets == []
+    offset = dict(enumerate(new.offsets, start=1))
+    assert old.knowns == sorted(offset[at] for at in new.knowns)
+    assert old.unknowns == {offset[at]: sorted(offset[on] for on in known) for at, known in new.unknowns.items()}
 
 
-def test_references_are_offsets_and_what_is_behind_the_block(of_everything, tmp_path):
-    _, root = of_fmu(lw.export_fmu(of_everything, tmp_path / "a.fmu"))
+@pytest.mark.parametrize("arrays", [False, True])
+@pytest.mark.parametrize("outputs", [None, ["energy"]])
+def test_references_count_the_variables_of_the_xml(of_everything, tmp_path, arrays, outputs):
+    """Some importers take a value reference for the position of the variable."""
+    interface, root = of_fmu(lw.export_fmu(of_everything, tmp_path / "a.fmu", outputs=outputs, arrays=arrays))
+    references = [int(v.get("valueReference")) for v in root.find("ModelVariables")]
+    assert references == list(range(1, len(interface.offsets) + 1))
+
+
+def test_offsets_are_those_of_the_block_and_behind_it(of_everything, tmp_path):
+    interface, root = of_fmu(lw.export_fmu(of_everything, tmp_path / "a.fmu"))
     expected = {v.name: v.reference for v in of_everything.variables}
     names = ["bump.indicator.lower", "bump.indicator.upper", "solver", "tolerance"]
     expected |= {name: of_everything.sizes.reals + i for i, name in enumerate(names)}
-    assert scalars(root) == expected
+    assert scalars(interface, root) == expected
 
 
 def test_arrays_hold_the_same_numbers(of_everything, tmp_path):
-    _, one_by_one = of_fmu(lw.export_fmu(of_everything, tmp_path / "a.fmu"))
-    _, together = of_fmu(lw.export_fmu(of_everything, tmp_path / "b.fmu", arrays=True))
-    assert scalars(one_by_one) == scalars(together)
+    one_by_one = of_fmu(lw.export_fmu(of_everything, tmp_path / "a.fmu"))
+    interface, together = of_fmu(lw.export_fmu(of_everything, tmp_path / "b.fmu", arrays=True))
+    assert scalars(*one_by_one) == scalars(interface, together)
     names = {v.get("name") for v in together.find("ModelVariables")}
     assert {"gravity", "j5.q", "der(j5.u)", "b1.r", "b1.r_cm", "b1.I[1,2]", "push.F"} <= names
     assert {"j4.q[1]", "j4.q[3]", "j3.u[2]"} <= names  # m and rad
@@ -81,11 +94,14 @@ def test_validates_with_everything(of_everything, tmp_path, needs, fmi):
 
 
 def test_starts_of_arrays(of_everything, tmp_path):
-    _, root = of_fmu(lw.export_fmu(of_everything, tmp_path / "a.fmu", arrays=True))
+    interface, root = of_fmu(lw.export_fmu(of_everything, tmp_path / "a.fmu", arrays=True))
+    state = of_everything.assemble()
     starts = {v.reference: v.start for v in of_everything.variables if v.start is not None}
+    for name, values in (("q", state.q), ("u", state.u)):
+        starts |= {of_everything.fields[name].first + i: value for i, value in enumerate(values)}
     for v in root.find("ModelVariables"):
         if v.find("Dimension") is not None and v.get("start"):
-            first = int(v.get("valueReference"))
+            first = interface.offsets[int(v.get("valueReference")) - 1]
             assert [float(x) for x in v.get("start").split()] == [
                 starts[first + i] for i in range(len(v.get("start").split()))
             ]
@@ -126,7 +142,7 @@ def minimal(four_bar, monkeypatch, tmp_path):
 def test_minimal_states(minimal):
     system, export = minimal
     interface, root = of_fmu(export())
-    place = {v.name: v.reference for v in system.variables}
+    place = {v.get("name"): int(v.get("valueReference")) for v in root.find("ModelVariables")}
     assert (interface.independent_q, interface.independent_u) == (
         [system.q_names.index("A.q")],
         [system.u_names.index("A.u")],
@@ -139,7 +155,7 @@ def test_minimal_states(minimal):
     for name in others:
         assert int(variables[name].get("valueReference")) == place[name]
         assert variables[name].get("causality") == "output"
-        assert interface.unknowns[place[name]] is None
+        assert interface.unknowns[place[name]] == interface.knowns
         assert f"der({name})" not in variables
     states = {place["A.q"], place["A.u"]}
     assert states <= set(interface.knowns)
@@ -187,4 +203,4 @@ def test_numbers_are_words_of_the_least_byte_first(of_everything, tmp_path):
 
     with zipfile.ZipFile(lw.export_fmu(of_everything, tmp_path / "a.fmu")) as archive:
         data = archive.read("resources/interface.lwi")
-    assert struct.unpack_from("<8sIII", data) == (b"LWFMUI01", 0, 0, 0)
+    assert struct.unpack_from("<8sII", data) == (b"LWFMUI02", 0, 0)

@@ -74,7 +74,7 @@ def test_without_a_start_the_quaternion_is_neutral(version, tmp_path):
     for entry in root.find("ModelVariables"):
         starts[entry.get("name")] = (entry if version == "3.0" else entry[0]).get("start")
     assert [float(starts[f"S.q_start[{i}]"]) for i in (1, 2, 3, 4)] == [1, 0, 0, 0]
-    assert starts["S.q[1]"] is None
+    assert float(starts["S.q[1]"]) == 1.0
 
 
 @VERSION
@@ -90,7 +90,7 @@ def test_states_derivatives_and_partial_derivatives_are_pythons(scene, version, 
     assert instance.set_states(x) == 0
     q, u = x[: system.sizes.nq], x[system.sizes.nq :]
     assert instance.derivatives(n) == list(system.derivatives(q, u))
-    states, derivatives = sorted(fmu.references("state")), sorted(fmu.references("derivative"))
+    states, derivatives = fmu.references("state"), fmu.references("derivative")
     columns = [instance.directional(derivatives, [known], [1.0]) for known in states]
     np.testing.assert_array_equal(np.array(columns).T, system.jacobian(q, u))
     instance.free()

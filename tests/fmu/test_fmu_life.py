@@ -5,10 +5,11 @@ import math
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 from linkwork.fmu.export.instantiation_token import instantiation_token
-from support.fmi_calls import ERROR, OK, Instance, whole
+from support.fmi_calls import DISCARD, ERROR, OK, Instance, whole
 
 KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])
 
@@ -129,18 +130,18 @@ def test_reset_from_every_mode_gives_a_new_instance(fmu, kind):
     everything = fmu.references("parameter", "start", "input", "state", "derivative", "output")
     expected = fresh.get(everything)
     instance = fmu.new(kind)
-    settings = fmu.system.sizes.reals + fmu.system.sizes.event_indicators
+    solver, tolerance = fmu.reference("solver"), fmu.reference("tolerance")
     modes = ["instantiated", "initialization", "terminated", "continuous" if kind == "ME" else "step"]
     for mode in modes:
-        whole(instance, "Set", settings, 2)
-        instance.set([settings + 1], [1e-3])
+        whole(instance, "Set", solver, 2)
+        instance.set([tolerance], [1e-3])
         instance.set([fmu.reference("crank.m"), fmu.reference("A.q_start")], [9.0, 0.3])
         instance.set([fmu.reference("A.tau")], [4.0])
         instance.go_to(mode)
         instance.must("Reset")
         instance.initialize()
         assert instance.get(everything) == expected
-        assert (whole(instance, "Get", settings), instance.get([settings + 1])) == ((OK, 1), [0.0])
+        assert (whole(instance, "Get", solver), instance.get([tolerance])) == ((OK, 1), [0.0])
         instance.must("Reset")
 
 
@@ -206,16 +207,17 @@ def test_a_state_or_time_that_is_none_is_refused(fmu):
 
 
 def fixed(fmu) -> list[int]:
-    tunable = {v.reference for v in fmu.system.variables if v.tunable}
+    tunable = {fmu.reference(v.name) for v in fmu.system.variables if v.tunable}
     return [reference for reference in fmu.references("parameter", "start") if reference not in tunable]
 
 
 @KINDS
 def test_what_is_computed_cannot_be_set(fmu, kind):
     instance = fmu.new(kind)
-    for reference in fmu.references("state", "derivative", "output", "time"):
+    for reference in fmu.references("derivative", "output", "time"):
         assert instance.try_set([reference], [0.0]) == ERROR
         assert "cannot be set" in instance.last
+        assert f"(value reference {reference})" in instance.last
     instance.initialize()
     for reference in fixed(fmu):
         assert instance.try_set([reference], [0.0]) == ERROR
@@ -229,7 +231,7 @@ def test_outputs_are_unknown_before_initialization(built):
     fmu = built("3.0")
     instance = fmu.new("ME")
     assert instance.get([fmu.reference("crank.m")]) == [1.0]
-    assert instance.try_get([fmu.reference("A.q")])[0] == ERROR
+    assert instance.try_get([fmu.reference("A.a")])[0] == ERROR
     assert "before Initialization Mode" in instance.last
 
 
@@ -263,6 +265,60 @@ def test_a_mass_that_is_none_is_an_error(fmu):
     instance.set_up()
     assert instance.call("ExitInitializationMode") == ERROR
     assert "crank" in instance.last
+
+
+def test_wide_open_loops_leave_what_needs_no_closed_loop(fmu):
+    """The states are those of the importer: their residual shows it how far off they are."""
+    instance = fmu.new("ME")
+    instance.initialize()
+    x = np.array(instance.array("GetContinuousStates", len(fmu.references("state"))))
+    x += np.where(np.arange(x.size) == 0, 1.0, 0.0)
+    instance.set_states(x)
+    (residual,) = [name for name in fmu.reference_of if name.startswith("loop.") and name.endswith("residual")]
+    assert instance.try_get([fmu.reference("A.a")])[0] == DISCARD
+    assert "is open by" in instance.last
+    assert instance.get([fmu.reference(residual)])[0] > 0.5
+    for body in fmu.system.mechanism.bodies:
+        r = np.array(instance.get([fmu.reference(f"{body}.r[{i}]") for i in (1, 2, 3)]))
+        Q = np.array(instance.get([fmu.reference(f"{body}.Q[{i}]") for i in (1, 2, 3, 4)]))
+        assert np.abs(Q @ Q - 1.0) < 1e-14
+        if body == "crank":  # rotates about the origin
+            assert np.abs(r).max() < 1e-14
+        if body == "coupler":  # at the end of the crank
+            assert np.linalg.norm(r) == pytest.approx(
+                instance.get([fmu.reference("B.parent_frame.r[1]")])[0], rel=1e-12
+            )
+        assert all(np.isfinite(instance.get([fmu.reference(f"{body}.{v}[{i}]") for v in "vw" for i in (1, 2, 3)])))
+    assert instance.try_get([fmu.reference("energy.kinetic")])[0] == DISCARD
+    assert instance.try_get([fmu.reference(residual), fmu.reference("A.f[1]")])[0] == DISCARD
+
+
+@pytest.mark.parametrize(("name", "value"), [("coupler.m", -1.0), ("coupler.I[2,2]", -1.0)])
+@KINDS
+def test_a_wrong_parameter_is_an_error_and_can_be_mended(fmu, kind, name, value):
+    """No step is short enough for it, so it is no Discard."""
+    instance, (parameter,) = fmu.new(kind), [fmu.reference(name)]
+    instance.initialize()
+    if kind == "ME":
+        instance.must("EnterEventMode")
+    (before,) = instance.get([parameter])
+    instance.set([parameter], [value])
+    if kind == "ME":
+        instance.must("EnterContinuousTimeMode")
+        states = len(fmu.references("state"))
+        name = "GetDerivatives" if fmu.version == "2.0" else "GetContinuousStateDerivatives"
+        assert instance.try_array(name, states)[0] == ERROR
+    else:
+        with pytest.raises(AssertionError):
+            instance.step(0.0, 0.1)
+        assert instance.messages[-1][0] == ERROR
+        assert "a shorter step does not help" in instance.last
+    assert "coupler" in instance.last
+    if kind == "ME":
+        instance.must("EnterEventMode")
+    instance.set([parameter], [before])
+    if kind == "CS":
+        instance.step(0.0, 0.1)
 
 
 def test_eight_threads_give_what_one_gives(fmu):

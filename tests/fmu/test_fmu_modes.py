@@ -2,6 +2,7 @@
 
 A row names the modes in which a function is allowed in Model Exchange and in Co-Simulation, by their letters:
 Instantiated, iNitialization, Event, Continuous, Step, Terminated; intermediate Update, a callback during a step.
+SetBoolean goes beyond the standard's tables: in Continuous-Time Mode it takes the values that the inputs have.
 """
 
 import ctypes
@@ -28,7 +29,7 @@ GetBoolean                    NECT   NST
 GetString                     NECT   NST
 SetReal                       INEC   INS
 SetInteger                    INE    INS
-SetBoolean                    INE    INS
+SetBoolean                    INEC   INS
 SetString                     INE    INS
 GetFMUstate                   INECT  INST
 SetFMUstate                   INECT  INST
@@ -109,7 +110,7 @@ EnterStepMode                 -      E
 GetOutputDerivatives          -      STU
 DoStep                        -      S
 ActivateModelPartition        -      -
-""" + "".join(f"Get{t} INECT INESTU\nSet{t} INE INES\n" for t in TYPES3)
+""" + "".join(f"Get{t} INECT INESTU\nSet{t} {'INEC' if t == 'Boolean' else 'INE'} INES\n" for t in TYPES3)
 
 NOT_IN_TABLE = {"GetVersion", "GetTypesPlatform", "Instantiate", "FreeInstance"}
 NOT_IN_TABLE |= {f"Instantiate{kind}" for kind in ("ModelExchange", "CoSimulation", "ScheduledExecution")}

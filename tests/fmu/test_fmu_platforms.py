@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import zipfile
@@ -16,17 +17,20 @@ import linkwork as lw
 from linkwork._util import files
 from linkwork._util.progress import Progress
 from linkwork.cli.export import main
-from linkwork.core.sources import FLAGS, fmu_libraries, source_dir
+from linkwork.core.sources import FLAGS, fmu_libraries, host_platform, source_dir
 from linkwork.errors import ExportError
 from linkwork.fmu.export import cross_compile as cross
+from linkwork.fmu.export import libraries as export
 from linkwork.fmu.export.libraries import PLATFORMS, libraries
+from linkwork.fmu.export.universal_library import universal_library
 from support.binaries import linkage
 from support.cases import four_bar
 from support.fmi_headers import function_names, reference_text
 from support.latched import pendulum
 from support.unpacked import Unpacked, unpack
 
-HOST = next(iter(fmu_libraries()))
+HOST = host_platform()
+OLDEST = {"linux": (2, 17), "windows": (), "darwin": (11, 0)}  # glibc, macOS
 MOST = 1_000_000  # bytes in the FMU, a platform
 USUAL = files.WHOLE  # level of compression, lower in other tests
 
@@ -42,7 +46,7 @@ def compiled(needs) -> Callable[[str], Path]:
 
 
 def test_default_is_this_platform():
-    assert libraries() == fmu_libraries()
+    assert libraries() == {HOST: fmu_libraries()[HOST]}
     assert libraries([HOST]) == {HOST: fmu_libraries()[HOST]}
 
 
@@ -125,16 +129,16 @@ def is_of_the_system(platform: str, name: str) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_offers_fmi_and_needs_the_system(platform, compiled, needs, needs_program):
+def test_offers_fmi_and_needs_the_system(platform, compiled, needs):
     headers = Path(needs("fmpy").__file__).parent / "c-code"
-    found = linkage(compiled(platform), needs_program("readelf"))
+    found = linkage(compiled(platform))
     assert found.offers == {name for v in (2, 3) for name in function_names(reference_text(headers, v), v)}
     assert [name for name in found.needs if not is_of_the_system(platform, name)] == []
-    assert found.glibc <= (2, 17)
+    assert found.oldest <= OLDEST[platform.split("-")[1]]
 
 
-def test_own_library_needs_an_old_glibc(needs_program):
-    assert linkage(fmu_libraries()[HOST], needs_program("readelf")).glibc <= (2, 17)
+def test_own_library_needs_an_old_glibc():
+    assert linkage(fmu_libraries()[HOST]).oldest <= OLDEST["linux"]
 
 
 @pytest.mark.slow
@@ -149,6 +153,110 @@ def test_an_fmu_for_several_platforms(version, compiled, tmp_path, monkeypatch):
     expected = {f"binaries/{names.get(p, p)}/pendulum{cross.suffix(p)}" for p in platforms}
     assert set(entries) == expected
     assert max(entries.values()) < MOST
+
+
+# ---- macOS ----------------------------------------------------------------------------------------------
+
+
+def mach_o(processor: int, size: int) -> bytes:
+    """The start of a library, and its bytes."""
+    return struct.pack("<III", 0xFEEDFACF, processor, 3).ljust(size, bytes([processor % 251]))
+
+
+X86_64, ARM64 = 0x01000007, 0x0100000C
+
+
+@pytest.mark.parametrize("sizes", [(100, 200), (1 << 14, 1), ((3 << 14) + 1, 12), (12, 1 << 15)])
+def test_universal_library(sizes):
+    parts = {X86_64: mach_o(X86_64, max(sizes[0], 12)), ARM64: mach_o(ARM64, max(sizes[1], 12))}
+    data = universal_library(reversed(parts.values()))
+    assert data == universal_library(parts.values())  # in either order
+    magic, n = struct.unpack_from(">II", data)
+    assert (magic, n) == (0xCAFEBABE, 2)
+    end = 8 + 20 * n
+    for k, (processor, part) in enumerate(parts.items()):
+        found, variant, offset, size, alignment = struct.unpack_from(">IIIII", data, 8 + 20 * k)
+        assert (found, variant, size, alignment) == (processor, 3, len(part), 14)
+        assert offset % (1 << 14) == 0
+        assert set(data[end:offset]) <= {0}
+        assert data[offset : offset + size] == part
+        end = offset + size
+    assert len(data) == end
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ([mach_o(X86_64, 50), b"\x7fELF" + bytes(50)], "no 64-bit Mach-O"),
+        ([b"\xcf\xfa"], "no 64-bit Mach-O"),
+        ([mach_o(ARM64, 50), mach_o(ARM64, 60)], "the same processor"),
+    ],
+)
+def test_no_universal_library(parts, text):
+    with pytest.raises(ValueError, match=text):
+        universal_library(parts)
+
+
+@pytest.mark.parametrize(
+    ("version", "processors", "expected"),
+    [
+        ("2.0", ("x86_64", "aarch64"), {"darwin64": ["x86_64", "aarch64"], "aarch64-darwin": ["aarch64"]}),
+        ("2.0", ("aarch64", "x86_64"), {"darwin64": ["x86_64", "aarch64"], "aarch64-darwin": ["aarch64"]}),
+        ("2.0", ("x86_64",), {"darwin64": ["x86_64"]}),
+        ("2.0", ("aarch64",), {"darwin64": ["aarch64"], "aarch64-darwin": ["aarch64"]}),
+        ("3.0", ("x86_64", "aarch64"), {"x86_64-darwin": ["x86_64"], "aarch64-darwin": ["aarch64"]}),
+    ],
+)
+def test_folders_of_macos(version, processors, expected, tmp_path, monkeypatch):
+    """FMI 2.0 has one folder for macOS, in which importers on either processor look."""
+    parts = {"x86_64": mach_o(X86_64, 300), "aarch64": mach_o(ARM64, 500)}
+    macos_libraries = {}
+    for processor in processors:
+        macos_libraries[f"{processor}-darwin"] = tmp_path / processor / "linkwork.dylib"
+        macos_libraries[f"{processor}-darwin"].parent.mkdir()
+        macos_libraries[f"{processor}-darwin"].write_bytes(parts[processor])
+    monkeypatch.setattr(export, "libraries", lambda platforms, progress: macos_libraries)
+    path = lw.export_fmu(pendulum(), tmp_path / "pendulum.fmu", version)
+    with zipfile.ZipFile(path) as archive:
+        found = {name: archive.read(name) for name in archive.namelist() if name.startswith("binaries/")}
+    assert found == {
+        f"binaries/{folder}/pendulum.dylib": parts[inside[0]]
+        if len(inside) == 1
+        else universal_library(parts[processor] for processor in inside)
+        for folder, inside in expected.items()
+    }
+
+
+@pytest.mark.slow
+def test_an_fmu_for_macos(compiled, needs, tmp_path):
+    lief = needs("lief")
+    platforms = ["x86_64-darwin", "aarch64-darwin"]
+    path = lw.export_fmu(pendulum(), tmp_path / "pendulum.fmu", "2.0", platforms=platforms)
+    universal = unpack(path) / "binaries/darwin64/pendulum.dylib"
+    read = lief.MachO.parse(str(universal))
+    assert [binary.header.cpu_type.name for binary in read] == ["X86_64", "ARM64"]
+    for binary, platform in zip(read, platforms, strict=True):
+        alone = compiled(platform).read_bytes()
+        start = binary.fat_offset
+        assert universal.read_bytes()[start : start + len(alone)] == alone
+        names = [command.name for command in binary.commands if command.command.name == "ID_DYLIB"]
+        assert names == ["@rpath/linkwork.dylib"]  # no folder of the build
+    assert read.at(1).has_code_signature  # macOS runs nothing else on arm64
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", ["aarch64-linux", "x86_64-windows", "aarch64-darwin"])
+def test_a_second_build_gives_the_same_bytes(platform, compiled, needs, tmp_path, monkeypatch):
+    """From sources in another folder, by a compiler that has not seen them."""
+    for name in ("csrc", "fmu_src"):
+        shutil.copytree(source_dir(name), tmp_path / "elsewhere" / name)
+    sources = {name: tmp_path / "elsewhere" / Path(name) for name in cross.fmu_sources()}
+    monkeypatch.setattr(cross, "source_dir", lambda name: tmp_path / "elsewhere" / name)
+    monkeypatch.setenv("ZIG_LOCAL_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "build").mkdir()
+    library = tmp_path / "build" / compiled(platform).name
+    second = cross.compile_library(platform, sources, library, Progress(False))
+    assert second.read_bytes() == compiled(platform).read_bytes()
 
 
 @pytest.mark.slow
@@ -201,7 +309,8 @@ def bits(scene: Unpacked, library: Path, program: Path, runner: list[str], envir
     shutil.copy(program, scene.folder / program.name)
     numbers = sorted((v for v in scene.system.variables if v.type == "real"), key=lambda v: v.reference)
     lists = [
-        ",".join(str(v.reference) for v in numbers if v.kind == kind) for kind in ("output", "state", "derivative")
+        ",".join(str(scene.reference(v.name)) for v in numbers if v.kind == kind)
+        for kind in ("output", "state", "derivative")
     ]
     command = [*runner, f"./{program.name}", f"./{library.name}", "file:f%C3%BCnf", scene.token, *lists]
     done = subprocess.run(

@@ -15,11 +15,6 @@ TUNABLE = ("coupler.m", "coupler.r_cm[1]", "crank.I[1,1]", "gravity[3]", "A.c", 
 FIXED = ("A.parent_frame.r[1]", "B.child_frame.Q[2]", "A.q_start", "A.u_start")
 
 
-def setting(fmu, name: str) -> int:
-    sizes = fmu.system.sizes
-    return sizes.reals + sizes.event_indicators + ("solver", "tolerance").index(name)
-
-
 def run(instance, t_end: float, steps: int) -> None:
     time = 0.0
     for k in range(steps):
@@ -56,15 +51,15 @@ def test_what_is_tuned_moves_differently_from_then_on(fmu, kind):
         run(instance, 0.1, 4)
     else:
         instance.must("EnterEventMode")
-    mass = fmu.reference("coupler.m")
-    instance.set([mass], [3.5])
-    states, derivatives = fmu.references("state"), fmu.references("derivative")
-    block = fmu.system.block()
-    block.reals[states] = instance.get(states)
-    block.reals[mass] = 3.5
+    instance.set([fmu.reference("coupler.m")], [3.5])
+    block, offset = fmu.system.block(), {v.name: v.reference for v in fmu.system.variables}
+    states, derivatives = ([v.name for v in fmu.system.variables if v.kind == kind] for kind in ("state", "derivative"))
+    block.reals[[offset[name] for name in states]] = instance.get([fmu.reference(name) for name in states])
+    block.reals[offset["coupler.m"]] = 3.5
     block.put("q", block.reals[fmu.system.fields["q"].span], Stage.NONE)
     block.evaluate(Stage.DERIVATIVES)
-    assert instance.get(derivatives) == list(block.reals[derivatives])
+    found = instance.get([fmu.reference(name) for name in derivatives])
+    assert found == list(block.reals[[offset[name] for name in derivatives]])
 
 
 def test_tunables_are_those_of_the_model_description(fmu, needs):
@@ -86,7 +81,7 @@ def test_tunables_are_those_of_the_model_description(fmu, needs):
 @KINDS
 def test_settings_are_read_back_until_initialization_ends(fmu, kind):
     instance = fmu.new(kind)
-    solver, tolerance = setting(fmu, "solver"), setting(fmu, "tolerance")
+    solver, tolerance = fmu.reference("solver"), fmu.reference("tolerance")
     assert whole(instance, "Set", solver, 2) == (OK, 2)
     instance.set_up()
     assert instance.get([tolerance]) == [0.0]
@@ -101,14 +96,14 @@ def test_settings_are_read_back_until_initialization_ends(fmu, kind):
 @pytest.mark.parametrize("value", [0, 3, -1])
 def test_an_unknown_solver_is_refused(fmu, value):
     instance = fmu.new("CS")
-    assert whole(instance, "Set", setting(fmu, "solver"), value)[0] == ERROR
+    assert whole(instance, "Set", fmu.reference("solver"), value)[0] == ERROR
     assert "dopri5" in instance.last
 
 
 @pytest.mark.parametrize("value", [-1e-6, 1.0, float("nan")])
 def test_an_impossible_tolerance_is_refused(fmu, value):
     instance = fmu.new("CS")
-    assert instance.try_set([setting(fmu, "tolerance")], [value]) == ERROR
+    assert instance.try_set([fmu.reference("tolerance")], [value]) == ERROR
 
 
 def test_the_tolerance_set_goes_before_the_importers(fmu):
@@ -118,7 +113,7 @@ def test_the_tolerance_set_goes_before_the_importers(fmu):
     def after(importer: float, own: float) -> list[float]:
         instance = fmu.new("CS")
         if own:
-            instance.set([setting(fmu, "tolerance")], [own])
+            instance.set([fmu.reference("tolerance")], [own])
         instance.initialize(tolerance=importer)
         run(instance, 1.0, 10)
         return instance.get(states)
@@ -132,7 +127,7 @@ def test_both_solvers_meet_the_tolerance(fmu):
     found = []
     for solver in (1, 2):
         instance = fmu.new("CS")
-        whole(instance, "Set", setting(fmu, "solver"), solver)
+        whole(instance, "Set", fmu.reference("solver"), solver)
         instance.initialize(tolerance=1e-8)
         run(instance, 1.0, 7)
         found += instance.get([fmu.reference("A.q")])

@@ -1,5 +1,6 @@
 """Source FMUs: any compiler takes them without a warning, FMPy compiles and runs them, and they give the same bits."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -12,10 +13,13 @@ from xml.etree import ElementTree
 import pytest
 
 import linkwork as lw
-from linkwork.core.sources import fmu_libraries
+from linkwork.core.sources import fmu_libraries, host_platform
 from linkwork.fmu.export.sources import c_files, source_files
+from support.binaries import linkage
 from support.cases import four_bar
 from support.fmi_calls import Instance
+from support.fmi_headers import function_names, reference_text
+from support.latched import pendulum
 from support.unpacked import Unpacked, unpack
 
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -104,20 +108,25 @@ def test_no_warnings(compiler, exported, needs, needs_program, tmp_path):
     assert done.stderr == ""
 
 
+def documented(page: str, pattern: str) -> str:
+    """A command of the documents."""
+    found = re.search(pattern, page)
+    assert found, f"docs/fmu.md has no command {pattern}"
+    return found[1]
+
+
 @pytest.fixture(scope="module", params=["2.0", "3.0"])
-def built(request, exported, needs, needs_program) -> Unpacked:
-    """An FMU whose library FMPy has compiled."""
+def built(request, exported, needs, needs_program, checkout) -> Unpacked:
+    """An FMU whose library FMPy has compiled, by the documented command with a relative path."""
     needs("fmpy")
     needs_program("cmake")
-    from fmpy.build import build_platform_binary
-
+    needs_program("ninja")
     fmu = exported(request.param)
-    effort = {"2.0": "-O0", "3.0": "-O3"}[request.param]  # the former takes seconds, and no bit may depend on it
-    options = {"CMAKE_C_COMPILER": needs_program("gcc"), "CMAKE_C_FLAGS_RELEASE": effort}
-    with pytest.MonkeyPatch.context() as patch:
-        needs_program("ninja")
-        patch.setenv("CMAKE_GENERATOR", "Ninja")  # instead of make, which need not be there
-        build_platform_binary(fmu.folder, cmake_options=options)
+    page = (checkout / "docs/fmu.md").read_text(encoding="utf-8")
+    command = documented(page, r'python -c "(.*build_platform_binary.*)"').replace("'four_bar'", f"'{fmu.folder.name}'")
+    # Ninja instead of make, which need not be there.
+    environment = {**os.environ, "CMAKE_GENERATOR": "Ninja", "CC": needs_program("gcc")}
+    subprocess.run([sys.executable, "-c", command], cwd=fmu.folder.parent, env=environment, check=True)
     return fmu
 
 
@@ -152,5 +161,93 @@ def numbers(fmu: Unpacked, library: Path, resources: str | None) -> list[float]:
 
 @pytest.mark.slow
 def test_same_bits_as_ours_without_resources(built):
-    ours = next(iter(fmu_libraries().values()))
+    ours = fmu_libraries()[host_platform()]
     assert numbers(built, built.library, None) == numbers(built, ours, built.resources)
+
+
+# ---- what the library exports ---------------------------------------------------------------------------
+
+
+def functions_of_the_standard(headers: Path) -> set[str]:
+    return {name for v in (2, 3) for name in function_names(reference_text(headers, v), v)}
+
+
+@pytest.mark.slow
+def test_exports_fmi_only(built, needs):
+    headers = Path(needs("fmpy").__file__).parent / "c-code"
+    assert linkage(built.library).offers == functions_of_the_standard(headers)
+
+
+def test_sources_hide_what_is_not_fmi(exported):
+    """Each file hides from its first line to its last; clang refuses a push without its pop."""
+    folder = exported("3.0").folder / "sources"
+    for name in c_files():
+        text = (folder / name).read_text(encoding="utf-8")
+        assert text.startswith('#include "fmu_src/source_fmu.h"\n'), name
+        assert text.endswith("#pragma GCC visibility pop\n#endif\n"), name
+    header = (folder / "fmu_src/source_fmu.h").read_text(encoding="utf-8")
+    pushed = header.index("#pragma GCC visibility push(hidden)")
+    texts = [path.read_text(encoding="utf-8") for path in folder.rglob("*.*")]
+    included = {name for text in texts for name in re.findall(r"#include <(.*)>", text)}
+    # Declarations of the system must not be hidden; cpuid.h has inline functions only.
+    assert included - {"windows.h", "cpuid.h"} <= set(re.findall(r"#include <(.*)>", header[:pushed]))
+
+
+@pytest.mark.parametrize("standard", ["-std=c99", "-std=gnu90"])
+def test_older_standards_are_refused(standard, exported, needs_program, tmp_path):
+    folder = exported("3.0").folder / "sources"
+    command = [needs_program("gcc"), standard, "-fsyntax-only", f"-I{folder}", str(folder / "fmu_src/fmu_log.c")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "this FMU is written in C11: compile it with -std=c11" in done.stderr
+
+
+BOTH = """
+import ctypes, os, sys
+sys.path.insert(0, {tests!r})
+from support.fmi_calls import Instance
+found = []
+for library, _ in {fmus}:
+    ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_GLOBAL)
+for library, token in {fmus}:
+    instance = Instance(library, "3.0", "ME", None, token)
+    assert instance.handle, instance.messages
+    instance.initialize()
+    found.append(instance.derivatives({states}[len(found)]))
+print(repr(found))
+"""
+
+
+@pytest.mark.slow
+def test_two_loaded_globally(exported, system, needs, checkout, tmp_path):
+    """The model of each stays its own; neither has a resources folder."""
+    needs("ziglang")
+    other = lw.compile(pendulum())
+    path = lw.export_fmu(other, tmp_path / "pendulum.fmu", sources=True)
+    both = [exported("3.0"), Unpacked(path, unpack(path), "3.0", other)]
+    compile_ = [sys.executable, "-m", "ziglang", "cc", "-O0", "-fPIC", "-fno-sanitize=undefined"]
+    first = both[0].folder / "sources"
+    common = [str(first / name) for name in c_files() if name != "fmu_src/fmu_embedded.c"]
+    subprocess.run([*compile_, "-c", f"-I{first}", *common], cwd=tmp_path, check=True)
+    objects, fmus = [str(one) for one in tmp_path.glob("*.o")], []
+    for k, fmu in enumerate(both):
+        folder, library = fmu.folder / "sources", tmp_path / f"fmu_{k}.so"
+        own = [f"-I{folder}", str(folder / "fmu_src/fmu_embedded.c")]
+        subprocess.run([*compile_, "-shared", *own, *objects, "-lm", "-o", str(library)], cwd=tmp_path, check=True)
+        fmus.append((str(library), fmu.token))
+    states = [len(fmu.references("state")) for fmu in both]
+    script = BOTH.format(tests=str(checkout / "tests"), fmus=fmus, states=states)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    first_alone, second_alone = (derivatives(fmu) for fmu in both)
+    assert done.stdout.strip() == repr([first_alone, second_alone])
+
+
+def derivatives(fmu: Unpacked) -> list[float]:
+    """What our own library gives."""
+    instance = Instance(fmu_libraries()[host_platform()], fmu.version, "ME", fmu.resources, fmu.token)
+    assert instance.handle, instance.messages
+    instance.initialize()
+    found = instance.derivatives(len(fmu.references("state")))
+    instance.free()
+    return found

@@ -81,9 +81,9 @@ def test_a_state_is_taken_again_into_the_same_memory(fmu):
 
 def moments(fmu: Unpacked, kind: str) -> Iterator[Instance]:
     """An instance during a run, all of whose data have differed from its start."""
-    instance, behind = fmu.new(kind), fmu.system.sizes.reals + fmu.system.sizes.event_indicators
-    whole(instance, "Set", behind, 2)
-    instance.set([behind + 1], [1e-5])
+    instance = fmu.new(kind)
+    whole(instance, "Set", fmu.reference("solver"), 2)
+    instance.set([fmu.reference("tolerance")], [1e-5])
     instance.set_up(start=0.5, stop=9.0, tolerance=1e-4)
     yield instance
     assert instance.try_set_flags([fmu.reference("hold.command")], [kind == "ME"]) == OK
@@ -254,3 +254,38 @@ def test_a_state_survives_fmpy(fmu, needs):
     data = serialize(state)
     assert serialize(deserialize(data)) == data
     slave.freeInstance()
+
+
+def test_bytes_behind_a_state_are_refused(fmu):
+    instance = fmu.new("ME")
+    instance.initialize()
+    state = instance.save()
+    data = instance.to_bytes(state)
+    instance.drop(state)
+    status, _ = instance.from_bytes(data + b"more")
+    assert status == ERROR
+    assert "4 bytes follow the state" in instance.last
+
+
+@pytest.mark.parametrize("factor", [1, 2])
+def test_bytes_of_something_else_are_called_foreign_at_any_size(fmu, factor):
+    """Whether they are fewer or more than those of a state."""
+    instance = fmu.new("ME")
+    instance.initialize()
+    status, _ = instance.from_bytes(b"someone else's state " * (20 * 50**factor))
+    assert status == ERROR
+    assert "it is not an FMU state of this version" in instance.last
+
+
+def test_an_unknown_interface_type_is_refused(built):
+    fmu = built("2.0")
+    messages = []
+    instance = Instance(fmu.library, "2.0", "ME", fmu.resources, fmu.token)
+    create, kept = instance.function("Instantiate", ctypes.c_void_p), instance._kept
+    for kind in (2, -1):
+        instance.messages.clear()
+        folder, guid = fmu.resources.encode(), fmu.token.encode()
+        assert create(b"unit", kind, guid, folder, ctypes.byref(kept), 0, 1) is None
+        messages.append(instance.last)
+    instance.free()
+    assert all("neither fmi2ModelExchange nor fmi2CoSimulation" in text for text in messages)

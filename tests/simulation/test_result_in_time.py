@@ -1,5 +1,7 @@
 """Results between their rows: states at any time, slices, continuations and comparisons."""
 
+import importlib
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -96,6 +98,18 @@ def test_loops_are_closed_between_rows():
     state = coarse.state(0.123)
     rate = model.derivatives(state)[: len(state.q)]
     assert rate == pytest.approx(state.u, abs=1e-7)  # the speeds keep the loops closed
+
+
+def test_values_between_rows_while_pins_leave_no_freedom(checkout, monkeypatch):
+    """Both fingers of the gripper hold the box: no joint of the gear between them can move."""
+    monkeypatch.syspath_prepend(checkout / "examples")
+    gripper = importlib.import_module("gripper")
+    run = {"inputs": {"across": gripper.across, "lift": gripper.lift, "left": gripper.motor}, "rtol": 1e-10}
+    mech, times = gripper.mechanism(), np.linspace(0.05, 2.55, 26)
+    between = lw.simulate(mech, 2.6, **run).at(times)
+    rows = lw.simulate(mech, 2.6, t_eval=times, **run)
+    for name in ("across.q", "lift.q", "left.q", "right.q"):
+        np.testing.assert_allclose(between[name], rows[name], rtol=0, atol=1e-9)
 
 
 def test_a_row_is_met_exactly(result):

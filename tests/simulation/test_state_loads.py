@@ -129,6 +129,35 @@ def test_a_digital_controller_with_other_solvers(solver):
     assert found.y == pytest.approx(expected.y, abs=1e-8)
 
 
+def block_on_the_ground():
+    """A block of 1 kg that rests on the ground from the start on."""
+    mech = lw.Mechanism("block")
+    mech.add_body("block", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.box(1.0, size=(0.1, 0.1, 0.1)))
+    mech.add_joint("z", lw.Prismatic((0, 0, 1)), "ground", "block", at=(0, 0, 0))
+    mech.add_transition("floor", lw.Stop("z", lower=0.0))
+    return mech
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_sample_that_lifts_a_body_off_its_stop(solver):
+    """A load that jumps between two steps leaves no zero crossing within either of them."""
+    up = {"controller": lambda t, _: {"z": 15.0 if 0.495 < t < 0.895 else 0.0}, "sample_time": 0.1}
+    result = lw.simulate(block_on_the_ground(), 1.0, solver=solver, t_eval=[0.4, 0.7, 0.9, 1.0], rtol=1e-10, **up)
+    up, speed = 15.0 - 9.81, 0.4 * (15.0 - 9.81)
+    expected = [0.0, 0.5 * up * 0.2**2, 0.5 * up * 0.4**2, 0.5 * up * 0.4**2 + 0.1 * speed - 0.5 * 9.81 * 0.1**2]
+    np.testing.assert_allclose(result["z.q"], expected, atol=1e-9)
+    assert [event.t for event in result.events] == pytest.approx([0.0, 0.5], abs=1e-6)
+
+
+def test_an_action_that_lifts_a_body_off_its_stop():
+    """The action of an event changes what a load of the state gives."""
+    force = [0.0]
+    lift = lw.EventFunction(lambda t, _: t - 0.5, action=lambda *_: force.__setitem__(0, 15.0), name="lift")
+    loads = {"inputs": {"z": lambda t, _: force[0]}, "events": [lift]}
+    result = lw.simulate(block_on_the_ground(), 1.0, rtol=1e-10, **loads)
+    assert result["z.q"][-1] == pytest.approx(0.5 * (15.0 - 9.81) * 0.5**2, abs=1e-9)
+
+
 def test_a_digital_controller_keeps_states_of_its_own():
     class Counter(lw.Controller):
         sample_time = 0.25

@@ -1,79 +1,57 @@
-"""Symbols that shared libraries of Windows and macOS export and import, from their bytes; readelf does Linux."""
+"""What shared libraries of Linux, Windows and macOS export, import and need, by LIEF."""
 
 import re
-import struct
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 
 @dataclass(frozen=True)
 class Linkage:
-    """Names of functions offered, of libraries needed, and the newest glibc asked for."""
+    """Names of functions offered and asked for, of libraries needed, and the oldest system that has all of it.
+
+    `oldest` is the newest version of glibc that a library of Linux asks for, and the deployment target of macOS.
+    """
 
     offers: set[str]
+    imports: set[str]
     needs: set[str]
-    glibc: tuple[int, ...] = ()
+    oldest: tuple[int, ...] = ()
 
 
-def linkage(path: Path, readelf: str) -> Linkage:
+def linkage(path: Path) -> Linkage:
     """Read a library of any platform."""
-    data = path.read_bytes()
-    if data.startswith(b"\x7fELF"):
-        return _of_linux(path, readelf)
-    return _of_windows(data) if data.startswith(b"MZ") else _of_macos(data)
+    lief = pytest.importorskip("lief", reason="needs the Python package lief")
+    binary = lief.parse(str(path))
+    if binary is None:
+        raise ValueError(f"{path} is no library")
+    return {lief.ELF.Binary: _of_linux, lief.PE.Binary: _of_windows, lief.MachO.Binary: _of_macos}[type(binary)](binary)
 
 
-def _of_linux(path: Path, readelf: str) -> Linkage:
-    command = [readelf, "--wide", "--dynamic", "--dyn-syms", "--version-info", str(path)]
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    offers = set(re.findall(r"(?:GLOBAL|WEAK)\s+DEFAULT\s+\d+ (\w+)", text))
-    versions = re.findall(r"Name: GLIBC_([\d.]+)", text)
-    newest = max(tuple(map(int, version.split("."))) for version in versions)
-    return Linkage(offers, set(re.findall(r"NEEDED.*\[(.*)\]", text)), newest)
+def _of_linux(binary) -> Linkage:
+    offers = {symbol.name for symbol in binary.exported_symbols}
+    versions = [one.name for needed in binary.symbols_version_requirement for one in needed.get_auxiliary_symbols()]
+    numbers = [re.fullmatch(r"GLIBC_([\d.]+)", version) for version in versions]
+    newest = max((tuple(map(int, found[1].split("."))) for found in numbers if found), default=())
+    imports = {symbol.name for symbol in binary.dynamic_symbols if symbol.shndx == 0 and symbol.name}
+    return Linkage(offers, imports, set(binary.libraries), newest)
 
 
-def _string(data: bytes, at: int) -> str:
-    return data[at : data.index(b"\0", at)].decode()
+def _of_windows(binary) -> Linkage:
+    offers = {entry.name for entry in binary.get_export().entries}
+    imports = {entry.name for library in binary.imports for entry in library.entries}
+    return Linkage(offers, imports, {library.name.lower() for library in binary.imports})
 
 
-def _of_windows(data: bytes) -> Linkage:
-    """By the PE format: header, optional header with its directories, sections that map addresses to the file."""
-    (header,) = struct.unpack_from("<I", data, 0x3C)
-    n_sections, size = struct.unpack_from("<H12xH", data, header + 6)
-    optional = header + 24
-    sections = [struct.unpack_from("<8xIIII", data, optional + size + 40 * i) for i in range(n_sections)]
-
-    def at(address: int) -> int:
-        return next(raw + address - start for n, start, _, raw in sections if start <= address < start + n)
-
-    exports, _, imports, _ = struct.unpack_from("<IIII", data, optional + 112)
-    count, names = struct.unpack_from("<I4xI", data, at(exports) + 24)
-    addresses = struct.unpack_from(f"<{count}I", data, at(names))
-    needs, row = set(), at(imports)
-    while name := struct.unpack_from("<12xI", data, row)[0]:
-        needs.add(_string(data, at(name)).lower())
-        row += 20
-    return Linkage({_string(data, at(address)) for address in addresses}, needs)
+def _of_macos(binary) -> Linkage:
+    names = {symbol.name.removeprefix("_") for symbol in binary.exported_symbols}
+    imports = {symbol.name.removeprefix("_") for symbol in binary.imported_symbols}
+    needs = {library.name for library in binary.libraries} - {_install_name(binary)}
+    oldest = tuple(binary.build_version.minos)[:2]
+    return Linkage(names - {"_mh_dylib_header", "__dso_handle"}, imports, needs, oldest)  # the linker's own
 
 
-_SYMBOLS, _LIBRARY = 0x2, 0xC
-
-
-def _of_macos(data: bytes) -> Linkage:
-    """By the Mach-O format: load commands, of which one leads to the symbols."""
-    (count,) = struct.unpack_from("<I", data, 16)
-    offers, needs, place = set(), set(), 32
-    for _ in range(count):
-        command, size = struct.unpack_from("<II", data, place)
-        if command == _LIBRARY:
-            needs.add(_string(data, place + struct.unpack_from("<I", data, place + 8)[0]))
-        if command == _SYMBOLS:
-            symbols, n, strings = struct.unpack_from("<III", data, place + 8)
-            for i in range(n):
-                name, kind, section = struct.unpack_from("<IBB", data, symbols + 16 * i)
-                # External, not for this library alone, and defined here.
-                if kind & 0x11 == 0x01 and section:
-                    offers.add(_string(data, strings + name).removeprefix("_"))
-        place += size
-    return Linkage(offers - {"_mh_dylib_header", "__dso_handle"}, needs)  # the linker's own
+def _install_name(binary) -> str | None:
+    found = [command.name for command in binary.commands if command.command.name == "ID_DYLIB"]
+    return found[0] if found else None

@@ -2,7 +2,7 @@
 
 import struct
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,36 +13,37 @@ UNKNOWNS = {"Output", "ContinuousStateDerivative", "EventIndicator"}
 class Interface:
     independent_q: list[int]
     independent_u: list[int]
-    arrays: dict[int, int]
+    arrays: dict[int, int]  # number of elements by value reference
     knowns: list[int]
-    unknowns: dict[int, list[int] | None]  # None: on all
+    unknowns: dict[int, list[int]]
+    offsets: list[int] = field(default_factory=list, compare=False)  # of the value references 1, 2, ...
 
 
 def read_interface(data: bytes) -> Interface:
-    assert data[:8] == b"LWFMUI01"
+    assert data[:8] == b"LWFMUI02"
     words = iter(struct.unpack(f"<{(len(data) - 8) // 4}I", data[8:]))
 
     def several(count: int) -> list[int]:
         return [next(words) for _ in range(count)]
 
     q, u = several(next(words)), several(next(words))
-    arrays = [several(2) for _ in range(next(words))]
+    variables = [several(2) for _ in range(next(words))]
     knowns = several(next(words))
     unknowns = []
     for _ in range(next(words)):
         at, count = several(2)
-        unknowns.append((at, None if count == 0xFFFFFFFF else several(count)))
+        unknowns.append((at, knowns if count == 0xFFFFFFFF else several(count)))
     assert list(words) == []
     for listed in (
         q,
         u,
-        [at for at, _ in arrays],
         knowns,
         [at for at, _ in unknowns],
-        *filter(None, dict(unknowns).values()),
+        *dict(unknowns).values(),
     ):
         assert listed == sorted(set(listed))
-    return Interface(q, u, dict(arrays), knowns, dict(unknowns))
+    arrays = {reference: count for reference, (_, count) in enumerate(variables, start=1) if count > 1}
+    return Interface(q, u, arrays, knowns, dict(unknowns), [at for at, _ in variables])
 
 
 def of_fmu(path: Path) -> tuple[Interface, ElementTree.Element]:
@@ -57,11 +58,11 @@ def by_xml(root: ElementTree.Element) -> Interface:
     dimensions = {int(v.get("valueReference")): v.find("Dimension") for v in variables}
     states = {int(v.get("derivative")) for v in variables if v.get("derivative")}
     inputs = {int(v.get("valueReference")) for v in variables if v.get("causality") in ("input", "independent")}
-    unknowns = {}
+    knowns, unknowns = sorted(states | inputs), {}
     for unknown in root.find("ModelStructure"):
         listed = unknown.get("dependencies")
         if unknown.tag in UNKNOWNS:
-            on = None if listed is None else sorted(map(int, listed.split()))
+            on = knowns if listed is None else sorted(map(int, listed.split()))  # left out: on all
             unknowns[int(unknown.get("valueReference"))] = on
     arrays = {at: int(d.get("start")) for at, d in dimensions.items() if d is not None}
-    return Interface([], [], arrays, sorted(states | inputs), unknowns)
+    return Interface([], [], arrays, knowns, unknowns)

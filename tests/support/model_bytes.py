@@ -68,6 +68,7 @@ PARAMETERS = (
     ("transition_value", "transitions", 2),
     ("restitution", "transitions", 1),
     ("transition_points", "transitions", 6),
+    ("impulse_start", "transitions", 6),
     ("gain", "one", 2),
     ("joint_parameter", "joints", 1),
     ("q_start", "coordinates", 1),

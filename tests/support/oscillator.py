@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import zipfile
+from math import cos
 from pathlib import Path
 
 from .checkout import TOP
@@ -35,44 +36,68 @@ def oscillator(folder: Path, version: str, *defects: str) -> Path:
     subprocess.run(["gcc", *flags, _SOURCE, "-o", library, "-lm"], check=True)
     path = folder / f"oscillator{number}.fmu"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("modelDescription.xml", description(version))
+        archive.writestr("modelDescription.xml", description(version, *defects))
         archive.writestr("documentation/index.html", "<html></html>")
+        for name, content in reference().items():
+            archive.writestr(f"extra/org.fmi-standard.fmi-ls-ref/{name}", content)
         archive.write(library, f"binaries/{'linux64' if number == '2' else 'x86_64-linux'}/oscillator.so")
     return path
 
 
-def description(version: str) -> str:
-    """Its model description."""
+def reference() -> dict[str, str]:
+    """Its reference results, which are those of the closed form, by FMI-LS-REF."""
+    named = 'fmi-ls:fmi-ls-name="org.fmi-standard.fmi-ls-ref" fmi-ls:fmi-ls-version="1.0.0-alpha.1"'
+    space = 'xmlns:fmi-ls="http://fmi-standard.org/fmi-ls-manifest"'
+    manifest = (
+        f'<fmiReferences {space} {named} fmi-ls:fmi-ls-description="related files">'
+        '<Related type="text/csv" source="y.csv" role="result"/></fmiReferences>'
+    )
+    rows = "".join(f"{k / 10},{2 * cos(2 * k / 10)!r}\n" for k in range(8))
+    return {"fmi-ls-manifest.xml": manifest, "y.csv": f"time,y\n{rows}"}
+
+
+def description(version: str, *defects: str) -> str:
+    """Its model description, in which some defects are as well: `DECLARES_2`, `NO_MODEL_EXCHANGE` and `NOMINAL`."""
+    order = 2 if "DECLARES_2" in defects else 1
+    exchange = "NO_MODEL_EXCHANGE" not in defects
     two = version == "2.0"
     state, plural = ("FMUstate", "") if two else ("FMUState", "s")
     able = (
         f'modelIdentifier="oscillator" canGetAndSet{state}="true" canSerialize{state}="true" '
         f'providesDirectionalDerivative{plural}="true"' + ("" if two else ' providesAdjointDerivatives="true"')
     )
-    steps = 'canHandleVariableCommunicationStepSize="true" maxOutputDerivativeOrder="1" ' + (
-        'canInterpolateInputs="true"'
-        if two
-        else 'providesIntermediateUpdate="true" canReturnEarlyAfterIntermediateUpdate="true" hasEventMode="true" '
-        'providesPerElementDependencies="true"'
+    steps = (
+        'canHandleVariableCommunicationStepSize="true" maxOutputDerivativeOrder="'
+        + f'{order}" '
+        + (
+            'canInterpolateInputs="true"'
+            if two
+            else 'providesIntermediateUpdate="true" canReturnEarlyAfterIntermediateUpdate="true" hasEventMode="true" '
+            'providesPerElementDependencies="true"'
+        )
     )
     root = f'guid="{TOKEN}" numberOfEventIndicators="1"' if two else f'instantiationToken="{TOKEN}"'
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<fmiModelDescription fmiVersion="{version}" modelName="oscillator" {root} '
         'generationDateAndTime="2000-01-01T00:00:00Z" variableNamingConvention="structured">\n'
-        f"<ModelExchange {able}/>\n<CoSimulation {able} {steps}/>\n"
+        f"{f'<ModelExchange {able}/>' if exchange else ''}\n<CoSimulation {able} {steps}/>\n"
         '<DefaultExperiment startTime="0" stopTime="1" tolerance="1e-6" stepSize="0.01"/>\n'
-        f"<ModelVariables>\n{''.join(_variable(row, two) for row in _VARIABLES)}</ModelVariables>\n"
+        f"<ModelVariables>\n{''.join(_variable(row, two, defects) for row in _VARIABLES)}</ModelVariables>\n"
         f"<ModelStructure>\n{_structure(two)}</ModelStructure>\n</fmiModelDescription>\n"
     )
 
 
-def _variable(row: tuple[str, str, str, str | None, str | None, int | None], two: bool) -> str:
+def _variable(
+    row: tuple[str, str, str, str | None, str | None, int | None], two: bool, defects: tuple[str, ...]
+) -> str:
     name, causality, variability, initial, start, state = row
     common = f'name="{name}" valueReference="{_POSITION[name]}" causality="{causality}" variability="{variability}"'
     if initial:
         common += f' initial="{initial}"'
     own = f' start="{start}"' if start else ""
+    if name == "y" and "NOMINAL" in defects:
+        own += ' nominal="1e-11"'
     if state is not None:
         own += f' derivative="{state + two}"'
     return f"<ScalarVariable {common}><Real{own}/></ScalarVariable>\n" if two else f"<Float64 {common}{own}/>\n"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from fmpy import extract, read_model_description
-from fmpy.fmi2 import FMU2Slave
+from fmpy.fmi2 import FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
 
 Values = dict[str, Any]
 
@@ -25,8 +26,17 @@ class Slave:
         identifier = self.description.coSimulation.modelIdentifier
         guid = self.description.guid
         self.fmu = FMU2Slave(guid=guid, unzipDirectory=str(folder), modelIdentifier=identifier, instanceName=name)
-        self.fmu.instantiate()
+        self.fmu.instantiate(callbacks=self._callbacks())
         self.time = 0.0
+
+    def _callbacks(self) -> fmi2CallbackFunctions:
+        """Those of FMPy, with a logger that prints each line: a text without arguments."""
+        found = fmi2CallbackFunctions.from_buffer_copy(defaultCallbacks)
+        self.logger = fmi2CallbackLoggerTYPE(
+            lambda environment, name, status, category, text: print(name.decode(), text.decode(), file=sys.stderr)
+        )
+        found.logger = self.logger
+        return found
 
     def enter(self, values: Mapping[str, Any] | None = None) -> None:
         """Set start values and go to Initialization Mode."""

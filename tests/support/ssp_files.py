@@ -31,10 +31,10 @@ def description(system: str, rest: str = UNITS, version: str = "1.0") -> str:
     )
 
 
-def values(parameters: str, name: str = "set", rest: str = "") -> str:
+def values(parameters: str, name: str = "set", rest: str = "", version: str = "1.0") -> str:
     """A parameter set."""
     return (
-        f'<ssv:ParameterSet {SPACES} version="1.0" name="{name}"><ssv:Parameters>{parameters}</ssv:Parameters>'
+        f'<ssv:ParameterSet {SPACES} version="{version}" name="{name}"><ssv:Parameters>{parameters}</ssv:Parameters>'
         f"{rest}</ssv:ParameterSet>"
     )
 

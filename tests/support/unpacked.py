@@ -2,8 +2,10 @@
 
 import zipfile
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import linkwork as lw
 from linkwork.fmu.export.instantiation_token import instantiation_token
@@ -46,13 +48,36 @@ class Unpacked:
         self.instances.append(instance)
         return instance
 
-    def reference(self, name: str) -> int:
+    @cached_property
+    def reference_of(self) -> dict[str, int]:
+        """Value references by name: of the variables in the XML, and in FMI 2.0 of all variables of the mechanism."""
+        listed = ElementTree.fromstring(self.xml).find("ModelVariables")
+        assert listed is not None
+        found = {v.get("name", ""): int(v.get("valueReference", "")) for v in listed}
+        if self.version == "2.0":
+            assert self.system is not None
+            found |= {v.name: v.reference for v in self.system.variables}
+        return found
+
+    @property
+    def indicators(self) -> list[int]:
+        """Value references of the event indicators; the XML of FMI 2.0 has none."""
         assert self.system is not None
-        return next(v.reference for v in self.system.variables if v.name == name)
+        if self.version == "2.0":
+            first = self.system.sizes.reals
+            return list(range(first, first + self.system.sizes.event_indicators))
+        listed = ElementTree.fromstring(self.xml).iterfind("ModelStructure/EventIndicator")
+        return [int(one.get("valueReference", "")) for one in listed]
+
+    def reference(self, name: str) -> int:
+        return self.reference_of[name]
 
     def references(self, *kinds: str) -> list[int]:
+        """Those of the kinds that the FMU has, in the order of the block: that of the continuous states."""
         assert self.system is not None
-        return [v.reference for v in self.system.variables if v.kind in kinds]
+        known = self.reference_of
+        found = sorted((v.reference, v.name) for v in self.system.variables if v.kind in kinds and v.name in known)
+        return [known[name] for _, name in found]
 
 
 def unpack(path: Path) -> Path:

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from linkwork._util.keywords import checks_keywords
-from linkwork.controllers.built_in import built_in
-from linkwork.controllers.controller import Controller
+from linkwork.controllers.built_in import native
+from linkwork.controllers.native.controller import NativeController
+from linkwork.controllers.native.structure import Structure
 from linkwork.errors import FmuError
 
 SLACK = 1e-9  # s, by which a hold time may be missed
 
 
-class LatchSupervisor(Controller):
+class LatchSupervisor(NativeController):
     """Its outputs go to the commands of the plant, such as ``latch1.command``; a command that was given stays."""
 
     unsaved = ("latches",)
@@ -39,6 +40,14 @@ class LatchSupervisor(Controller):
         self.add_parameter("sequence", True, description="one latch after the other; else each by itself")
         self.closed = dict.fromkeys(self.latches, False)
         self.held = dict.fromkeys(self.latches, 0.0)
+
+    def structure(self) -> Structure:
+        """Return the positions of the variables of each latch."""
+        at = {variable.name: i for i, variable in enumerate(self.vars.values())}
+        names = (
+            (facts["angle"], facts["speed"], f"{one}.command", f"{one}.target") for one, facts in self.latches.items()
+        )
+        return Structure(tuple(at[name] for four in names for name in four))
 
     def outputs(self, t: float) -> None:
         """Commands given, and those due now."""
@@ -70,7 +79,7 @@ class LatchSupervisor(Controller):
         return bool(away <= self.window and abs(self[facts["speed"]]) <= self.max_speed)
 
 
-@built_in(LatchSupervisor)
+@native(LatchSupervisor)
 @checks_keywords
 def latch_supervisor(
     latches: Mapping[str, Mapping[str, Any] | str],
@@ -93,6 +102,11 @@ def latch_supervisor(
     window, max_speed, hold_time, sequence
         A latch is commanded when it has been within `window` of its target, rad, and not faster than `max_speed`,
         rad/s, for `hold_time`, s; with `sequence` not before the one listed before it.
+    fmi
+        Version of the standard, ``"2.0"`` or ``"3.0"``.
+    platforms
+        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
+        others are compiled when they are first needed.
 
     Returns
     -------

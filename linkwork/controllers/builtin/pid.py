@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwork.controllers.built_in import built_in
-from linkwork.controllers.controller import UNLIMITED, Controller
+from linkwork.controllers.built_in import native
+from linkwork.controllers.controller import UNLIMITED
+from linkwork.controllers.native.controller import NativeController
 
 
-class Pid(Controller):
+class Pid(NativeController):
     """u from set point w and measurement y."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -45,8 +46,9 @@ class Pid(Controller):
         """Refuse what divides by zero, and limits that cross."""
         if not self.u_min <= self.u_max:
             raise ValueError(f"u_min = {self.u_min:g} is above u_max = {self.u_max:g}")
-        if self.filter_time < 0.0 or self.tracking_time < 0.0:
-            raise ValueError("filter_time and tracking_time must not be negative")
+        for name in ("filter_time", "tracking_time"):
+            if self[name] < 0.0:
+                raise ValueError(f"{name} = {self[name]:g} is negative")
 
     def outputs(self, t: float) -> None:
         """u, limited."""
@@ -78,7 +80,7 @@ class Pid(Controller):
         return float(self.derivative_weight * self.setpoint - self.measurement)
 
 
-@built_in(Pid)
+@native(Pid)
 def pid(*, measurement_unit: str = "1", output_unit: str = "1", **parameters: float) -> dict[str, Any]:
     """Write a PID controller as an FMU; `parameters` are start values of those of the FMU.
 
@@ -88,6 +90,11 @@ def pid(*, measurement_unit: str = "1", output_unit: str = "1", **parameters: fl
         Of the FMU.
     measurement_unit, output_unit
         Of set point and measurement, and of ``u``.
+    fmi
+        Version of the standard, ``"2.0"`` or ``"3.0"``.
+    platforms
+        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
+        others are compiled when they are first needed.
     **parameters
         kp 1, ki 0, kd 0: gains, in units of u by those of y, and with 1/s and s.
         filter_time 0.01 s: of the derivative's filter.

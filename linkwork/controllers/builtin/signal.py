@@ -10,14 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwork._util.keywords import checks_keywords
-from linkwork.controllers.built_in import built_in
-from linkwork.controllers.controller import Controller
+from linkwork.controllers.built_in import native
+from linkwork.controllers.native.controller import NativeController
+from linkwork.controllers.native.structure import Structure, flat
 from linkwork.errors import FmuError
 
 
-class Signal(Controller):
+class Signal(NativeController):
     """Values and their rates. Pieces are polynomials of the time since their begin, lowest power first."""
 
+    depends_on_time = True
     unsaved = ("times", "pieces", "periodic")
 
     def __init__(self, **kwargs: Any) -> None:
@@ -32,6 +34,12 @@ class Signal(Controller):
             self.add_output(f"{name}.rate", "1/s" if unit == "1" else f"{unit}/s", "its rate", depends=())
         self.add_parameter("delay", 0.0, "s", "by which the signal comes later")
         self.add_parameter("scale", 1.0, description="factor on values and rates")
+
+    def structure(self) -> Structure:
+        """Return the times, and the polynomials of each signal."""
+        factors = {len(piece) for pieces in self.pieces.values() for piece in pieces}
+        sizes = (len(self.pieces), len(self.times), *(factors or {0}), int(self.periodic))
+        return Structure(sizes, (*self.times, *flat(piece for pieces in self.pieces.values() for piece in pieces)))
 
     def outputs(self, t: float) -> None:
         """Values at a time; before and after the table those at its ends."""
@@ -52,7 +60,7 @@ class Signal(Controller):
             self[f"{name}.rate"] = self.scale * rate if within else 0.0
 
 
-@built_in(Signal)
+@native(Signal)
 @checks_keywords
 def signal(
     times: ArrayLike,
@@ -83,6 +91,11 @@ def signal(
         Repeat the table; else its ends are held.
     delay, scale
         s, and a factor.
+    fmi
+        Version of the standard, ``"2.0"`` or ``"3.0"``.
+    platforms
+        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
+        others are compiled when they are first needed.
 
     Returns
     -------

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwork.controllers.built_in import built_in
-from linkwork.controllers.controller import Controller
+from linkwork.controllers.built_in import native
+from linkwork.controllers.native.controller import NativeController
 
 
-class Skyhook(Controller):
+class Skyhook(NativeController):
     """The force of a semi-active damper between body and wheel."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -47,7 +47,7 @@ class Skyhook(Controller):
         self.force = -self.force_wheel
 
 
-@built_in(Skyhook)
+@native(Skyhook)
 def skyhook(*, continuous: bool = True, **parameters: float) -> dict[str, Any]:
     """Write skyhook control as an FMU.
 
@@ -57,6 +57,11 @@ def skyhook(*, continuous: bool = True, **parameters: float) -> dict[str, Any]:
         Of the FMU.
     continuous
         Whether the coefficient varies between its limits; False: it is at either of them.
+    fmi
+        Version of the standard, ``"2.0"`` or ``"3.0"``.
+    platforms
+        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
+        others are compiled when they are first needed.
     **parameters
         c_min 300, c_max 3000: limits of the damper's coefficient, N s/m; c_sky 2000: of the damper to the sky.
 

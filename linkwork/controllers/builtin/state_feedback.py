@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
-from linkwork.controllers.built_in import built_in
-from linkwork.controllers.controller import UNLIMITED, Controller
+from linkwork.controllers.built_in import native
+from linkwork.controllers.controller import UNLIMITED
+from linkwork.controllers.native.controller import NativeController
+from linkwork.controllers.native.structure import Structure
 from linkwork.errors import MechanismError, MechanismNameError
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 
-class StateFeedback(Controller):
+class StateFeedback(NativeController):
     """Inputs are the states by name, outputs the plant's inputs by name; gains and operating point are parameters."""
 
     unsaved = ("x_names", "u_names")
@@ -50,6 +52,10 @@ class StateFeedback(Controller):
                 self.add_parameter(f"{part}[{i + 1}]", start, units.get(name, "1"), f"{text} limit of {name}")
         self.add_sample_time()
 
+    def structure(self) -> Structure:
+        """Return the numbers of states and inputs of the plant."""
+        return Structure((len(self.x_names), len(self.u_names)))
+
     def check(self) -> None:
         """Refuse limits that cross."""
         for i, name in enumerate(self.u_names, start=1):
@@ -61,8 +67,10 @@ class StateFeedback(Controller):
         """Compute u = u0 - K (x - x0), within its limits."""
         away = [self[name] - self[f"x0[{j}]"] for j, name in enumerate(self.x_names, start=1)]
         for i, name in enumerate(self.u_names, start=1):
-            push = sum(self[f"K[{i},{j}]"] * x for j, x in enumerate(away, start=1))
-            self[name] = min(max(self[f"u0[{i}]"] - push, self[f"u_min[{i}]"]), self[f"u_max[{i}]"])
+            feedback = 0.0  # term by term: sum() rounds in other ways in later versions of Python
+            for j, x in enumerate(away, start=1):
+                feedback += self[f"K[{i},{j}]"] * x
+            self[name] = min(max(self[f"u0[{i}]"] - feedback, self[f"u_min[{i}]"]), self[f"u_max[{i}]"])
 
 
 @checks_keywords
@@ -221,7 +229,7 @@ def _refuse_beyond(u0: FloatArray, low: FloatArray, high: FloatArray, names: Seq
             )
 
 
-@built_in(StateFeedback)
+@native(StateFeedback)
 @checks_keywords
 def state_feedback(
     model: LinearModel,
@@ -247,6 +255,11 @@ def state_feedback(
         Other names of states and inputs in the FMU.
     u_min, u_max
         Limits of the inputs, in their units: one number for all or (m,); by default there are none.
+    fmi
+        Version of the standard, ``"2.0"`` or ``"3.0"``.
+    platforms
+        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
+        others are compiled when they are first needed.
 
     Returns
     -------

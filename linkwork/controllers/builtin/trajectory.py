@@ -15,14 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.keywords import checks_keywords
-from linkwork.controllers.built_in import built_in
-from linkwork.controllers.controller import Controller
+from linkwork.controllers.built_in import native
+from linkwork.controllers.native.controller import NativeController
+from linkwork.controllers.native.structure import Structure, flat
 from linkwork.errors import FmuError
 
 
-class Trajectory(Controller):
+class Trajectory(NativeController):
     """Desired coordinates, speeds and accelerations over time, such as ``L.q_d``, ``L.u_d``, ``L.a_d``."""
 
+    depends_on_time = True
     unsaved = ("names", "points", "begins", "moves", "cycle")
 
     def __init__(self, **kwargs: Any) -> None:
@@ -41,6 +43,11 @@ class Trajectory(Controller):
             self.add_output(f"{name}.a_d", f"{unit}/s2", "desired acceleration", depends=())
         self.add_parameter("start", 0.0, "s", "when the motion begins")
         self.add_parameter("speed", 1.0, description="factor: at 2 the motion takes half the time")
+
+    def structure(self) -> Structure:
+        """Return the times of the moves, and the points."""
+        numbers = (*self.begins, *self.moves, *flat(self.points))
+        return Structure((len(self.names), len(self.points), int(self.cycle)), numbers)
 
     def check(self) -> None:
         """Advance the motion."""
@@ -74,7 +81,7 @@ class Trajectory(Controller):
             self[f"{name}.a_d"] = change * distance
 
 
-@built_in(Trajectory)
+@native(Trajectory)
 @checks_keywords
 def trajectory(
     points: ArrayLike,
@@ -105,6 +112,11 @@ def trajectory(
         Begin again after the last point, which should be the first one.
     start, speed
         s, when it begins, and a factor on its speed.
+    fmi
+        Version of the standard, ``"2.0"`` or ``"3.0"``.
+    platforms
+        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
+        others are compiled when they are first needed.
 
     Returns
     -------

@@ -62,8 +62,8 @@ class Fmi2Instance(FmuInstance):
         for kind, references, n, buffer, _ in calls:
             check(self._setters[kind](self.component, references, n, buffer), "fmi2Set", kind)
 
-    def output_derivatives(self, references: Sequence[int]) -> list[float]:
-        return list(self.fmpy.getRealOutputDerivatives(references, [1] * len(references)))
+    def output_derivatives(self, references: Sequence[int], order: int = 1) -> list[float]:
+        return list(self.fmpy.getRealOutputDerivatives(references, [order] * len(references)))
 
     def directional(
         self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float], n_values: int

@@ -57,8 +57,8 @@ class Fmi3Instance(FmuInstance):
         for kind, references, n, buffer, n_values in calls:
             check(self._setters[kind](self.component, references, n, buffer, n_values), "fmi3Set", kind)
 
-    def output_derivatives(self, references: Sequence[int]) -> list[float]:
-        return list(self.fmpy.getOutputDerivatives(references, [1] * len(references)))
+    def output_derivatives(self, references: Sequence[int], order: int = 1) -> list[float]:
+        return list(self.fmpy.getOutputDerivatives(references, [order] * len(references)))
 
     def directional(
         self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float], n_values: int

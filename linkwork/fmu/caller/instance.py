@@ -235,8 +235,8 @@ class FmuInstance(ABC):
         self.write_input_derivatives(*arrays)
 
     @abstractmethod
-    def output_derivatives(self, references: Sequence[int]) -> list[float]:
-        """The first derivatives of real outputs by time (Co-Simulation)."""
+    def output_derivatives(self, references: Sequence[int], order: int = 1) -> list[float]:
+        """The derivatives of real outputs by time (Co-Simulation)."""
 
     # ---- steps
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from linkwork.fmu.caller.library import Library
@@ -159,6 +160,13 @@ def runnable(fmu: Fmu, *kinds: str, why: str = "") -> list[str]:
     if not ready:
         raise NotApplicable("it has no library for this platform")
     return ready
+
+
+def has_cvode() -> bool:
+    """Whether FMPy brings CVODE for this platform: for Linux on ARM it does not."""
+    import fmpy
+
+    return (Path(fmpy.__file__).parent / "sundials" / str(fmpy.platform_tuple)).is_dir()
 
 
 @contextlib.contextmanager

@@ -8,12 +8,18 @@ from typing import Literal
 
 from linkwork._util.checks import FloatArray
 from linkwork.errors import ExportError
+from linkwork.fmu.export.dae_mode import DaeMode
+from linkwork.fmu.export.settings import SETTING_STARTS
 from linkwork.variables.schema import Variable
 from linkwork.variables.templates import WITH_START, made
 
 Causality = Literal["parameter", "input", "output", "local", "independent"]
 
 Place = tuple["VariableGroup", int]  # an entry: its row, and its position there
+
+# References in all dependencies together, about 2 MB of text. Beyond it, lists of everything are left out, which means
+# the same.
+MOST_DEPENDENCIES = 500_000
 
 
 @dataclass(frozen=True)
@@ -23,16 +29,19 @@ class Entry:
     Attributes
     ----------
     variable
-        An array has the name without an index and the value reference of its first number.
+        An array has the name without an index.
     causality
         Its part.
     count
         How many numbers an array has, 0: it is none.
+    assembled
+        Whether it is a state with the value of the assembled start as its start value.
     """
 
     variable: Variable
     causality: Causality
     count: int = 0
+    assembled: bool = False
 
     @property
     def variability(self) -> str:
@@ -43,9 +52,14 @@ class Entry:
 
     @property
     def initial(self) -> str | None:
-        """How the value comes about in initialisation; None where the standard defines it."""
+        """How the value comes about in initialisation; None where the standard defines it.
+
+        The start value of a state is a guess, from which assembly begins: `approx`.
+        """
         if self.causality == "parameter":
             return "exact"
+        if self.assembled:
+            return "approx"
         return "calculated" if self.calculated else None
 
     @property
@@ -97,7 +111,7 @@ class GroupTemplate:
     @cached_property
     def with_start(self) -> list[int]:
         """Entries that have start values."""
-        return [i for i, entry in enumerate(self.entries) if entry.variable.kind in WITH_START]
+        return [i for i, entry in enumerate(self.entries) if entry.variable.kind in WITH_START or entry.assembled]
 
     @cached_property
     def plain(self) -> bool:
@@ -135,6 +149,16 @@ class GroupTemplate:
         """Entries that others may depend on."""
         return self.of_kind("state", "input", "time")
 
+    @cached_property
+    def known_at_start(self) -> list[int]:
+        """Entries that those computed in initialisation may depend on."""
+        return self.of_kind("parameter", "start", "input", "time")
+
+    @cached_property
+    def assembling(self) -> list[int]:
+        """Of these, entries that states may depend on: masses, springs and the like do not change the assembly."""
+        return [i for i in self.known_at_start if not self.entries[i].variable.tunable]
+
     def which(self, *causalities: Causality) -> list[int]:
         """Return the entries with one of these parts."""
         return [i for i, entry in enumerate(self.entries) if entry.causality in causalities]
@@ -152,15 +176,15 @@ class VariableGroup:
     ----------
     form, labels
         Its entries, and the names that go into them, quoted as FMI's structured names need it.
-    references
-        Value references of the entries.
+    offsets
+        Positions of the entries in the block and behind it, of an array that of its first number.
     depends
-        For each entry the value references of what it depends on, ascending; None: all, or nothing is computed.
+        For each entry the offsets of what it depends on, ascending; None: all, or nothing is computed.
     """
 
     form: GroupTemplate
     labels: tuple[str, ...]
-    references: list[int]
+    offsets: list[int]
     depends: list[list[int] | None] = field(default_factory=list)
 
 
@@ -185,13 +209,15 @@ class Content:
     rows, indicators
         Variables by entity; event indicators.
     block
-        The numbers at the start, and behind them those stored behind the block.
+        The numbers at the start, with the states of the assembled start, and behind them those stored behind the block.
     experiment, tool
         The default experiment, and who writes.
     independents
         Positions of the coordinates and of the speeds that are states, in the core's fields q and u; both empty: all.
     sources
         C files to compile, by path in the folder of sources; none: it is no source FMU.
+    dae
+        What DAE mode adds; None: there is none.
     """
 
     name: str
@@ -202,11 +228,22 @@ class Content:
     tool: str
     independents: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     sources: tuple[str, ...] = ()
+    dae: DaeMode | None = None
 
     @property
     def identifier(self) -> str:
         """The mechanism's name as a C identifier: the name of the shared library."""
         return model_identifier(self.name)
+
+    def numbered(self) -> dict[int, int]:
+        """Return by offset the position from 1 in the model description: value references of FMI 3.0.
+
+        Some importers take a value reference for that position.
+        """
+        offsets = [at for row in self.all_rows for at in row.offsets]
+        if self.dae is not None:
+            offsets += self.dae.offsets
+        return {at: number for number, at in enumerate(offsets, start=1)}
 
     @property
     def all_rows(self) -> list[VariableGroup]:
@@ -222,7 +259,7 @@ class Content:
         """Return the entries with one of these parts, in order, as far as somebody asks for them."""
         for row in self.rows:
             for i in row.form.which(*causalities):
-                entry, at = row.form.entries[i], row.references[i]
+                entry, at = row.form.entries[i], row.offsets[i]
                 yield replace(entry, variable=made(entry.variable, row.labels, at, self.block))
 
     def causality_of(self, name: str) -> Causality | None:
@@ -274,31 +311,64 @@ class Content:
     def derivatives(self) -> list[Place]:
         """The derivatives in the order of the continuous states."""
         found = [(row, i) for row in self.rows for i in row.form.derivatives]
-        return sorted(found, key=lambda place: place[0].references[place[1]])
+        return sorted(found, key=lambda place: place[0].offsets[place[1]])
 
     @property
     def initial_unknowns(self) -> Iterator[Place]:
         """What initialisation computes, event indicators aside, in the order of the variables."""
         return ((row, i) for row in self.rows for i in row.form.initial_unknowns)
 
+    def at_start(self, entry: Entry) -> list[int]:
+        """Offsets of what an entry depends on in initialisation, in the order of the variables."""
+        return self._assembling if entry.variable.kind == "state" else self._known_at_start
+
+    @cached_property
+    def _known_at_start(self) -> list[int]:
+        return [row.offsets[i] for row in self._without_settings for i in row.form.known_at_start]
+
+    @cached_property
+    def _assembling(self) -> list[int]:
+        return [row.offsets[i] for row in self._without_settings for i in row.form.assembling]
+
+    @property
+    def _without_settings(self) -> Iterator[VariableGroup]:
+        """The settings of Co-Simulation are behind the block."""
+        end = self.block.size - len(SETTING_STARTS)
+        return (row for row in self.rows if row.offsets[0] < end)
+
+    @cached_property
+    def everything(self) -> list[int]:
+        """Offsets of what others may depend on, ascending."""
+        return sorted(set(self.knowns))
+
+    @cached_property
+    def lists_everything(self) -> bool:
+        """Whether an unknown that depends on everything lists everything."""
+        total = sum(len(self.at_start(row.form.entries[i])) for row, i in self.initial_unknowns)
+        for places in (self.outputs, self.derivatives, self.event_indicators):
+            for row, i in places:
+                knowns = row.depends[i]
+                total += len(self.everything if knowns is None else knowns)
+        return total <= MOST_DEPENDENCIES
+
     @property
     def event_indicators(self) -> Iterator[Place]:
         """The event indicators in their order."""
-        return ((row, i) for row in self.indicators for i in range(len(row.references)))
+        return ((row, i) for row in self.indicators for i in range(len(row.offsets)))
 
     @property
     def knowns(self) -> Iterator[int]:
-        """Value references of what others may depend on: states, inputs and time."""
-        return (row.references[i] for row in self.rows for i in row.form.knowns)
+        """Offsets of what others may depend on: states, inputs and time."""
+        return (row.offsets[i] for row in self.rows for i in row.form.knowns)
 
     def starts(self, row: VariableGroup) -> list[list[float]]:
         """Return the start values of those entries of a row that have some."""
-        block, references, entries = self.block, row.references, row.form.entries
-        return [block[references[i] : references[i] + entries[i].size].tolist() for i in row.form.with_start]
+        block, offsets, entries = self.block, row.offsets, row.form.entries
+        return [block[offsets[i] : offsets[i] + entries[i].size].tolist() for i in row.form.with_start]
 
     def plain_starts(self, row: VariableGroup) -> list[float]:
         """Return the same of a row whose form is plain."""
-        return [self.block.item(row.references[i]) for i in row.form.with_start]
+        return [self.block.item(row.offsets[i]) for i in row.form.with_start]
 
     def check(self) -> None:
         """Refuse start values that are out of bounds."""

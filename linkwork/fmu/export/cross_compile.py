@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -27,6 +27,12 @@ SUFFIXES = {"linux": ".so", "windows": ".dll", "darwin": ".dylib"}
 # Without debug information and the sanitizer, which zig adds by default.
 _COMPILE = ("-std=c11", *FLAGS, "-g0", "-fno-sanitize=undefined", "-fPIC", "-fvisibility=hidden", "-Wno-psabi")
 _LINK = ("-shared", "-s")
+# The same sources give the same bytes: no time of the build in libraries of Windows, no folder in those of macOS.
+_LINK_FOR = {
+    "linux": (),
+    "windows": ("-Wl,/Brepro",),
+    "darwin": ("-Wl,-install_name,@rpath/{name}",),
+}
 _SHOWN_LINES = 12
 
 
@@ -46,7 +52,7 @@ def cross_library(platform: str, progress: Progress) -> Path:
             library.parent.mkdir(parents=True, exist_ok=True)
             # Next to its last place, so that it gets there in one step: another process may build the same.
             with tempfile.TemporaryDirectory(prefix=".building-", dir=library.parent) as folder:
-                _build(platform, sources, Path(folder) / library.name, progress).replace(library)
+                compile_library(platform, sources, Path(folder) / library.name, progress).replace(library)
         except OSError as error:
             raise ExportError(
                 f"cannot keep the library for {platform} in {library.parent}: {error.strerror or error}; "
@@ -88,22 +94,51 @@ def _zig_version(platform: str) -> str:
 
 def _key(sources: Mapping[str, Path], version: str) -> str:
     """Name what the libraries depend on."""
-    digest = hashlib.sha256(repr((version, _COMPILE, _LINK, sorted(TARGETS.items()))).encode())
+    digest = hashlib.sha256(repr((version, _COMPILE, _LINK, _LINK_FOR, sorted(TARGETS.items()))).encode())
     for name, path in sources.items():
         text = path.read_bytes()
         digest.update(f"{name} {len(text)}\n".encode() + text)
     return digest.hexdigest()[:20]
 
 
-def _build(platform: str, sources: Mapping[str, Path], library: Path, progress: Progress) -> Path:
+def compile_library(
+    platform: str,
+    sources: Mapping[str, Path],
+    library: Path,
+    progress: Progress,
+    flags: Mapping[str, Sequence[str]] | None = None,
+    link: Sequence[str] = (),
+) -> Path:
+    """Compile sources for a platform, next to the library, and link them; return the library.
+
+    Parameters
+    ----------
+    platform
+        One of `TARGETS`.
+    sources
+        Files by name; those whose names do not end in .c are ignored.
+    library
+        The file to write, in a folder of its own.
+    progress
+        Shows the files that are done.
+    flags
+        Of single sources, by name, in addition to those of all.
+    link
+        More arguments of the linker, such as libraries.
+
+    Raises
+    ------
+    ExportError
+        If the compiler fails.
+    """
     files = [name for name in sources if name.endswith(".c")]
     # The mechanics take by far the longest, so they come first.
-    files.sort(key=lambda name: "mechanics" not in name)
+    files.sort(key=lambda name: "kernels" not in name)
     steps = len(files) + 1
     objects = [library.with_name(f"{i}.o") for i in range(len(files))]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = {
-            pool.submit(_compile, platform, sources[name], target): name
+            pool.submit(_compile, platform, sources[name], target, (flags or {}).get(name, ())): name
             for name, target in zip(files, objects, strict=True)
         }
         progress.count(0, steps, f"{platform}: {files[0]}")
@@ -114,15 +149,16 @@ def _build(platform: str, sources: Mapping[str, Path], library: Path, progress: 
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-    _zig(platform, [*_LINK, "-o", str(library), *map(str, objects), "-lm"], "linking")
+    own = [option.format(name=library.name) for option in _LINK_FOR[platform.rpartition("-")[2]]]
+    _zig(platform, [*_LINK, *own, "-o", str(library), *map(str, objects), *link, "-lm"], "linking")
     progress.count(steps, steps, f"{platform}: linked")
     return library
 
 
-def _compile(platform: str, source: Path, target: Path) -> None:
+def _compile(platform: str, source: Path, target: Path, flags: Sequence[str]) -> None:
     core = source_dir("csrc")
     folders = [f"-I{folder}" for folder in (core, core / "include", source_dir("fmu_src"))]
-    _zig(platform, [*_COMPILE, *folders, "-c", str(source), "-o", str(target)], source.name)
+    _zig(platform, [*_COMPILE, *folders, *flags, "-c", str(source), "-o", str(target)], source.name)
 
 
 def _zig(platform: str, arguments: list[str], what: str) -> None:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from linkwork.draw.mechanism_picture import MOST_BODIES, picture
 from linkwork.fmu.export.content import Causality, Content, Entry
 from linkwork.fmu.export.documentation_text import CONVENTIONS, EQUATIONS, USE
+from linkwork.fmu.export.reference_files import NOTE
+from linkwork.fmu.export.reference_run import NoReference, Reference
 from linkwork.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -32,9 +34,11 @@ _VIEW_NOTE = (
 )
 
 
-def documentation_files(content: Content, system: Model, live: bool = False) -> dict[str, bytes]:
+def documentation_files(
+    content: Content, system: Model, live: bool = False, reference: Reference | NoReference | None = None
+) -> dict[str, bytes]:
     """Return the page by its path in the archive, and on request the one that simulates the mechanism."""
-    found = {"documentation/index.html": index_page(content, system, live).encode()}
+    found = {"documentation/index.html": index_page(content, system, live, reference).encode()}
     if live:
         from linkwork.view.page import page
 
@@ -43,7 +47,9 @@ def documentation_files(content: Content, system: Model, live: bool = False) -> 
     return found
 
 
-def index_page(content: Content, system: Model, live: bool = False) -> str:
+def index_page(
+    content: Content, system: Model, live: bool = False, reference: Reference | NoReference | None = None
+) -> str:
     """Return the page; it is well-formed XML as well, and needs no other file but the one that it links to."""
     name = escape(content.name)
     parts = [
@@ -56,6 +62,7 @@ def index_page(content: Content, system: Model, live: bool = False) -> str:
         EQUATIONS,
         _events(system.mechanism),
         USE,
+        _reference(reference),
         "<h2>Variables</h2>",
         *(_variables(title, content.each(causality)) for title, causality in _KINDS),
         CONVENTIONS,
@@ -167,6 +174,17 @@ def _events(mech: Mechanism) -> str:
             "<code>energy.lost</code>; the coordinates stay. The states are the same before and after.</p>",
             _table(("transition", "what happens", "to", "when"), rows, len(mech.transitions), ""),
         )
+    )
+
+
+def _reference(found: Reference | NoReference | None) -> str:
+    if found is None:
+        return ""
+    if isinstance(found, NoReference):
+        return f'<h2>Reference run</h2>\n<p class="note">The FMU carries none: {escape(found.reason)}.</p>'
+    return (
+        f"<h2>Reference run</h2>\n<p>The FMU carries a run to compare with: results at {found.t.size} times up to "
+        f'{found.t[-1]:g} s, by {escape(found.origin)}. <a href="{NOTE}">Details</a>.</p>'
     )
 
 

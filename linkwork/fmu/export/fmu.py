@@ -2,47 +2,44 @@
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwork._util.files import FAST, SMALL, write_archive
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import ProgressOption
-from linkwork.errors import ExportError, ExportNameError
+from linkwork.errors import ExportError, ExportNameError, LinkworkError
 from linkwork.fmu.export import model_description_fmi2 as description_fmi2
 from linkwork.fmu.export import model_description_fmi3 as description_fmi3
 from linkwork.fmu.export.content import Content, Experiment
+from linkwork.fmu.export.dae_mode import dae_mode
 from linkwork.fmu.export.documentation import documentation_files
 from linkwork.fmu.export.instantiation_token import instantiation_token
 from linkwork.fmu.export.interface_file import interface_bytes
-from linkwork.fmu.export.libraries import libraries
-from linkwork.fmu.export.selection import Choice, choose_inputs, choose_outputs, known_references, resolve_dependencies
+from linkwork.fmu.export.libraries import library_files
+from linkwork.fmu.export.reference_files import reference_files
+from linkwork.fmu.export.reference_run import NoReference, Reference, reference_run
+from linkwork.fmu.export.selection import Choice, choose_inputs, choose_outputs, known_offsets, resolve_dependencies
 from linkwork.fmu.export.settings import SETTING_STARTS, setting_entities
 from linkwork.fmu.export.sources import c_files, source_files
 from linkwork.fmu.export.terminals import terminal_files
 from linkwork.fmu.export.xml_parts import in_chunks
 
 if TYPE_CHECKING:
+    from linkwork._util.checks import FloatArray
     from linkwork.mechanism import Mechanism
     from linkwork.model.model import Model
+    from linkwork.simulation.result import Result
 
 _DESCRIPTIONS: dict[str, Callable[[Content, str], Iterator[str]]] = {
     "2.0": description_fmi2.model_description,
     "3.0": description_fmi3.model_description,
 }
 _MANY = 5000  # entities, from which on speed counts more than size
-# FMI 2.0 has names of its own for platforms; FMI 3.0 takes architecture and operating system as they are.
-_FMI2_PLATFORMS = {
-    "x86_64-linux": "linux64",
-    "aarch64-linux": "aarch64-linux",
-    "x86_64-windows": "win64",
-    "aarch64-windows": "aarch64-windows",
-    "x86_64-darwin": "darwin64",
-    "aarch64-darwin": "aarch64-darwin",
-}
 
 
 @checks_keywords
@@ -62,6 +59,9 @@ def export_fmu(
     platforms: Iterable[str] | None = None,
     sources: bool = False,
     page: bool = False,
+    reference: "bool | Result | Mapping[str, Any] | str | os.PathLike[str] | None" = None,
+    reference_rtol: float | None = None,
+    dae: bool = False,
     progress: ProgressOption = None,
 ) -> Path:
     """Write a mechanism as an FMU for Model Exchange and Co-Simulation.
@@ -102,6 +102,18 @@ def export_fmu(
     page
         Whether the documentation has a page that shows and simulates the mechanism, ``documentation/live.html``, about
         0.5 MB. Without it `linkwork view` makes the page from the scene that the FMU carries.
+    reference
+        The reference run that the FMU carries, with which importers compare theirs (layered standard FMI-LS-REF).
+        None: a short simulation from the default start, if it succeeds and the mechanism has at most 1000 states.
+        True: an error if it does not. False: no reference run. Otherwise a result of `lw.simulate` from the default
+        start, or columns by the names of the FMU's variables, with ``"time"`` among them, or a CSV file of such
+        columns: inputs of the FMU are what drives the run, the others are results.
+    reference_rtol
+        By how much a run may differ from the reference run, relative to the largest value of a column. Default: a
+        thousand times `tolerance`, at most 0.1.
+    dae
+        Whether importers of the layered standard FMI-LS-DAE can switch the FMU to DAE mode, in which they solve the
+        equations with multipliers instead of the explicit ones; FMI 3.0, full states, no arrays, no transitions.
     progress
         Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
 
@@ -115,8 +127,8 @@ def export_fmu(
     MechanismError
         If the mechanism cannot be compiled.
     ExportError
-        If an output or input is unknown, a start value is out of bounds, the shared library is missing or cannot be
-        compiled, or the file cannot be written.
+        If an output or input is unknown, a start value is out of bounds, a requested reference run is not possible or
+        does not fit, the shared library is missing or cannot be compiled, or the file cannot be written.
     LinkworkError
         If a page is asked for and the viewer has not been built.
 
@@ -139,14 +151,18 @@ def export_fmu(
     experiment = _experiment(stop_time, step_size, tolerance)
     if arrays and fmi != "3.0":
         raise ExportError('FMI 2.0 has no arrays; choose fmi="3.0", or leave arrays=True out')
+    if dae and (fmi != "3.0" or states != "full" or arrays):
+        raise ExportError('DAE mode goes with fmi="3.0", states="full" and without arrays; leave dae=True out')
     system = _compiled(mechanism)
     chosen = _independents(system, states, independents)
     target = Path(path)
     with no_collection():
         content = describe_system(system, outputs, experiment, chosen, arrays, c_files() if sources else (), inputs)
-        files = _files(content, system, fmi, sources, page)
-        for platform, library in libraries(platforms, progress).items():
-            files[_binary(content, platform, fmi) + library.suffix] = library.read_bytes()
+        if dae:
+            content = _with_dae(content, system)
+        compared = reference_run(content, system, reference, reference_rtol)
+        files = _files(content, system, fmi, sources, page, compared)
+        files |= library_files(content.identifier, fmi, platforms, progress)
         write_archive(target, files, ExportError, FAST if len(content.rows) > _MANY else SMALL)
     return target
 
@@ -167,10 +183,11 @@ def describe_system(
     indicators = list_indicators(system.layout)
     entities = list_entities(system.layout)
     listed = choose_inputs(entities, inputs)
-    choice = Choice(choose_outputs(entities, outputs), _states(system, independents), arrays, listed)
+    block, assembled = _start(system)
+    choice = Choice(choose_outputs(entities, outputs), _states(system, independents), arrays, assembled, listed)
     rows, with_rows = choice.rows([*entities, *setting_entities(system.sizes.reals + len(indicators))])
     of_indicators, _ = choice.rows(indicators)
-    known, others = known_references(rows, with_rows)
+    known, others = known_offsets(rows, with_rows)
     unlisted = choice.unlisted_inputs(entities)
     resolve_dependencies(rows, with_rows, known, others, unlisted)
     resolve_dependencies(of_indicators, indicators, known, others, unlisted)
@@ -178,7 +195,7 @@ def describe_system(
         name=system.mechanism.name,
         rows=rows,
         indicators=of_indicators,
-        block=np.concatenate([system.block().reals, np.zeros(len(indicators)), SETTING_STARTS]),
+        block=np.concatenate([block, np.zeros(len(indicators)), SETTING_STARTS]),
         experiment=experiment,
         tool=f"Linkwork {version()}",
         independents=independents,
@@ -186,6 +203,25 @@ def describe_system(
     )
     content.check()
     return content
+
+
+def _with_dae(content: Content, system: "Model") -> Content:
+    states = sorted(row.offsets[i] for row in content.rows for i in row.form.of_kind("state"))
+    rates = [row.offsets[i] for row, i in content.derivatives]
+    inputs = sorted(set(content.knowns) - set(states))
+    return replace(content, dae=dae_mode(system, content.block.size, states, rates, inputs))
+
+
+def _start(system: "Model") -> tuple["FloatArray", bool]:
+    """Return the numbers of a block, and whether its states are those of the assembled start."""
+    block = np.array(system.block().reals)
+    try:
+        state = system.assemble()
+    except LinkworkError:  # the importer may set other parameters
+        return block, False
+    for name, values in (("q", state.q), ("u", state.u)):
+        block[system.fields[name].span] = values
+    return block, True
 
 
 def _compiled(mechanism: "Mechanism | Model") -> "Model":
@@ -227,15 +263,22 @@ def _experiment(stop: float, step: float, tolerance: float) -> Experiment:
 
 
 def _files(
-    content: Content, system: "Model", fmi: str, sources: bool, page: bool
+    content: Content,
+    system: "Model",
+    fmi: str,
+    sources: bool,
+    page: bool,
+    reference: Reference | NoReference | None,
 ) -> dict[str, bytes | Iterable[bytes]]:
-    model, interface = system.model_bytes, interface_bytes(content)
+    model, interface = system.model_bytes, interface_bytes(content, fmi)
     description = _DESCRIPTIONS[fmi](content, instantiation_token(model, interface))
     return {
         "modelDescription.xml": in_chunks(description),
         "resources/model.lwm": model,
         "resources/interface.lwi": interface,
-        **documentation_files(content, system, page),
+        **documentation_files(content, system, page, reference),
+        **reference_files(content, reference),
+        **description_fmi3.dae_manifest(content),
         **_scene_files(system, fmi),
         **terminal_files(content, system, fmi),
         **(source_files(model, interface, content.identifier, fmi) if sources else {}),
@@ -249,8 +292,3 @@ def _scene_files(system: "Model", fmi: str) -> dict[str, bytes]:
 
     scene = scene_file(system)
     return {} if scene is None else {PLACES[fmi]: scene}
-
-
-def _binary(content: Content, platform: str, fmi: str) -> str:
-    folder = _FMI2_PLATFORMS.get(platform, platform) if fmi == "2.0" else platform
-    return f"binaries/{folder}/{content.identifier}"

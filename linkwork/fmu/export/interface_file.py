@@ -1,36 +1,50 @@
 """Data of the listed variables that the library needs and the model does not have."""
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from linkwork.fmu.export.content import Content
 
-MAGIC = b"LWFMUI01"
+MAGIC = b"LWFMUI02"
+DAE_MAGIC = b"LWFMUI03"  # with DAE mode: residuals are unknowns as well
 _WORD = struct.Struct("<I")
 ON_ALL = 0xFFFFFFFF  # in the place of a number of dependencies
 
 
-def interface_bytes(content: Content) -> bytes:
+def interface_bytes(content: Content, fmi: str) -> bytes:
     """Return `resources/interface.lwi`: words of 32 bits, the first byte the least, behind eight bytes `MAGIC`.
 
-    Each list comes behind its length, in ascending order:
+    Each list comes behind its length, all but the variables in ascending order:
 
     - positions of the independent coordinates and of the independent speeds; both empty: all of the tree are states;
-    - array variables: value reference and number of elements of each;
+    - for FMI 3.0 the variables and event indicators of the value references 1, 2, ...: offset and number of elements of
+      each; empty for FMI 2.0, where a value reference is an offset;
     - value references of continuous states, inputs and time: what something can depend on;
     - outputs, derivatives of states and event indicators: value reference, number of dependencies and the value
       references of these, or `ON_ALL` for all of the list before.
     """
     independents = b"".join(map(_counted, content.independents))
-    return MAGIC + independents + _arrays(content) + _counted(set(content.knowns)) + _unknowns(content)
+    if fmi == "2.0":
+        return MAGIC + independents + _words(0) + _counted(set(content.knowns)) + _unknowns(content, None)
+    number = content.numbered()
+    knowns = _counted({number[at] for at in content.knowns})
+    magic = MAGIC if content.dae is None else DAE_MAGIC
+    return magic + independents + _variables(content) + knowns + _unknowns(content, number)
 
 
-def _arrays(content: Content) -> bytes:
-    counts = [(row.references[i], row.form.entries[i].count) for row in content.rows for i in row.form.arrays]
-    return _words(len(counts)) + b"".join(_words(*one) for one in sorted(counts))
+def _variables(content: Content) -> bytes:
+    words: list[int] = []
+    for row in content.all_rows:
+        for at, entry in zip(row.offsets, row.form.entries, strict=True):
+            words += (at, entry.size)
+    if content.dae is not None:
+        for at in content.dae.offsets:
+            words += (at, 1)
+    return _words(len(words) // 2, *words)
 
 
-def _unknowns(content: Content) -> bytes:
+def _unknowns(content: Content, number: dict[int, int] | None) -> bytes:
+    """`number`: value references by offset; None: they are the same."""
     found: dict[int, bytes] = {}
     last: list[int] | None = None
     labels = on_all = _words(ON_ALL)
@@ -38,9 +52,17 @@ def _unknowns(content: Content) -> bytes:
         for row, i in places:
             knowns = row.depends[i]
             if knowns is not last:  # neighbours mostly depend on the same
-                last, labels = knowns, on_all if knowns is None else _counted(knowns)
-            found[row.references[i]] = labels
+                last, labels = knowns, on_all if knowns is None else _counted(_numbers(knowns, number))
+            at = row.offsets[i]
+            found[at if number is None else number[at]] = labels
+    if content.dae is not None and number is not None:
+        for at, on in zip(content.dae.residuals, content.dae.dependencies, strict=True):
+            found[number[at]] = _counted(_numbers(on, number))
     return _words(len(found)) + b"".join([_WORD.pack(at) + found[at] for at in sorted(found)])
+
+
+def _numbers(offsets: Sequence[int], number: dict[int, int] | None) -> Sequence[int]:
+    return offsets if number is None else [number[at] for at in offsets]
 
 
 def _counted(numbers: Iterable[int]) -> bytes:

@@ -23,7 +23,7 @@ from linkwork.fmu.export.xml_parts import (
 
 
 def model_description(content: Content, token: str) -> Iterator[str]:
-    """Return the text of `modelDescription.xml` of FMI 2.0, piece by piece."""
+    """Return the text of `modelDescription.xml` of FMI 2.0, piece by piece; value references are offsets."""
     root = Element("fmiModelDescription", root_attributes(content, "2.0", {"guid": token}))
     root.set("numberOfEventIndicators", str(len(content.indicators)))
     abilities = {
@@ -59,9 +59,9 @@ def model_description(content: Content, token: str) -> Iterator[str]:
     for row in rows:
         if id(row.form) not in templates:
             templates[id(row.form)] = _template(row.form)
-        yield fill(templates[id(row.form)], row, content, [position + i for i in row.form.states])
+        yield fill(templates[id(row.form)], row, row.offsets, content, [position + i for i in row.form.states])
         first[id(row)] = position
-        position += len(row.references)
+        position += len(row.offsets)
     yield "  </ModelVariables>\n"
     yield from _structure(content, rows, first)
     yield "</fmiModelDescription>\n"
@@ -87,13 +87,13 @@ def _template(form: GroupTemplate) -> str:
 
 
 def _structure(content: Content, rows: Iterable[VariableGroup], first: dict[int, int]) -> Iterator[str]:
-    position = {row.references[i]: first[id(row)] + i for row in rows for i in row.form.knowns}
+    position = {
+        row.offsets[i]: first[id(row)] + i for row in rows for i in {*row.form.knowns, *row.form.known_at_start}
+    }
     yield "  <ModelStructure>\n"
-    yield from _group("Outputs", _unknowns(content.outputs, first, position))
-    yield from _group("Derivatives", _unknowns(content.derivatives, first, position))
-    # Initialisation solves the loops from all start values: everything depends on everything.
-    initial = (f'      <Unknown index="{first[id(row)] + i}" />\n' for row, i in content.initial_unknowns)
-    yield from _group("InitialUnknowns", initial)
+    yield from _group("Outputs", _unknowns(content.outputs, first, position, content))
+    yield from _group("Derivatives", _unknowns(content.derivatives, first, position, content))
+    yield from _group("InitialUnknowns", _initial_unknowns(content, first, position))
     yield "  </ModelStructure>\n"
 
 
@@ -105,12 +105,30 @@ def _group(name: str, lines: Iterator[str]) -> Iterator[str]:
         yield f"    </{name}>\n"
 
 
-def _unknowns(places: Iterable[Place], first: dict[int, int], position: dict[int, int]) -> Iterator[str]:
+def _unknowns(
+    places: Iterable[Place], first: dict[int, int], position: dict[int, int], content: Content
+) -> Iterator[str]:
+    on_all = _dependencies(content.everything, position) if content.lists_everything else ""
     last: list[int] | None = None
-    text = ""
+    text = on_all
     for row, i in places:
         knowns = row.depends[i]
         if knowns is not last:  # neighbours mostly depend on the same
-            known = sorted(position[at] for at in knowns or () if at in position)
-            last, text = knowns, "" if knowns is None else f' dependencies="{" ".join(map(str, known))}"'
+            last, text = knowns, on_all if knowns is None else _dependencies(knowns, position)
         yield f'      <Unknown index="{first[id(row)] + i}"{text} />\n'
+
+
+def _initial_unknowns(content: Content, first: dict[int, int], position: dict[int, int]) -> Iterator[str]:
+    """Initialisation solves the loops from all start values."""
+    texts: dict[int, str] = {}  # by the lists, of which there are two
+    for row, i in content.initial_unknowns:
+        knowns = content.at_start(row.form.entries[i])
+        if id(knowns) not in texts:
+            texts[id(knowns)] = _dependencies(knowns, position) if content.lists_everything else ""
+        yield f'      <Unknown index="{first[id(row)] + i}"{texts[id(knowns)]} />\n'
+
+
+def _dependencies(offsets: Iterable[int], position: dict[int, int]) -> str:
+    """Time is no variable here."""
+    known = sorted(position[at] for at in offsets if at in position)
+    return f' dependencies="{" ".join(map(str, known))}"'

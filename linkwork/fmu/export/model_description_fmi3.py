@@ -1,9 +1,10 @@
-"""The model description of FMI 3.0: variables are known by their value reference."""
+"""The model description of FMI 3.0: variables are known by their value reference, their number in the document."""
 
 from collections.abc import Iterable, Iterator
 from xml.etree.ElementTree import Element, SubElement
 
 from linkwork.fmu.export.content import Content, GroupTemplate, Place
+from linkwork.fmu.export.dae_mode import MANIFEST
 from linkwork.fmu.export.xml_parts import (
     TYPES_FMI3,
     Placeholders,
@@ -51,18 +52,28 @@ def model_description(content: Content, token: str) -> Iterator[str]:
     yield head(root)
     yield "  <ModelVariables>\n"
     templates: dict[int, str] = {}
+    number = content.numbered()
     for row in content.all_rows:
         if id(row.form) not in templates:
             templates[id(row.form)] = _template(row.form)
-        yield fill(templates[id(row.form)], row, content)
+        yield fill(templates[id(row.form)], row, [number[at] for at in row.offsets], content)
+    if content.dae is not None:
+        yield from content.dae.variables(number)
     yield "  </ModelVariables>\n  <ModelStructure>\n"
-    yield from _unknowns("Output", content.outputs)
-    yield from _unknowns("ContinuousStateDerivative", content.derivatives)
-    # Initialisation solves the loops from all start values: everything depends on everything.
-    for row, i in content.initial_unknowns:
-        yield f'    <InitialUnknown valueReference="{row.references[i]}" />\n'
-    yield from _unknowns("EventIndicator", content.event_indicators)
+    yield from _unknowns("Output", content.outputs, content, number)
+    yield from _unknowns("ContinuousStateDerivative", content.derivatives, content, number)
+    yield from _initial_unknowns(content, number)
+    yield from _unknowns("EventIndicator", content.event_indicators, content, number)
     yield "  </ModelStructure>\n</fmiModelDescription>\n"
+
+
+def dae_manifest(content: Content) -> dict[str, bytes]:
+    """Return the manifest of DAE mode by its path in the archive, if the FMU has it."""
+    if content.dae is None:
+        return {}
+    number = content.numbered()
+    others = [*_unknowns("Output", content.outputs, content, number), *_initial_unknowns(content, number)]
+    return {MANIFEST: content.dae.manifest(others, number)}
 
 
 def _template(form: GroupTemplate) -> str:
@@ -81,11 +92,27 @@ def _template(form: GroupTemplate) -> str:
     return "".join(lines)
 
 
-def _unknowns(tag: str, places: Iterable[Place]) -> Iterator[str]:
+def _unknowns(tag: str, places: Iterable[Place], content: Content, number: dict[int, int]) -> Iterator[str]:
+    on_all = _dependencies(content.everything, number) if content.lists_everything else ""
     last: list[int] | None = None
-    text = ""
+    text = on_all
     for row, i in places:
         knowns = row.depends[i]
         if knowns is not last:  # neighbours mostly depend on the same
-            last, text = knowns, "" if knowns is None else f' dependencies="{" ".join(map(str, knowns))}"'
-        yield f'    <{tag} valueReference="{row.references[i]}"{text} />\n'
+            last, text = knowns, on_all if knowns is None else _dependencies(knowns, number)
+        yield f'    <{tag} valueReference="{number[row.offsets[i]]}"{text} />\n'
+
+
+def _initial_unknowns(content: Content, number: dict[int, int]) -> Iterator[str]:
+    """Initialisation solves the loops from all start values."""
+    texts: dict[int, str] = {}  # by the lists, of which there are two
+    for row, i in content.initial_unknowns:
+        knowns = content.at_start(row.form.entries[i])
+        if id(knowns) not in texts:
+            texts[id(knowns)] = _dependencies(knowns, number) if content.lists_everything else ""
+        yield f'    <InitialUnknown valueReference="{number[row.offsets[i]]}"{texts[id(knowns)]} />\n'
+
+
+def _dependencies(offsets: Iterable[int], number: dict[int, int]) -> str:
+    known = sorted(number[at] for at in offsets)
+    return f' dependencies="{" ".join(map(str, known))}"'

@@ -34,11 +34,14 @@ class Choice:
         Offsets of the states; None: all that can be.
     arrays
         Whether vectors become arrays.
+    assembled
+        Whether the values of the states at the start are known.
     """
 
     outputs: dict[int, set[int]] | None
     states: frozenset[int] | None = None
     arrays: bool = False
+    assembled: bool = False
     inputs: dict[int, set[int]] | None = None
     _forms: dict[object, GroupTemplate] = field(default_factory=dict)
 
@@ -51,16 +54,17 @@ class Choice:
     def row(self, number: int, entity: Entity) -> VariableGroup | None:
         """Return an entity's row; None if nothing of it is in the FMU."""
         chosen = None if self.outputs is None else frozenset(self.outputs.get(number, ()))
-        references = entity.references
-        dependent, unlisted = self._dependent(entity.pattern, references), self._unlisted(number, entity.pattern)
+        offsets = entity.references
+        dependent, unlisted = self._dependent(entity.pattern, offsets), self._unlisted(number, entity.pattern)
         key = (id(entity.pattern), chosen, dependent, unlisted)
         if key not in self._forms:
-            self._forms[key] = _form(entity.pattern, chosen, dependent, unlisted, self.arrays)
+            form = _form(entity.pattern, chosen, dependent, unlisted, self.arrays)
+            self._forms[key] = _with_starts(form) if self.assembled else form
         form = self._forms[key]
-        if len(form.first) < len(references):
-            references = [references[i] for i in form.first]
+        if len(form.first) < len(offsets):
+            offsets = [offsets[i] for i in form.first]
         labels = tuple(map(structured_name, entity.labels))
-        return VariableGroup(form, labels, references) if references else None
+        return VariableGroup(form, labels, offsets) if offsets else None
 
     def unlisted_inputs(self, entities: Iterable[Entity]) -> set[str]:
         """Return the names of the inputs that the FMU does not have; they keep their start values."""
@@ -77,11 +81,11 @@ class Choice:
         chosen = self.inputs.get(number, ())
         return frozenset(i for i, v in enumerate(pattern.variables) if v.kind == "input" and i not in chosen)
 
-    def _dependent(self, pattern: Pattern, references: list[int]) -> frozenset[int]:
+    def _dependent(self, pattern: Pattern, offsets: list[int]) -> frozenset[int]:
         """Those numbers of an entity that are coordinates and speeds, but no states, and their derivatives."""
         if self.states is None or "state" not in pattern.kinds:
             return frozenset()
-        numbers = list(zip(pattern.variables, references, strict=True))
+        numbers = list(zip(pattern.variables, offsets, strict=True))
         lost = {v.name for v, at in numbers if v.kind == "state" and at not in self.states}
         return frozenset(i for i, (v, _) in enumerate(numbers) if v.name in lost or v.derivative_of in lost)
 
@@ -100,6 +104,12 @@ def _form(
             found += [(e, i, (pattern.rules[i],)) for e, i in zip(scalars, span, strict=True) if e]
     rules = tuple(of if e.variable.kind in COMPUTED and i not in dependent else () for e, i, of in found)
     return GroupTemplate(tuple(e for e, _, _ in found), tuple(i for _, i, _ in found), rules)
+
+
+def _with_starts(form: GroupTemplate) -> GroupTemplate:
+    """Return a form whose states have start values."""
+    entries = (replace(entry, assembled=entry.variable.kind == "state") for entry in form.entries)
+    return replace(form, entries=tuple(entries))
 
 
 def _entry(variable: Variable, i: int, chosen: frozenset[int] | None, dependent: bool) -> Entry | None:
@@ -138,7 +148,7 @@ def resolve_dependencies(
     rows, entities
         In the same order.
     known
-        Value references of states, inputs and time by name.
+        Offsets of states, inputs and time by name.
     others
         Names of coordinates and speeds that are no states: a variable that depends on one depends on all.
     unlisted
@@ -147,17 +157,17 @@ def resolve_dependencies(
     for row, entity in zip(rows, entities, strict=True):
         if not row.form.calculated:
             continue
-        of_rule = [_references(names, known, others, unlisted, row) for names in entity.depends()]
+        of_rule = [_offsets(names, known, others, unlisted, row) for names in entity.depends()]
         of_rule.append(None)  # without a rule
         if row.form.dependency is not None:
             row.depends = [of_rule[dependency] for dependency in row.form.dependency]
         else:
             row.depends = [_joined([of_rule[dependency] for dependency in rules]) for rules in row.form.rules]
         for i in row.form.states:
-            row.depends[i] = [row.references[i]]
+            row.depends[i] = [row.offsets[i]]
 
 
-def _references(
+def _offsets(
     names: Sequence[str] | None, known: dict[str, int], others: set[str], unlisted: set[str], row: VariableGroup
 ) -> list[int] | None:
     if names is None:
@@ -176,15 +186,15 @@ def _joined(lists: list[list[int] | None]) -> list[int] | None:
     return sorted({at for one in lists for at in one or ()}) if lists and None not in lists else None
 
 
-def known_references(rows: Iterable[VariableGroup], entities: Iterable[Entity]) -> tuple[dict[str, int], set[str]]:
-    """Return value references of states, inputs and time by name, and the names of what would be states but is none."""
+def known_offsets(rows: Iterable[VariableGroup], entities: Iterable[Entity]) -> tuple[dict[str, int], set[str]]:
+    """Return offsets of states, inputs and time by name, and the names of what would be states but is none."""
     known: dict[str, int] = {}
     others: set[str] = set()
     for row, entity in zip(rows, entities, strict=True):
         for i in row.form.knowns:
             first = row.form.first[i]
             for k in range(first, first + row.form.entries[i].size):
-                known[entity.pattern.variables[k].name.format(*entity.labels)] = row.references[i]
+                known[entity.pattern.variables[k].name.format(*entity.labels)] = row.offsets[i]
         if "state" in entity.pattern.kinds:
             names = (v.name.format(*entity.labels) for v in entity.pattern.variables if v.kind == "state")
             others.update(name for name in names if name not in known)

@@ -1,7 +1,8 @@
 """Source FMUs: the C sources, with the model as an array among them, for the importer to compile.
 
 The folder `sources` is the include directory. It holds what `csrc` does, and the folder `fmu_src`. Some builders put
-all objects into one folder, so each C file has a name of its own; they know no flags, so each includes `source_fmu.h`.
+all objects into one folder, so each C file has a name of its own; they know no flags, so each includes `source_fmu.h`,
+which also hides all functions but those of FMI, from there to the end of the file.
 """
 
 from pathlib import PurePosixPath
@@ -10,6 +11,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from linkwork.core.sources import fmu_sources
 
 _PREFIX = '#include "fmu_src/source_fmu.h"\n'
+_SUFFIX = "#ifndef _WIN32\n#pragma GCC visibility pop\n#endif\n"
 _EMBEDDED = "fmu_src/fmu_embedded.c"
 _WIDTH = 24  # bytes on a line
 
@@ -30,7 +32,7 @@ def source_files(model: bytes, interface: bytes, identifier: str, fmi: str) -> d
     for name, path in fmu_sources().items():
         text = path.read_text(encoding="utf-8")
         if name.endswith(".c"):
-            text = _PREFIX + text
+            text = _PREFIX + text + _SUFFIX
         files[_place(name)] = text.encode()
     files[_EMBEDDED] = _embedded(model, interface).encode()
     if fmi == "3.0":
@@ -48,15 +50,17 @@ def _place(name: str) -> str:
 
     >>> _place("csrc/include/linkwork.h"), _place("csrc/ode/run.c"), _place("csrc/ode/ode.h"), _place("fmu_src/log.c")
     ('linkwork.h', 'ode/ode_run.c', 'ode/ode.h', 'fmu_src/fmu_log.c')
+    >>> _place("fmu_src/controllers/pid.c")
+    'fmu_src/controllers/controllers_pid.c'
     """
     path = PurePosixPath(name.removeprefix("csrc/").removeprefix("include/"))
-    folder = path.parent.as_posix().removesuffix("_src")
-    return str(path.with_name(f"{folder}_{path.name}") if path.suffix == ".c" and folder != "." else path)
+    folder = path.parent.name.removesuffix("_src")
+    return str(path.with_name(f"{folder}_{path.name}") if path.suffix == ".c" and folder else path)
 
 
 def _embedded(model: bytes, interface: bytes) -> str:
     arrays = (_array("model", model), _array("interface", interface))
-    return "\n".join((_PREFIX + '#include "embedded_resources.h"\n', *arrays))
+    return "\n".join((_PREFIX + '#include "embedded_resources.h"\n', *arrays, _SUFFIX))
 
 
 def _array(name: str, data: bytes) -> str:

@@ -156,10 +156,12 @@ class Placeholders:
         return f"{{{self._first_more + k}}}"
 
 
-def fill(template: str, row: VariableGroup, content: Content, more: Iterable[object] = ()) -> str:
-    """Return the text of a row."""
+def fill(
+    template: str, row: VariableGroup, references: Iterable[int], content: Content, more: Iterable[object] = ()
+) -> str:
+    """Return the text of a row whose entries have some value references."""
     labels = (label.translate(_ESCAPED) for label in row.labels)
-    return template.format(*labels, *row.references, *_starts(row, content), *more)
+    return template.format(*labels, *references, *_starts(row, content), *more)
 
 
 def _starts(row: VariableGroup, content: Content) -> Sequence[object]:

@@ -6,17 +6,23 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from linkwork.fmu.check.differences import POINTS, wrong_slope
 from linkwork.fmu.check.fmu import Fmu
 from linkwork.fmu.check.instance import Instance, references, runnable, running
 from linkwork.fmu.check.registry import check
-from linkwork.fmu.check.report import Finding, NotApplicable, error
+from linkwork.fmu.check.report import Finding, NotApplicable, error, note
 from linkwork.fmu.check.sampling import MOST, real_inputs, spread, step_length, watched
 from linkwork.fmu.description import Description, Variable
 
 _UPDATES = "providesIntermediateUpdate"
 _RETURNS = "canReturnEarlyAfterIntermediateUpdate"
-_OF_RATE = 1e-2  # relative error of a rate, and of what it does
+_RATES = "maxOutputDerivativeOrder"
+_OF_RATE = 1e-2  # relative error of what a rate does
 _STEPS = 50  # communication steps that are one, so that the integrator takes some of its own
+
+
+class _Remark(str):
+    """A text that is no error."""
 
 
 @check(
@@ -32,7 +38,9 @@ def abilities(fmu: Fmu) -> Iterator[Finding]:
         raise NotApplicable("it declares nothing that other checks do not try")
     for name, attempt in declared:
         try:
-            yield from (error(f"it declares {name}, but {said}") for said in attempt(fmu))
+            for said in attempt(fmu):
+                level = note if isinstance(said, _Remark) else error
+                yield level(f"it declares {name}, but {said}")
         except Exception as problem:  # a status other than OK
             said = "; ".join(getattr(problem, "__notes__", ()))
             yield error(f"it declares {name}, but {problem}" + (f" The FMU reports: {said}" if said else ""))
@@ -49,49 +57,65 @@ def _interpolation(fmu: Fmu) -> Iterator[str]:
     if not inputs:
         return
     variables, tolerance = watched(fmu.description), fmu.description.experiment["tolerance"] or 1e-6
-    still, whole, halves = (_on_a_line(fmu, inputs, variables, *how) for how in ((1, 0.0), (1, 1.0), (2, 1.0)))
-    for variable, none, a, b in zip(variables, still, whole, halves, strict=True):
-        if not abs(a - b) <= _OF_RATE * abs(b - none) + 10 * tolerance * max(1.0, abs(b)):
-            yield f"after a step with inputs on a line {variable.name} is {a:.9g}, after two halves of it {b:.9g}"
+    lines, held = ([_on_a_line(fmu, inputs, variables, n, *how) for n in (1, 2)] for how in ((0.0, 1.0), (1.0, 1.0)))
+    still = _on_a_line(fmu, inputs, variables, 1, 0.0, 0.0)
+
+    def differ(runs: list[list[float]], i: int) -> bool:
+        a, b = (run[i] for run in runs)
+        return not abs(a - b) <= _OF_RATE * abs(b - still[i]) + 10 * tolerance * max(1.0, abs(b))
+
+    coarse = any(differ(held, i) for i in range(len(still)))
+    for i, number in enumerate(fmu.description.numbers(variables)):
+        if differ(lines, i):
+            a, b = (run[i] for run in lines)
+            text = f"after a step with inputs on a line {number.name} is {a:.9g}, after two halves of it {b:.9g}"
+            yield _Remark(f"{text}; with constant inputs results depend on the step too") if coarse else text
             return
 
 
-def _on_a_line(fmu: Fmu, inputs: list[Variable], variables: list[Variable], parts: int, end: float) -> list[float]:
-    """Values after inputs that go from zero to their end in a step, or in parts of it."""
-    length, n = 5 * step_length(fmu.description), len(inputs)
+def _on_a_line(
+    fmu: Fmu, inputs: list[Variable], variables: list[Variable], parts: int, begin: float, end: float
+) -> list[float]:
+    """Values after inputs that go from their begin to their end in a step, or in parts of it."""
+    length, n = 5 * step_length(fmu.description), sum(map(fmu.description.size, inputs))
     with running(fmu, "CS") as instance:
         for part in range(parts):
-            instance.set(inputs, [part / parts * end] * n)
-            instance.fmu.set_input_derivatives(references(inputs), [end / length] * n)
+            instance.set(inputs, [begin + part / parts * (end - begin)] * n)
+            if begin != end:
+                instance.fmu.set_input_derivatives(references(inputs), [(end - begin) / length] * n)
             instance.step(length / parts)
         return instance.get(variables)
 
 
 def _rates(fmu: Fmu) -> Iterator[str]:
-    """The first derivative of outputs against a difference of their values."""
+    """Each derivative of outputs up to the declared order against differences of the one before."""
     one, h = fmu.description, step_length(fmu.description) / 2
+    highest = int(one.kinds["CS"].get(_RATES, "0"))
     outputs = [v for v in one.variables if v.causality == "output" and v.real and v.variability == "continuous"]
     outputs = spread([v for v in outputs if not v.dimensions], MOST)
     if not outputs:
         return
+    found: list[list[list[float]]] = [[] for _ in range(highest + 1)]  # by order and time
     with running(fmu, "CS") as instance:
         instance.step(2 * h)
-        rows: list[list[float]] = []
-        rates: list[list[float]] = []
-        for _ in range(5):
+        for _ in range(POINTS):
             instance.step(h)
-            rows.append(instance.get(outputs))
-            rates.append(instance.fmu.output_derivatives(references(outputs)))
-    for variable, before, rate, after, a, b, c, d, e in zip(outputs, *rates[1:4], *rows, strict=True):
-        near, slope = (d - b) / (2 * h), (a - 8 * b + 8 * d - e) / (12 * h)
-        # What higher derivatives, a kink, and the integrator leave of a difference.
-        rest = 2 * abs(near - slope) + abs(b - 2 * c + d) / h
-        # Stiff springs amplify the integrator's errors: the rates scatter from step to step.
-        noise = 10 * (one.experiment["tolerance"] or 1e-6) * max(1.0, abs(c)) / h
-        noise += 2 * (max(before, rate, after) - min(before, rate, after))
-        if not abs(rate - slope) <= _OF_RATE * abs(slope) + rest + noise:
-            yield f"the rate of {variable.name} is given as {rate:.9g}; differences give {slope:.9g}"
-            return
+            found[0].append(instance.get(outputs))
+            found[1].append(instance.fmu.output_derivatives(references(outputs)))
+            for order in range(2, highest + 1):
+                try:
+                    found[order].append(instance.fmu.output_derivatives(references(outputs), order))
+                except Exception as problem:  # a status other than OK
+                    yield f"order {order} of {highest} cannot be read: {problem}"
+                    return
+    for order in range(1, highest + 1):
+        columns = (zip(*found[k], strict=True) for k in (order - 1, order))
+        for variable, values, rates in zip(outputs, *columns, strict=True):
+            slope = wrong_slope(values, rates, h, one.experiment["tolerance"] or 1e-6)
+            if slope is not None:
+                what = "rate" if order == 1 else f"derivative of order {order}"
+                yield f"the {what} of {variable.name} is given as {rates[2]:.9g}; differences give {slope:.9g}"
+                return
 
 
 def _updates(fmu: Fmu) -> Iterator[str]:
@@ -183,10 +207,10 @@ def _long(one: Description) -> float:
 
 _ATTEMPTS: list[tuple[str, Callable[[Fmu], Iterator[str]]]] = [
     ("canInterpolateInputs", _interpolation),
-    ("maxOutputDerivativeOrder", _rates),
+    (_RATES, _rates),
     (_UPDATES, _updates),
     (_RETURNS, _early),
     ("hasEventMode", _event_mode),
     ("providesEvaluateDiscreteStates", _evaluation),
 ]
-_OF_FMI2 = ("canInterpolateInputs", "maxOutputDerivativeOrder")
+_OF_FMI2 = ("canInterpolateInputs", _RATES)

@@ -14,6 +14,7 @@ from linkwork.fmu.description import Variable
 
 _VARIABLE = "canHandleVariableCommunicationStepSize"
 _FACTOR = 1e3  # by which results may differ, in tolerances
+_SMALL = 1e-6  # of the nominal value: differences of smaller values are measured against this
 
 
 def _variable_steps(fmu: Fmu) -> None:
@@ -36,8 +37,9 @@ def lengths(fmu: Fmu) -> Iterator[Finding]:
             if found:
                 break
     variables = watched(one)
-    after = [_after(fmu, variables, length) for length in (h, h * (1 - 1e-3), 10 * h)]
-    if bits(after[0]) == bits(after[1]) != bits(after[2]):
+    # Outputs that rest at first, as before the begin of a motion, are no evidence.
+    begin, *after = (bits(_after(fmu, variables, length)) for length in (0.0, h, h * (1 - 1e-3), 10 * h))
+    if begin != after[0] == after[1] != after[2]:
         yield error(
             f"a step of {h!r} and one shorter by a thousandth end in the same values: steps are cut to a grid; "
             f"go to the very end, or do not declare {_VARIABLE}"
@@ -59,8 +61,10 @@ def _one_step(instance: Instance, length: float, clock: list[Variable]) -> Itera
 
 
 def _after(fmu: Fmu, variables: list[Variable], length: float) -> list[float]:
+    """Return the values after one step, or at the start time."""
     with running(fmu, "CS") as instance:
-        instance.step(length)
+        if length > 0.0:
+            instance.step(length)
         return instance.get(variables)
 
 
@@ -77,7 +81,7 @@ def step_size(fmu: Fmu) -> Iterator[Finding]:
         fine = steps(instance, variables, h / 2, 2 * STEPS)[1::2]
     for i, number in enumerate(one.numbers(variables)):
         a, b = [row[i] for row in coarse], [row[i] for row in fine]
-        scale = max(1e-9, number.variable.number("nominal") or 0.0, *map(abs, b))
+        scale = max(_SMALL * abs(number.variable.number("nominal") or 1.0), *map(abs, b))
         error_ = max(abs(x - y) for x, y in zip(a, b, strict=True)) / scale
         if error_ > allowed:
             yield warning(

@@ -95,3 +95,18 @@ def _derivative(description: Description, variable: Variable) -> Iterator[Findin
         yield error(f"{variable.name} is declared as the derivative of the {state.causality} {state.name}")
     elif state.unit is not None and state.unit == variable.unit != "1":
         yield warning(f"{variable.name} has the unit {variable.unit} of its state {state.name}; divide it by a time")
+    elif _is_another_rate(description, state, variable):
+        yield warning(
+            f"{variable.name} has the unit {variable.unit}, which is not that of its state {state.name}, "
+            f"{state.unit}, divided by a time; look at the unit and at the state that it names"
+        )
+
+
+def _is_another_rate(description: Description, state: Variable, variable: Variable) -> bool:
+    """Whether both have base units, and these are not those of a quantity and its rate."""
+    units = description.base_units
+    if state.unit not in units or variable.unit not in units:
+        return False
+    rate = dict(units[state.unit])
+    rate["s"] = rate.get("s", 0) - 1
+    return {base: n for base, n in rate.items() if n} != units[variable.unit]

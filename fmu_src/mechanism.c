@@ -1,0 +1,288 @@
+/* Mechanisms as contents of FMUs: creation, states and the table of their functions. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "content.h"
+
+static const double assembly_tolerance = 1e-8;
+
+/* ---- creation and destruction ------------------------------------------------------------------------ */
+
+static int load_model(fmu *f, const fmu_resources *resources) {
+  char message[512] = "";
+  if (lw_model_load(resources->model, resources->model_size, &f->model, message, sizeof message) != LW_OK) {
+    fmu_log_message(&f->log, FMU_ERROR, "resources/model.lwm: %s", message);
+    return 0;
+  }
+  f->size = lw_model_sizes(f->model);
+  f->n_states = (uint32_t)(f->size.nq + f->size.nu);
+  return 1;
+}
+
+static int load_interface(fmu *f, const fmu_resources *resources) {
+  const uint32_t reals = (uint32_t)f->size.reals;
+  f->indicator = (fmu_range){reals, (uint32_t)f->size.event_indicators};
+  f->setting = (fmu_range){reals + f->indicator.count, FMU_N_SETTINGS};
+  const char *error = fmu_interface_read(
+      &f->interface, resources->interface, resources->interface_size, (uint32_t)f->size.nq, (uint32_t)f->size.nu, reals,
+      f->setting.first + f->setting.count, 1 + f->n_states + 4 * (uint32_t)lw_constraint_rows(f->model));
+  if (error) fmu_log_message(&f->log, FMU_ERROR, "resources/interface.lwi: %s", error);
+  return error == NULL;
+}
+
+/* Fields that exist only in mechanisms with transitions. */
+static void locate_range(fmu *f, const lw_field *field) {
+  const struct {
+    const char *name;
+    fmu_range *range;
+  } ranges[] = {{"command", &f->command},
+                {"impulse", &f->impulse},
+                {"transition_active", &f->active},
+                {"event_count", &f->events}};
+  for (size_t i = 0; f->size.transitions && i < sizeof ranges / sizeof *ranges; i++)
+    if (strcmp(field->name, ranges[i].name) == 0)
+      *ranges[i].range = (fmu_range){(uint32_t)field->first, (uint32_t)(field->rows * field->columns)};
+}
+
+/* Tunable parameters do not affect loop closure or states. */
+static const char *const tunable_fields[] = {"gravity",
+                                             "body_mass",
+                                             "body_com",
+                                             "body_inertia",
+                                             "stiffness",
+                                             "damping",
+                                             "free_coordinate",
+                                             "spring_points",
+                                             "spring_stiffness",
+                                             "spring_damping",
+                                             "wrench_point",
+                                             "spring_free_length",
+                                             "actuator_gain",
+                                             "actuator_offset",
+                                             "actuator_stiffness",
+                                             "actuator_damping",
+                                             "actuator_gear",
+                                             "actuator_input_range",
+                                             "actuator_force_range",
+                                             "reflected_inertia",
+                                             "max_load",
+                                             "restitution",
+                                             "correction_gain",
+                                             "point_in_body",
+                                             "axis_in_body"};
+_Static_assert(sizeof tunable_fields / sizeof *tunable_fields <= FMU_MAX_TUNABLE, "each has its range of offsets");
+
+static int is_tunable(const char *field) {
+  for (size_t i = 0; i < sizeof tunable_fields / sizeof *tunable_fields; i++)
+    if (strcmp(field, tunable_fields[i]) == 0) return 1;
+  return 0;
+}
+
+/* Finds the offsets of fields that need special treatment. */
+static void locate_fields(fmu *f) {
+  uint32_t n_tunable = 0;
+  f->first_state = f->first_derivative = f->time_reference = (uint32_t)f->size.reals;
+  f->first_start_q = f->first_start_u = f->time_reference;
+  for (int32_t i = 0; i < lw_field_count(); i++) {
+    lw_field field;
+    if (lw_model_field(f->model, i, &field) != LW_OK) continue;
+    const uint32_t first = (uint32_t)field.first;
+    if (field.access == LW_STATE && first < f->first_state) f->first_state = first;
+    if (field.access == LW_DERIVATIVE && first < f->first_derivative) f->first_derivative = first;
+    if (strcmp(field.name, "time") == 0) f->time_reference = first;
+    if (strcmp(field.name, "q_start") == 0) f->first_start_q = first;
+    if (strcmp(field.name, "u_start") == 0) f->first_start_u = first;
+    locate_range(f, &field);
+    if (is_tunable(field.name) && n_tunable < FMU_MAX_TUNABLE)
+      f->tunable[n_tunable++] = (fmu_range){first, (uint32_t)(field.rows * field.columns)};
+  }
+}
+
+/* Exposes minimal states if the model description declares them. */
+static int choose_states(fmu *f) {
+  const fmu_list *q = &f->interface.q, *u = &f->interface.u;
+  f->n_exposed_states = f->n_states;
+  if (q->n + u->n == 0) return 1;
+  f->n_exposed_states = q->n + u->n;
+  if (lw_minimal_create(f->state, q->items, (int32_t)q->n, u->items, (int32_t)u->n, &f->minimal) == LW_OK) return 1;
+  fmu_log_message(&f->log, FMU_ERROR, "resources/interface.lwi: %s", lw_state_message(f->state));
+  return 0;
+}
+
+static int allocate(fmu *f) {
+  if (!fmu_locate_inputs(f) || !fmu_dae_create(f)) return 0;
+  if (lw_state_create(f->model, &f->state) != LW_OK) return 0;
+  f->y = calloc((size_t)f->n_states + 1, sizeof *f->y);
+  f->z = calloc((size_t)f->indicator.count + 1, sizeof *f->z);
+  f->backup = malloc(lw_state_size(f->state));
+  if (!f->y || !f->z || !f->backup) return 0;
+  if (f->kind == FMU_CO_SIMULATION && f->n_states) {
+    const lw_ode_options options = {.rtol = FMU_DEFAULT_TOLERANCE,
+                                    .atol = FMU_DEFAULT_TOLERANCE,
+                                    .max_steps = -1,
+                                    .event_resolution = LW_EVENT_RESOLUTION};
+    f->ode = lw_ode_create((int32_t)f->n_states, f->size.event_indicators, fmu_ode_derivative, fmu_ode_indicators, f,
+                           &options);
+    return f->ode != NULL;
+  }
+  return 1;
+}
+
+static int load(fmu *f, const fmu_resources *resources, const fmu_instantiation *instantiation) {
+  if (!load_model(f, resources) || !load_interface(f, resources)) return 0;
+  locate_fields(f);
+  if (!allocate(f)) {
+    fmu_log_message(&f->log, FMU_ERROR, "out of memory");
+    return 0;
+  }
+  return choose_states(f) && fmu_set_update_callback(f, instantiation) == FMU_OK;
+}
+
+static void free_mechanism(fmu *f) {
+  fmu_dae_free(f);
+  lw_ode_free(f->ode);
+  lw_minimal_free(f->minimal);
+  lw_state_free(f->state);
+  lw_model_free(f->model);
+  free(f->declared_start);
+  free(f->rate);
+  free(f->varying);
+  free(f->polynomial);
+  free(f->intermediate_input);
+  free(f->backup);
+  free(f->z);
+  free(f->y);
+}
+
+/* ---- failures --------------------------------------------------------------------------------------- */
+
+fmu_status fmu_core_status(const fmu *f, lw_status status, const char *action) {
+  fmu_status result = FMU_ERROR;
+  switch (status) {
+    case LW_OK: return FMU_OK;
+    case LW_ERROR_ASSEMBLY:
+    case LW_ERROR_SINGULAR:
+    case LW_ERROR_SOLVER: result = FMU_DISCARD; break;
+    case LW_ERROR_MEMORY:
+    case LW_ERROR_FORMAT:
+    case LW_ERROR_PARAMETER:
+    case LW_ERROR_VALUE:
+    case LW_ERROR_USAGE: break;
+  }
+  return fmu_log_message(&f->log, result, "%s: %s", action, lw_state_message(f->state));
+}
+
+/* ---- states of the block ------------------------------------------------------------------------------ */
+
+static fmu_status assemble(fmu *f) {
+  if (f->run.assembled) return FMU_OK;
+  const lw_status status = lw_assemble(f->state, assembly_tolerance);
+  if (status != LW_OK) return fmu_log_message(&f->log, FMU_ERROR, "start values: %s", lw_state_message(f->state));
+  f->run.assembled = f->run.restart_needed = 1;
+  return FMU_OK;
+}
+
+fmu_status fmu_update_states(fmu *f) {
+  if (f->run.mode & (FMU_INSTANTIATED | FMU_INITIALIZATION)) return assemble(f);
+  if (!f->run.states_invalid) return FMU_OK;
+  const lw_status status = lw_minimal_set(f->minimal, f->y);
+  if (status == LW_OK) f->run.states_invalid = 0;
+  return fmu_core_status(f, status, "the other states");
+}
+
+/* The start values in the model description are those of the mechanism at time 0, assembled. */
+static int compute_declared_start(fmu *f) {
+  const size_t size = (f->n_states + 1) * sizeof *f->declared_start;
+  if (f->declared_start) return 1;
+  if (!(f->declared_start = malloc(size))) return 0;
+  lw_state_save(f->state, f->backup);
+  lw_state_reset(f->state);
+  const int known = lw_assemble(f->state, assembly_tolerance) == LW_OK;
+  memcpy(f->declared_start, lw_state_reals(f->state) + f->first_state, size - sizeof *f->declared_start);
+  for (uint32_t i = 0; i < f->n_states && !known; i++) f->declared_start[i] = NAN; /* none are declared */
+  return lw_state_restore(f->state, f->backup, lw_state_size(f->state)) == LW_OK;
+}
+
+fmu_status fmu_find_start(fmu *f, uint32_t state, double value, uint32_t *start) {
+  if (!compute_declared_start(f)) return fmu_log_message(&f->log, FMU_ERROR, "out of memory");
+  const uint32_t i = state - f->first_state, n_q = (uint32_t)f->size.nq;
+  if (value == f->declared_start[i]) *start = 0;
+  else *start = i < n_q ? f->first_start_q + i : f->first_start_u + i - n_q;
+  return FMU_OK;
+}
+
+void fmu_invalidate_states(fmu *f) {
+  if (!f->minimal || f->kind == FMU_CO_SIMULATION || !(f->run.mode & FMU_INITIALIZED) || f->run.states_invalid) return;
+  lw_minimal_get(f->minimal, f->y);
+  f->run.states_invalid = 1;
+}
+
+fmu_status fmu_restore_backup(fmu *f) {
+  return fmu_core_status(f, lw_state_restore(f->state, f->backup, lw_state_size(f->state)), "restoring the state");
+}
+
+/* ---- life cycle ----------------------------------------------------------------------------------------- */
+
+static fmu_status exit_initialization(fmu *f) {
+  fmu_status status = fmu_update_states(f); /* by assembly */
+  if (status != FMU_OK) return status;
+  lw_state_save(f->state, f->backup);
+  lw_step_accepted(f->state);
+  status = fmu_start_events(f);
+  if (status == FMU_OK) status = fmu_dae_start(f);
+  if (status == FMU_OK) return FMU_OK;
+  const fmu_status undone = fmu_restore_backup(f);
+  return undone == FMU_OK ? status : undone;
+}
+
+static fmu_status reset(fmu *f) { return fmu_core_status(f, lw_state_reset(f->state), "the model's defaults"); }
+
+/* ---- FMU states: the input polynomials, the rates of DAE mode, the snapshot of the core -------------------------------------- */
+
+static size_t inputs_size(const fmu *f) { return f->input.count * sizeof *f->polynomial; }
+
+static size_t state_size(const fmu *f) { return inputs_size(f) + fmu_dae_size(f) + lw_state_size(f->state); }
+
+static fmu_status save_state(fmu *f, unsigned char *bytes) {
+  if (f->run.states_invalid) {
+    const fmu_status status = fmu_update_states(f);
+    if (status != FMU_OK) return status;
+  }
+  /* The instance and its copy must continue with the same bits, so both restart the integrator. */
+  f->run.restart_needed = 1;
+  memcpy(bytes, f->polynomial, inputs_size(f));
+  bytes += inputs_size(f);
+  if (f->dae.n) memcpy(bytes, f->dae.rates, fmu_dae_size(f));
+  lw_state_save(f->state, bytes + fmu_dae_size(f));
+  return FMU_OK;
+}
+
+static fmu_status restore_state(fmu *f, const unsigned char *bytes) {
+  const unsigned char *dae = bytes + inputs_size(f), *core = dae + fmu_dae_size(f);
+  const fmu_status status = fmu_core_status(f, lw_state_restore(f->state, core, lw_state_size(f->state)), "the state");
+  if (status != FMU_OK) return status;
+  memcpy(f->polynomial, bytes, inputs_size(f));
+  if (f->dae.n) memcpy(f->dae.rates, dae, fmu_dae_size(f));
+  return FMU_OK;
+}
+
+const fmu_content fmu_mechanism = {
+    .kinds = 1u << FMU_MODEL_EXCHANGE | 1u << FMU_CO_SIMULATION,
+    .has_event_mode = 1,
+    .load = load,
+    .free = free_mechanism,
+    .set_start_time = fmu_set_time,
+    .exit_initialization = exit_initialization,
+    .reset = reset,
+    .get = fmu_mechanism_get,
+    .set = fmu_mechanism_set,
+    .do_step = fmu_mechanism_do_step,
+    .state_size = state_size,
+    .save_state = save_state,
+    .restore_state = restore_state,
+    .directional_derivative = fmu_mechanism_directional_derivative,
+    .set_input_derivatives = fmu_mechanism_set_input_derivatives,
+    .check_output_derivatives = fmu_mechanism_check_output_derivatives,
+    .get_output_derivatives = fmu_mechanism_get_output_derivatives,
+};

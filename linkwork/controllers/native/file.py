@@ -1,0 +1,67 @@
+"""The two resources of a controller's FMU, as ``fmu_src/controllers/reader.c`` and ``interface_file.c`` read them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+
+from linkwork.controllers.native.interface import FIRST_REFERENCE, Interface, Variable
+from linkwork.controllers.native.structure import Structure
+from linkwork.fmu.export.interface_file import MAGIC as INTERFACE_MAGIC
+
+MAGIC = b"LWCTRL01"
+_VALUES = {"real": 1, "boolean": 2, "integer": 4}
+_INPUT, _OUTPUT, _FIXED, _TUNABLE = 1, 2, 3, 4
+
+
+def controller_bytes(law: str, structure: Structure, interface: Interface) -> bytes:
+    """Return ``resources/model.lwm``: the law by name, its sizes, variables and numbers, all little-endian."""
+    return b"".join(
+        (
+            MAGIC,
+            _text(law),
+            _words(len(structure.sizes), *structure.sizes),
+            _words(len(interface.variables)),
+            *map(_variable, interface.variables),
+            _words(len(structure.numbers)),
+            struct.pack(f"<{len(structure.numbers)}d", *structure.numbers),
+        )
+    )
+
+
+def dependency_bytes(interface: Interface, fmi: str) -> bytes:
+    """Return ``resources/interface.lwi``: no states, the variables, the inputs, and the inputs of each output.
+
+    A value reference is a position from 0 in FMI 2.0, where the file lists no variables, and from 1 in FMI 3.0.
+    """
+    first = FIRST_REFERENCE[fmi]
+    count = interface.time + 1 if first else 0
+    variables = [word for position in range(count) for word in (position, 1)]
+    unknowns = sorted(interface.dependencies.items())
+    rows = [_words(position + first) + _counted(known + first for known in knowns) for position, knowns in unknowns]
+    known = _counted(position + first for position in interface.knowns)
+    return b"".join([INTERFACE_MAGIC, _words(0, 0), _words(count, *variables), known, _words(len(unknowns)), *rows])
+
+
+def _variable(one: Variable) -> bytes:
+    return _words(_VALUES[one.type], _role(one)) + struct.pack("<d", one.start) + _text(one.name)
+
+
+def _role(one: Variable) -> int:
+    if one.causality == "parameter":
+        return _TUNABLE if one.variability == "tunable" else _FIXED
+    return {"input": _INPUT, "output": _OUTPUT}[one.causality]
+
+
+def _text(text: str) -> bytes:
+    data = text.encode()
+    return _words(len(data)) + data
+
+
+def _counted(numbers: Iterable[int]) -> bytes:
+    listed = list(numbers)
+    return _words(len(listed), *listed)
+
+
+def _words(*numbers: int) -> bytes:
+    return struct.pack(f"<{len(numbers)}I", *numbers)

@@ -1,0 +1,64 @@
+"""Writes a built-in controller as an FMU of the C library, by the exporter of mechanisms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from linkwork._util.files import write_archive
+from linkwork._util.progress import ProgressOption
+from linkwork.controllers.native.controller import NativeController
+from linkwork.controllers.native.description import model_description
+from linkwork.controllers.native.documentation import index_page
+from linkwork.controllers.native.file import controller_bytes, dependency_bytes
+from linkwork.controllers.native.interface import interface_of
+from linkwork.errors import FmuError, FmuNameError
+from linkwork.fmu.export.instantiation_token import instantiation_token
+from linkwork.fmu.export.libraries import library_files
+
+VERSIONS = ("2.0", "3.0")
+
+
+def write_controller(
+    controller: NativeController,
+    law: str,
+    path: str | Path,
+    fmi: str = "2.0",
+    platforms: Iterable[str] | None = None,
+    progress: ProgressOption = None,
+) -> Path:
+    """Write an instance of a built-in controller's class as an FMU; return the path.
+
+    Parameters
+    ----------
+    controller
+        Its variables and their present values, which are the start values, are those of the FMU.
+    law
+        The name of its C file in ``fmu_src/controllers``, which is the name of the library as well.
+    path, fmi, platforms, progress
+        As of `export_fmu`.
+
+    Raises
+    ------
+    FmuError
+        If there is no such version of the standard or no such folder, or a variable cannot be described.
+    ExportError
+        If a platform is unknown, or its library cannot be compiled.
+    """
+    if fmi not in VERSIONS:
+        raise FmuNameError(f"there is no FMI version {fmi!r} here; choose {' or '.join(map(repr, VERSIONS))}")
+    target = Path(path)
+    if not target.absolute().parent.is_dir():
+        raise FmuError(f"cannot write {target}: there is no folder {target.parent}; make it first")
+    interface = interface_of(controller)
+    model, dependencies = controller_bytes(law, controller.structure(), interface), dependency_bytes(interface, fmi)
+    token = instantiation_token(model, dependencies)
+    files = {
+        "modelDescription.xml": model_description(interface, law, token, fmi),
+        "documentation/index.html": index_page(controller, interface, law).encode(),
+        "resources/model.lwm": model,
+        "resources/interface.lwi": dependencies,
+        **library_files(law, fmi, platforms, progress),
+    }
+    write_archive(target, files, FmuError)
+    return target

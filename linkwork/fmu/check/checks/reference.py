@@ -1,0 +1,281 @@
+"""Runs to compare with that an FMU carries by the layered standard FMI-LS-REF."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from linkwork.fmu.check.experiments import (
+    MANIFEST,
+    NAME,
+    NAMESPACE,
+    ROLE,
+    Experiment,
+    Table,
+    Unusable,
+    experiments,
+    manifest,
+    numbers_of,
+    place,
+)
+from linkwork.fmu.check.fmu import Fmu
+from linkwork.fmu.check.instance import Instance, has_cvode, runnable, running
+from linkwork.fmu.check.registry import check
+from linkwork.fmu.check.report import Finding, NotApplicable, error, note, warning
+from linkwork.fmu.description import REALS, Number
+
+_MOST = 5  # variables that are reported
+_PARTS = 10  # of a communication step while an input changes
+_SAME = 1e-9  # times, relative
+_SHARPER, _SHARPEST = 1e-2, 1e-10  # the tolerance of Model Exchange, in the stated one, and its least
+_RETRIES = 1000  # of a step that ends early
+_NAMES = {"ME": "ModelExchange", "CS": "CoSimulation"}
+
+Samples = dict[float, list[list[float]]]  # rows by time: one, or those before and after an event
+
+
+@check("related-files", "the files of FMI-LS-REF are those that its manifest lists, with roles of the draft")
+def related_files(fmu: Fmu) -> Iterator[Finding]:
+    """Look at the manifest and at the files that it names."""
+    _needs_manifest(fmu)
+    try:
+        root = manifest(fmu)
+    except Unusable as problem:
+        yield error(str(problem))
+        return
+    if root.tag != "fmiReferences":
+        yield error(f"{MANIFEST} begins with {root.tag!r}, not fmiReferences")
+    for name, value in (("fmi-ls-name", NAME), ("fmi-ls-version", None), ("fmi-ls-description", None)):
+        given = root.get(f"{{{NAMESPACE}}}{name}")
+        if given is None or (value is not None and given != value):
+            yield error(f"{MANIFEST} has fmi-ls:{name} {given!r}" + (f", not {value!r}" if value else "; add it"))
+    for one in root.findall("Related"):
+        source, role = one.get("source"), one.get("role", "")
+        if source is None:
+            yield error(f"{MANIFEST} has an entry without a source; add it")
+        elif (path := place(MANIFEST, source)) is not None and not fmu.has(path):
+            yield warning(f"{MANIFEST} names the file {source!r}, which there is not")
+        if not ROLE.fullmatch(role):
+            yield error(f"{MANIFEST} gives {source!r} the role {role!r}, which FMI-LS-REF does not have")
+
+
+@check("reference-run", "runs agree with the results that the FMU carries by FMI-LS-REF", dynamic=True)
+def reference_run(fmu: Fmu) -> Iterator[Finding]:
+    """Run each experiment in each interface and compare."""
+    _needs_manifest(fmu)
+    kinds = runnable(fmu, "CS", "ME")
+    compared = False
+    try:
+        for one in experiments(fmu):
+            if isinstance(one, Unusable):
+                yield warning(str(one))
+                continue
+            compared = True
+            for kind in kinds:
+                yield from _compare(fmu, kind, one)
+    except Unusable as problem:
+        raise NotApplicable(str(problem)) from None
+    if not compared:
+        raise NotApplicable("it carries no results in CSV")
+
+
+def _needs_manifest(fmu: Fmu) -> None:
+    if not fmu.has(MANIFEST):
+        raise NotApplicable(f"no {MANIFEST}")
+
+
+def _compare(fmu: Fmu, kind: str, one: Experiment) -> Iterator[Finding]:
+    try:
+        results = numbers_of(fmu.description, list(one.results.columns))
+        inputs = numbers_of(fmu.description, list(one.inputs.columns) if one.inputs else [])
+    except Unusable as problem:
+        yield warning(f"the run {one.name!r} does not fit: {problem}")
+        return
+    if kind == "ME" and any(number.variable.dimensions for number in inputs.values()):
+        yield note(f"ME: the run {one.name!r} has inputs that are arrays, which FMPy cannot set")
+        return
+    if kind == "ME" and not has_cvode():
+        yield note(f"ME: the run {one.name!r} is not repeated, because FMPy has no CVODE for this platform")
+        return
+    run = _co_simulation if kind == "CS" else _model_exchange
+    samples = run(fmu, one, inputs, list(results.values()))
+    found = list(_deviations(one, samples))
+    level = error if one.stated else warning
+    for text in found[:_MOST]:
+        yield level(f"{kind}: in the run {one.name!r} {text}")
+    if len(found) > _MOST:
+        yield level(f"{kind}: in the run {one.name!r} {len(found) - _MOST} more variables deviate")
+
+
+def _deviations(one: Experiment, samples: Samples) -> Iterator[str]:
+    """Describe for each variable the first time at which it deviates."""
+    rows: dict[float, list[int]] = {}
+    for i, t in enumerate(one.results.times):
+        rows.setdefault(t, []).append(i)
+    for k, (name, values) in enumerate(one.results.columns.items()):
+        allowed = one.atol + one.rtol * max(map(abs, values))
+        for t, numbers in rows.items():
+            pairs = [(row[k], values[i]) for row in samples.get(t, ()) for i in numbers]
+            if not pairs:
+                continue
+            value, wanted = min(pairs, key=lambda pair: _distance(*pair))
+            if _distance(value, wanted) > allowed:
+                by = f"by {_distance(value, wanted):.1e}, allowed {allowed:.1e}"
+                yield f"{name} is {value:.9g} at t = {t:g} and deviates {by}, from {wanted:.9g}"
+                break
+
+
+def _distance(a: float, b: float) -> float:
+    return abs(a - b) if math.isfinite(a) and math.isfinite(b) else math.inf
+
+
+# ---- Co-Simulation ----------------------------------------------------------------------------------
+
+
+def _co_simulation(fmu: Fmu, one: Experiment, inputs: Mapping[str, Number], results: Sequence[Number]) -> Samples:
+    """Step from row to row; an input that changes is set to its value in the middle of each part of a step."""
+    times = sorted({t for t in one.results.times if t <= one.stop * (1 + _SAME)})
+    varies = one.inputs is not None and any(min(v) < max(v) for v in one.inputs.columns.values())
+    parts = _PARTS if varies and fmu.description.able("CS", "canHandleVariableCommunicationStepSize") else 1
+    samples: Samples = {}
+    with running(fmu, "CS", started=False) as instance:
+        instance.time = one.start
+        instance.fmu.enter_initialization(one.start, one.stop, one.tolerance)
+        _set(instance, inputs, one.inputs, one.start)
+        instance.start()
+        if times[0] == one.start:
+            samples[one.start] = [_get(instance, results)]
+        for before, goal in pairwise(sorted({one.start, *times})):
+            count = parts * max(1, math.ceil((goal - before) / one.step * (1 - _SAME)))
+            for i in range(count):
+                a, b = (before + (goal - before) * k / count for k in (i, i + 1))
+                _set(instance, inputs, one.inputs, (a + b) / 2 if parts > 1 else a)
+                _reach(instance, goal if i + 1 == count else b)
+            if parts > 1:
+                _set(instance, inputs, one.inputs, goal, discrete=False)
+            samples[goal] = [_get(instance, results)]
+    return samples
+
+
+def _reach(instance: Instance, goal: float) -> None:
+    for _ in range(_RETRIES):
+        if goal - instance.time <= _SAME * max(1.0, abs(goal)) * 1e-3:
+            return
+        instance.step(goal - instance.time)
+    raise Unusable(f"steps end early {_RETRIES} times before t = {goal:g}")
+
+
+def _set(
+    instance: Instance, inputs: Mapping[str, Number], table: Table | None, t: float, *, discrete: bool = True
+) -> None:
+    """Set the inputs to their values at a time; elements of arrays that have no column keep theirs."""
+    if table is None:
+        return
+    whole: dict[int, tuple[Number, list[float]]] = {}
+    for name, number in inputs.items():
+        variable = number.variable
+        continuous = variable.type in REALS and variable.variability == "continuous"
+        if continuous or discrete:
+            reference = variable.reference or 0
+            if reference not in whole:
+                whole[reference] = (number, _read(instance, number) if variable.dimensions else [0.0])
+            whole[reference][1][number.index] = _value(table, name, t, continuous)
+    for number, values in whole.values():
+        kind, c_type = instance.fmu.type_of(number.variable.type)
+        plain = [value if number.variable.type in REALS else int(value) for value in values]
+        buffer = (c_type * len(plain))(*plain)
+        instance.fmu.write([(kind, _one(number), 1, buffer, len(plain))])
+
+
+def _value(table: Table, name: str, t: float, continuous: bool) -> float:
+    """Linear between rows, or the value of the last row."""
+    times, values = table.times, table.columns[name]
+    after = bisect_right(times, t)
+    if after == 0 or after == len(times) or not continuous:
+        return values[max(0, after - 1)]
+    share = (t - times[after - 1]) / (times[after] - times[after - 1])
+    return values[after - 1] + share * (values[after] - values[after - 1])
+
+
+def _get(instance: Instance, numbers: Sequence[Number]) -> list[float]:
+    read: dict[int, list[float]] = {}
+    for number in numbers:
+        if (reference := number.variable.reference or 0) not in read:
+            read[reference] = _read(instance, number)
+    return [read[number.variable.reference or 0][number.index] for number in numbers]
+
+
+def _read(instance: Instance, number: Number) -> list[float]:
+    """Return all numbers of a variable."""
+    kind, c_type = instance.fmu.type_of(number.variable.type)
+    buffer = (c_type * number.count)()
+    instance.fmu.read([(kind, _one(number), 1, buffer, number.count)])
+    return [float(value) for value in buffer]
+
+
+def _one(number: Number) -> Any:
+    from ctypes import c_uint32
+
+    return (c_uint32 * 1)(number.variable.reference or 0)
+
+
+# ---- Model Exchange ---------------------------------------------------------------------------------
+
+
+def _model_exchange(fmu: Fmu, one: Experiment, inputs: Mapping[str, Number], results: Sequence[Number]) -> Samples:
+    """Run it with the solver of FMPy; results are compared at those times that are multiples of the interval."""
+    import numpy as np
+    from fmpy import simulate_fmu
+
+    found = simulate_fmu(
+        str(fmu.folder),
+        validate=False,
+        fmi_type=_NAMES["ME"],
+        start_time=one.start,
+        stop_time=min(one.stop, one.results.times[-1]),
+        relative_tolerance=max(_SHARPER * (one.tolerance or 1e-6), _SHARPEST),
+        output_interval=_interval(one),
+        input=_signals(one, inputs),
+        output=list({number.variable.name: None for number in results}),
+    )
+    columns = [_column(found, number) for number in results]
+    times = np.asarray(found["time"], dtype=float).tolist()
+    samples: Samples = {}
+    for t in set(one.results.times):
+        near = _SAME * max(1.0, abs(t))
+        rows = range(bisect_left(times, t - near), bisect_right(times, t + near))
+        if rows:
+            samples[t] = [[float(column[i]) for column in columns] for i in rows]
+    return samples
+
+
+def _column(found: Any, number: Number) -> Any:
+    values = found[number.variable.name]
+    return values.reshape(len(values), -1)[:, number.index]
+
+
+def _interval(one: Experiment) -> float:
+    """Return the shortest distance of two rows if the others are multiples of it, else the step."""
+    times = sorted({one.start, *one.results.times})
+    gap = min(b - a for a, b in pairwise(times))
+    multiples = [(t - one.start) / gap for t in times]
+    return gap if all(abs(n - round(n)) < 1e-6 for n in multiples) else one.step
+
+
+def _signals(one: Experiment, inputs: Mapping[str, Number]) -> Any:
+    import numpy as np
+
+    if one.inputs is None:
+        return None
+    types = [(number.variable.name, _NUMPY.get(number.variable.type, "f8")) for number in inputs.values()]
+    signals = np.zeros(len(one.inputs.times), dtype=[("time", "f8"), *types])
+    signals["time"] = one.inputs.times
+    for name, number in inputs.items():
+        signals[number.variable.name] = one.inputs.columns[name]
+    return signals
+
+
+_NUMPY = {"Boolean": "?", "Integer": "i4", "Int32": "i4", "Int64": "i8", "UInt32": "u4", "Enumeration": "i4"}
