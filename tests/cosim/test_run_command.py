@@ -176,7 +176,7 @@ def test_the_adaptive_master(four_bar, capsys):
         (["--t-start", "5", "--t-end", "5"], r"to end at 5 s, but begins at 5 s"),
         (["--set", "A.u_strat=3"], "no variable 'A.u_strat' in the system 'four_bar'; did you mean 'A.u_start'"),
         (["--set", "A.u_start=fast"], "A.u_start=fast: it is of type Float64, so a number is expected"),
-        (["--set", "A.q=1"], "'A.q' cannot be set, the FMU computes it"),
+        (["--set", "coupler.r[1]=1"], r"'coupler.r\[1\]' cannot be set, the FMU computes it"),
         (["--set", "A.tau=nan"], "is of type Float64"),
         (["--columns", "A.qq"], "no variable 'A.qq' .*; did you mean 'A.q'"),
         (["--show", "x*"], r"no variable 'x\*' in the system 'four_bar'; known are 'time'"),

@@ -9,6 +9,7 @@ import pytest
 
 from linkwork.cosim import Connection, Experiment, System
 from linkwork.cosim.ssp.read import read_ssp
+from linkwork.errors import CosimError, UnitWarning
 from support.described_fmus import variable, write_fmu
 from support.ssp_files import UNITS, component, connection, connector, description, linear, real, values, write
 
@@ -229,7 +230,7 @@ def test_the_experiment_is_read_and_may_be_missing(load) -> None:
 # ---- parameters
 
 
-def test_inline_and_external_bindings_where_outer_and_later_ones_win(load) -> None:
+def test_inline_and_external_bindings_where_outer_and_later_ones_win(load, tmp_path: Path) -> None:
     own = inline(real("k", 1.0) + real("unknown", 9.0) + real("l", 1.0))
     outer = "<ssd:ParameterBindings>" + binding("", 'source="resources/a.ssv"')
     outer += binding("", 'source="resources/b.ssv" prefix="a."') + "</ssd:ParameterBindings>"
@@ -243,6 +244,8 @@ def test_inline_and_external_bindings_where_outer_and_later_ones_win(load) -> No
     assert loaded.components["a"].parameters == {"k": 2.0, "l": 5.0}
     assert loaded.components["b"].parameters == {"k": 3.0}
     assert loaded.parameter_sets == {"free": {"a.l": 2.0, "later.k": 1.0}}
+    again = System.load(loaded.save(tmp_path / "ours.ssp"))
+    assert again.parameter_sets == loaded.parameter_sets
 
 
 def test_values_of_all_types_units_and_enumerations(load) -> None:
@@ -278,6 +281,59 @@ def test_a_parameter_mapping_renames_and_transforms(load, external: bool) -> Non
     )
     loaded = load(elements(giver(rest=inline(given, 'prefix="pre."', inside))), {"m.ssm": mapping})
     assert loaded.components["a"].parameters == {"k": 21.0, "l": 5.0, "n": 6}
+
+
+def test_undefined_units_are_taken_as_they_are_with_a_warning(load) -> None:
+    """Once for each file, unit and unit of a variable."""
+    own = inline(real("l", 3.0, "[m]") + real("k", 2.0, "[m3]"))
+    file = values(real("a.l", 4.0, "[m]") + real("b.l", 5.0, "[m]") + real("b.k", 6.0, "[m]"), "free")
+    with pytest.warns(UnitWarning) as caught:
+        loaded = load(elements(giver(rest=own), taker()), {"free.ssv": file})
+    assert loaded.components["a"].parameters == {"l": 3.0, "k": 2.0}
+    assert loaded.parameter_sets == {"free": {"a.l": 4.0, "b.l": 5.0, "b.k": 6.0}}
+    texts = [str(one.message) for one in caught]
+    assert len(texts) == 2
+    assert all("the file does not define the unit '[m]', so the value is taken in 'm'" in text for text in texts)
+    assert "SystemStructure.ssd, line 2: <Real> of <Parameter> 'l'" in texts[0]
+    assert "free.ssv" in texts[1]
+    assert {one.filename for one in caught} == {__file__}
+
+
+def test_units_of_other_quantities_are_still_refused(load) -> None:
+    with pytest.raises(CosimError, match=r"'rad' \(rad\) is not 'm' \(m\); give the value in the variable's unit"):
+        load(elements(giver(rest=inline(real("l", 1.0, "rad")))))
+
+
+@pytest.mark.parametrize("first", ["length", "sub.g.l"])
+def test_a_connection_wins_over_a_binding_of_the_same_parameter(load, first: str) -> None:
+    """As in OMSimulator; whichever comes first, and also over outer bindings."""
+    nested = system(
+        "sub",
+        f"<ssd:Connectors>{connector('length', 'parameter')}</ssd:Connectors>",
+        inline(real("length", 3.0)),
+        elements(giver("g", inline(real("l", 1.0) + real("k", 7.0)), kind=connector("l", "parameter"))),
+        connections(connection("length", "g/l", linear(2.0))),
+    )
+    outer = real("sub.g.l", 5.0) if first == "length" else ""
+    loaded = load(inline(outer) + elements(nested))
+    assert loaded.components["sub.g"].parameters == {"l": 6.0, "k": 7.0}
+
+
+def test_a_parameter_whose_connection_has_no_value_keeps_its_own(load) -> None:
+    nested = system(
+        "sub",
+        f"<ssd:Connectors>{connector('length', 'parameter')}</ssd:Connectors>",
+        elements(giver("g", inline(real("l", 1.0)), kind=connector("l", "parameter"))),
+        connections(connection("length", "g/l")),
+    )
+    assert load(elements(nested)).components["sub.g"].parameters == {"l": 1.0}
+
+
+def test_required_inputs_of_older_archives(load) -> None:
+    """They were annotations of the component."""
+    ours = '<ssd:Annotations><ssc:Annotation type="org.linkwork.ssp"><l:Component xmlns:l="urn:linkwork:ssp">'
+    ours += '<l:Required name="x"/></l:Component></ssc:Annotation></ssd:Annotations>'
+    assert load(elements(taker(rest=ours))).components["b"].required == ("x",)
 
 
 def test_a_parameter_of_a_system_reaches_what_it_is_connected_to(load) -> None:

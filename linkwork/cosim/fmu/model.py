@@ -6,7 +6,7 @@ import math
 import os
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -23,6 +23,7 @@ from linkwork.fmu.description import Variable as DescribedVariable
 from linkwork.view.fmu_scene import scene_bytes
 
 REAL, WHOLE, TEXT = "real", "whole", "text"
+STEPS = 1000  # of a run whose step is not given
 VALUE_TYPES = {
     **dict.fromkeys(("Real", "Float64", "Float32"), REAL),
     **dict.fromkeys(("Integer", "Boolean", "Enumeration"), WHOLE),
@@ -48,6 +49,8 @@ class Variable:
         As text, or None.
     size
         How many numbers it has; 1 unless it is an array of FMI 3.0.
+    dimensions
+        The sizes of an array, at the start values of its structural parameters; empty unless it is an array.
     unit
         Its name in the model description, or "".
     nominal
@@ -73,6 +76,7 @@ class Variable:
     high: float = math.inf
     enumeration: str = ""
     items: tuple[tuple[str, int], ...] = ()
+    dimensions: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,7 @@ class FmuModel:
     abilities: Abilities
     step_size: float | None
     experiment: tuple[float | None, float | None]
+    tolerance: float | None = None  # of its default experiment
     tool: str = ""  # the generation tool
     lost: bool = False
     _unpacked: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
@@ -246,6 +251,7 @@ def _model(path: Path, description: Description) -> FmuModel:
         abilities=_abilities(description),
         step_size=experiment["stepSize"],
         experiment=(experiment["startTime"], experiment["stopTime"]),
+        tolerance=experiment["tolerance"],
         tool=description.root.get("generationTool", ""),
     )
 
@@ -279,6 +285,7 @@ def _variable(description: Description, one: DescribedVariable) -> Variable:
         high=float(one.attribute("max") or math.inf),
         enumeration=enumeration,
         items=tuple((name, int(value)) for name, value in description.items(enumeration)) if enumeration else (),
+        dimensions=description.shape(one),
     )
 
 
@@ -312,3 +319,9 @@ def _abilities(description: Description) -> Abilities:
         only_once=able("canBeInstantiatedOnlyOncePerProcess"),
         needs_tool=able("needsExecutionTool"),
     )
+
+
+def usual_step(models: Iterable[FmuModel], length: float) -> float:
+    """Return the communication step of a run for which nobody names one [s]."""
+    named = [one.step_size for one in models if one.step_size and 0 < one.step_size < math.inf]
+    return min([*named, length]) if named else length / STEPS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -15,8 +14,6 @@ from linkwork.cosim.recording.selection import chosen
 from linkwork.cosim.system import System, Value
 from linkwork.cosim.system.references import Reference
 from linkwork.errors import CosimError
-
-STEPS = 1000  # of a run whose step is not given
 
 
 def models_of(system: System, models: dict[Path, FmuModel] | None) -> dict[str, FmuModel]:
@@ -76,12 +73,6 @@ def by_component(
         models[place.component].variable(place.variable)
         table.setdefault(place.component, {})[place.variable] = value
     return table
-
-
-def usual_step(models: Iterable[FmuModel], length: float) -> float:
-    """Return the communication step of a run for which nobody names one [s]."""
-    named = [one.step_size for one in models if one.step_size and 0 < one.step_size < math.inf]
-    return min([*named, length]) if named else length / STEPS
 
 
 def places(network: Network, recorded: Iterable[Reference]) -> list[Recorded]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import ProgressOption
-from linkwork.cosim.fmu.model import FmuModel
+from linkwork.cosim.fmu.model import FmuModel, usual_step
 from linkwork.cosim.masters import Jacobi, Master
 from linkwork.cosim.network.build import build
 from linkwork.cosim.network.external_inputs import by_target
@@ -22,7 +22,6 @@ from linkwork.cosim.running.preparation import (
     places,
     recorded_variables,
     scenes_of,
-    usual_step,
 )
 from linkwork.cosim.running.runner import Run
 from linkwork.cosim.system import System, Value

@@ -8,7 +8,7 @@ from dataclasses import replace
 from linkwork.cosim.ssp.document import content
 from linkwork.cosim.ssp.elements import Element, below, fault, text_of
 from linkwork.cosim.ssp.links import PLAIN, Links, Map, map_of
-from linkwork.cosim.ssp.structure import Binding, Structure, unit_map
+from linkwork.cosim.ssp.structure import Binding, Structure
 from linkwork.cosim.ssp.values import Given, given_values
 from linkwork.cosim.system.definition import Value
 from linkwork.cosim.system.units import Unit
@@ -20,20 +20,23 @@ MAPPING = "application/x-ssp-parameter-mapping"
 class Bindings:
     """Values by component; a binding of an outer system wins over inner ones, a later one over earlier ones.
 
-    Names that match no variable are left out, as SSP requires: parameter files are shared.
+    A value that comes through a connection wins over those bound to the parameter itself: the binding is its start
+    value, the connection its source. Names that match no variable are left out, as SSP requires: parameter files are
+    shared.
     """
 
     def __init__(self, structure: Structure, links: Links) -> None:
         self._structure = structure
         self._links = links
-        self._values: dict[str, dict[str, Value]] = {name: {} for name in structure.components}
+        self._bound: dict[str, dict[str, Value]] = {name: {} for name in structure.components}
+        self._connected: dict[str, dict[str, Value]] = {name: {} for name in structure.components}
         for binding in structure.bindings:
             for given, own in _mapped(binding):
                 self._give(binding.owner, given, own)
 
     def of(self, component: str) -> dict[str, Value]:
         """The values of a component's parameters, start values and inputs."""
-        return self._values[component]
+        return self._bound[component] | self._connected[component]
 
     def _give(self, owner: str, given: Given, own: Map) -> None:
         """Find what a name means at `owner`: a variable of a component, or a connector that leads to some."""
@@ -44,7 +47,7 @@ class Bindings:
         while dot:
             name = full[len(head) + 1 :]
             if head in self._structure.components:
-                self._set(head, name, given, own)
+                self._set(self._bound, head, name, given, own)
                 return
             if (head, name) in self._structure.ports:
                 self._give_connector((head, name), given, own)
@@ -52,29 +55,29 @@ class Bindings:
 
     def _give_connector(self, node: tuple[str, str], given: Given, own: Map) -> None:
         declared = self._structure.ports[node].unit
-        value = _in_unit(given, declared, own)
+        value = self._in_unit(given, declared, own)
         for (component, name), chain in self._links.fed_by(node):
             along = self._links.map_along(chain, declared or given.unit)
-            self._set(component, name, replace(given, value=value, unit=None), along)
+            self._set(self._connected, component, name, replace(given, value=value, unit=None), along)
 
-    def _set(self, component: str, name: str, given: Given, own: Map) -> None:
+    def _set(self, values: dict[str, dict[str, Value]], component: str, name: str, given: Given, own: Map) -> None:
         model = self._structure.model(component)
         if name in model.variables:
-            self._values[component][name] = _in_unit(given, model.unit(name), own)
+            values[component][name] = self._in_unit(given, model.unit(name), own)
 
-
-def _in_unit(given: Given, unit: Unit | None, own: Map) -> Value:
-    """A value in a unit, mapped."""
-    value = given.value
-    total = own
-    if given.unit is not None and unit is not None and own.convert:
-        total = own.after(*unit_map(given.unit, unit, given.element))
-    if (total.factor, total.offset) == (1.0, 0.0):
-        return value
-    if isinstance(value, (bool, str, tuple)):
-        raise fault(given.element, f"{value!r} cannot be transformed linearly; remove the transformation")
-    mapped = total.factor * value + total.offset
-    return int(mapped) if isinstance(value, int) and mapped.is_integer() else mapped
+    def _in_unit(self, given: Given, unit: Unit | None, own: Map) -> Value:
+        """A value in a unit, mapped."""
+        total = own
+        if given.unit is not None and unit is not None and own.convert:
+            total = own.after(*self._structure.unit_map(given.unit, unit, given.element))
+        if (total.factor, total.offset) == (1.0, 0.0):
+            return given.value
+        if isinstance(given.value, tuple) and not any(isinstance(one, (bool, str)) for one in given.value):
+            return tuple(total.factor * one + total.offset for one in given.value)
+        if isinstance(given.value, (bool, str, tuple)):
+            raise fault(given.element, f"{given.value!r} cannot be transformed linearly; remove the transformation")
+        mapped = total.factor * given.value + total.offset
+        return int(mapped) if isinstance(given.value, int) and mapped.is_integer() else mapped
 
 
 def _mapped(binding: Binding) -> Iterator[tuple[Given, Map]]:

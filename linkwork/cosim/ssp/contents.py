@@ -1,4 +1,4 @@
-"""The contents of an archive of SSP 1.0, brought into a system."""
+"""The contents of an SSP archive, brought into a system."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from linkwork._util.names import suggest
 from linkwork.cosim.ssp.archive import Archive
-from linkwork.cosim.ssp.elements import Element, below, fault, parse
+from linkwork.cosim.ssp.elements import Element, below, check_root, fault, parse, version_of
 from linkwork.cosim.ssp.tables import Tables, tables_of
 from linkwork.errors import CosimError
 
@@ -31,13 +31,18 @@ class Document:
         Raises
         ------
         CosimError
-            If it is not there, or is none of SSP 1.0.
+            If it is not there, or is none of SSP 1.0 or 2.0.
         """
         if file not in archive.names:
             there = [name for name in archive.names if name.endswith(".ssd")]
             raise CosimError(f"{archive.where} has no {file}, which an SSP begins with; {suggest(file, there)}")
         root = parse(archive.read(file), f"{archive.where}: {file}", "SystemStructureDescription")
         return cls(archive, file, root, tables_of(root), depth)
+
+    @property
+    def version(self) -> str:
+        """The version of SSP that it is of: 1.0 or 2.0."""
+        return "1.0" if version_of(self.root).startswith("1.") else "2.0"
 
     def system(self) -> Element:
         """Its outermost system.
@@ -66,6 +71,7 @@ def content(element: Element, document: Document, root: str) -> Element:
         file = document.archive.resolve(element, document.file)
         return parse(document.archive.read(file), f"{document.archive.where}: {file}", root)
     for one in _inline(element, root):
+        check_root(one, root)
         return one
     raise fault(element, f"it has neither a source nor a {root} within")
 

@@ -1,10 +1,14 @@
-"""XML of SSP 1.0: its names, how foreign files are parsed safely, and errors that name file and element."""
+"""XML of SSP 1.0 and 2.0: its names, how foreign files are parsed safely, and errors that name file and element.
+
+Both versions have the same namespaces; the attribute `version` of the root is the difference.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+from linkwork._util.names import suggest
 from linkwork.errors import CosimError
 
 try:
@@ -21,9 +25,46 @@ SPACES = {
     "ssm": "http://ssp-standard.org/SSP1/SystemStructureParameterMapping",
     "ssb": "http://ssp-standard.org/SSP1/SystemStructureSignalDictionary",
     "linkwork": "urn:linkwork:ssp",
+    "oms": "https://raw.githubusercontent.com/OpenModelica/OMSimulator/master/schema/oms.xsd",
 }
 ANNOTATION = "org.linkwork.ssp"  # what SSP has no place for
+VERSIONS = ("1.0", "2.0")
 TRUTH = {"true": True, "1": True, "false": False, "0": False}
+
+FLOATS = ("Real", "Float64", "Float32")
+INTEGERS = ("Integer", *(f"{sign}Int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "U")))
+TYPES = (*FLOATS, *INTEGERS, "Boolean", "String", "Enumeration", "Binary", "Clock")
+TYPES_1 = ("Real", "Integer", "Boolean", "String", "Enumeration", "Binary")  # of SSP 1.0
+TABLES = ("BooleanMappingTransformation", "IntegerMappingTransformation", "EnumerationMappingTransformation")
+
+_ELEMENT = ("Connectors", "ElementGeometry", "ParameterBindings")
+_TRANSFORMATIONS = ("LinearTransformation", *TABLES)
+_ANYWHERE = ("Annotations", "MetaData", "Signature")  # their content is not read
+_CHILDREN: dict[str, tuple[str, ...]] = {  # some tools put a parameter set into the binding itself
+    "SystemStructureDescription": ("System", "Enumerations", "Units", "DefaultExperiment"),
+    "System": (*_ELEMENT, "Elements", "Connections", "SignalDictionaries", "SystemGeometry", "GraphicalElements"),
+    "Component": _ELEMENT,
+    "SignalDictionaryReference": _ELEMENT,
+    "Elements": ("Component", "SignalDictionaryReference", "System"),
+    "Connectors": ("Connector",),
+    "Connector": (*TYPES, "Dimension", "ConnectorGeometry"),
+    "Connections": ("Connection",),
+    "Connection": (*_TRANSFORMATIONS, "ConnectionGeometry"),
+    "ParameterBindings": ("ParameterBinding",),
+    "ParameterBinding": ("ParameterValues", "ParameterMapping", "ParameterSet"),
+    "ParameterMapping": ("ParameterMapping", "MappingEntry"),
+    "MappingEntry": _TRANSFORMATIONS,
+    "ParameterSet": ("Parameters", "Enumerations", "Units"),
+    "Parameters": ("Parameter",),
+    "Parameter": (*TYPES, "Dimension"),
+    "SignalDictionaries": ("SignalDictionary",),
+    "SignalDictionary": ("SignalDictionary", "DictionaryEntry", "Enumerations", "Units"),
+    "DictionaryEntry": (*TYPES, "Dimension"),
+    "Enumerations": ("Enumeration",),
+    "Enumeration": ("Item", "Value"),
+    "Units": ("Unit",),
+    "Unit": ("BaseUnit",),
+}
 
 
 def new(tag: str, /, **attributes: str | None) -> Element:
@@ -36,19 +77,21 @@ def add(parent: Element | None, tag: str, /, **attributes: str | None) -> Elemen
     space, _, name = tag.partition(":")
     full, given = f"{{{SPACES[space]}}}{name}", {key: text for key, text in attributes.items() if text is not None}
     if parent is None:
-        used = {key: SPACES[key] for key in ("ssc", "ssv", "linkwork")} | {space: SPACES[space]}
+        used = {key: SPACES[key] for key in ("ssc", "ssv", "linkwork", "oms")} | {space: SPACES[space]}
         return etree.Element(full, given, nsmap=used)
     return etree.SubElement(parent, full, given)
 
 
-def annotation(parent: Element, name: str) -> Element:
-    """An element of our own as an annotation of `parent`; it must be the last one there."""
-    group = etree.SubElement(parent, f"{{{etree.QName(parent).namespace}}}Annotations")
-    return add(add(group, "ssc:Annotation", type=ANNOTATION), f"linkwork:{name}")
+def annotation(parent: Element, tag: str, type: str = ANNOTATION) -> Element:
+    """An element such as ``linkwork:Values`` as an annotation of `parent`; nothing but annotations may follow there."""
+    group = next(below(parent, "Annotations"), None)
+    if group is None:
+        group = etree.SubElement(parent, f"{{{etree.QName(parent).namespace}}}Annotations")
+    return add(add(group, "ssc:Annotation", type=type), tag)
 
 
 def own_annotation(parent: Element) -> Element | None:
-    """The element that `annotation` has made, if there is one."""
+    """The element of our own that `annotation` has made, if there is one."""
     for one in below(parent, "Annotations", "Annotation"):
         if one.get("type") == ANNOTATION and len(one):
             return one[0]
@@ -83,7 +126,7 @@ def parse(data: bytes, where: str, root: str) -> Element:
 
 
 def check_root(element: Element, root: str) -> None:
-    """See that an element is `root` of SSP 1.
+    """See that an element is `root` of SSP 1.0 or 2.0, and has only elements that SSP knows.
 
     Raises
     ------
@@ -92,9 +135,27 @@ def check_root(element: Element, root: str) -> None:
     """
     if local(element) != root:
         raise fault(element, f"a {root} is expected here")
-    version = element.get("version", "1.0")
-    if not version.startswith("1."):
-        raise fault(element, f"it is of SSP {version}; export it as SSP 1.0")
+    version = version_of(element)
+    if not version.startswith(("1.", "2.")):
+        raise fault(element, f"it is of SSP {version}; export it as SSP {' or '.join(VERSIONS)}")
+    _check_children(element)
+
+
+def version_of(element: Element) -> str:
+    """The version of SSP of the document that an element is the root of."""
+    return str(element.get("version", VERSIONS[0]))
+
+
+def _check_children(element: Element) -> None:
+    known = _CHILDREN.get(local(element))
+    if known is None:
+        return
+    for child in element:
+        if local(child) in known:
+            _check_children(child)
+        elif local(child) not in _ANYWHERE:
+            there = f"in <{local(element)}>"
+            raise fault(child, f"SSP has no such element {there}; {suggest(local(child), known)}; correct or remove it")
 
 
 def local(element: Element) -> str:
@@ -144,6 +205,21 @@ def number_of(element: Element, name: str, otherwise: float | None = None) -> fl
         raise fault(element, f"its attribute {name}={text!r} is no number") from None
 
 
+def integer_of(element: Element, name: str) -> int:
+    """An attribute that is an integer.
+
+    Raises
+    ------
+    CosimError
+        If it is missing or none.
+    """
+    text = text_of(element, name)
+    try:
+        return int(text)
+    except ValueError:
+        raise fault(element, f"its attribute {name}={text!r} is no integer") from None
+
+
 def truth_of(element: Element, name: str, otherwise: bool | None = None) -> bool:
     """An attribute that is true or false.
 
@@ -162,7 +238,18 @@ def truth_of(element: Element, name: str, otherwise: bool | None = None) -> bool
 
 def fault(element: Element, text: str) -> CosimError:
     """An error with its file and element."""
+    return CosimError(f"{place_of(element)}: {text}")
+
+
+def place_of(element: Element) -> str:
+    """File, line and name of an element."""
+    parent = element.getparent()
+    called = _called(element)
+    if not called and parent is not None and local(parent) in ("Parameter", "Connector"):
+        called = f" of <{local(parent)}>{_called(parent)}"
+    return f"{element.getroottree().docinfo.URL}, line {element.sourceline}: <{local(element)}>{called}"
+
+
+def _called(element: Element) -> str:
     name = element.get("name")
-    called = f" {name!r}" if name else ""
-    where = element.getroottree().docinfo.URL
-    return CosimError(f"{where}, line {element.sourceline}: <{local(element)}>{called}: {text}")
+    return f" {name!r}" if name else ""

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from linkwork.cosim.ssp.elements import Element, below, fault, local, number_of, truth_of
-from linkwork.cosim.ssp.structure import GIVES, Link, Node, Structure, unit_map
+from linkwork.cosim.ssp.elements import TABLES, Element, below, fault, local, number_of, own_annotation, truth_of
+from linkwork.cosim.ssp.structure import GIVES, Link, Node, Structure
 from linkwork.cosim.system.definition import Connection
 from linkwork.cosim.system.units import UNKNOWN, Unit, conversion
 from linkwork.errors import CosimError
-
-TRANSFORMATIONS = ("BooleanMappingTransformation", "IntegerMappingTransformation", "EnumerationMappingTransformation")
 
 
 @dataclass(frozen=True)
@@ -39,12 +37,23 @@ def map_of(element: Element) -> Map:
         If it is a table, or has something that is no number.
     """
     for child in element:
-        if local(child) in TRANSFORMATIONS:
+        if local(child) in TABLES:
             raise fault(child, "tables of values are not supported; map them in a component")
     convert = not truth_of(element, "suppressUnitConversion", False)
     for child in below(element, "LinearTransformation"):
-        return Map(number_of(child, "factor", 1.0), number_of(child, "offset", 0.0), convert)
+        found = Map(number_of(child, "factor", 1.0), number_of(child, "offset", 0.0), convert)
+        return _as_saved(element, found) or found
     return Map(convert=convert)
+
+
+def _as_saved(element: Element, found: Map) -> Map | None:
+    """The map that was written in another form for OMSimulator, unless it has been changed since."""
+    ours = own_annotation(element)
+    if ours is None or local(ours) != "EquivalentConnection":
+        return None
+    saved = Map(number_of(ours, "factor"), number_of(ours, "offset"), truth_of(ours, "convertUnits"))
+    form = Map(number_of(ours, "writtenFactor"), number_of(ours, "writtenOffset"), not saved.convert)
+    return saved if found == form else None
 
 
 class Links:
@@ -97,7 +106,9 @@ class Links:
         for node in chain[1:]:
             own, there = self._maps[node], self._unit(node)
             if unit is not None and there is not None and own.convert:
-                total = Map(*unit_map(unit, there, self._link(node).element)).after(total.factor, total.offset)
+                total = Map(*self._structure.unit_map(unit, there, self._link(node).element)).after(
+                    total.factor, total.offset
+                )
             unit = there or unit
             total = own.after(total.factor, total.offset)
         return Map(total.factor, total.offset, False)

@@ -1,4 +1,4 @@
-"""Read archives of SSP 1.0 from any tool."""
+"""Read archives of SSP 1.0 and 2.0 from any tool."""
 
 from __future__ import annotations
 

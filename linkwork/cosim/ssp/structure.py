@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+import warnings
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
 
 from linkwork._util.names import suggest
+from linkwork._util.stack import levels_of_package
 from linkwork.cosim.fmu.model import FmuModel, read_model
 from linkwork.cosim.ssp.archive import Archive
 from linkwork.cosim.ssp.document import STRUCTURE, Document, content
-from linkwork.cosim.ssp.elements import Element, below, fault, local, own_annotation, text_of
+from linkwork.cosim.ssp.elements import (
+    FLOATS,
+    Element,
+    below,
+    fault,
+    integer_of,
+    local,
+    own_annotation,
+    place_of,
+    text_of,
+)
 from linkwork.cosim.ssp.tables import Tables, tables_of
 from linkwork.cosim.ssp.values import Given
 from linkwork.cosim.system.definition import Value
 from linkwork.cosim.system.references import parse
 from linkwork.cosim.system.units import Unit, conversion
-from linkwork.errors import CosimError
+from linkwork.errors import CosimError, UnitWarning
 
 FMU = "application/x-fmu-sharedlibrary"
 ARCHIVE = "application/x-ssp-package"
 DESCRIPTION = "application/x-ssp-definition"
-GIVES = {"output", "calculatedParameter"}
+GIVES = {"output", "calculatedParameter", "local", "constant"}
 TAKES = {"input"}
-EITHER = {"parameter", "inout"}
+EITHER = {"parameter", "inout", "structuralParameter", "unspecified"}
+KINDS = {
+    "1.0": {"input", "output", "parameter", "calculatedParameter", "inout"},
+    "2.0": GIVES | TAKES | EITHER,
+}
+RUN = {"any", "CoSimulation"}  # implementations
+NOT_RUN = {"ModelExchange", "ScheduledExecution"}
 DEEPEST = 16
 
 Node = tuple[str, str]  # system or component, and connector
@@ -75,6 +93,7 @@ class Structure:
     bindings: list[Binding] = field(default_factory=list)  # inner ones first: outer ones win
     bound: set[str] = field(default_factory=set)  # parameter files of the outermost archive
     _models: dict[Path, FmuModel] = field(default_factory=dict)
+    _warned: set[tuple[str, str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._system(self.document.system(), "", self.document, {})
@@ -88,15 +107,42 @@ class Structure:
 
     def in_own_unit(self, given: Given) -> Value:
         """A value for a ``component.variable``, in the variable's unit; unchanged if there is no such component."""
-        if given.unit is None or not isinstance(given.value, float):
+        if given.unit is None:
             return given.value
         try:
             place = parse(given.name, self.components)
             unit = self.model(place.component).unit(place.variable)
         except CosimError:
             return given.value
-        factor, offset = unit_map(given.unit, unit, given.element)
-        return factor * given.value + offset
+        factor, offset = self.unit_map(given.unit, unit, given.element)
+        if isinstance(given.value, tuple):
+            return tuple(factor * float(one) + offset for one in given.value)
+        return factor * float(given.value) + offset
+
+    def unit_map(self, source: Unit, target: Unit, element: Element) -> tuple[float, float]:
+        """Factor and offset from one unit to another; a unit that the file does not define is not converted.
+
+        Raises
+        ------
+        CosimError
+            If they measure different quantities.
+        """
+        if source.exponents is None and target.name not in ("", source.name):
+            self._warn(
+                (str(element.getroottree().docinfo.URL), source.name, target.name),
+                f"{place_of(element)}: the file does not define the unit {source.name!r}, so the value is taken in "
+                f"{target.name!r}, the unit of the variable, without conversion; define the unit under Units",
+            )
+            return 1.0, 0.0
+        try:
+            return conversion(source, target)
+        except CosimError as problem:
+            raise fault(element, f"{problem}; give the value in the variable's unit") from problem
+
+    def _warn(self, about: tuple[str, str, str], text: str) -> None:
+        if about not in self._warned:
+            self._warned.add(about)
+            warnings.warn(UnitWarning(text), stacklevel=levels_of_package())
 
     def _system(self, element: Element, path: str, document: Document, dictionaries: dict[str, str]) -> None:
         self._connectors(element, path, document, inner=False)
@@ -117,11 +163,25 @@ class Structure:
         for connection in below(element, "Connections", "Connection"):
             self._connection(connection, path, owners)
         self._bindings(element, path, document)
+        self._required(element, path)
+
+    def _required(self, element: Element, path: str) -> None:
+        """Note inputs that must be connected, which an annotation of the system names."""
+        ours = own_annotation(element)
+        for one in below(ours, "Required") if ours is not None else ():
+            name = text_of(one, "component")
+            full = f"{path}.{name}" if path else name
+            if full not in self.components:
+                raise fault(one, f"there is no component {full!r}; {suggest(full, self.components)}")
+            part = self.components[full]
+            self.components[full] = replace(part, required=(*part.required, text_of(one, "name")))
 
     def _component(self, element: Element, path: str, document: Document) -> None:
-        text_of(element, "source")
         kind, source = element.get("type", FMU), element.get("source")
+        if source is None:
+            raise fault(element, "it has no source, and nothing to run; give the FMU in its attribute 'source'")
         if kind == FMU:
+            _check_implementation(element)
             if path in self.components:
                 raise fault(element, f"there are two components {path!r} once nested systems are flattened; rename one")
             fmu = document.archive.unpack(document.archive.resolve(element, document.file))
@@ -150,10 +210,20 @@ class Structure:
     def _connectors(self, element: Element, owner: str, document: Document, inner: bool) -> None:
         for one in below(element, "Connectors", "Connector"):
             unit = _unit(one, document.tables)
-            kind = text_of(one, "kind")
-            if kind not in GIVES | TAKES | EITHER:
-                raise fault(one, f"its kind {kind!r} is none of SSP 1.0")
-            self.ports[owner, text_of(one, "name")] = Port(kind, unit, inner)
+            name, kind = text_of(one, "name"), text_of(one, "kind")
+            if kind not in KINDS[document.version]:
+                raise fault(one, f"its kind {kind!r} is none of SSP {document.version}")
+            shape = _shape(one)
+            if inner and shape is not None:
+                self._check_shape(one, owner, name, shape)
+            self.ports[owner, name] = Port(kind, unit, inner)
+
+    def _check_shape(self, element: Element, component: str, name: str, shape: tuple[int, ...]) -> None:
+        variable = self.model(component).variables.get(name)
+        if variable is not None and variable.dimensions != shape:
+            there = " x ".join(map(str, variable.dimensions)) or "no array"
+            mine = " x ".join(map(str, shape))
+            raise fault(element, f"its dimensions are {mine}, and those of the FMU's variable {there}; correct them")
 
     def _dictionaries(self, element: Element, path: str, document: Document) -> dict[str, str]:
         """Note the entries of signal dictionaries as connectors; each under the dictionary's name."""
@@ -168,6 +238,13 @@ class Structure:
         return owners
 
     def _connection(self, element: Element, path: str, owners: dict[str, str]) -> None:
+        for side in ("start", "end"):
+            if element.get(f"{side}Indices", "").strip():
+                raise fault(
+                    element,
+                    f"connections of single elements of arrays are not supported; remove {side}Indices to connect the "
+                    "whole array, or export the FMU with a variable for each element",
+                )
         start, end = (self._end(element, side, path, owners) for side in ("start", "end"))
         if not (self._may(start, path, GIVES) and self._may(end, path, TAKES)):
             if not (self._may(end, path, GIVES) and self._may(start, path, TAKES)):
@@ -204,10 +281,30 @@ class Structure:
 
 def _unit(element: Element, tables: Tables) -> Unit | None:
     """The unit of a connector or entry, where the file defines it; else the FMU does."""
-    for kind in below(element, "Real"):
-        unit = tables.unit(kind.get("unit", ""))
-        return None if unit.exponents is None else unit
+    for kind in element:
+        if local(kind) in FLOATS:
+            unit = tables.unit(kind.get("unit", ""))
+            return None if unit.exponents is None else unit
     return None
+
+
+def _shape(element: Element) -> tuple[int, ...] | None:
+    """The dimensions of a connector; None if there are none, or the FMU or a structural parameter gives a size."""
+    dimensions = list(below(element, "Dimension"))
+    for one in dimensions:
+        if one.get("size") is not None and one.get("sizeConnector") is not None:
+            raise fault(one, "it has both size and sizeConnector; remove one of them")
+    if not dimensions or any(one.get("size") is None for one in dimensions):
+        return None
+    return tuple(integer_of(one, "size") for one in dimensions)
+
+
+def _check_implementation(element: Element) -> None:
+    given = element.get("implementation", "any")
+    if given in NOT_RUN:
+        raise fault(element, f"its implementation {given!r} is not supported, only Co-Simulation; export it for that")
+    if given not in RUN:
+        raise fault(element, f"its implementation {given!r} is none of SSP; {suggest(given, sorted(RUN))}")
 
 
 def _dictionary(reference: Element, dictionaries: dict[str, str]) -> str:
@@ -225,21 +322,3 @@ def _required(element: Element) -> tuple[str, ...]:
 def _plain(name: str) -> str:
     """A name without what names of components cannot have."""
     return re.sub(r"[\s/\\]", "_", name)
-
-
-def unit_map(source: Unit, target: Unit, element: Element) -> tuple[float, float]:
-    """Factor and offset from one unit to another.
-
-    Raises
-    ------
-    CosimError
-        If they measure different quantities.
-    """
-    if source.exponents is None and target.name not in ("", source.name):
-        raise fault(
-            element, f"the file does not define the unit {source.name!r}, and the variable is in {target.name!r}"
-        )
-    try:
-        return conversion(source, target)
-    except CosimError as problem:
-        raise fault(element, f"{problem}; give the value in the variable's unit") from problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from linkwork._util.units import BASE_UNITS
-from linkwork.cosim.ssp.elements import Element, add, below, fault, number_of, text_of
+from linkwork.cosim.ssp.elements import Element, add, below, fault, integer_of, number_of, text_of
 from linkwork.cosim.system.units import Unit
 
 
@@ -75,7 +75,7 @@ def tables_of(root: Element, outside: Tables | None = None) -> Tables:
         name = text_of(unit, "name")
         tables.units[name] = _unit(name, unit)
     for one in below(root, "Enumerations", "Enumeration"):
-        items = {text_of(item, "name"): int(number_of(item, "value")) for item in below(one, "Item")}
+        items = {text_of(item, "name"): integer_of(item, "value") for item in below(one, "Item")}
         tables.enumerations[text_of(one, "name")] = items
     return tables
 

@@ -1,42 +1,107 @@
-"""Write a system as an archive of SSP 1.0."""
+"""Write a system as an archive of SSP 1.0 or 2.0."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from linkwork._util.files import write_archive
-from linkwork.cosim.fmu.model import REAL, FmuModel, Variable, read_model
+from linkwork._util.names import quoted
+from linkwork.cosim.fmu.model import REAL, FmuModel, Variable, read_model, usual_step
+from linkwork.cosim.ssp import omsimulator
 from linkwork.cosim.ssp.document import STRUCTURE
-from linkwork.cosim.ssp.elements import Element, add, annotation, new, to_bytes
+from linkwork.cosim.ssp.elements import TYPES, VERSIONS, Element, add, annotation, new, to_bytes
 from linkwork.cosim.ssp.tables import Tables
-from linkwork.cosim.ssp.values import number_text, parameter_set
+from linkwork.cosim.ssp.values import LARGEST, number_text, parameter_set
 from linkwork.cosim.system.definition import Component, Connection, SystemDefinition, Value
+from linkwork.cosim.system.references import Reference
 from linkwork.errors import CosimError
 
-KINDS = {"input": "input", "parameter": "parameter", "structuralParameter": "parameter"}
+FMU = "application/x-fmu-sharedlibrary"  # the default type, which OMSimulator wants to see
+KINDS = {
+    "1.0": {"input": "input", "parameter": "parameter", "structuralParameter": "parameter"},
+    "2.0": {kind: kind for kind in ("input", "parameter", "structuralParameter", "calculatedParameter", "local")},
+}
+TYPED = ("Real", "Float64", "Integer", "Int32", "Boolean", "String", "Enumeration")  # by SSP 1.0
+TOLERANCE = 1e-6
 
 
-def write_ssp(system: SystemDefinition, path: Path) -> Path:
+def write_ssp(system: SystemDefinition, path: Path, version: str | None = None, step: float | None = None) -> Path:
     """Write a system with its FMUs; the same system gives the same bytes.
+
+    Parameters
+    ----------
+    system
+        The system.
+    path
+        The archive.
+    version
+        Of SSP; None: 2.0 where variables are of types or arrays that 1.0 does not know, else 1.0.
+    step
+        The communication step for OMSimulator [s]; None: that of a run whose master is not given.
 
     Raises
     ------
     CosimError
-        If an FMU cannot be read or has no such variable, or the file cannot be written.
+        If an FMU cannot be read or has no such variable, the version or step is none, or the file cannot be written.
     """
+    if version is not None and version not in VERSIONS:
+        raise CosimError(f"there is no version {version!r} of SSP here; choose one of {quoted(VERSIONS)}")
+    if step is not None and not (isinstance(step, (int, float)) and math.isfinite(step) and step > 0):
+        raise CosimError(f"the step must be a positive time, not {step!r} s")
     sources = _sources(system)
+    models = {fmu: read_model(fmu) for fmu in sources}
+    of = {name: models[one.fmu.resolve()] for name, one in system.components.items()}
+    used = dict(_used(system, of))
+    content = Content(system, of, version or _version(used.values()), step, used)
     files: dict[str, bytes | Path] = {}
     try:
-        files[STRUCTURE] = to_bytes(_structure(system, sources))
+        files[STRUCTURE] = to_bytes(_structure(content, sources))
         for name, values in system.parameter_sets.items():
-            files[_free(name, ".ssv", files)] = to_bytes(parameter_set(name, values))
+            files[_free(name, ".ssv", files)] = to_bytes(parameter_set(name, values, content.version, content.used))
     except ValueError as problem:  # of lxml
         raise CosimError(f"a name or text of {system!r} has a character that XML cannot hold: {problem}") from problem
     files |= {source: fmu for fmu, source in sources.items()}
     write_archive(path, files, CosimError)
     return path
+
+
+@dataclass(frozen=True)
+class Content:
+    """A system to be written; `used` are the variables that occur in it, by reference."""
+
+    system: SystemDefinition
+    models: dict[str, FmuModel]
+    version: str
+    step: float | None
+    used: dict[str, Variable]
+
+
+def _used(system: SystemDefinition, models: dict[str, FmuModel]) -> Iterator[tuple[str, Variable]]:
+    names = [end for one in system.connections for end in (one.source, one.target)]
+    names += [one.target for one in system.external_inputs] + [one.source for one in system.external_outputs]
+    names += [Reference(one.name, name) for one in system.components.values() for name in one.required]
+    names += [Reference(one.name, name) for one in system.components.values() for name in one.parameters]
+    names += [name for values in system.parameter_sets.values() for name in values]
+    for name in dict.fromkeys(names):
+        try:
+            reference = system.reference(name)
+        except CosimError:  # a run with that parameter set reports it
+            continue
+        variable = models[reference.component].variables.get(reference.variable)
+        if variable is not None:
+            yield name, variable
+
+
+def _version(variables: Iterable[Variable]) -> str:
+    """The version that knows the types of variables."""
+    for one in variables:
+        if one.type not in TYPED or one.dimensions or any(abs(value) >= LARGEST for _, value in one.items):
+            return "2.0"
+    return "1.0"
 
 
 def _sources(system: SystemDefinition) -> dict[Path, str]:
@@ -61,54 +126,75 @@ def _free(name: str, suffix: str, taken: Iterable[str]) -> str:
     return free
 
 
-def _structure(system: SystemDefinition, sources: dict[Path, str]) -> Element:
-    models = {fmu: read_model(fmu) for fmu in sources}
+def _structure(content: Content, sources: dict[Path, str]) -> Element:
+    system = content.system
     tables = Tables()
     root = new(
-        "ssd:SystemStructureDescription", version="1.0", name=system.name, description=system.description or None
+        "ssd:SystemStructureDescription",
+        version=content.version,
+        name=system.name,
+        description=system.description or None,
     )
-    top = add(root, "ssd:System", name=system.name or "system")
-    _external(top, system, models, tables)
+    top = add(root, "ssd:System", name=omsimulator.identifier(system.name))
+    written = [_written(one, content) for one in system.connections]
+    no_unit = {one.target for one, its in zip(system.connections, written, strict=True) if not its.has_unit}
+    _external(top, content, tables)
     elements = add(top, "ssd:Elements") if system.components else None
     for component in system.components.values():
-        fmu = component.fmu.resolve()
-        element = add(elements, "ssd:Component", name=component.name, source=sources[fmu])
-        _component(element, component, system, models[fmu], tables)
-    _connections(top, system)
+        source = sources[component.fmu.resolve()]
+        element = add(
+            elements, "ssd:Component", name=component.name, type=FMU, source=source, implementation="CoSimulation"
+        )
+        _component(element, component, content, tables, no_unit)
+    _connections(top, system, written)
+    _annotations(top, content)
     tables.write(root)
     begin, end = number_text(system.experiment.t_start), number_text(system.experiment.t_end)
     add(root, "ssd:DefaultExperiment", startTime=begin, stopTime=end)
     return root
 
 
-def _external(top: Element, system: SystemDefinition, models: dict[Path, FmuModel], tables: Tables) -> None:
+def _annotations(top: Element, content: Content) -> None:
+    """Annotations of the system: that of OMSimulator, which has to be the first one, and required inputs."""
+    length = content.system.experiment.t_end - content.system.experiment.t_start
+    usual = usual_step(content.models.values(), length if 0 < length < math.inf else 1.0)
+    tolerances = [one.tolerance for one in content.models.values() if one.tolerance and one.tolerance > 0]
+    omsimulator.simulation_information(top, float(content.step or usual), min(tolerances, default=TOLERANCE))
+    required = [(one.name, name) for one in content.system.components.values() for name in one.required]
+    ours = annotation(top, "linkwork:RequiredInputs") if required else None
+    for component, name in required:
+        add(ours, "linkwork:Required", component=component, name=name)
+
+
+def _external(top: Element, content: Content, tables: Tables) -> None:
     """The connectors of the system itself, each of the type of the first variable that it is connected to."""
+    system = content.system
     inner = {one.source: ("input", one.target) for one in reversed(system.external_inputs)}
     inner |= {one.target: ("output", one.source) for one in system.external_outputs}
     connectors = add(top, "ssd:Connectors") if inner else None
-    for name, (kind, reference) in inner.items():
-        place = system.reference(reference)
-        model = models[system.components[place.component].fmu.resolve()]
-        _type(add(connectors, "ssd:Connector", name=name, kind=kind), model.variable(place.variable), model, tables)
+    for name, (kind, text) in inner.items():
+        place = system.reference(text)
+        model = content.models[place.component]
+        connector = add(connectors, "ssd:Connector", name=name, kind=kind)
+        _type(connector, model.variable(place.variable), model, tables, content.version)
 
 
-def _component(
-    element: Element, component: Component, system: SystemDefinition, model: FmuModel, tables: Tables
-) -> None:
-    names = [*_connected(component.name, system), *component.required]
+def _component(element: Element, component: Component, content: Content, tables: Tables, no_unit: set[str]) -> None:
+    model = content.models[component.name]
+    names = [*_connected(component.name, content.system), *component.required]
     connectors = add(element, "ssd:Connectors") if names else None
     for name in dict.fromkeys(names):
         variable = model.variable(name)
-        kind = KINDS.get(variable.causality, "output")
-        _type(add(connectors, "ssd:Connector", name=name, kind=kind), variable, model, tables)
+        kind = KINDS[content.version].get(variable.causality, "output")
+        connector = add(connectors, "ssd:Connector", name=name, kind=kind)
+        has_unit = f"{component.name}.{name}" not in no_unit
+        _type(connector, variable, model, tables, content.version, has_unit=has_unit)
     if component.parameters:
         binding = add(add(element, "ssd:ParameterBindings"), "ssd:ParameterBinding")
-        values = {name: _of_type(value, model.variable(name)) for name, value in component.parameters.items()}
-        add(binding, "ssd:ParameterValues").append(parameter_set(component.name, values))
-    if component.required:
-        ours = annotation(element, "Component")
-        for name in component.required:
-            add(ours, "linkwork:Required", name=name)
+        variables = {name: model.variable(name) for name in component.parameters}
+        values = {name: _of_type(value, variables[name]) for name, value in component.parameters.items()}
+        inline = parameter_set(component.name, values, content.version, variables)
+        add(binding, "ssd:ParameterValues").append(inline)
 
 
 def _connected(component: str, system: SystemDefinition) -> Iterable[str]:
@@ -119,18 +205,25 @@ def _connected(component: str, system: SystemDefinition) -> Iterable[str]:
             yield reference.variable
 
 
-def _type(connector: Element, variable: Variable, model: FmuModel, tables: Tables) -> None:
-    """Type and unit of a connector; SSP 1.0 has none for arrays, where the FMU has the information."""
-    if variable.size != 1:
+def _type(
+    connector: Element, variable: Variable, model: FmuModel, tables: Tables, version: str, *, has_unit: bool = True
+) -> None:
+    """Type, unit and dimensions of a connector; SSP 1.0 has none for arrays, where the FMU has the information."""
+    if version == "1.0" and variable.dimensions:
         return
-    if variable.value_type == REAL:
-        add(connector, "ssc:Real", unit=tables.name_unit(model.unit(variable.name)))
-    elif variable.items:
+    unit = tables.name_unit(model.unit(variable.name)) if has_unit and variable.value_type == REAL else None
+    if variable.items:
         add(connector, "ssc:Enumeration", name=tables.name_enumeration(variable.enumeration, dict(variable.items)))
+    elif version == "2.0" and variable.type in TYPES and variable.type != "Enumeration":
+        add(connector, f"ssc:{variable.type}", unit=unit)
+    elif variable.value_type == REAL:
+        add(connector, "ssc:Real", unit=unit)
     elif variable.type in ("Boolean", "String"):
         add(connector, f"ssc:{variable.type}")
     elif variable.value_type is not None:
         add(connector, "ssc:Integer")
+    for size in variable.dimensions:
+        add(connector, "ssc:Dimension", size=str(size))
 
 
 def _of_type(value: Value, variable: Variable) -> Value:
@@ -143,28 +236,50 @@ def _of_type(value: Value, variable: Variable) -> Value:
     return value
 
 
-def _connections(top: Element, system: SystemDefinition) -> None:
-    links: list[tuple[Connection, tuple[str | None, str], tuple[str | None, str]]] = []
-    for one in system.connections:
-        source, target = system.ends(one)
-        links.append((one, source.parts, target.parts))
-    links += [(one, (None, one.source), system.reference(one.target).parts) for one in system.external_inputs]
-    links += [(one, system.reference(one.source).parts, (None, one.target)) for one in system.external_outputs]
-    parent = add(top, "ssd:Connections") if links else None
-    for connection, (start, output), (end, variable) in links:
-        element = add(
-            parent,
-            "ssd:Connection",
-            startElement=start,
-            startConnector=output,
-            endElement=end,
-            endConnector=variable,
-            suppressUnitConversion=None if connection.convert_units else "true",
-        )
-        _transformation(element, connection)
+def _written(connection: Connection, content: Content) -> omsimulator.Written:
+    ends = content.system.ends(connection)
+    source, target = (content.models[end.component].unit(end.variable) for end in ends)
+    return omsimulator.written(connection, source, target)
 
 
-def _transformation(element: Element, connection: Connection) -> None:
-    if (connection.factor, connection.offset) != (1.0, 0.0):
-        factor, offset = number_text(connection.factor), number_text(connection.offset)
-        add(element, "ssc:LinearTransformation", factor=factor, offset=offset)
+def _connections(top: Element, system: SystemDefinition, written: list[omsimulator.Written]) -> None:
+    outside = [*system.external_inputs, *system.external_outputs]
+    parent = add(top, "ssd:Connections") if system.connections or outside else None
+    for connection, its in zip(system.connections, written, strict=True):
+        source, target = system.ends(connection)
+        element = _connection(parent, source.parts, target.parts, its.factor, its.offset, its.convert)
+        if its.convert != connection.convert_units:
+            ours = annotation(element, "linkwork:EquivalentConnection")
+            for name, value in (("factor", connection.factor), ("offset", connection.offset)):
+                ours.set(name, number_text(value))
+            for name, value in (("writtenFactor", its.factor), ("writtenOffset", its.offset)):
+                ours.set(name, number_text(value))
+            ours.set("convertUnits", str(connection.convert_units).lower())
+    for one in system.external_inputs:
+        end = system.reference(one.target).parts
+        _connection(parent, (None, one.source), end, one.factor, one.offset, one.convert_units)
+    for one in system.external_outputs:
+        start = system.reference(one.source).parts
+        _connection(parent, start, (None, one.target), one.factor, one.offset, one.convert_units)
+
+
+def _connection(
+    parent: Element,
+    start: tuple[str | None, str],
+    end: tuple[str | None, str],
+    factor: float,
+    offset: float,
+    convert: bool,
+) -> Element:
+    element = add(
+        parent,
+        "ssd:Connection",
+        startElement=start[0],
+        startConnector=start[1],
+        endElement=end[0],
+        endConnector=end[1],
+        suppressUnitConversion=None if convert else "true",
+    )
+    if (factor, offset) != (1.0, 0.0):
+        add(element, "ssc:LinearTransformation", factor=number_text(factor), offset=number_text(offset))
+    return element

@@ -35,13 +35,19 @@ class System(SystemDefinition):
     (['plant', 'skyhook'], 2)
     """
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the system with its FMUs as an SSP 1.0 archive (``.ssp``).
+    @checks_keywords
+    def save(self, path: str | os.PathLike[str], *, version: str | None = None, step: float | None = None) -> Path:
+        """Write the system with its FMUs as an SSP archive (``.ssp``), which OMSimulator opens as well.
 
         Parameters
         ----------
         path
             The archive.
+        version
+            The version of SSP, ``"1.0"`` or ``"2.0"``. None: 2.0 if a connected variable or a parameter is an array or
+            of a type that SSP 1.0 does not have, such as Float32 or Int64; otherwise 1.0.
+        step
+            The communication step that OMSimulator takes [s]; None: that of `run` by default.
 
         Returns
         -------
@@ -51,7 +57,7 @@ class System(SystemDefinition):
         Raises
         ------
         CosimError
-            If an FMU cannot be read or the file not be written.
+            If an FMU cannot be read or the file not be written, or there is no such version.
 
         Examples
         --------
@@ -71,7 +77,7 @@ class System(SystemDefinition):
         """
         from linkwork.cosim.ssp.write import write_ssp
 
-        return write_ssp(self, Path(path))
+        return write_ssp(self, Path(path), version, step)
 
     def draw(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw boxes for the components and arrows for the connections, and save the picture if a path is given.
@@ -111,7 +117,7 @@ class System(SystemDefinition):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> System:
-        """Read an SSP 1.0 archive, or take a single FMU as a system of one component.
+        """Read an archive of SSP 1.0 or 2.0, or take a single FMU as a system of one component.
 
         Parameters
         ----------

@@ -37,8 +37,8 @@ def misfit(component: str, value: Value, variable: Variable, fmu: str) -> Iterat
 def _parts(value: Value, variable: Variable) -> list[Any]:
     """The numbers or texts of a value; numbers may be given as text, as on a command line."""
     if not isinstance(value, str) or variable.value_type == "text":
-        plain: list[Any] = np.ravel(np.array(value)).tolist()
-        return plain
+        plain: list[Any] = np.ravel(np.array(value, dtype=object)).tolist()  # integers of 64 bits stay integers
+        return [one.item() if isinstance(one, np.generic) else one for one in plain]
     texts = value.split() if variable.size > 1 else [value]
     return [_number(text, variable) for text in texts]
 
@@ -70,13 +70,13 @@ def _type_fits(part: object, variable: Variable) -> bool:
         return False
     if variable.value_type == "real":
         return True
-    low, high = _whole_range(variable.type)
+    low, high = integer_range(variable.type)
     items = [value for _, value in variable.items]
     return math.isfinite(part) and part == int(part) and low <= part < high and (not items or part in items)
 
 
-def _whole_range(kind: str) -> tuple[int, int]:
-    """The lowest whole number of a type, and the one above its highest."""
+def integer_range(kind: str) -> tuple[int, int]:
+    """Return the lowest integer of a type, and the one above its highest."""
     digits = "".join(filter(str.isdigit, kind))
     bits = int(digits) if digits else 32
     return (0, 2**bits) if kind.startswith("U") else (-(2 ** (bits - 1)), 2 ** (bits - 1))
