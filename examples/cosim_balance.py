@@ -212,7 +212,7 @@ def main(out: Path = OUT) -> tuple[dict[str, Result], dict[str, dict[float, floa
     model = lw.linearize(mechanism(), inputs=["A.tau"])
     system = loop(out, model)
     models: dict[Path, Any] = {}
-    system.save(out / "cosim_balance.ssp")
+    system.save(out / "cosim_balance.ssp", step=SAMPLE / FINE)
     K = gain_for(model, 0.0)
     limit = longest(model, K)
     print(f"{system}\nunstable: {', '.join(f'{x:.3f}' for x in model.eigenvalues.real if x > 0)} 1/s")

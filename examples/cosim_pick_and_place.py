@@ -218,7 +218,7 @@ def main(out: Path = OUT) -> dict[str, Result]:
     systems["heavier than the model"] = systems["computed torque"]
     runs = {}
     for name, system in systems.items():
-        system.save(out / f"{system.name}.ssp")
+        system.save(out / f"{system.name}.ssp", step=STEP)
         sets = "heavier" if name.startswith("heavier") else ()
         runs[name] = run(system, master=Jacobi(STEP), parameter_sets=sets, models=models)
     print(f"{systems['computed torque']}\n{'error of the tool [mm]':26}{'largest':>10}{'rms':>10}{'at the end':>12}")

@@ -232,7 +232,7 @@ def main(out: Path = OUT) -> dict[str, Result]:
     out.mkdir(exist_ok=True)
     system = drive(out)
     models: dict[Path, Any] = {}
-    system.save(out / "cosim_skyhook.ssp")
+    system.save(out / "cosim_skyhook.ssp", step=STEP)
     runs = {name: run(system, master=Jacobi(STEP), parameter_sets=name, models=models) for name in DAMPERS}
     print(f"{system}\n{'':36}" + "".join(f"{name:>10}" for name in runs))
     for name, passive in facts(runs["passive"]).items():

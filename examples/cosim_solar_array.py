@@ -140,7 +140,7 @@ def main(out: Path = OUT) -> dict[float, Result]:
     out.mkdir(exist_ok=True)
     system = supervised(out)
     models: dict[Path, Any] = {}
-    system.save(out / "cosim_solar_array.ssp")
+    system.save(out / "cosim_solar_array.ssp", step=STEPS[-1])
     runs = {step: unfolded(system, step, models) for step in STEPS}
     crossed = {hinge: event.t for hinge, event in latches_of(lw.simulate(satellite(), END, rtol=1e-10)).items()}
     print(f"{system}\nlatch times [s]" + "".join(f"{hinge:>10}" for hinge in crossed))

@@ -228,7 +228,7 @@ def main(out: Path = OUT) -> tuple[Errors, Adapted]:
     """Run the halves by all masters and steps, print errors and orders, and draw."""
     out.mkdir(exist_ok=True)
     system = split(out)
-    system.save(out / "cosim_split.ssp")
+    system.save(out / "cosim_split.ssp", step=END / STEPS[-1])
     models: dict[Path, Any] = {}  # each FMU is unpacked once
 
     def once(master: Jacobi | GaussSeidel | Adaptive) -> Result:

@@ -25,6 +25,7 @@ from linkwork.errors import (
     SingularityError,
     SolverError,
     SpringWarning,
+    UnitWarning,
     UnknownNameError,
     UnreachableError,
 )
@@ -159,6 +160,7 @@ __all__ = [
     "Stop",
     "Study",
     "Time",
+    "UnitWarning",
     "Universal",
     "UnknownNameError",
     "Unlock",

@@ -138,7 +138,8 @@ class FmuNameError(UnknownNameError, FmuError):
 class LinkworkWarning(UserWarning):
     """Base of every warning: legal, and nearly surely a mistake. The text names the thing and the remedy.
 
-    A warning is shown once for a mechanism, when it is compiled, and obeys the filters of Python's `warnings`.
+    A warning is shown once for a mechanism, when it is compiled, or for a file, when it is read, and obeys the filters
+    of Python's `warnings`.
 
     Examples
     --------
@@ -161,3 +162,7 @@ class JointFrameWarning(LinkworkWarning):
 
 class SpringWarning(LinkworkWarning):
     """A spring cannot carry the weight that rests on it."""
+
+
+class UnitWarning(LinkworkWarning):
+    """A file names a unit that it does not define: values are taken without conversion."""

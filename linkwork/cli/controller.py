@@ -12,6 +12,7 @@ from typing import Any
 from linkwork import controllers
 from linkwork._util.names import suggest
 from linkwork.errors import FmuError, FmuNameError
+from linkwork.fmu.export.libraries import PLATFORMS
 
 SUMMARIES = {
     "pid": "PID with filtered derivative, limits and anti-windup",
@@ -38,6 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--resource", type=Path, action="append", default=[], dest="resources", metavar="PATH", help=resource_help)
     add("--class", dest="class_name", metavar="NAME", help="which class of FILE.py, where there are several")
     add("--requirements", type=Path, metavar="FILE", help="a requirements.txt to carry, for 'pythonfmu deploy'")
+    add("--fmi", choices=("2.0", "3.0"), help="version of the standard, of a built-in controller in C (default: 2.0)")
+    platforms_help = f"where a built-in controller in C shall run (default: on this platform): {', '.join(PLATFORMS)}"
+    add("--platforms", type=lambda text: text.split(","), metavar="NAME,...", help=platforms_help)
     add("--json", action="store_true", help="print the result or the list as JSON")
     parser.set_defaults(refuse=parser.error)
     add("-h", "--help", action=_Help, help="print this; after the name of a built-in controller, its settings")
@@ -85,6 +89,8 @@ def _signature(function: Callable[..., Any]) -> str:
 
 
 def _own(arguments: argparse.Namespace, settings: dict[str, Any]) -> Path:
+    if arguments.fmi == "3.0" or arguments.platforms:
+        arguments.refuse("--fmi 3.0 and --platforms need a built-in controller in C: one in Python has FMI 2.0")
     return controllers.package(
         arguments.source,
         arguments.output,
@@ -104,6 +110,9 @@ def _ready(arguments: argparse.Namespace, settings: dict[str, Any]) -> Path:
         raise FmuError(f"{name} takes a mechanism: write it from Python, linkwork.controllers.{name}(...)")
     if arguments.resources or arguments.requirements or arguments.class_name:
         arguments.refuse("--resource, --requirements and --class need a controller file FILE.py")
+    for option in ("fmi", "platforms"):
+        if getattr(arguments, option) is not None:
+            settings[option] = getattr(arguments, option)
     path = arguments.output or Path(f"{name}.fmu")
     try:
         written: Path = getattr(controllers, name)(path, **settings)

@@ -12,6 +12,7 @@ import numpy as np
 import linkwork as lw
 from linkwork.analysis.equilibrium_result import Equilibrium
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
+from linkwork.cli.result_files import check_files, wrote
 from linkwork.cli.shared import load
 
 
@@ -44,14 +45,19 @@ def run(arguments: argparse.Namespace) -> int:
         table = lw.equilibria(model, starts=arguments.starts, seed=arguments.seed, hold=hold, **options)
         if arguments.output:
             table.to_csv(arguments.output)
-        print(json.dumps([describe(one) for one in table], indent=2) if arguments.json else table)
+        _print([describe(one) for one in table], table, arguments)
         return 0
     options["seek"] = "any" if arguments.any else "stable"
     found = lw.equilibrium(model, hold=hold, motors=arguments.motor or None, **options)
     if arguments.output:
         found.state.save(arguments.output)
-    print(json.dumps(describe(found), indent=2) if arguments.json else found)
+    _print(describe(found), found, arguments)
     return 0
+
+
+def _print(facts: Any, found: object, arguments: argparse.Namespace) -> None:
+    files = [arguments.output] if arguments.output else []
+    print(json.dumps(facts, indent=2) if arguments.json else "\n".join([str(found), *wrote(files)]))
 
 
 def describe(found: Equilibrium) -> dict[str, Any]:
@@ -99,6 +105,7 @@ def _check(arguments: argparse.Namespace) -> None:
     """Refuse options that exclude each other before anything is computed."""
     if arguments.starts is not None and (arguments.motor or arguments.any):
         raise lw.MechanismError("--starts finds poses of rest of any kind, without motors: leave out --motor and --any")
+    check_files([arguments.output] if arguments.output else [])
     suffixes = (".csv",) if arguments.starts is not None else (".json", ".npz")
     if arguments.output and arguments.output.suffix not in suffixes:
         raise lw.MechanismError(f"{arguments.output}: the result is written as {' or '.join(suffixes)}")

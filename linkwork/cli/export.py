@@ -10,6 +10,7 @@ from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
 from linkwork.errors import LinkworkError
 from linkwork.fmu.export.fmu import export_fmu
 from linkwork.fmu.export.libraries import PLATFORMS
+from linkwork.fmu.export.reference_files import without_reference
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,11 +58,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sources", action="store_true", help="put the C sources in as well")
     page_help = "put a page that simulates the mechanism into the documentation (0.5 MB)"
     parser.add_argument("--page", action="store_true", help=page_help)
+    dae_help = "DAE mode: importers may solve the equations with multipliers (FMI-LS-DAE; FMI 3.0 only)"
+    parser.add_argument("--dae", action="store_true", help=dae_help)
+    parser.add_argument(
+        "--reference",
+        type=Path,
+        metavar="CSV",
+        help="results, and inputs if any, for the reference run of the FMU (default: a short simulation)",
+    )
+    parser.add_argument("--no-reference", action="store_true", help="leave the reference run out")
+    rtol_help = "by how much a run may differ from the reference run (default: 1000 times the tolerance)"
+    parser.add_argument("--reference-rtol", type=float, metavar="RTOL", help=rtol_help)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Export by the arguments and print the result; return the exit code."""
+    if arguments.no_reference and arguments.reference is not None:
+        print("error: --reference and --no-reference exclude each other", file=sys.stderr)
+        return 2
     try:
         path = export_fmu(
             mechanism_of(arguments),
@@ -78,6 +93,9 @@ def run(arguments: argparse.Namespace) -> int:
             platforms=arguments.platforms,
             sources=arguments.sources,
             page=arguments.page,
+            reference=False if arguments.no_reference else arguments.reference,
+            reference_rtol=arguments.reference_rtol,
+            dae=arguments.dae,
         )
     except LinkworkError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -87,6 +105,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps({"path": str(path), "fmi": arguments.fmi, "bytes": size}))
     else:
         print(f"{path} (FMI {arguments.fmi}, {size / 1024:.0f} kB)")
+        for line in without_reference(path):
+            print(line)
     return 0
 
 

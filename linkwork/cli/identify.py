@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkwork._util.files import atomic_path
 from linkwork.analysis.identify import identify
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
-from linkwork.cli.result_files import PICTURES, add_output, check_files, is_picture
+from linkwork.cli.result_files import PICTURES, add_output, check_files, is_picture, wrote
 
 if TYPE_CHECKING:
     from linkwork.analysis.identify import Identification
@@ -36,8 +35,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Identify by the arguments and print; return 0."""
     check_files(arguments.output)
-    if any(map(is_picture, arguments.output)):
-        import_module("linkwork.draw.plotting")  # a missing package is reported before the work
     found = identify(
         mechanism_of(arguments),
         arguments.data,
@@ -47,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     for path in arguments.output:
         _save(found, path)
-    lines = [str(found), *(f"wrote {path}" for path in arguments.output)]
+    lines = [str(found), *wrote(arguments.output)]
     print(json.dumps(found.to_dict(), indent=2) if arguments.json else "\n".join(lines))
     return 0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,12 @@ import numpy as np
 
 import linkwork as lw
 from linkwork._util.checks import FloatArray
+from linkwork._util.names import quoted
+from linkwork.analysis.tables import TIMES, read_csv
 from linkwork.cli.info import add_method
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
-from linkwork.cli.result_files import DATA, PICTURES, add_output, check_files, is_picture
+from linkwork.cli.result_files import DATA, PICTURES, add_output, check_files, is_picture, wrote
 from linkwork.cli.shared import add_loads, aligned, load
-
-TIMES = ("time", "t")  # names of the column with the times
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,21 +35,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--motor", action="append", metavar="NAME", help=motor_help)
     weight_help = "of a motor's load in the norm, as A=2; may be repeated (default: 1)"
     add("--weight", type=load, action="append", default=[], metavar="MOTOR=WEIGHT", help=weight_help)
-    limit_help = "largest load of a motor [N.m or N]; may be repeated; others keep the limits of joints and actuators"
+    limit_help = (
+        "limit of a motor's load in both directions [N.m or N], as A=5; may be repeated; other motors have the limits "
+        "of their joints and actuators, as with --own-limits"
+    )
     add("--max-load", type=load, action="append", default=[], metavar="MOTOR=LOAD", help=limit_help)
     add("--own-limits", action="store_true", help="keep the limits that the mechanism gives its joints and actuators")
     add_method(parser)
     add_loads(parser)
-    add("--columns", nargs="+", metavar="NAME", help="what to write or plot, as A.tau (default: all; plotted: loads)")
-    add("--envelope", action="store_true", help="plot load over speed of each motor, not over time")
+    add(
+        "--columns",
+        nargs="+",
+        metavar="NAME",
+        help="columns to write or plot by -o, as A.tau (default: all; plotted: loads)",
+    )
+    add("--envelope", action="store_true", help="plots by -o show load over speed of each motor, not over time")
     add_output(parser, "write loads over time or a plot", (*DATA, *PICTURES))
     add("--json", action="store_true", help="print the summary as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Find the loads by the arguments; those before a failure are written as well."""
+    _check(arguments)
     model = lw.compile(mechanism_of(arguments), arguments.method)
-    check_files(arguments.output)
     t, columns = read_table(arguments.motion)
     limits = dict(arguments.max_load) or (True if arguments.own_limits else None)
     try:
@@ -75,41 +82,22 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse, before anything is computed, files that cannot be written, and options that have no effect."""
+    check_files(arguments.output)
+    if arguments.columns and not arguments.output:
+        raise lw.MechanismError("--columns selects what -o FILE writes or plots: give -o FILE")
+    if arguments.envelope and not any(map(is_picture, arguments.output)):
+        raise lw.MechanismError(f"--envelope is for a plot: give -o FILE that ends in {' or '.join(PICTURES)}")
+
+
 def read_table(path: Path) -> tuple[FloatArray, dict[str, FloatArray]]:
     """Return the times and the columns of a .csv file by name."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [row for row in csv.reader(file, skipinitialspace=True) if row]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise lw.MechanismError(f"{path} is no table of text ({error}): give a .csv file") from error
-    if len(rows) < 2:
-        raise lw.MechanismError(f"{path} has no rows: give a header of names, then numbers")
-    names = [name.strip() for name in rows[0]]
-    if repeated := {name for name in names if names.count(name) > 1}:
-        raise lw.MechanismError(f"{path}: the header names {min(repeated)!r} twice")
-    for number, row in enumerate(rows[1:], start=2):
-        if len(row) != len(names):
-            raise lw.MechanismError(f"{path}, row {number}: {len(row)} values, and the header has {len(names)} names")
-    columns: dict[str, FloatArray] = {}
-    for name, values in zip(names, zip(*rows[1:], strict=True), strict=True):
-        numbers = [_number(text) for text in values]
-        if all(one is None for one in numbers):
-            continue  # a column of texts
-        if None in numbers:
-            first = numbers.index(None)
-            raise lw.MechanismError(f"{path}, row {first + 2}: {name!r} is {values[first]!r}, and no number")
-        columns[name] = np.array(numbers, dtype=np.float64)
+    columns = read_csv(path)
     time = next((name for name in TIMES if name in columns), None)
     if time is None:
-        raise lw.MechanismError(f"{path} has no column 'time' of numbers, s; its columns are {', '.join(names)}")
+        raise lw.MechanismError(f"{path} has no column 'time' of numbers, s; its columns are {quoted(columns)}")
     return columns.pop(time), columns
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def motion_of(model: lw.Model, columns: dict[str, FloatArray]) -> Any:
@@ -152,4 +140,4 @@ def summary(loads: lw.MotorLoads, arguments: argparse.Namespace) -> str:
     lines = [f"{loads.name}: {len(loads)} rows, {loads.t[0]:g} to {loads.t[-1]:g} s", *table]
     worst = int(np.argmin(loads["conditioning"]))
     rows = [("conditioning", f"at least {loads['conditioning'][worst]:.3g}, at t = {loads.t[worst]:.6g} s")]
-    return "\n".join([*lines, *aligned(rows), *(f"wrote {path}" for path in arguments.output)])
+    return "\n".join([*lines, *aligned(rows), *wrote(arguments.output)])

@@ -10,7 +10,7 @@ import numpy as np
 
 import linkwork as lw
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
-from linkwork.cli.result_files import add_output, check_files
+from linkwork.cli.result_files import add_output, check_files, wrote
 from linkwork.cli.shared import aligned
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     )
     for path in arguments.output:
         result.to_csv(path)
-    print(json.dumps(_facts(result), indent=2) if arguments.json else _as_text(result, model))
+    lines = [_as_text(result, model), *wrote(arguments.output)]
+    print(json.dumps(_facts(result), indent=2) if arguments.json else "\n".join(lines))
     return 0 if result.found else 1
 
 

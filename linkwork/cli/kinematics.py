@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import linkwork as lw
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
-from linkwork.cli.result_files import PICTURES, add_output, check_files, is_picture
+from linkwork.cli.result_files import PICTURES, add_output, check_files, is_picture, wrote
 from linkwork.cli.shared import aligned
 
 if TYPE_CHECKING:
@@ -104,4 +104,4 @@ def _as_text(facts: dict[str, Any], paths: list[Path]) -> str:
     rows = [(name, f"{one['min']: .6g} to {one['max']:.6g}", one["unit"]) for name, one in facts["ranges"].items()]
     lines += ["ranges", *aligned(rows)]
     lines += [f"least conditioning {facts['least_conditioning']:.3g}"]
-    return "\n".join([*lines, *(f"wrote {path}" for path in paths)])
+    return "\n".join([*lines, *wrote(paths)])

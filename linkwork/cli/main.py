@@ -138,6 +138,12 @@ COMMANDS = {
         "Each point runs in its own worker process, locally\nor on a Dask cluster. Run the command again to resume.",
         "linkwork sweep car.ssp --grid plant.mode=1,2,3 --latin plant.m=0.5..2 plant.c=1..10:log --samples 200 -o out",
     ),
+    "completion": Command(
+        "completion",
+        "print the script with which a shell completes this command line",
+        "It completes commands, options,\nchoices and files. It needs the extra 'completion'.",
+        "linkwork completion bash > ~/.local/share/bash-completion/completions/linkwork",
+    ),
 }
 
 

@@ -82,6 +82,11 @@ def check_files(paths: Iterable[Path]) -> None:
             check_film(path)
 
 
+def wrote(paths: Iterable[Path]) -> list[str]:
+    """Return the lines that name the files written."""
+    return [f"wrote {path}" for path in paths]
+
+
 def save(result: Result, path: Path, columns: Sequence[str] | None = None) -> None:
     """Write columns of a simulation (by default all; in a plot the states) in the format of the suffix."""
     if is_picture(path):

@@ -11,7 +11,7 @@ import linkwork as lw
 from linkwork.analysis.workspace import POINTS, Workspace
 from linkwork.cli.inverse_kinematics import add_limits, values
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
-from linkwork.cli.result_files import PICTURES, add_output, check_files, is_picture
+from linkwork.cli.result_files import PICTURES, add_output, check_files, is_picture, wrote
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
             found.plot(path)
         else:
             found.to_csv(path)
-    print(json.dumps(_facts(found), indent=2) if arguments.json else found)
+    lines = [str(found), *wrote(arguments.output)]
+    print(json.dumps(_facts(found), indent=2) if arguments.json else "\n".join(lines))
     return 0
 
 

@@ -63,6 +63,7 @@ NEAR = {
     "controller": ("--resuorce", "--resource"),
     "run": ("--t-edn", "--t-end"),
     "sweep": ("--gird", "--grid"),
+    "completion": ("--hlep", "--help"),
 }
 
 

@@ -31,6 +31,7 @@ def test_it_prints_a_table_and_writes_the_state(file: str, capsys: pytest.Captur
     assert main(["equilibrium", file, "-o", "rest.json"]) == 0
     text = capsys.readouterr().out
     assert "stable" in text
+    assert text.endswith("\nwrote rest.json\n")
     assert re.search(r"A\.q +1\.5708\n", text)
     model = lw.compile(lw.load(file))
     assert lw.State.load("rest.json", model)["A.q"] == pytest.approx(np.pi / 2, abs=1e-13)

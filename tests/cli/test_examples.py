@@ -349,6 +349,24 @@ def test_n_body_pendulum(example, tmp_path, capsys, needs):
 
 
 @pytest.mark.slow
+def test_swing_up(example, tmp_path, capsys, needs):
+    """The motion of the plan is one of the mechanism: feedback has nearly nothing to correct."""
+    needs("casadi")
+    needs("matplotlib")
+    module = example("swing_up")
+    found, result = module.main(tmp_path)
+    assert "IPOPT: " in capsys.readouterr().out
+    assert (tmp_path / "swing_up.png").is_file()
+    assert module.deviations(found, result).max() < 1e-3
+    angle = result["L.q"] + result["elbow_l.q"]
+    tip = result["distal_l.r"][:, 2] - module.DISTAL * np.sin(angle)
+    assert tip[0] < -0.3 < 0.3 < tip[-1]
+    for motor in module.MOTORS:
+        assert np.abs(found.torques[f"{motor}.tau"]).max() < module.LIMIT + 1e-6
+        assert abs(result[f"{motor}.u"][-1]) < 0.01
+
+
+@pytest.mark.slow
 def test_cosim_split(example, tmp_path, needs):
     """Masters have the orders that they promise, against the mechanism in one piece."""
     needs("fmpy")

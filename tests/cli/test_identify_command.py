@@ -31,7 +31,10 @@ def test_parameters_are_printed_and_written(files, tmp_path, capsys, needs):
     out = capsys.readouterr().out
     assert "Identification: 2 of 2" in out
     assert f"wrote {table}" in out
-    assert table.read_text().startswith("combination,value,std,unit\narm.m,2.0")
+    header, mass, _ = table.read_text().splitlines()
+    assert header == "combination,value,std,unit"
+    assert mass.startswith("arm.m,")
+    assert float(mass.split(",")[1]) == pytest.approx(2.0, rel=1e-9)
 
 
 def test_json_has_the_combinations(files, tmp_path, capsys):
@@ -48,3 +51,22 @@ def test_failures_give_the_reason_in_one_line(files, capsys):
     assert "did you mean 'arm.m'" in capsys.readouterr().err
     assert main(["identify", files[0], files[1] + ".csv"]) == 1
     assert "cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("time,A.q\n0,1\n\n0.1,fast\n", "data.csv, line 4: 'A.q' is 'fast', and no number"),
+        ("time,A.q,A.tau\n0,1,off\n0.1,2,off\n", "data.csv, line 2: 'A.tau' is 'off', and no number"),
+        ("time,A.q,A.q\n0,1,1\n", "data.csv: the header names 'A.q' twice"),
+        ("time,A.q\n0,1\n1\n", "data.csv, line 3: 1 values, and the header has 2 names"),
+        (
+            "time,A.q,A.taau\n0,1,1\n",
+            "'A.taau' is no variable of the mechanism, as a column with a dot in its name must be",
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_named_with_its_line(files, tmp_path, capsys, content, text):
+    (tmp_path / "data.csv").write_text(content)
+    assert main(["identify", *files, "--parameter", "arm.m"]) == 1
+    assert text in capsys.readouterr().err

@@ -82,13 +82,23 @@ def test_what_is_wrong_is_named(four_bar: Path, tmp_path: Path, capsys: pytest.C
         ([mech, str(tmp_path / "none.csv"), "--motor", "A"], "none.csv"),
     ]
     (tmp_path / "short.csv").write_text("time,A.q\n0.0\n")
-    cases.append(([mech, str(tmp_path / "short.csv"), "--motor", "A"], "row 2: 1 values"))
+    cases.append(([mech, str(tmp_path / "short.csv"), "--motor", "A"], "line 2: 1 values"))
     (tmp_path / "word.csv").write_text("time,A.q\n0.0,0.1\n0.1,often\n")
-    cases.append(([mech, str(tmp_path / "word.csv"), "--motor", "A"], "row 3: 'A.q' is 'often'"))
+    cases.append(([mech, str(tmp_path / "word.csv"), "--motor", "A"], "line 3: 'A.q' is 'often'"))
     (tmp_path / "twice.csv").write_text("time,A.q,A.q\n0.0,0.1,0.1\n0.1,0.2,0.2\n")
     cases.append(([mech, str(tmp_path / "twice.csv"), "--motor", "A"], "names 'A.q' twice"))
     (tmp_path / "bytes.csv").write_bytes(bytes(range(256)))
     cases.append(([mech, str(tmp_path / "bytes.csv"), "--motor", "A"], "bytes.csv is no table of text"))
+    one = table(tmp_path / "one.csv", {"time": T[:1], "A.q": -0.7 + T[:1]})
+    slow = table(tmp_path / "slow.csv", {"time": T, "A.q": -0.7 + T**2})
+    late = [mech, table(tmp_path / "late.csv", {"time": T[::-1], "A.q": T}), "--motor", "A"]
+    cases += [
+        ([mech, one, "--motor", "A"], "motion of 'A.q': one row has no rate and no acceleration"),
+        (late, "row 2, t = 0.48 s, does not follow t = 0.5 s"),
+        ([mech, slow, "--motor", "A", "--columns", "A.tau"], "--columns selects what -o FILE writes or plots"),
+        ([mech, slow, "--motor", "A", "--envelope"], "--envelope is for a plot"),
+        ([mech, slow, "--motor", "A", "--envelope", "-o", str(tmp_path / "o.csv")], "give -o FILE that ends in .png"),
+    ]
     for arguments, text in cases:
         assert main([command, *arguments]) == 1
         assert text in capsys.readouterr().err

@@ -37,7 +37,7 @@ VIEW = {
 # Part: what it may import, besides the standard library and itself. Longer names win over shorter ones.
 PYTHON_ARROWS = {
     "linkwork.errors": set(),
-    "linkwork._util": {"numpy", "linkwork.errors"},
+    "linkwork._util": {"numpy", "scipy", "threadpoolctl", "linkwork.errors"},
     "linkwork.mechanism": {"numpy", "linkwork.errors", "linkwork._util"},
     "linkwork.compiler": {"numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.core"},
     "linkwork.variables": {

@@ -136,3 +136,11 @@ def test_run_explains_itself(checkout: Path) -> None:
     refused = subprocess.run([shell, str(checkout / "run"), "nonsense"], capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     assert "usage" in refused.stderr
+
+
+def test_the_version_is_the_same_everywhere(checkout):
+    citation = (checkout / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {linkwork.__version__}\n" in citation
+    newest = re.search(r"^## \[(.*)\]", (checkout / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert newest is not None
+    assert newest[1] == linkwork.__version__

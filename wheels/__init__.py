@@ -1,0 +1,1 @@
+"""Wheels for all platforms from one machine, by the compiler of the package ziglang: `./run wheels`."""
