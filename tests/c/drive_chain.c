@@ -1,33 +1,19 @@
 /* Calls every lw_chain and lw_ida function, with valid and invalid arguments, for chains of 1 to N bodies. Run it with
  * the sanitizers and valgrind: Python tests check the numbers, this driver checks memory and error returns. */
+#include "expect.h"
 #include "linkwork.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int failures;
-static int32_t bodies;
-
-#define EXPECT(condition)                                                                        \
-  do {                                                                                           \
-    if (!(condition)) {                                                                          \
-      fprintf(stderr, "%s:%d: %d bodies: not so: %s\n", __FILE__, __LINE__, bodies, #condition); \
-      failures++;                                                                                \
-    }                                                                                            \
-  } while (0)
-
 enum { UNKNOWNS = 14 };
 
 /* An allocation of exactly this size, so that access past the end is detected; numbers between -1 and 1. */
 static double *reals(size_t n) {
-  static uint32_t seed = 12345;
   double *p = malloc(n * sizeof *p);
   if (!p) exit(2);
-  for (size_t i = 0; i < n; i++) {
-    seed = seed * 1664525u + 1013904223u;
-    p[i] = 2.0 * seed / 4294967296.0 - 1.0;
-  }
+  for (size_t i = 0; i < n; i++) p[i] = 2.0 * random_below(UINT32_MAX) / UINT32_MAX - 1.0;
   return p;
 }
 
@@ -145,7 +131,9 @@ static void drive(int32_t n, int32_t dense) {
   const size_t size = UNKNOWNS * (size_t)n;
   double *x = reals(size), *xdot = reals(size), *b = reals(size), *out = reals(size), *matrix = reals(size * size);
   lw_chain *chain = make(n, dense);
-  bodies = n;
+  static char bodies[30];
+  snprintf(bodies, sizeof bodies, "%d bodies", (int)n);
+  subject = bodies;
   EXPECT(lw_chain_solve(chain, b, out) == LW_ERROR_USAGE);
   lw_chain_jacobian(chain, x, xdot, 10.0, matrix);
   EXPECT(lw_chain_factor(chain, x, xdot, 10.0) == LW_OK);

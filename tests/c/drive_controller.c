@@ -4,29 +4,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "expect.h"
 #include "fmi3.h"
 #include "instance.h"
 #include "use_controller.h"
 
 enum { ALTERED = 4000, CALLS = 4000, LIST = 6 };
 
-static const char *subject = "";
-static int failures, accepted, restored;
+static int accepted, restored;
 static uint64_t sum;
-
-#define EXPECT(what)                                                          \
-  do {                                                                        \
-    if (!(what)) {                                                            \
-      failures++;                                                             \
-      fprintf(stderr, "%s: line %d: not so: %s\n", subject, __LINE__, #what); \
-    }                                                                         \
-  } while (0)
-
-static uint64_t random_state = 1;
-static uint32_t random_below(uint32_t n) {
-  random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return (uint32_t)(random_state >> 33) % n;
-}
 
 /* A copy of exactly this size, so that the sanitizer sees each byte read beyond it. */
 static void use_copy(const unsigned char *bytes, size_t size, uint32_t changes) {

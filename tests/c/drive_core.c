@@ -1,21 +1,11 @@
 /* Calls every function of linkwork.h on each model file, with valid and invalid arguments. Run it with the sanitizers
  * and valgrind: Python tests check the numbers, this driver checks memory and error returns. */
+#include "expect.h"
 #include "linkwork.h"
 #include "model_file.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int failures;
-static const char *subject;
-
-#define EXPECT(condition)                                                                  \
-  do {                                                                                     \
-    if (!(condition)) {                                                                    \
-      fprintf(stderr, "%s:%d: %s: not so: %s\n", __FILE__, __LINE__, subject, #condition); \
-      failures++;                                                                          \
-    }                                                                                      \
-  } while (0)
 
 typedef struct bench {
   const lw_model *model;

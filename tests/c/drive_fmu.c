@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "expect.h"
 #include "fmi2.h"
 #include "fmi3.h"
 #include "instance.h"
@@ -14,17 +15,6 @@
 #include "model_file.h"
 
 enum { LIST = 8, RANDOM_CALLS = 3000 };
-
-static const char *subject = "";
-static int failures;
-
-#define EXPECT(what)                                                          \
-  do {                                                                        \
-    if (!(what)) {                                                            \
-      failures++;                                                             \
-      fprintf(stderr, "%s: line %d: not so: %s\n", subject, __LINE__, #what); \
-    }                                                                         \
-  } while (0)
 
 /* ---- the scene: a resources folder, its token, the sizes ---------------------------------------------- */
 
@@ -126,7 +116,6 @@ static void log3_line(fmi3InstanceEnvironment e, fmi3Status status, fmi3String c
 static void *stepping;
 static const uint32_t *input;
 static uint32_t n_inputs;
-static uint32_t random_below(uint32_t n);
 
 static void intermediate_update(fmi3InstanceEnvironment e, fmi3Float64 time, fmi3Boolean set, fmi3Boolean get,
                                 fmi3Boolean finished, fmi3Boolean can_return_early, fmi3Boolean *wanted,
@@ -318,13 +307,6 @@ static void corrupt_states(const scene *s, fmu_kind kind) {
 }
 
 /* ---- random calls ------------------------------------------------------------------------------------- */
-
-static uint32_t random_state = 1;
-
-static uint32_t random_below(uint32_t n) { /* 0 to n - 1 */
-  random_state = random_state * UINT32_C(1664525) + UINT32_C(1013904223);
-  return (uint32_t)(((uint64_t)random_state * n) >> 32);
-}
 
 static double random_number(void) {
   static const double odd[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e308};
