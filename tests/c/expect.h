@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-static const char *subject = ""; /* what is driven: a file, a folder */
+static const char *subject = ""; /* the file or folder at hand */
 static int failures;
 
 #define EXPECT(condition)                                                                  \

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
 
 from linkwork.controllers.native.interface import FIRST_REFERENCE, Interface, Variable
 from linkwork.controllers.native.structure import Structure
 from linkwork.fmu.export.interface_file import MAGIC as INTERFACE_MAGIC
+from linkwork.fmu.export.interface_file import counted, words
 
 MAGIC = b"LWCTRL01"
 _VALUES = {"real": 1, "boolean": 2, "integer": 4}
@@ -20,10 +20,10 @@ def controller_bytes(law: str, structure: Structure, interface: Interface) -> by
         (
             MAGIC,
             _text(law),
-            _words(len(structure.sizes), *structure.sizes),
-            _words(len(interface.variables)),
+            words(len(structure.sizes), *structure.sizes),
+            words(len(interface.variables)),
             *map(_variable, interface.variables),
-            _words(len(structure.numbers)),
+            words(len(structure.numbers)),
             struct.pack(f"<{len(structure.numbers)}d", *structure.numbers),
         )
     )
@@ -38,13 +38,13 @@ def dependency_bytes(interface: Interface, fmi: str) -> bytes:
     count = interface.time + 1 if first else 0
     variables = [word for position in range(count) for word in (position, 1)]
     unknowns = sorted(interface.dependencies.items())
-    rows = [_words(position + first) + _counted(known + first for known in knowns) for position, knowns in unknowns]
-    known = _counted(position + first for position in interface.knowns)
-    return b"".join([INTERFACE_MAGIC, _words(0, 0), _words(count, *variables), known, _words(len(unknowns)), *rows])
+    rows = [words(position + first) + counted(known + first for known in knowns) for position, knowns in unknowns]
+    known = counted(position + first for position in interface.knowns)
+    return b"".join([INTERFACE_MAGIC, words(0, 0), words(count, *variables), known, words(len(unknowns)), *rows])
 
 
 def _variable(one: Variable) -> bytes:
-    return _words(_VALUES[one.type], _role(one)) + struct.pack("<d", one.start) + _text(one.name)
+    return words(_VALUES[one.type], _role(one)) + struct.pack("<d", one.start) + _text(one.name)
 
 
 def _role(one: Variable) -> int:
@@ -55,13 +55,4 @@ def _role(one: Variable) -> int:
 
 def _text(text: str) -> bytes:
     data = text.encode()
-    return _words(len(data)) + data
-
-
-def _counted(numbers: Iterable[int]) -> bytes:
-    listed = list(numbers)
-    return _words(len(listed), *listed)
-
-
-def _words(*numbers: int) -> bytes:
-    return struct.pack(f"<{len(numbers)}I", *numbers)
+    return words(len(data)) + data

@@ -23,52 +23,54 @@ def interface_bytes(content: Content, fmi: str) -> bytes:
     - outputs, derivatives of states and event indicators: value reference, number of dependencies and the value
       references of these, or `ON_ALL` for all of the list before.
     """
-    independents = b"".join(map(_counted, content.independents))
+    independents = b"".join(map(counted, content.independents))
     if fmi == "2.0":
-        return MAGIC + independents + _words(0) + _counted(set(content.knowns)) + _unknowns(content, None)
+        return MAGIC + independents + words(0) + counted(set(content.knowns)) + _unknowns(content, None)
     number = content.numbered()
-    knowns = _counted({number[at] for at in content.knowns})
+    knowns = counted({number[at] for at in content.knowns})
     magic = MAGIC if content.dae is None else DAE_MAGIC
     return magic + independents + _variables(content) + knowns + _unknowns(content, number)
 
 
 def _variables(content: Content) -> bytes:
-    words: list[int] = []
+    listed: list[int] = []
     for row in content.all_rows:
         for at, entry in zip(row.offsets, row.form.entries, strict=True):
-            words += (at, entry.size)
+            listed += (at, entry.size)
     if content.dae is not None:
         for at in content.dae.offsets:
-            words += (at, 1)
-    return _words(len(words) // 2, *words)
+            listed += (at, 1)
+    return words(len(listed) // 2, *listed)
 
 
 def _unknowns(content: Content, number: dict[int, int] | None) -> bytes:
     """`number`: value references by offset; None: they are the same."""
     found: dict[int, bytes] = {}
     last: list[int] | None = None
-    labels = on_all = _words(ON_ALL)
+    labels = on_all = words(ON_ALL)
     for places in (content.outputs, content.derivatives, content.event_indicators):
         for row, i in places:
             knowns = row.depends[i]
             if knowns is not last:  # neighbours mostly depend on the same
-                last, labels = knowns, on_all if knowns is None else _counted(_numbers(knowns, number))
+                last, labels = knowns, on_all if knowns is None else counted(_numbers(knowns, number))
             at = row.offsets[i]
             found[at if number is None else number[at]] = labels
     if content.dae is not None and number is not None:
         for at, on in zip(content.dae.residuals, content.dae.dependencies, strict=True):
-            found[number[at]] = _counted(_numbers(on, number))
-    return _words(len(found)) + b"".join([_WORD.pack(at) + found[at] for at in sorted(found)])
+            found[number[at]] = counted(_numbers(on, number))
+    return words(len(found)) + b"".join([_WORD.pack(at) + found[at] for at in sorted(found)])
 
 
 def _numbers(offsets: Sequence[int], number: dict[int, int] | None) -> Sequence[int]:
     return offsets if number is None else [number[at] for at in offsets]
 
 
-def _counted(numbers: Iterable[int]) -> bytes:
+def counted(numbers: Iterable[int]) -> bytes:
+    """Return the numbers in ascending order behind how many they are."""
     ascending = sorted(numbers)
-    return _words(len(ascending), *ascending)
+    return words(len(ascending), *ascending)
 
 
-def _words(*numbers: int) -> bytes:
+def words(*numbers: int) -> bytes:
+    """Return each number as 32 bits, the first byte the least."""
     return struct.pack(f"<{len(numbers)}I", *numbers)
