@@ -122,8 +122,8 @@ COMMANDS = {
     ),
     "controller": Command(
         "controller",
-        "write a controller in Python as an FMU",
-        "A custom file or a built-in controller,\nfor Co-Simulation with the FMUs of mechanisms.",
+        "write a controller as an FMU",
+        "A Python file, or a built-in\ncontroller, for Co-Simulation with the FMUs of mechanisms.",
         "linkwork controller pid -o pid.fmu --set kp=20 --set ki=5",
     ),
     "run": Command(
