@@ -84,7 +84,7 @@ class Controller(Fmi2Slave):  # type: ignore[misc]
     ) -> None:
         """Declare a parameter; a setting of its name goes before `start`."""
         kind = float if type(start) is int else type(start)
-        value = kind(self.setting(name, start))
+        value = _as_kind(kind, self.setting(name, start), name)
         variability = Fmi2Variability.tunable if tunable else Fmi2Variability.fixed
         self._add(name, value, unit, description, Fmi2Causality.parameter, variability=variability)
 
@@ -241,6 +241,16 @@ class Controller(Fmi2Slave):  # type: ignore[misc]
         variable.getter = lambda: self.__dict__[name]
         variable.setter = lambda value: self.__dict__.__setitem__(name, value)
         self.register_variable(variable, nested=False)
+
+
+def _as_kind(kind: type, value: Any, name: str) -> Any:
+    """Return a setting as its parameter has it."""
+    if kind is bool and not isinstance(value, bool) and value not in (0, 1):
+        raise ValueError(f"setting {name!r} must be true or false, not {value!r}")
+    try:
+        return kind(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"setting {name!r} must be a number, not {value!r}") from None
 
 
 def _settings(resources: str | None) -> dict[str, Any]:

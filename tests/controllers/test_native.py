@@ -391,8 +391,10 @@ def test_wrong_versions_start_values_and_settings_are_refused(tmp_path):
         controllers.pid(path, fmi="1.0")
     with pytest.raises(FmuError, match="'kp': its start value is not a number"):
         controllers.pid(path, kp=math.nan)
-    with pytest.raises(FmuError, match="pid cannot be made: ValueError"):
+    with pytest.raises(FmuError, match="setting 'kp' must be a number, not 'much'"):
         controllers.pid(path, kp="much")
+    with pytest.raises(FmuError, match="setting 'continuous' must be true or false, not 'False'"):
+        controllers.skyhook(path, continuous="False")
     assert not path.exists()
 
 

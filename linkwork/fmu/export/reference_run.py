@@ -286,6 +286,8 @@ def _read(path: Path) -> dict[str, list[Any]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = [row for row in csv.reader(file, skipinitialspace=True) if row]
+    except FileNotFoundError as problem:
+        raise ExportError(f"there is no file {path} for the reference") from problem
     except (OSError, UnicodeDecodeError, csv.Error) as problem:
         raise ExportError(f"the reference {path} cannot be read: {problem}") from problem
     if not rows:
