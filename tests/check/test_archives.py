@@ -29,6 +29,11 @@ def library(e: Edit) -> str:
     return next(name for name in e.files if name.startswith("binaries/"))
 
 
+def removed(e: Edit, folder: str) -> None:
+    for name in [one for one in e.files if one.startswith(folder)]:
+        del e.files[name]
+
+
 def moved(e: Edit, name: str, other: str) -> None:
     e.files[other] = e.files.pop(name)
 
@@ -75,7 +80,7 @@ RULES = [
         lambda e: moved(e, "documentation/index.html", "documentation/a.txt"),
         VERSIONS,
     ),
-    ("documentation", "there is no documentation", lambda e: e.files.pop("documentation/index.html"), VERSIONS),
+    ("documentation", "there is no documentation", lambda e: removed(e, "documentation/"), VERSIONS),
     ("icons", None, lambda e: icons(e, "hinge.q", "icon", "t", base="t"), ("3.0",)),
     ("icons", "names the variable 'hinge.w'", lambda e: icons(e, "hinge.w", "icon"), ("3.0",)),
     ("icons", "has no terminalsAndIcons/icon.png", lambda e: icons(e, "hinge.q"), ("3.0",)),
