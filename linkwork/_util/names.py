@@ -1,4 +1,4 @@
-"""Names in messages and plots: lists, the nearest one to an unknown name. It imports nothing of the package."""
+"""Names in messages and plots: lists, counts, the nearest one to an unknown name. It imports nothing of the package."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ def quoted(names: Iterable[str], most: int = MOST_LISTED) -> str:
     if len(listed) > most:
         listed = [*listed[: most - 1], f"... ({len(listed) - most} more)", listed[-1]]
     return ", ".join(listed)
+
+
+def number_of(count: int, one: str, many: str = "") -> str:
+    """Return a count and the noun that it is of.
+
+    >>> number_of(1, "loop"), number_of(2, "loop"), number_of(0, "body", "bodies")
+    ('1 loop', '2 loops', '0 bodies')
+    """
+    return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
 def nearest(name: object, known: Iterable[str]) -> list[str]:

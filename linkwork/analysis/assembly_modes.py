@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, finite, number
 from linkwork._util.keywords import checks_keywords
-from linkwork._util.names import quoted
+from linkwork._util.names import number_of, quoted
 from linkwork._util.one_thread import on_one_thread
 from linkwork._util.optional import optional_import
 from linkwork._util.progress import Progress, ProgressOption
@@ -224,7 +224,7 @@ class _Search:
         held = f"with {quoted(self.names)} held" if self.names else "while q holds nothing"
         if self.free:
             raise MechanismError(
-                f"the mechanism can still move {held} ({_counted(self.free, 'degree')} of freedom): hold more, as "
+                f"the mechanism can still move {held} ({number_of(self.free, 'degree')} of freedom): hold more, as "
                 "many coordinates as it has degrees of freedom, in q"
             )
         if self.singular:
@@ -236,12 +236,12 @@ class _Search:
         dof = self.space.tangent().dof
         if len(self.names) > dof:
             raise AssemblyError(
-                f"no closed pose was found from {_counted(starts, 'start')}: q holds "
-                f"{_counted(len(self.names), 'value')}, and the mechanism has {_counted(dof, 'degree')} of freedom in "
-                "its start, so that they contradict each other unless they fit to 1e-12: hold fewer"
+                f"no closed pose was found from {number_of(starts, 'start')}: q holds "
+                f"{number_of(len(self.names), 'value')}, and the mechanism has {number_of(dof, 'degree')} of freedom "
+                "in its start, so that they contradict each other unless they fit to 1e-12: hold fewer"
             )
         remedy = "the held values may be out of reach: try others" if self.names else "its loops may not close"
-        raise AssemblyError(f"no closed pose was found from {_counted(starts, 'start')}: {remedy}, or more starts")
+        raise AssemblyError(f"no closed pose was found from {number_of(starts, 'start')}: {remedy}, or more starts")
 
     def _scattered(self, rng: np.random.Generator) -> FloatArray:
         """Return a random pose: any angle, any orientation, displacements within the size of the mechanism."""
@@ -319,10 +319,6 @@ class _Search:
             states.append(self.space.state())
         hits = [self.hits[k] for k in order]
         return AssemblyModes(states, hits, growth, np.array(conditioning), np.array(residuals))
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def _unit(quaternion: FloatArray) -> FloatArray:

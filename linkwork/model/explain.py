@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from linkwork._util.names import number_of
 from linkwork.compiler.massless import refusals
 from linkwork.compiler.method_choice import Choice, choose
 from linkwork.compiler.methods import METHODS
@@ -44,7 +45,7 @@ def explain(system: ModelBase, state: State | None = None) -> str:
     dof = count_dof(system, found)
     redundant = _redundant(system, state)
     fate = "" if dof else f": {_fate(system.mechanism.couplings.values())}"
-    title = f"{_title(system)}, {_counted(dof, *_DOF)} {where}{fate}"
+    title = f"{_title(system)}, {number_of(dof, *_DOF)} {where}{fate}"
     return "\n".join([title, "", *_parts(system, found), *redundant])
 
 
@@ -54,7 +55,7 @@ def _title(system: ModelBase) -> str:
         *((s.bodies, "body", "bodies"), (s.joints, "joint"), (s.loops, "loop")),
         *((len(mech.couplings), "coupling"), (len(mech.distances), "distance")),
     )
-    return f"{mech.name}: {', '.join(_counted(*count) for count in counts if count[0])}"
+    return f"{mech.name}: {', '.join(number_of(*count) for count in counts if count[0])}"
 
 
 def _fate(couplings: Iterable[Coupling]) -> str:
@@ -100,7 +101,7 @@ def _redundant(system: ModelBase, state: State | None) -> list[str]:
     head = f"redundant constraints: {found.speeds} speeds - {found.equations} equations + {len(found)} redundant ones"
     return [
         "",
-        f"{head} leave {_counted(found.dof, *_DOF)}",
+        f"{head} leave {number_of(found.dof, *_DOF)}",
         *(f"  {one}" for one in shown),
         *_more(len(found) - len(shown), "constraints"),
     ]
@@ -259,11 +260,11 @@ def _cluster(system: ModelBase, number: int, choice: Choice | None, found: AtSta
         *((len(cluster.loops), "loop"), (len(own), "coupling"), (len(cluster.distances), "distance")),
         (len(locks), "joint that may lock" if len(locks) == 1 else "joints that may lock"),
     ]
-    what = " and ".join(_counted(*count) for count in held if count[0])
+    what = " and ".join(number_of(*count) for count in held if count[0])
     if sum(count for count, _ in held) > 1:
         what += ", solved together"
-    speeds = _counted(expected.columns, "speed")
-    bodies, equations = _counted(len(cluster.links), "body", "bodies"), _counted(expected.rows, "equation")
+    speeds = number_of(expected.columns, "speed")
+    bodies, equations = number_of(len(cluster.links), "body", "bodies"), number_of(expected.rows, "equation")
     yield f"{what}, on {root}: {bodies}, {speeds} in {equations}"
     yield from _ears(system, cluster, found)
     names = list(mech.couplings)
@@ -282,7 +283,7 @@ def _cluster(system: ModelBase, number: int, choice: Choice | None, found: AtSta
         more = f", though regular poses have {expected.dof}" if len(free) > expected.dof else ""
         follow = f"all speeds follow from {_listed(free)} in this pose"
         fate = follow if free else _fate(list(mech.couplings.values())[k] for k in own)
-        yield f"  {_counted(len(free), *_DOF)}{more}: {fate}"
+        yield f"  {number_of(len(free), *_DOF)}{more}: {fate}"
 
 
 def _ears(system: ModelBase, cluster: Cluster, found: AtState | None) -> Iterator[str]:
@@ -346,10 +347,6 @@ def _method(choice: Choice) -> Iterator[str]:
 
 
 _DOF = ("degree of freedom", "degrees of freedom")
-
-
-def _counted(count: int, one: str, many: str = "") -> str:
-    return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from linkwork._util.names import number_of
 from linkwork.draw.mechanism_picture import MOST_BODIES, picture
 from linkwork.fmu.export.content import Causality, Content, Entry
 from linkwork.fmu.export.documentation_text import CONVENTIONS, EQUATIONS, USE
@@ -83,15 +84,11 @@ _OTHERS = "Couplings, distances, forces, points of interest"
 
 def _summary(system: Model) -> str:
     s = system.sizes
-    loops = _counted(s.loops, "closed loop") if s.loops else "no closed loop"
+    loops = number_of(s.loops, "closed loop") if s.loops else "no closed loop"
     return (
-        f"A mechanism of {_counted(s.bodies, 'rigid body', 'rigid bodies')} and {_counted(s.joints, 'joint')} with "
+        f"A mechanism of {number_of(s.bodies, 'rigid body', 'rigid bodies')} and {number_of(s.joints, 'joint')} with "
         f"{loops}: {s.nq + s.nu} coordinates and speeds of its spanning tree."
     )
-
-
-def _counted(count: int, one: str, many: str = "") -> str:
-    return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
 def _figure(system: Model) -> str:
