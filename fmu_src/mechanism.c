@@ -228,6 +228,7 @@ static fmu_status exit_initialization(fmu *f) {
   fmu_status status = fmu_update_states(f); /* by assembly */
   if (status != FMU_OK) return status;
   lw_state_save(f->state, f->backup);
+  if (f->minimal) lw_minimal_keep_start(f->minimal);
   lw_step_accepted(f->state);
   status = fmu_start_events(f);
   if (status == FMU_OK) status = fmu_dae_start(f);

@@ -453,9 +453,12 @@ LW_API lw_status lw_minimal_create(lw_state *state, const uint32_t *q, int32_t n
                                    lw_minimal **minimal);
 LW_API void lw_minimal_free(lw_minimal *minimal);
 LW_API void lw_minimal_get(const lw_minimal *minimal, double *x);
+/* Keeps the present pose as the start, by default that of the first lw_minimal_set(). */
+LW_API void lw_minimal_keep_start(lw_minimal *minimal);
 /* Writes x into the state and finds all other coordinates and speeds at its time, inputs and parameters: by Newton's
- * iteration from those present, in steps so small that it stays on their branch. LW_ERROR_SINGULAR: x does not
- * determine the others there, or no pose on this branch has it; the state is as before. */
+ * iteration from those present, else from the start, in steps so small that it stays on their branch. The result is
+ * the same to rounding, whatever was set before. LW_ERROR_SINGULAR: x does not determine the others there, or no pose
+ * on this branch has it; the state is as before. */
 LW_API lw_status lw_minimal_set(lw_minimal *minimal, const double *x);
 LW_API lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot); /* [qdot_i; udot_i] */
 /* lw_directional_derivative() where of the states only the independent ones are knowns, and the others follow. */

@@ -52,7 +52,7 @@ static int allocate_model(lw_minimal *m) {
   const size_t rows = (size_t)m->rows, nu = (size_t)m->nu, nq = (size_t)m->nq, q = (size_t)m->n_q, u = (size_t)m->n_u;
   m->q = calloc(q + u + 2 * nu + 1, sizeof *m->q);
   m->q_is_free = calloc(nq + nu + 1, 1);
-  m->J = calloc(2 * rows * nu + 5 * rows + 3 * nu + q + 2 * nq + 1, sizeof *m->J);
+  m->J = calloc(2 * rows * nu + 5 * rows + 3 * nu + q + 3 * nq + 1, sizeof *m->J);
   if (!m->q || !m->q_is_free || !m->J) return 0;
   m->u = m->q + q, m->dependent = m->u + u;
   m->u_is_free = m->q_is_free + nq;
@@ -63,7 +63,8 @@ static int allocate_model(lw_minimal *m) {
   m->dependents.diagonal = m->step + nu;
   m->initial_q = m->dependents.diagonal + nu;
   m->saved_q = m->initial_q + q;
-  m->saved_states = m->saved_q + nq;
+  m->start_q = m->saved_q + nq;
+  m->saved_states = m->start_q + nq;
   return 1;
 }
 

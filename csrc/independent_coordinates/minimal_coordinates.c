@@ -15,6 +15,7 @@
 /* At a relative pivot of p a fold of the motion is about p away, speeds grow as 1/p, and rounding leaves the dependent
  * coordinates uncertain by 1e-16/p: RANK_TOLERANCE bounds p. */
 #define LARGEST_STEP 0.3      /* of a dependent coordinate at once: rad, or lengths of its cluster */
+#define FOLD_SHARE 0.5        /* of the way to a fold, about: a longer step could come to another branch */
 #define CONTRACTION 0.25      /* of a Newton step to the one before: it is well inside its domain */
 #define STALE 1e-6            /* after a step that is smaller the matrix is as good as new */
 #define FOLD_PIVOT 1e-3       /* of this pivot the matrix changes on such a way after all */
@@ -129,19 +130,20 @@ static lw_status fail_inconsistent(const lw_minimal *m, int32_t row) {
 
 typedef enum outcome { CLOSED, TOO_FAR, FAILED } outcome;
 
-/* Newton at the present independent coordinates, until all that is left of Phi is `share` of what it was at first, in
- * the metric: as near as least squares come. */
-static outcome correct(lw_minimal *m, double share, lw_status *e) {
+/* Newton at the present independent coordinates, which have moved this far, until all that is left of Phi is `share` of
+ * what it was at first, in the metric: as near as least squares come. */
+static outcome correct(lw_minimal *m, double moved, double share, lw_status *e) {
   double last = INFINITY;
   int stale = 1;
   for (int i = 0; i < MAX_ITERATIONS; i++) {
     if (stale && (*e = factor_dependents(m))) return FAILED;
     if (!(m->pivot_ratio >= RANK_TOLERANCE)) return TOO_FAR;
+    if (i == 0 && !(moved <= FOLD_SHARE * m->pivot_ratio)) return TOO_FAR;
     if ((*e = lw_constraints(m->state, m->phi, m->rate))) return FAILED;
     for (int32_t r = 0; r < m->rows; r++) m->rhs[r] = m->phi[r] - share * m->first_phi[r];
     const double size = solve_dependents(m);
     const int fresh = stale;
-    if (!(size <= (i ? CONTRACTION * last : LARGEST_STEP))) {
+    if (!(size <= (i ? CONTRACTION * last : fmin(LARGEST_STEP, FOLD_SHARE * m->pivot_ratio)))) {
       if (i && fresh && size <= ROUNDING) return CLOSED;
       if (i == 0 || fresh) return TOO_FAR;
       stale = 1;
@@ -169,10 +171,28 @@ static void begin_near(lw_minimal *m, const double *x) {
   }
 }
 
-static void enter_part(const lw_minimal *m, const double *x, double part) {
-  for (int32_t i = 0; i < m->n_q; i++)
-    q_of(m)[m->q[i]] = part < 1.0 ? m->initial_q[i] + part * (x[i] - m->initial_q[i]) : x[i];
+/* The length in which a coordinate counts; a quaternion changes by half an angle. 0: no constraint depends on it. */
+static double coordinate_length(const lw_minimal *m, const lw_link *link, int32_t q) {
+  const lw_joint_size *size = &lw_joint_sizes[link->type];
+  if (link->cluster < 0) return 0.0;
+  if (size->q == size->u) return length_of(m, link->u + q - link->q);
+  return q - link->q < size->q - 4 ? lw_cluster_length(m->state, link->cluster) : 0.5;
+}
+
+/* Returns the largest step of those that constraints depend on, as dependent steps count. */
+static double enter_part(const lw_minimal *m, const double *x, double part) {
+  const lw_link *link = m->state->model->link;
+  double largest = 0.0;
+  for (int32_t i = 0; i < m->n_q; i++) {
+    double *q = &q_of(m)[m->q[i]];
+    const double next = part < 1.0 ? m->initial_q[i] + part * (x[i] - m->initial_q[i]) : x[i];
+    while (m->q[i] >= link->q + lw_joint_sizes[link->type].q) link++;
+    const double length = coordinate_length(m, link, m->q[i]);
+    if (length > 0.0) largest = fmax(largest, fabs(next - *q) / length);
+    *q = next;
+  }
   lw_state_changed(m->state, LW_STAGE_CONSTANTS);
+  return largest;
 }
 
 static lw_status check_closed(const lw_minimal *m) {
@@ -189,8 +209,8 @@ static lw_status close_positions(lw_minimal *m, const double *x) {
   for (double done = 0.0, step = 1.0; done < 1.0;) {
     const double next = fmin(1.0, done + step);
     memcpy(m->saved_q, q_of(m), sizeof(double) * (size_t)m->nq);
-    enter_part(m, x, next);
-    const outcome found = correct(m, 1.0 - next, &e);
+    const double moved = enter_part(m, x, next);
+    const outcome found = correct(m, moved, 1.0 - next, &e);
     if (found == FAILED) return e;
     step *= found == CLOSED ? 2.0 : 0.5;
     if (found == CLOSED) done = next;
@@ -209,9 +229,11 @@ static double largest_speed(const lw_minimal *m) {
   return largest;
 }
 
-/* Linear: one solution leaves the error of rounding and that of the matrix, which belongs to a nearby pose. */
+/* Linear: one solution leaves the error of rounding and that of the matrix, which belongs to a nearby pose. It begins
+ * at rest: from the speeds that were there before, their rounding would remain, which at slower speeds is no rounding. */
 static lw_status close_speeds(lw_minimal *m, const double *u) {
   lw_status e = m->pivot_ratio < FOLD_PIVOT ? factor_dependents(m) : LW_OK;
+  for (int32_t k = 0; k < m->dependents.columns; k++) u_of(m)[m->dependent[k]] = 0.0;
   for (int32_t i = 0; i < m->n_u; i++) u_of(m)[m->u[i]] = u[i];
   double last = INFINITY;
   for (int i = 0; !e && i < MAX_ITERATIONS; i++) {
@@ -221,6 +243,7 @@ static lw_status close_speeds(lw_minimal *m, const double *u) {
     const double size = solve_dependents(m);
     if (!(size <= CONTRACTION * last)) break;
     for (int32_t k = 0; k < m->dependents.columns; k++) u_of(m)[m->dependent[k]] += m->step[k];
+    if (size <= EXACT * largest_speed(m)) break;
     last = size;
   }
   if (e) return e;
@@ -249,12 +272,24 @@ static lw_status check_finite(const lw_minimal *m, const double *x) {
   return LW_OK;
 }
 
+void lw_minimal_keep_start(lw_minimal *m) {
+  memcpy(m->start_q, q_of(m), sizeof(double) * (size_t)m->nq);
+  m->has_start = 1;
+}
+
 lw_status lw_minimal_set(lw_minimal *m, const double *x) {
   const size_t n = sizeof(double) * (size_t)(m->nq + m->nu); /* q and u are contiguous */
   lw_status e = check_finite(m, x);
   if (e) return e;
+  if (!m->has_start) lw_minimal_keep_start(m);
   memcpy(m->saved_states, q_of(m), n);
-  if (!(e = close_positions(m, x))) e = close_speeds(m, x + m->n_q);
+  e = close_positions(m, x);
+  if (e == LW_ERROR_SINGULAR) { /* the way from here may be blocked where the one from the start is not */
+    memcpy(q_of(m), m->start_q, sizeof(double) * (size_t)m->nq);
+    lw_state_changed(m->state, LW_STAGE_CONSTANTS);
+    e = close_positions(m, x);
+  }
+  if (!e) e = close_speeds(m, x + m->n_q);
   if (e) memcpy(q_of(m), m->saved_states, n);
   lw_state_changed(m->state, LW_STAGE_CONSTANTS);
   return e;

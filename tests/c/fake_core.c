@@ -240,6 +240,7 @@ lw_status lw_minimal_create(lw_state *s, const uint32_t *q, int32_t n_q, const u
 }
 void lw_minimal_free(lw_minimal *minimal) { (void)minimal; }
 void lw_minimal_get(const lw_minimal *minimal, double *x) { (void)minimal, (void)x; }
+void lw_minimal_keep_start(lw_minimal *minimal) { (void)minimal; }
 lw_status lw_minimal_set(lw_minimal *minimal, const double *x) { return (void)minimal, (void)x, LW_ERROR_USAGE; }
 lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot) {
   return (void)minimal, (void)xdot, LW_ERROR_USAGE;

@@ -48,6 +48,8 @@ DEFECTS = [
     ("HIDDEN_DEPENDENCY", "dependencies", "error", "y moves with u, which its dependencies leave out", ("2.0",)),
     ("MOVES_WITH_TIME", "dependencies", "error", "y moves with time, which its dependencies leave out", VERSIONS),
     ("WRONG_BY_PARAMETER", "derivatives", "error", r"to k is given as 0; .* give -0\.9", VERSIONS),
+    ("WARM_START", "history", "error", r"the derivative of v .* after an evaluation", VERSIONS),
+    ("REFUSES_REST", "history", "error", r"a state at .* is refused after an evaluation .* not in a new", VERSIONS),
     ("ENDLESS", "events", "error", "discrete states request another update for ever", VERSIONS),
     ("ZERO_NOMINAL", "events", "error", "nominal value of v is 0.0", ("2.0",)),
     ("WRONG_COUNT", "events", "error", "the library has 3 event indicators, ModelStructure 1", ("3.0",)),
