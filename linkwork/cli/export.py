@@ -45,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--arrays", action="store_true", help="arrays for quantities of several numbers (FMI 3.0 only)")
     stop_help = "end of the default experiment [s] (default: %(default)g)"
     parser.add_argument("--stop-time", type=float, default=10.0, metavar="T", help=stop_help)
-    step_help = "step of the default experiment [s] (default: %(default)g)"
-    parser.add_argument("--step-size", type=float, default=0.01, metavar="DT", help=step_help)
+    step_help = "step of the default experiment [s] (default: at most 0.01, less for fast motions and stiff springs)"
+    parser.add_argument("--step-size", type=float, metavar="DT", help=step_help)
     tolerance_help = "tolerance of the default experiment (default: %(default)g)"
     parser.add_argument("--tolerance", type=float, default=1e-7, metavar="TOL", help=tolerance_help)
     parser.add_argument(

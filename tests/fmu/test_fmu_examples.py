@@ -135,3 +135,27 @@ def test_moves_as_in_python(name, version, system_of, tmp_path, needs):
     path = lw.export_fmu(system, tmp_path / f"{name}.fmu", version)
     assert error(path, system, "ModelExchange", 1e-9, run) < run.exchange
     assert error(path, system, "CoSimulation", 1e-9, run) < run.simulation
+
+
+@pytest.mark.parametrize(("name", "stop"), [("slider_crank", 10.0), ("pin", 10.0), ("quarter_car", 1.0)])
+def test_eulers_method_gets_through_at_the_default_step(name, stop, system_of, tmp_path, needs):
+    """Fixed-step importers take the step of the default experiment: fast turns and stiff springs need a shorter one."""
+    fmpy = needs("fmpy")
+    path = str(lw.export_fmu(system_of(name), tmp_path / "a.fmu", "2.0", outputs=["energy"], reference=False))
+    step = float(fmpy.read_model_description(path).defaultExperiment.stepSize)
+    options = {"solver": "Euler", "stop_time": stop, "step_size": step, "output_interval": step}
+    found = fmpy.simulate_fmu(path, fmi_type="ModelExchange", **options)
+    assert found["time"][-1] == pytest.approx(stop)
+    assert all(np.isfinite(found[column]).all() for column in found.dtype.names)
+
+
+def test_the_default_step_is_shorter_only_where_needed(system_of, tmp_path, needs):
+    fmpy = needs("fmpy")
+
+    def step(name: str, **options: float) -> float:
+        path = lw.export_fmu(system_of(name), tmp_path / "a.fmu", outputs=[], reference=False, **options)
+        return float(fmpy.read_model_description(str(path)).defaultExperiment.stepSize)
+
+    assert step("four_bar") == step("five_bar") == step("spatial_ladder") == 0.01
+    assert 1e-5 <= step("quarter_car") < step("slider_crank") < 0.01
+    assert step("quarter_car", step_size=0.02) == 0.02

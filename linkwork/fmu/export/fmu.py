@@ -17,6 +17,7 @@ from linkwork.fmu.export import model_description_fmi2 as description_fmi2
 from linkwork.fmu.export import model_description_fmi3 as description_fmi3
 from linkwork.fmu.export.content import Content, Experiment
 from linkwork.fmu.export.dae_mode import dae_mode
+from linkwork.fmu.export.default_step import default_step
 from linkwork.fmu.export.documentation import documentation_files
 from linkwork.fmu.export.instantiation_token import instantiation_token
 from linkwork.fmu.export.interface_file import interface_bytes
@@ -54,7 +55,7 @@ def export_fmu(
     independents: Sequence[str] | None = None,
     arrays: bool = False,
     stop_time: float = 10.0,
-    step_size: float = 0.01,
+    step_size: float | None = None,
     tolerance: float = 1e-7,
     platforms: Iterable[str] | None = None,
     sources: bool = False,
@@ -93,7 +94,8 @@ def export_fmu(
     arrays
         Whether a quantity of several numbers is one array variable, as ``coupler.r``, not scalars; FMI 3.0 alone.
     stop_time, step_size, tolerance
-        The default experiment: s, s, and the tolerance of the integrator.
+        The default experiment: s, s, and the tolerance of the integrator. By default the step is 0.01 s, or a shorter
+        one where explicit fixed-step integrators need it: for fast motions and stiff springs.
     platforms
         Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
         others are compiled when they are first needed.
@@ -148,7 +150,7 @@ def export_fmu(
 
     if fmi not in _DESCRIPTIONS:
         raise ExportNameError(f"there is no FMI version {fmi!r} here; choose {' or '.join(map(repr, _DESCRIPTIONS))}")
-    experiment = _experiment(stop_time, step_size, tolerance)
+    _check_experiment(stop_time, step_size, tolerance)
     if arrays and fmi != "3.0":
         raise ExportError('FMI 2.0 has no arrays; choose fmi="3.0", or leave arrays=True out')
     if dae and (fmi != "3.0" or states != "full" or arrays):
@@ -156,6 +158,8 @@ def export_fmu(
     system = _compiled(mechanism)
     chosen = _independents(system, states, independents)
     target = Path(path)
+    step = default_step(system, stop_time) if step_size is None else step_size
+    experiment = Experiment(stop=float(stop_time), step=float(step), tolerance=float(tolerance))
     with no_collection():
         content = describe_system(system, outputs, experiment, chosen, arrays, c_files() if sources else (), inputs)
         if dae:
@@ -255,11 +259,10 @@ def _states(system: "Model", independents: tuple[tuple[int, ...], tuple[int, ...
     return frozenset(system.fields[name].first + i for name, positions in fields for i in positions)
 
 
-def _experiment(stop: float, step: float, tolerance: float) -> Experiment:
+def _check_experiment(stop: float, step: float | None, tolerance: float) -> None:
     for name, value in (("stop_time", stop), ("step_size", step), ("tolerance", tolerance)):
-        if not (math.isfinite(value) and value > 0):
+        if value is not None and not (math.isfinite(value) and value > 0):
             raise ExportError(f"{name} is {value!r}; give a positive number")
-    return Experiment(stop=float(stop), step=float(step), tolerance=float(tolerance))
 
 
 def _files(

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from linkwork.simulation.result import Result
 
 MOST_COLUMNS = 32
-MOST_STEPS = 100  # of the default experiment
+MOST_STEPS = 100  # of the default experiment, more for short ones:
+SHORT_STEPS, SHORT_TIME = 5000, 1.0  # so many to reach so many seconds
 MOST_INTERVALS = 20  # between rows
 MOST_STATES = 1000  # beyond which a run by default would take longer than the rest of the export
 SOLVER_STEPS = 12_000  # of the solver, times states
@@ -161,7 +162,8 @@ def _default_run(content: Content, system: Model, rtol: float) -> Reference | No
 def _times(content: Content) -> FloatArray:
     """Multiples of the step of the default experiment."""
     experiment = content.experiment
-    n = max(1, min(MOST_STEPS, math.floor(experiment.stop / experiment.step * (1 + 1e-12))))
+    most = max(MOST_STEPS, min(SHORT_STEPS, round(SHORT_TIME / experiment.step)))
+    n = max(1, min(most, math.floor(experiment.stop / experiment.step * (1 + 1e-12))))
     stride = math.ceil(n / MOST_INTERVALS)
     return np.multiply(experiment.step, np.arange(0, n + 1, stride), dtype=np.float64)
 
