@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,43 @@ typedef struct header {
   uint32_t checksum; /* of all bytes after it */
   fmu_run run;
 } header;
+
+/* The handle of an FMU state; the bytes follow. An instance lists those that it has given: importers pass others too, of
+ * freed states, of other instances and uninitialised ones, and nothing tells them apart but their addresses. */
+struct fmu_snapshot {
+  fmu_snapshot *next;
+};
+
+static unsigned char *bytes_of(const fmu_snapshot *snapshot) { return (unsigned char *)(uintptr_t)(snapshot + 1); }
+
+/* Where the list holds a handle; it ends with NULL. */
+static fmu_snapshot **find_snapshot(fmu *f, const void *handle) {
+  fmu_snapshot **found = &f->snapshots;
+  while (*found && *found != handle) found = &(*found)->next;
+  return found;
+}
+
+static int is_given(fmu *f, const void *handle) {
+  if (!handle) fmu_log_message(&f->log, FMU_ERROR, "the state is NULL");
+  else if (*find_snapshot(f, handle)) return 1;
+  else
+    fmu_log_message(&f->log, FMU_ERROR,
+                    "the handle is none of an FMU state of this instance: it was never given, or the state was freed; "
+                    "get the state first, and serialise it for another instance");
+  return 0;
+}
+
+static fmu_snapshot *new_snapshot(fmu *f, size_t size) {
+  fmu_snapshot *snapshot = malloc(sizeof *snapshot + size);
+  if (!snapshot) fmu_log_message(&f->log, FMU_ERROR, "out of memory");
+  return snapshot;
+}
+
+static void give(fmu *f, fmu_snapshot *snapshot, void **handle) {
+  snapshot->next = f->snapshots;
+  f->snapshots = snapshot;
+  *handle = snapshot;
+}
 
 static const char magic[8] = {'L', 'W', 'F', 'M', 'U', 'S', '0', '5'};
 
@@ -51,14 +89,16 @@ static const char *why_refused(const fmu *f, const header *h) {
   return NULL;
 }
 
-fmu_status fmu_snapshot_get(fmu *f, void **snapshot) {
-  if (!snapshot) return fmu_log_message(&f->log, FMU_ERROR, "the pointer to the state is NULL");
+fmu_status fmu_snapshot_get(fmu *f, void **handle) {
+  if (!handle) return fmu_log_message(&f->log, FMU_ERROR, "the pointer to the state is NULL");
+  if (*handle && !is_given(f, *handle)) return FMU_ERROR;
   const size_t size = snapshot_size(f);
-  unsigned char *bytes = *snapshot ? *snapshot : malloc(size);
-  if (!bytes) return fmu_log_message(&f->log, FMU_ERROR, "out of memory");
+  fmu_snapshot *snapshot = *handle ? *handle : new_snapshot(f, size);
+  if (!snapshot) return FMU_ERROR;
+  unsigned char *bytes = bytes_of(snapshot);
   const fmu_status status = f->content->save_state(f, bytes + sizeof(header));
   if (status != FMU_OK) {
-    if (!*snapshot) free(bytes);
+    if (!*handle) free(snapshot);
     return status;
   }
   header h;
@@ -69,48 +109,60 @@ fmu_status fmu_snapshot_get(fmu *f, void **snapshot) {
   h.kind = (uint32_t)f->kind;
   h.run = f->run;
   memcpy(bytes, &h, sizeof h);
-  *snapshot = bytes;
+  if (!*handle) give(f, snapshot, handle);
   return FMU_OK;
 }
 
-fmu_status fmu_snapshot_set(fmu *f, const void *snapshot) {
-  if (!snapshot) return fmu_log_message(&f->log, FMU_ERROR, "the state is NULL");
+fmu_status fmu_snapshot_set(fmu *f, const void *handle) {
+  if (!is_given(f, handle)) return FMU_ERROR;
+  const unsigned char *bytes = bytes_of(handle);
   header h;
-  memcpy(&h, snapshot, sizeof h);
+  memcpy(&h, bytes, sizeof h);
   const char *why = why_refused(f, &h);
   if (why) return fmu_log_message(&f->log, FMU_ERROR, "%s", why);
-  const fmu_status status = f->content->restore_state(f, (const unsigned char *)snapshot + sizeof h);
+  const fmu_status status = f->content->restore_state(f, bytes + sizeof h);
   if (status == FMU_OK) f->run = h.run;
   return status;
 }
 
-fmu_status fmu_snapshot_free(fmu *f, void **snapshot) {
-  (void)f;
-  if (snapshot) {
-    free(*snapshot);
-    *snapshot = NULL;
-  }
+fmu_status fmu_snapshot_free(fmu *f, void **handle) {
+  if (!handle || !*handle) return FMU_OK;
+  if (!is_given(f, *handle)) return FMU_ERROR;
+  fmu_snapshot **found = find_snapshot(f, *handle);
+  *found = (*found)->next;
+  free(*handle);
+  *handle = NULL;
   return FMU_OK;
 }
 
-fmu_status fmu_snapshot_size(fmu *f, const void *snapshot, size_t *size) {
-  if (!snapshot || !size) return fmu_log_message(&f->log, FMU_ERROR, "a pointer is NULL");
+void fmu_snapshot_free_all(fmu *f) {
+  while (f->snapshots) {
+    fmu_snapshot *next = f->snapshots->next;
+    free(f->snapshots);
+    f->snapshots = next;
+  }
+}
+
+fmu_status fmu_snapshot_size(fmu *f, const void *handle, size_t *size) {
+  if (!size) return fmu_log_message(&f->log, FMU_ERROR, "a pointer is NULL");
+  if (!is_given(f, handle)) return FMU_ERROR;
   *size = snapshot_size(f);
   return FMU_OK;
 }
 
-fmu_status fmu_snapshot_write(fmu *f, const void *snapshot, void *bytes, size_t size) {
-  if (!snapshot || !bytes) return fmu_log_message(&f->log, FMU_ERROR, "a pointer is NULL");
+fmu_status fmu_snapshot_write(fmu *f, const void *handle, void *bytes, size_t size) {
+  if (!bytes) return fmu_log_message(&f->log, FMU_ERROR, "a pointer is NULL");
+  if (!is_given(f, handle)) return FMU_ERROR;
   if (size < snapshot_size(f))
     return fmu_log_message(&f->log, FMU_ERROR, "the state takes %zu bytes", snapshot_size(f));
-  memcpy(bytes, snapshot, snapshot_size(f));
+  memcpy(bytes, bytes_of(handle), snapshot_size(f));
   const uint32_t checksum = compute_checksum(bytes, snapshot_size(f));
   memcpy((unsigned char *)bytes + offsetof(header, checksum), &checksum, sizeof checksum);
   return FMU_OK;
 }
 
-fmu_status fmu_snapshot_read(fmu *f, const void *bytes, size_t size, void **snapshot) {
-  if (!bytes || !snapshot) return fmu_log_message(&f->log, FMU_ERROR, "a pointer is NULL");
+fmu_status fmu_snapshot_read(fmu *f, const void *bytes, size_t size, void **handle) {
+  if (!bytes || !handle) return fmu_log_message(&f->log, FMU_ERROR, "a pointer is NULL");
   header h;
   memset(&h, 0, sizeof h);
   memcpy(&h, bytes, size < sizeof h ? size : sizeof h);
@@ -123,9 +175,9 @@ fmu_status fmu_snapshot_read(fmu *f, const void *bytes, size_t size, void **snap
   if (!why && compute_checksum(bytes, snapshot_size(f)) != h.checksum)
     why = "its checksum is wrong: the bytes have been altered";
   if (why) return fmu_log_message(&f->log, FMU_ERROR, "%s", why);
-  void *copy = malloc(snapshot_size(f));
-  if (!copy) return fmu_log_message(&f->log, FMU_ERROR, "out of memory");
-  memcpy(copy, bytes, snapshot_size(f));
-  *snapshot = copy;
+  fmu_snapshot *snapshot = new_snapshot(f, size);
+  if (!snapshot) return FMU_ERROR;
+  memcpy(bytes_of(snapshot), bytes, size);
+  give(f, snapshot, handle);
   return FMU_OK;
 }

@@ -64,6 +64,7 @@ fmu *fmu_create(const fmu_instantiation *instantiation) {
 
 void fmu_free(fmu *f) {
   if (!f) return;
+  fmu_snapshot_free_all(f);
   if (f->content) f->content->free(f);
   fmu_interface_free(&f->interface);
   for (int i = 0; i < 2; i++) free(f->offsets[i]);

@@ -89,6 +89,8 @@ typedef struct fmu_update_callback {
   void *environment;
 } fmu_update_callback;
 
+typedef struct fmu_snapshot fmu_snapshot;
+
 struct fmu {
   fmu_kind kind;
   const struct fmu_content *content;         /* a mechanism or a controller */
@@ -124,7 +126,8 @@ struct fmu {
   size_t scratch_size;
   uint32_t *offsets[2]; /* of the scalars of a call: variables or unknowns, and knowns */
   size_t offsets_size[2];
-  void *backup; /* snapshot of the core, restored after a failure */
+  void *backup;            /* snapshot of the core, restored after a failure */
+  fmu_snapshot *snapshots; /* the FMU states that the importer holds */
   fmu_run run;
 };
 
@@ -273,10 +276,12 @@ void fmu_call_intermediate_update(fmu *f, double from, double last, double *end)
 
 /* ---- snapshots: the serialised form is the form in memory ------------------------------------------- */
 
-fmu_status fmu_snapshot_get(fmu *f, void **snapshot);
-fmu_status fmu_snapshot_set(fmu *f, const void *snapshot);
-fmu_status fmu_snapshot_free(fmu *f, void **snapshot);
-fmu_status fmu_snapshot_size(fmu *f, const void *snapshot, size_t *size);
-fmu_status fmu_snapshot_write(fmu *f, const void *snapshot, void *bytes, size_t size);
-fmu_status fmu_snapshot_read(fmu *f, const void *bytes, size_t size, void **snapshot);
+/* A handle that is none of this instance is refused. */
+fmu_status fmu_snapshot_get(fmu *f, void **handle);
+fmu_status fmu_snapshot_set(fmu *f, const void *handle);
+fmu_status fmu_snapshot_free(fmu *f, void **handle);
+fmu_status fmu_snapshot_size(fmu *f, const void *handle, size_t *size);
+fmu_status fmu_snapshot_write(fmu *f, const void *handle, void *bytes, size_t size);
+fmu_status fmu_snapshot_read(fmu *f, const void *bytes, size_t size, void **handle);
+void fmu_snapshot_free_all(fmu *f);
 #endif

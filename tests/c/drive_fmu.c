@@ -306,6 +306,27 @@ static void corrupt_states(const scene *s, fmu_kind kind) {
   free_instance(3, c);
 }
 
+static void foreign_states(const scene *s, fmu_kind kind) {
+  void *c = instantiate(s, 2, kind, s->token), *other = instantiate(s, 2, kind, s->token);
+  EXPECT(c && other && initialize(2, kind, c) == 0 && initialize(2, kind, other) == 0);
+  fmi2FMUstate kept = NULL, freed = NULL, foreign = NULL;
+  size_t size = 0;
+  EXPECT(fmi2GetFMUstate(c, &kept) == fmi2OK && fmi2GetFMUstate(c, &freed) == fmi2OK);
+  EXPECT(fmi2GetFMUstate(other, &foreign) == fmi2OK);
+  fmi2FMUstate stale = freed;
+  EXPECT(fmi2FreeFMUstate(c, &freed) == fmi2OK && !freed && fmi2FreeFMUstate(c, &freed) == fmi2OK);
+  fmi2FMUstate handles[] = {stale, foreign, &size, (fmi2FMUstate)(uintptr_t)8};
+  for (size_t k = 0; k < sizeof handles / sizeof *handles; k++) {
+    fmi2FMUstate handle = handles[k];
+    EXPECT(fmi2GetFMUstate(c, &handle) == fmi2Error && fmi2SetFMUstate(c, handle) == fmi2Error);
+    EXPECT(fmi2SerializedFMUstateSize(c, handle, &size) == fmi2Error);
+    EXPECT(fmi2FreeFMUstate(c, &handle) == fmi2Error && handle == handles[k]);
+  }
+  EXPECT(fmi2SetFMUstate(c, kept) == fmi2OK); /* not freed: it ends with the instance */
+  free_instance(2, c);
+  free_instance(2, other);
+}
+
 /* ---- random calls ------------------------------------------------------------------------------------- */
 
 static double random_number(void) {
@@ -516,6 +537,7 @@ static void drive(const char *path) {
       run_normally(&s, version, (fmu_kind)kind);
       call_randomly(&s, version, (fmu_kind)kind);
       corrupt_states(&s, (fmu_kind)kind);
+      foreign_states(&s, (fmu_kind)kind);
     }
     load_corrupted(&s, version);
   }

@@ -289,3 +289,52 @@ def test_an_unknown_interface_type_is_refused(built):
         messages.append(instance.last)
     instance.free()
     assert all("neither fmi2ModelExchange nor fmi2CoSimulation" in text for text in messages)
+
+
+def uses(instance: Instance, handle: ctypes.c_void_p) -> dict[str, int]:
+    """Statuses of all functions that take a handle; those that may replace it get a copy."""
+    two, size, room = instance.version == "2.0", ctypes.c_size_t(), ctypes.create_string_buffer(1 << 16)
+    name = "FMUstate" if two else "FMUState"
+    copies = [ctypes.c_void_p(handle.value) for _ in range(2)]
+    return {
+        "Get": instance.call(f"Get{name}", ctypes.byref(copies[0])),
+        "Set": instance.call(f"Set{name}", handle),
+        "SerializedSize": instance.call(f"Serialized{name}Size", handle, ctypes.byref(size)),
+        "Serialize": instance.call(f"Serialize{name}", handle, room, ctypes.c_size_t(len(room))),
+        "Free": instance.call(f"Free{name}", ctypes.byref(copies[1])),
+    }
+
+
+@KINDS
+def test_handles_that_were_not_given_are_refused(fmu, kind):
+    """Uninitialised ones, of freed states, of other instances, and what is no address at all."""
+    instance, other = fmu.new(kind), fmu.new(kind)
+    for one in (instance, other):
+        one.initialize()
+    everything = fmu.references("input", "state", "derivative", "output")
+    expected = instance.get(everything)
+    memory = ctypes.create_string_buffer(b"LWFMUS05" * 4096)
+    kept, freed, foreign = instance.save(), instance.save(), other.save()
+    stale = ctypes.c_void_p(freed.value)
+    instance.drop(freed)
+    for handle in (stale, foreign, ctypes.cast(memory, ctypes.c_void_p), ctypes.c_void_p(8), ctypes.c_void_p(2**47)):
+        assert set(uses(instance, handle).values()) == {ERROR}
+        assert "handle" in instance.last
+        assert instance.get(everything) == expected
+    assert memory.raw[:-1] == b"LWFMUS05" * 4096
+    assert set(uses(instance, kept).values()) == {OK}
+    assert uses(instance, ctypes.c_void_p(kept.value))["Set"] == ERROR  # freed by the line before
+    other.restore(foreign)
+    other.drop(foreign)
+
+
+def test_states_end_with_their_instance(fmu):
+    """Those that an importer does not free; the sanitizers of tests/c see a leak."""
+    instance = fmu.new("ME")
+    instance.initialize()
+    states = [instance.save() for _ in range(50)]
+    instance.drop(states[7])
+    again = states[9].value
+    instance.must(instance._state("GetFMUstate"), ctypes.byref(states[9]))
+    assert states[9].value == again
+    instance.free()
