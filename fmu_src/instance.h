@@ -113,12 +113,14 @@ struct fmu {
   fmu_range command, impulse, active, events, indicator; /* fields of transitions */
   fmu_range setting;
   fmu_range tunable[FMU_MAX_TUNABLE]; /* tunable parameters */
-  fmu_range input, motion, discrete;  /* all inputs, motion inputs, discrete outputs */
-  uint32_t motion_time_reference;     /* of the time at which the motion inputs were set */
-  fmu_polynomial *polynomial;         /* of each input */
-  uint32_t *varying;                  /* offsets of states, inputs and derivatives */
-  double *rate;                       /* their time derivatives */
-  unsigned char *intermediate_input;  /* of each input: may be set during an intermediate update */
+  uint32_t *parameter_input;          /* tunable parameters that are inputs of this FMU: offsets */
+  uint32_t n_parameter_inputs;
+  fmu_range input, motion, discrete; /* all inputs, motion inputs, discrete outputs */
+  uint32_t motion_time_reference;    /* of the time at which the motion inputs were set */
+  fmu_polynomial *polynomial;        /* of each input */
+  uint32_t *varying;                 /* offsets of states, inputs and derivatives */
+  double *rate;                      /* their time derivatives */
+  unsigned char *intermediate_input; /* of each input: may be set during an intermediate update */
   fmu_update_callback update_callback;
   double *y;       /* [n_states] states for the integrator, or minimal states as set */
   double *z;       /* event indicators */
@@ -160,6 +162,9 @@ void fmu_invalidate_states(fmu *f);
 fmu_status fmu_find_start(fmu *f, uint32_t state, double value, uint32_t *start);
 /* Translates a status of the core; `action` names what failed. */
 fmu_status fmu_core_status(const fmu *f, lw_status status, const char *action);
+
+/* Finds the parameters that are inputs. 0: no memory. */
+int fmu_locate_parameter_inputs(fmu *f);
 
 /* ---- variables -------------------------------------------------------------------------------------- */
 

@@ -112,7 +112,7 @@ static int choose_states(fmu *f) {
 
 static int allocate(fmu *f) {
   if (!fmu_locate_inputs(f) || !fmu_dae_create(f)) return 0;
-  if (lw_state_create(f->model, &f->state) != LW_OK) return 0;
+  if (lw_state_create(f->model, &f->state) != LW_OK || !fmu_locate_parameter_inputs(f)) return 0;
   f->y = calloc((size_t)f->n_states + 1, sizeof *f->y);
   f->z = calloc((size_t)f->indicator.count + 1, sizeof *f->z);
   f->backup = malloc(lw_state_size(f->state));
@@ -150,6 +150,7 @@ static void free_mechanism(fmu *f) {
   free(f->varying);
   free(f->polynomial);
   free(f->intermediate_input);
+  free(f->parameter_input);
   free(f->backup);
   free(f->z);
   free(f->y);

@@ -88,6 +88,23 @@ static int is_discrete_input(const fmu *f, uint32_t offset) {
   return fmu_in_range(f->command, offset) || fmu_in_range(f->impulse, offset);
 }
 
+/* A tunable parameter that the model description has as an input. */
+static int is_parameter_input(const fmu *f, uint32_t offset) {
+  for (uint32_t i = 0; i < f->n_parameter_inputs; i++)
+    if (f->parameter_input[i] == offset) return 1;
+  return 0;
+}
+
+int fmu_locate_parameter_inputs(fmu *f) {
+  const fmu_list *knowns = &f->interface.knowns;
+  f->parameter_input = malloc(((size_t)knowns->n + 1) * sizeof *f->parameter_input);
+  for (uint32_t i = 0; f->parameter_input && i < knowns->n; i++) {
+    const uint32_t offset = fmu_find_scalars(&f->interface, knowns->items[i]).first;
+    if (offset < (uint32_t)f->size.reals && is_tunable(f, offset)) f->parameter_input[f->n_parameter_inputs++] = offset;
+  }
+  return f->parameter_input != NULL;
+}
+
 /* The modes in which a variable may be set. Discrete inputs keep their values in Continuous-Time Mode. States belong to
  * the importer in Model Exchange only; before the simulation they stand for their start guesses. All other variables
  * are computed. */
@@ -97,6 +114,8 @@ static uint32_t settable_modes(const fmu *f, uint32_t offset) {
   if (f->run.dae && fmu_dae_is_unknown(f, offset)) return FMU_EVENT | FMU_CONTINUOUS;
   switch (access_of(f, offset)) {
     case LW_PARAMETER:
+      if (is_parameter_input(f, offset)) return FMU_ANY & ~(uint32_t)FMU_TERMINATED;
+      return FMU_INSTANTIATED | FMU_INITIALIZATION | (is_tunable(f, offset) ? FMU_EVENT | FMU_STEP : 0u);
     case LW_START: return FMU_INSTANTIATED | FMU_INITIALIZATION | (is_tunable(f, offset) ? FMU_EVENT | FMU_STEP : 0u);
     case LW_INPUT:
       return (FMU_ANY & ~(uint32_t)(FMU_TERMINATED | (discrete ? FMU_CONTINUOUS : 0))) |

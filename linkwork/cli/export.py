@@ -69,6 +69,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-reference", action="store_true", help="leave the reference run out")
     rtol_help = "by how much a run may differ from the reference run (default: 1000 times the tolerance)"
     parser.add_argument("--reference-rtol", type=float, metavar="RTOL", help=rtol_help)
+    profile_help = "an importer that takes a part of the standard: real scalars and Model Exchange alone for CasADi"
+    parser.add_argument("--profile", choices=("casadi",), help=profile_help)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
@@ -96,6 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
             reference=False if arguments.no_reference else arguments.reference,
             reference_rtol=arguments.reference_rtol,
             dae=arguments.dae,
+            profile=arguments.profile,
         )
     except LinkworkError as error:
         print(f"error: {error}", file=sys.stderr)

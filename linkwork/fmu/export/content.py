@@ -9,6 +9,7 @@ from typing import Literal
 from linkwork._util.checks import FloatArray
 from linkwork.errors import ExportError
 from linkwork.fmu.export.dae_mode import DaeMode
+from linkwork.fmu.export.profiles import Profile
 from linkwork.fmu.export.settings import SETTING_STARTS
 from linkwork.variables.schema import Variable
 from linkwork.variables.templates import WITH_START, made
@@ -218,6 +219,8 @@ class Content:
         C files to compile, by path in the folder of sources; none: it is no source FMU.
     dae
         What DAE mode adds; None: there is none.
+    profile
+        The importer that it is written for; None: any.
     """
 
     name: str
@@ -229,6 +232,12 @@ class Content:
     independents: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     sources: tuple[str, ...] = ()
     dae: DaeMode | None = None
+    profile: Profile | None = None
+
+    @property
+    def co_simulation(self) -> bool:
+        """Whether the FMU is for Co-Simulation as well."""
+        return self.profile is None or self.profile.co_simulation
 
     @property
     def identifier(self) -> str:
@@ -344,6 +353,8 @@ class Content:
     @cached_property
     def lists_everything(self) -> bool:
         """Whether an unknown that depends on everything lists everything."""
+        if self.profile is not None and self.profile.all_dependencies:
+            return True
         total = sum(len(self.at_start(row.form.entries[i])) for row, i in self.initial_unknowns)
         for places in (self.outputs, self.derivatives, self.event_indicators):
             for row, i in places:

@@ -1,6 +1,6 @@
 """The step of the default experiment: with it importers that integrate by fixed explicit steps get through the run.
 
-Euler's method is stable in steps up to 2 / |lambda|, Dormand-Prince 5(4) in steps up to 3.3 / |lambda|, so that its step
+Euler's method is stable in steps up to 2 / |lambda|, Dormand-Prince 5(4) in steps up to 3.3 / |lambda|. Its step
 control, at a coarse tolerance, shows what a mechanism allows: fast turns open loops, stiff springs grow without bound.
 """
 

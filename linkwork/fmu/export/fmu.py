@@ -22,9 +22,18 @@ from linkwork.fmu.export.documentation import documentation_files
 from linkwork.fmu.export.instantiation_token import instantiation_token
 from linkwork.fmu.export.interface_file import interface_bytes
 from linkwork.fmu.export.libraries import library_files
+from linkwork.fmu.export.profiles import Profile, find_profile
 from linkwork.fmu.export.reference_files import reference_files
 from linkwork.fmu.export.reference_run import NoReference, Reference, reference_run
-from linkwork.fmu.export.selection import Choice, choose_inputs, choose_outputs, known_offsets, resolve_dependencies
+from linkwork.fmu.export.selection import (
+    Choice,
+    add_parameters,
+    choose_inputs,
+    choose_outputs,
+    known_offsets,
+    resolve_dependencies,
+    split_inputs,
+)
 from linkwork.fmu.export.settings import SETTING_STARTS, setting_entities
 from linkwork.fmu.export.sources import c_files, source_files
 from linkwork.fmu.export.terminals import terminal_files
@@ -63,6 +72,7 @@ def export_fmu(
     reference: "bool | Result | Mapping[str, Any] | str | os.PathLike[str] | None" = None,
     reference_rtol: float | None = None,
     dae: bool = False,
+    profile: str | None = None,
     progress: ProgressOption = None,
 ) -> Path:
     """Write a mechanism as an FMU for Model Exchange and Co-Simulation.
@@ -116,6 +126,10 @@ def export_fmu(
     dae
         Whether importers of the layered standard FMI-LS-DAE can switch the FMU to DAE mode, in which they solve the
         equations with multipliers instead of the explicit ones; FMI 3.0, full states, no arrays, no transitions.
+    profile
+        An importer that takes a part of the standard: ``"casadi"`` writes real scalars that change continuously, Model
+        Exchange alone and all dependencies; `inputs` may then name tunable parameters, as ``["A", "coupler.m"]``.
+        Default: for any importer.
     progress
         Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
 
@@ -155,13 +169,15 @@ def export_fmu(
         raise ExportError('FMI 2.0 has no arrays; choose fmi="3.0", or leave arrays=True out')
     if dae and (fmi != "3.0" or states != "full" or arrays):
         raise ExportError('DAE mode goes with fmi="3.0", states="full" and without arrays; leave dae=True out')
+    written_for = find_profile(profile, arrays, dae)
     system = _compiled(mechanism)
     chosen = _independents(system, states, independents)
     target = Path(path)
     step = default_step(system, stop_time) if step_size is None else step_size
     experiment = Experiment(stop=float(stop_time), step=float(step), tolerance=float(tolerance))
     with no_collection():
-        content = describe_system(system, outputs, experiment, chosen, arrays, c_files() if sources else (), inputs)
+        compiled = c_files() if sources else ()
+        content = describe_system(system, outputs, experiment, chosen, arrays, compiled, inputs, written_for)
         if dae:
             content = _with_dae(content, system)
         compared = reference_run(content, system, reference, reference_rtol)
@@ -179,6 +195,7 @@ def describe_system(
     arrays: bool = False,
     sources: Sequence[str] = (),
     inputs: Iterable[str] | None = None,
+    profile: Profile | None = None,
 ) -> Content:
     """Gather what the FMU of a system holds."""
     from linkwork._util.version import version
@@ -186,15 +203,26 @@ def describe_system(
 
     indicators = list_indicators(system.layout)
     entities = list_entities(system.layout)
-    listed = choose_inputs(entities, inputs)
+    free: dict[int, set[int]] = {}
+    if profile is not None and profile.parameters_as_inputs:
+        inputs, free = split_inputs(entities, inputs)
+    continuous = profile is not None and profile.continuous
+    listed, shown = choose_inputs(entities, inputs, continuous), choose_outputs(entities, outputs, continuous)
     block, assembled = _start(system)
-    choice = Choice(choose_outputs(entities, outputs), _states(system, independents), arrays, assembled, listed)
-    rows, with_rows = choice.rows([*entities, *setting_entities(system.sizes.reals + len(indicators))])
+    choice = Choice(shown, _states(system, independents), arrays, assembled, listed, free)
+    settings = (
+        []
+        if profile is not None and not profile.co_simulation
+        else [*setting_entities(system.sizes.reals + len(indicators))]
+    )
+    rows, with_rows = choice.rows([*entities, *settings])
     of_indicators, _ = choice.rows(indicators)
     known, others = known_offsets(rows, with_rows)
     unlisted = choice.unlisted_inputs(entities)
     resolve_dependencies(rows, with_rows, known, others, unlisted)
     resolve_dependencies(of_indicators, indicators, known, others, unlisted)
+    offsets = [entities[number].references[i] for number in free for i in free[number]]
+    add_parameters([*rows, *of_indicators], offsets)
     content = Content(
         name=system.mechanism.name,
         rows=rows,
@@ -204,6 +232,7 @@ def describe_system(
         tool=f"Linkwork {version()}",
         independents=independents,
         sources=tuple(sources),
+        profile=profile,
     )
     content.check()
     return content

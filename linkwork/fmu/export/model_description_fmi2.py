@@ -33,20 +33,18 @@ def model_description(content: Content, token: str) -> Iterator[str]:
         "canSerializeFMUstate": boolean(True),
         "providesDirectionalDerivative": boolean(True),
     }
-    exchange = SubElement(root, "ModelExchange", abilities)
-    simulation = SubElement(
-        root,
-        "CoSimulation",
-        abilities,
-        canHandleVariableCommunicationStepSize=boolean(True),
-        canInterpolateInputs=boolean(True),
-        maxOutputDerivativeOrder="1",
-    )
-    for kind in (exchange, simulation):
-        _add_sources(kind, content)
+    _add_sources(SubElement(root, "ModelExchange", abilities), content)
+    if content.co_simulation:
+        steps = {
+            "canHandleVariableCommunicationStepSize": boolean(True),
+            "canInterpolateInputs": boolean(True),
+            "maxOutputDerivativeOrder": "1",
+        }
+        _add_sources(SubElement(root, "CoSimulation", abilities | steps), content)
     add_units(root, content)
-    solver = SubElement(SubElement(root, "TypeDefinitions"), "SimpleType", name="Solver")
-    add_solvers(SubElement(solver, "Enumeration"))
+    if content.co_simulation:
+        solver = SubElement(SubElement(root, "TypeDefinitions"), "SimpleType", name="Solver")
+        add_solvers(SubElement(solver, "Enumeration"))
     add_log_categories(root)
     add_experiment(root, content.experiment)
     yield head(root)

@@ -34,19 +34,11 @@ def model_description(content: Content, token: str) -> Iterator[str]:
         "providesPerElementDependencies": boolean(True),
     }
     SubElement(root, "ModelExchange", abilities, needsCompletedIntegratorStep=boolean(True))
-    SubElement(
-        root,
-        "CoSimulation",
-        abilities,
-        canHandleVariableCommunicationStepSize=boolean(True),
-        hasEventMode=boolean(True),
-        maxOutputDerivativeOrder="1",
-        providesIntermediateUpdate=boolean(True),
-        canReturnEarlyAfterIntermediateUpdate=boolean(True),
-        mightReturnEarlyFromDoStep=boolean(True),
-    )
+    if content.co_simulation:
+        _add_co_simulation(root, abilities)
     add_units(root, content)
-    add_solvers(SubElement(SubElement(root, "TypeDefinitions"), "EnumerationType", name="Solver"))
+    if content.co_simulation:
+        add_solvers(SubElement(SubElement(root, "TypeDefinitions"), "EnumerationType", name="Solver"))
     add_log_categories(root)
     add_experiment(root, content.experiment)
     yield head(root)
@@ -65,6 +57,20 @@ def model_description(content: Content, token: str) -> Iterator[str]:
     yield from _initial_unknowns(content, number)
     yield from _unknowns("EventIndicator", content.event_indicators, content, number)
     yield "  </ModelStructure>\n</fmiModelDescription>\n"
+
+
+def _add_co_simulation(root: Element, abilities: dict[str, str]) -> None:
+    SubElement(
+        root,
+        "CoSimulation",
+        abilities,
+        canHandleVariableCommunicationStepSize=boolean(True),
+        hasEventMode=boolean(True),
+        maxOutputDerivativeOrder="1",
+        providesIntermediateUpdate=boolean(True),
+        canReturnEarlyAfterIntermediateUpdate=boolean(True),
+        mightReturnEarlyFromDoStep=boolean(True),
+    )
 
 
 def dae_manifest(content: Content) -> dict[str, bytes]:

@@ -1,6 +1,7 @@
 """Which variables an FMU has, what part each plays, and what it depends on."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 
 from linkwork._util.part_names import structured_name
@@ -20,6 +21,7 @@ _CAUSALITY: dict[str, Causality] = {
 }
 _OUTPUTS: tuple[Kind, ...] = ("state", "derivative", "output")  # what may be an output
 _INPUTS: tuple[Kind, ...] = ("input",)
+_PARAMETERS: tuple[Kind, ...] = ("parameter",)
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Choice:
         Whether vectors become arrays.
     assembled
         Whether the values of the states at the start are known.
+    freed
+        Parameters that are inputs, for each entity that has some.
     """
 
     outputs: dict[int, set[int]] | None
@@ -43,6 +47,7 @@ class Choice:
     arrays: bool = False
     assembled: bool = False
     inputs: dict[int, set[int]] | None = None
+    freed: dict[int, set[int]] = field(default_factory=dict)
     _forms: dict[object, GroupTemplate] = field(default_factory=dict)
 
     def rows(self, entities: Iterable[Entity]) -> tuple[list[VariableGroup], list[Entity]]:
@@ -56,9 +61,10 @@ class Choice:
         chosen = None if self.outputs is None else frozenset(self.outputs.get(number, ()))
         offsets = entity.references
         dependent, unlisted = self._dependent(entity.pattern, offsets), self._unlisted(number, entity.pattern)
-        key = (id(entity.pattern), chosen, dependent, unlisted)
+        freed = frozenset(self.freed.get(number, ()))
+        key = (id(entity.pattern), chosen, dependent, unlisted, freed)
         if key not in self._forms:
-            form = _form(entity.pattern, chosen, dependent, unlisted, self.arrays)
+            form = _form(_with_inputs(entity.pattern, freed), chosen, dependent, unlisted, self.arrays)
             self._forms[key] = _with_starts(form) if self.assembled else form
         form = self._forms[key]
         if len(form.first) < len(offsets):
@@ -88,6 +94,15 @@ class Choice:
         numbers = list(zip(pattern.variables, offsets, strict=True))
         lost = {v.name for v, at in numbers if v.kind == "state" and at not in self.states}
         return frozenset(i for i, (v, _) in enumerate(numbers) if v.name in lost or v.derivative_of in lost)
+
+
+def _with_inputs(pattern: Pattern, freed: frozenset[int]) -> Pattern:
+    """Return a pattern some of whose parameters are inputs."""
+    if not freed:
+        return pattern
+    changed = copy(pattern)
+    changed.variables = [replace(v, kind="input") if i in freed else v for i, v in enumerate(pattern.variables)]
+    return changed
 
 
 def _form(
@@ -167,6 +182,23 @@ def resolve_dependencies(
             row.depends[i] = [row.offsets[i]]
 
 
+def add_parameters(rows: Iterable[VariableGroup], offsets: list[int]) -> None:
+    """Let all that is computed, states aside, depend on parameters that are inputs."""
+    if not offsets:
+        return
+    longer: dict[int, list[int]] = {}  # by the list, which neighbours share
+    lists: list[list[int]] = []  # which keeps the numbers of these objects
+    for row in rows:
+        states = {i for i, entry in enumerate(row.form.entries) if entry.variable.kind == "state"}
+        for i, knowns in enumerate(row.depends):
+            if knowns is None or i in states:
+                continue
+            if id(knowns) not in longer:
+                longer[id(knowns)] = sorted({*knowns, *offsets})
+                lists.append(knowns)
+            row.depends[i] = longer[id(knowns)]
+
+
 def _offsets(
     names: Sequence[str] | None, known: dict[str, int], others: set[str], unlisted: set[str], row: VariableGroup
 ) -> list[int] | None:
@@ -201,7 +233,9 @@ def known_offsets(rows: Iterable[VariableGroup], entities: Iterable[Entity]) -> 
     return known, others
 
 
-def choose_outputs(entities: Sequence[Entity], outputs: Iterable[str] | None) -> dict[int, set[int]] | None:
+def choose_outputs(
+    entities: Sequence[Entity], outputs: Iterable[str] | None, continuous: bool = False
+) -> dict[int, set[int]] | None:
     """Find the outputs that are asked for: for each entity by its position, which of its numbers.
 
     Parameters
@@ -212,21 +246,86 @@ def choose_outputs(entities: Sequence[Entity], outputs: Iterable[str] | None) ->
         Names, or beginnings of names up to a dot or bracket: ``A`` takes ``A.q`` and ``A.f[1]``. Derivatives and
         states may be among them. None: all states and outputs. Other states and
         derivatives stay readable, and other variables are left out.
+    continuous
+        Only real ones that change continuously.
 
     Raises
     ------
     ExportError
         If a name is unknown or is not computed by the mechanism.
     """
-    return _chosen(entities, outputs, _OUTPUTS, "outputs")
+    chosen = _chosen(entities, outputs, _OUTPUTS, "outputs")
+    return _continuous(entities, chosen, outputs, ("state", "output"), "outputs") if continuous else chosen
 
 
-def choose_inputs(entities: Sequence[Entity], inputs: Iterable[str] | None) -> dict[int, set[int]] | None:
+def choose_inputs(
+    entities: Sequence[Entity], inputs: Iterable[str] | None, continuous: bool = False
+) -> dict[int, set[int]] | None:
     """Find the inputs that are asked for; arguments, result and errors as of `choose_outputs`.
 
     ``A`` takes ``A.tau``, ``push`` all elements of ``push.F`` and ``push.T``. None: all inputs. An empty list: none.
     """
-    return _chosen(entities, inputs, _INPUTS, "inputs")
+    chosen = _chosen(entities, inputs, _INPUTS, "inputs")
+    return _continuous(entities, chosen, inputs, _INPUTS, "inputs") if continuous else chosen
+
+
+def split_inputs(
+    entities: Sequence[Entity], names: Iterable[str] | None
+) -> tuple[list[str] | None, dict[int, set[int]]]:
+    """Separate names of inputs from those of tunable parameters that are inputs as well.
+
+    Returns
+    -------
+    the names that are none of parameters, and for each entity which of its parameters are inputs
+
+    Raises
+    ------
+    ExportError
+        If a parameter may not change during a simulation.
+    """
+    if names is None:
+        return None, {}
+    rest: list[str] = []
+    freed: dict[int, set[int]] = {}
+    for name in [names] if isinstance(names, str) else names:
+        found = [] if any(_matches(entities, name, _INPUTS)) else list(_matches(entities, name, _PARAMETERS))
+        if not found:
+            rest.append(name)
+        for number, i in found:
+            variable = entities[number].pattern.variables[i]
+            if not variable.tunable or variable.type != "real":
+                full = variable.name.format(*entities[number].labels)
+                raise ExportError(
+                    f"the parameter {full} cannot be an input: it is fixed until initialisation ends; choose masses, "
+                    "springs, dampers or other tunable parameters"
+                )
+            freed.setdefault(number, set()).add(i)
+    return rest, freed
+
+
+def _continuous(
+    entities: Sequence[Entity],
+    chosen: dict[int, set[int]] | None,
+    names: Iterable[str] | None,
+    kinds: tuple[Kind, ...],
+    what: str,
+) -> dict[int, set[int]]:
+    """Leave out what is no real number or changes at events alone; refuse names of which nothing would remain."""
+
+    def taken(variable: Variable) -> bool:
+        return variable.type == "real" and not variable.discrete
+
+    for name in [] if names is None else [names] if isinstance(names, str) else names:
+        if not any(taken(entities[number].pattern.variables[i]) for number, i in _matches(entities, name, None)):
+            raise ExportError(f"{what}: {name} is discrete, and this profile has continuous real variables alone")
+    found: dict[int, set[int]] = {}
+    for number, entity in enumerate(entities):
+        variables = entity.pattern.variables
+        wanted = [i for i, v in enumerate(variables) if v.kind in kinds] if chosen is None else chosen.get(number, ())
+        kept = {i for i in wanted if taken(variables[i])}
+        if kept:
+            found[number] = kept
+    return found
 
 
 def _chosen(
@@ -242,18 +341,22 @@ def _chosen(
 
 
 def _matching(entities: Sequence[Entity], name: str, kinds: tuple[Kind, ...], what: str) -> list[tuple[int, int]]:
-    beginnings = (f"{name}.", f"{name}[")
-    found = []
-    for number, entity in enumerate(entities):
-        if name not in entity.labels[0] and entity.labels[0] not in name:
-            continue  # their variables have names with that of their entity in them
-        for i, v in enumerate(entity.pattern.variables):
-            full = v.name.format(*entity.labels)
-            if v.kind in kinds and (full == name or full.startswith(beginnings)):
-                found.append((number, i))
+    found = list(_matches(entities, name, kinds))
     if not found:
         names = (
             replace(v, name=v.name.format(*entity.labels)) for entity in entities for v in entity.pattern.variables
         )
         matching(list(names), name, kinds, what, ExportError, ExportNameError)  # raises
     return found
+
+
+def _matches(entities: Sequence[Entity], name: str, kinds: tuple[Kind, ...] | None) -> Iterator[tuple[int, int]]:
+    """Entities and numbers of the variables of some kinds with this name or beginning."""
+    beginnings = (f"{name}.", f"{name}[")
+    for number, entity in enumerate(entities):
+        if name not in entity.labels[0] and entity.labels[0] not in name:
+            continue  # their variables have names with that of their entity in them
+        for i, v in enumerate(entity.pattern.variables):
+            full = v.name.format(*entity.labels)
+            if (kinds is None or v.kind in kinds) and (full == name or full.startswith(beginnings)):
+                yield number, i
