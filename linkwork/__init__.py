@@ -24,6 +24,8 @@ from linkwork.errors import (
     MechanismError,
     SingularityError,
     SolverError,
+    SolverTypeError,
+    SolverValueError,
     SpringWarning,
     UnitWarning,
     UnknownNameError,
@@ -93,6 +95,7 @@ if TYPE_CHECKING:
     from linkwork.simulation.running_state import RunningState
     from linkwork.simulation.simulate import simulate
     from linkwork.simulation.study import Study, study
+    from linkwork.simulation.table import Table
     from linkwork.view.page import page
 
     __version__: str
@@ -152,6 +155,8 @@ __all__ = [
     "Screw",
     "SingularityError",
     "SolverError",
+    "SolverTypeError",
+    "SolverValueError",
     "SpecialPose",
     "Spherical",
     "SpringDamper",
@@ -159,6 +164,7 @@ __all__ = [
     "State",
     "Stop",
     "Study",
+    "Table",
     "Time",
     "UnitWarning",
     "Universal",
@@ -246,6 +252,7 @@ _HOMES = {
     "save": "formats.files",
     "simulate": "simulation.simulate",
     "Study": "simulation.study",
+    "Table": "simulation.table",
     "study": "simulation.study",
     "workspace": "analysis.workspace",
 }

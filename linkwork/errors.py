@@ -75,6 +75,14 @@ class SolverError(Unfinished):
     """An integration stopped early; what had been computed is its `result`."""
 
 
+class SolverValueError(SolverError, ValueError):
+    """An argument of an integration is wrong, such as `rtol`, `atol` or `t_eval`; also a `ValueError`."""
+
+
+class SolverTypeError(SolverValueError, TypeError):
+    """An argument of an integration is of a wrong type; also a `TypeError`."""
+
+
 class LoadsError(Unfinished):
     """Loads of motors that a motion needs do not exist from some time on; those before are its `result`."""
 

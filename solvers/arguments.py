@@ -7,7 +7,7 @@ from numbers import Real
 import numpy as np
 import numpy.typing as npt
 
-from linkwork.errors import SolverError
+from linkwork.errors import SolverTypeError, SolverValueError
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -17,12 +17,12 @@ def real(value: object, what: str) -> float:
 
     Raises
     ------
-    SolverError
+    SolverTypeError
         If it is a string, a boolean, an array or anything else but a real number.
     """
     single = value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
     if isinstance(single, bool | np.bool_) or not isinstance(single, Real):
-        raise SolverError(f"{what} must be a number, not {value!r}")
+        raise SolverTypeError(f"{what} must be a number, not {value!r}")
     return float(single)
 
 
@@ -31,12 +31,12 @@ def count(value: object, what: str) -> int:
 
     Raises
     ------
-    SolverError
-        If it is none.
+    SolverValueError
+        If it is none; a `SolverTypeError` if it is no number.
     """
     number = real(value, what)
     if not (number >= 1 and number.is_integer()):
-        raise SolverError(f"{what} = {number:g}; give a whole number of at least 1, or None for no limit")
+        raise SolverValueError(f"{what} = {number:g}; give a whole number of at least 1, or None for no limit")
     return int(number)
 
 
@@ -45,18 +45,18 @@ def vector(value: npt.ArrayLike, what: str) -> FloatArray:
 
     Raises
     ------
-    SolverError
-        If they are no numbers, no vector, or not finite.
+    SolverValueError
+        If they are no vector, or not finite; a `SolverTypeError` if they are no numbers.
     """
     try:
         given = np.asarray(value)
     except ValueError:  # ragged
         given = np.asarray(None)
     if given.dtype.kind not in "fiu":
-        raise SolverError(f"{what} must be times such as [0.0, 0.5, 1.0], not {value!r:.120}")
+        raise SolverTypeError(f"{what} must be times such as [0.0, 0.5, 1.0], not {value!r:.120}")
     if given.ndim != 1:
-        raise SolverError(f"{what} has shape {given.shape}; give a vector of times")
+        raise SolverValueError(f"{what} has shape {given.shape}; give a vector of times")
     found = given.astype(np.float64)
     if not np.isfinite(found).all():
-        raise SolverError(f"{what} must be a vector of finite times; it contains {found[~np.isfinite(found)][0]}")
+        raise SolverValueError(f"{what} must be a vector of finite times; it contains {found[~np.isfinite(found)][0]}")
     return found

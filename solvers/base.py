@@ -39,7 +39,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from linkwork.errors import SolverError
+from linkwork.errors import SolverError, SolverValueError
 from linkwork.solvers.arguments import count, real
 from linkwork.solvers.output import Output
 from linkwork.solvers.problem import FloatArray, IntArray, Problem, StepControl
@@ -98,8 +98,8 @@ class Options:
 
     Raises
     ------
-    SolverError
-        If a value is not a number, or not one that any run can use.
+    SolverValueError
+        If a value is not one that any run can use; a `SolverTypeError` if it is no number.
     """
 
     rtol: float = 1e-8
@@ -113,15 +113,17 @@ class Options:
             if value is not None or name in ("rtol", "atol"):
                 object.__setattr__(self, name, real(value, name))
         if not SMALLEST_RTOL <= self.rtol < np.inf:
-            raise SolverError(
+            raise SolverValueError(
                 f"rtol = {self.rtol:g} cannot be kept in double precision; give at least {SMALLEST_RTOL:.2g}"
             )
         if not 0.0 < self.atol < np.inf:
-            raise SolverError(f"atol = {self.atol:g}; give a positive number, the error that is harmless near zero")
+            raise SolverValueError(
+                f"atol = {self.atol:g}; give a positive number, the error that is harmless near zero"
+            )
         for name in ("max_step", "first_step"):
             value = getattr(self, name)
             if value is not None and not value > 0.0:
-                raise SolverError(f"{name} = {value:g}; give a positive time, or None to leave it to the solver")
+                raise SolverValueError(f"{name} = {value:g}; give a positive time, or None to leave it to the solver")
 
 
 MAX_STEPS = 10_000_000
@@ -141,8 +143,8 @@ class Limits:
 
     Raises
     ------
-    SolverError
-        If a limit is no whole number of at least 1.
+    SolverValueError
+        If a limit is no whole number of at least 1; a `SolverTypeError` if it is no number.
     """
 
     steps: int | None = MAX_STEPS

@@ -7,11 +7,13 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from linkwork.errors import SolverError
+from linkwork.errors import SolverValueError
 from linkwork.solvers.arguments import real, vector
 from linkwork.solvers.output import Output
 from linkwork.solvers.problem import FloatArray, IntArray, Problem, StepControl
 from linkwork.solvers.solution import EventRecord, Solution, Statistics, Status
+
+ROUNDING = 1e-12  # of the largest time: times of rows that are as near to an end of the run are there
 
 
 class Recorder:
@@ -24,8 +26,9 @@ class Recorder:
     t_start, t_end
         Times of the whole run.
     t_eval
-        Times of the rows, shape (nt,); without them every step makes a row. At the time of an event the row holds the
-        state before it; where one part ends and the next one starts, the state at the start of the next.
+        Times of the rows, shape (nt,), those within rounding of an end of the run at that end; without them every step
+        makes a row. At the time of an event the row holds the state before it; where one part ends and the next one
+        starts, the state at the start of the next.
 
     Attributes
     ----------
@@ -43,7 +46,7 @@ class Recorder:
 
     Raises
     ------
-    SolverError
+    SolverValueError
         If the times are not finite or those of the rows are not a sequence within the run.
     """
 
@@ -54,7 +57,7 @@ class Recorder:
     ) -> None:
         t_start, t_end = real(t_start, "t0"), real(t_end, "t_end")
         if not (math.isfinite(t_start) and math.isfinite(t_end)):
-            raise SolverError(f"the run from t0 = {t_start} to t_end = {t_end} must be between finite times")
+            raise SolverValueError(f"the run from t0 = {t_start} to t_end = {t_end} must be between finite times")
         self.t_start, self.t_end = t_start, t_end
         self.t = t_start
         self.y: FloatArray = np.empty(0)
@@ -141,10 +144,14 @@ class Recorder:
 
 def _checked_times(t_eval: npt.ArrayLike, t0: float, t_end: float) -> FloatArray:
     times = vector(t_eval, "t_eval")
+    for end in (t0, t_end):  # sums of steps miss it by rounding
+        times[np.abs(times - end) <= ROUNDING * max(abs(t0), abs(t_end))] = end
     direction = -1.0 if t_end < t0 else 1.0
     if (np.diff(times) * direction <= 0.0).any():
-        raise SolverError("t_eval must be strictly " + ("increasing" if direction > 0.0 else "decreasing, as time is"))
+        raise SolverValueError(
+            "t_eval must be strictly " + ("increasing" if direction > 0.0 else "decreasing, as time is")
+        )
     outside = times[(times < min(t0, t_end)) | (times > max(t0, t_end))]
     if outside.size:
-        raise SolverError(f"t_eval contains {outside[0]:.17g}, outside the run from {t0:.17g} to {t_end:.17g}")
+        raise SolverValueError(f"t_eval contains {outside[0]:.17g}, outside the run from {t0:.17g} to {t_end:.17g}")
     return times

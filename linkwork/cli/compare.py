@@ -14,7 +14,7 @@ import numpy as np
 from linkwork._util.files import atomic_path
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
 from linkwork.cli.result_files import PICTURES, add_output, check_files, is_picture
-from linkwork.cli.shared import INTERRUPTED, add_loads
+from linkwork.cli.shared import INTERRUPTED, add_loads, inputs_of
 from linkwork.comparison.compare import POINTS, TOLERANCES, compare
 from linkwork.comparison.runs import DAE_FORMULATIONS, in_short
 from linkwork.compiler.methods import METHODS
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
             reference=arguments.reference,
             columns=arguments.columns,
             t_eval=np.linspace(0.0, arguments.t_end, arguments.points),
-            inputs=dict(arguments.input),
+            inputs=inputs_of(arguments),
             repeat=arguments.repeat,
         )
     except KeyboardInterrupt as interrupt:

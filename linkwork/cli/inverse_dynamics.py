@@ -16,7 +16,7 @@ from linkwork.analysis.tables import TIMES, read_csv
 from linkwork.cli.info import add_method
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
 from linkwork.cli.result_files import DATA, PICTURES, add_output, check_files, is_picture, wrote
-from linkwork.cli.shared import add_loads, aligned, load
+from linkwork.cli.shared import add_loads, aligned, inputs_of, load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
             motion_of(model, columns),
             motors=arguments.motor,
             t_eval=t,
-            inputs=dict(arguments.input),
+            inputs=inputs_of(arguments),
             weights=dict(arguments.weight),
             max_load=limits,
         )

@@ -299,6 +299,8 @@ def read_inputs(path: Path, names: Names, system: System) -> dict[str, Any]:
     columns = {str(name).strip(): table[name].to_numpy() for name in table}
     if "time" not in columns:
         raise CosimError(f"{path} has no column 'time'; it has: {', '.join(list(columns)[:8])}")
+    if not len(columns["time"]):
+        raise CosimError(f"{path} has a header, but no rows: give one row for each time")
     for name, values in columns.items():
         if values.dtype.kind not in "fiub":
             raise CosimError(f"{path}: the column {name!r} holds {values[0]!r}, which is not a number")

@@ -13,11 +13,10 @@ import linkwork as lw
 from linkwork.cli.info import add_method
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
 from linkwork.cli.result_files import DATA, FILMS, MODELS, PAGES, PICTURES, add_output, check_files, save
-from linkwork.cli.shared import INTERRUPTED, add_loads, add_solver, add_tolerances, aligned
+from linkwork.cli.shared import INTERRUPTED, add_loads, add_solver, add_tolerances, aligned, inputs_of
 from linkwork.simulation.dae.registry import formulation_names
 
 if TYPE_CHECKING:
-    from linkwork.simulation.inputs import InputValue
     from linkwork.simulation.result import Result
 
 
@@ -52,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     for name in arguments.columns or ():
         system.column(name)  # errors are reported before the run
     check_files(arguments.output)
-    inputs: dict[str, InputValue] = dict(arguments.input)
+    inputs = inputs_of(arguments)
     begin = time.perf_counter()
     try:
         result = lw.simulate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +14,15 @@ from linkwork._util.signatures import required_arguments
 from linkwork.compiler.numbering import Numbering
 from linkwork.errors import MechanismError
 from linkwork.simulation.running_state import RunningState
+from linkwork.simulation.table import Table, as_table
 
-InputValue = ArrayLike | Callable[[float], ArrayLike] | Callable[[float, RunningState], ArrayLike]
+if TYPE_CHECKING:
+    import pandas as pd
+
+InputValue: TypeAlias = (
+    "ArrayLike | Table | tuple[ArrayLike, ArrayLike] | pd.Series[Any] | pd.DataFrame | Callable[[float], ArrayLike] "
+    "| Callable[[float, RunningState], ArrayLike]"
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,8 @@ class InputFunction:
         It is true or false.
     source
         The argument that messages begin with.
+    table
+        From which it was made; None: the user gave a function.
     """
 
     label: str
@@ -44,6 +53,7 @@ class InputFunction:
     required: str
     command: bool = False
     source: str = "inputs"
+    table: Table | None = None
 
     def numbers(self, value: Any, t: float) -> FloatArray | float:
         """Return what the function has returned as numbers for the inputs of the span."""
@@ -62,9 +72,10 @@ class Inputs:
     Parameters
     ----------
     given
-        Constants, functions of time, or of time and state, by name: a number, or (nu,) for a joint of several speeds
-        and (3,) for a wrench such as "push.F"; one element may also stand alone as in "S[2]" and "push.F[1]". For a
-        motion, by the name of its drive, a function returns value, rate and acceleration (3,); a constant is the value.
+        Constants, tables, functions of time, or of time and state, by name: a number, or (nu,) for a joint of several
+        speeds and (3,) for a wrench such as "push.F"; one element may also stand alone as in "S[2]" and "push.F[1]".
+        For a motion, by the name of its drive, a function returns value, rate and acceleration (3,); a constant and a
+        table are of the value.
     numbering
         Where each input stands.
     at_rest
@@ -77,7 +88,7 @@ class Inputs:
     constant
         All inputs (n_inputs,) as far as they are constant, else at rest.
     of_time, of_state
-        Those that are functions of time, and of time and state.
+        Those that are tables or functions of time, and of time and state.
     """
 
     def __init__(self, given: Mapping[str, InputValue], numbering: Numbering, at_rest: FloatArray) -> None:
@@ -92,7 +103,9 @@ class Inputs:
         for name, span in numbering.input_spans(given, "inputs").items():
             value, label = given[name], numbering.input_label(name, "load")
             command = name in numbering.commands
-            if callable(value):
+            if (table := _table(value, label)) is not None:
+                self.of_time.append(self._of_table(table, span, label, command))
+            elif callable(value):
                 self._add_function(InputFunction(label, span, value, self._wanted(span, "", command), command))
             elif command:
                 self.constant[span] = _constant_command(value, label)
@@ -109,6 +122,36 @@ class Inputs:
         if arguments > 2:
             raise MechanismError(f"inputs: the {one.label} must be a function f(t) or f(t, state)")
         (self.of_state if arguments == 2 else self.of_time).append(one)
+
+    def _of_table(self, table: Table, span: slice, label: str, command: bool) -> InputFunction:
+        """Return a table as a function of time, checked as far as the run is not known."""
+        size, drives = span.stop - span.start, self._drives(span)
+        columns = 1 if table.values.ndim == 1 else table.values.shape[1]
+        if columns != (wanted := 1 if drives else size):
+            more = "; rate and acceleration follow from them" if drives else ""
+            one = "one number" if wanted == 1 else f"{wanted} numbers"
+            raise MechanismError(f"inputs: the table of the {label} must have {one} at each time, not {columns}{more}")
+        if command and not np.isin(table.values, (0.0, 1.0)).all():
+            raise MechanismError(f"inputs: the table of the {label} must have True or False at each time")
+        if command and table.interpolation != "hold":
+            table = Table(table.t, table.values, "hold", table.outside)
+        function = table.motion if drives else table
+        return InputFunction(label, span, function, self._wanted(span, "", command), command, table=table)
+
+    def check_run(self, t_start: float, t_end: float) -> None:
+        """Refuse tables that do not cover a run, and those of motions whose value or rate jumps in it."""
+        for one in self.of_time:
+            if one.table is None:
+                continue
+            try:
+                one.table.check_run(t_start, t_end)
+            except MechanismError as problem:
+                raise MechanismError(f"inputs: the {one.label}: {problem}") from None
+            if self._drives(one.span) and (at := one.table.rate_jump(t_start, t_end)) is not None:
+                raise MechanismError(
+                    f"inputs: the {one.label} or its rate jumps at t = {at:.9g} s, which takes an impact: give the "
+                    'table interpolation="cubic" or "monotone", and rows for the whole run'
+                )
 
     @property
     def driving(self) -> list[slice]:
@@ -151,7 +194,7 @@ class Inputs:
         numbers = f"a {adjective}number" if size == 1 else f"{size} {adjective}numbers"
         return f"{numbers} (value, rate, acceleration)" if self._drives(span) else numbers
 
-    def _constant(self, value: ArrayLike, span: slice, label: str) -> FloatArray:
+    def _constant(self, value: Any, span: slice, label: str) -> FloatArray:
         """Return the numbers of an input that does not change; a motion is at rest then."""
         drives = self._drives(span)
         try:
@@ -162,8 +205,15 @@ class Inputs:
             wanted = "a finite number" if drives else self._wanted(span, "finite ")
             function = " that returns value, rate and acceleration" if drives else ""
             what = f"the {label} must be {wanted} or a function of time{function}"
-            raise MechanismError(f"inputs: {what}, not {value!r}")
+            raise MechanismError(f"inputs: {what}, not {value!r}; a table is a pair (t, values)")
         return np.array([float(numbers), 0.0, 0.0]) if drives else numbers
+
+
+def _table(value: Any, label: str) -> Table | None:
+    try:
+        return as_table(value)
+    except MechanismError as problem:
+        raise MechanismError(f"inputs: the {label}: {problem}") from None
 
 
 def _numbers(value: Any, span: slice) -> FloatArray:

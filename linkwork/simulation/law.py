@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -60,8 +61,10 @@ class Law:
         self._held = inputs.constant.copy()  # all inputs but the functions
         self._now = block.reals[block.model.inputs]  # those of the block
         self._cells = block.cells
+        self._time = model.fields["time"].first  # where it stands among them
         self._of_time = [_fast(one, block) for one in inputs.of_time]
         self._of_state = [_fast(one, block) for one in inputs.of_state]
+        self._low, self._high = -np.inf, np.inf  # within which functions of time are asked
         self._t_start = 0.0
         self._samples = 0  # taken so far
         self._commands: list[int] = []
@@ -91,6 +94,32 @@ class Law:
 
     # ---- during a run ----
 
+    def enter_segment(self, low: float, high: float) -> None:
+        """Ask functions of time from now on within these times, s: on one side of their jumps."""
+        self._low, self._high = low, high
+
+    def known_jumps(self) -> list[tuple[float, float]]:
+        """Return where tables jump or have a kink."""
+        return [jump for one in self.inputs.of_time if one.table is not None for jump in one.table.jumps()]
+
+    def sampled(self) -> list[Callable[[float], Any]]:
+        """Return the functions that may jump, as functions of time alone; the block has the states that they see."""
+        state, cells, time = self.state.begin(self.x0), self._cells, self._time
+        held = self._held.copy()
+
+        def of_state(one: InputFunction, t: float) -> Any:
+            cells[time] = t
+            return one.numbers(one.function(t, state), t)
+
+        def controlled(t: float) -> FloatArray:
+            cells[time] = t
+            self._ask_controller(t, held)
+            return held.copy()
+
+        found: list[Callable[[float], Any]] = [_of_time(one) for one in self.inputs.of_time if one.table is None]
+        found += [partial(of_state, one) for one in self.inputs.of_state]
+        return [*found, controlled] if self._is_continuous else found
+
     def begin(self, t: float, enter: Callable[[], None]) -> None:
         """Begin a run; `enter` brings the block to its start."""
         self._t_start = t
@@ -109,6 +138,8 @@ class Law:
 
     def apply(self, t: float, x: FloatArray, xdot: FloatArray) -> None:
         """Write all inputs into the block, which is at a time and state, and the rates of the law's own states."""
+        if not self._low <= t <= self._high:  # by one place, beyond a jump
+            t = self._cells[self._time] = min(max(t, self._low), self._high)
         if self._of_time:
             self._put(self._of_time, t, t)
         if self._of_state:
@@ -190,6 +221,13 @@ class Law:
 
 
 _Fast: TypeAlias = tuple[int, Callable[..., Any], InputFunction]
+
+
+def _of_time(one: InputFunction) -> Callable[[float], Any]:
+    """Return a function of time as it is where it gives one number, else with its checks."""
+    if one.span.stop - one.span.start == 1 and not one.command:
+        return lambda t: float(one.function(t))
+    return lambda t: one.numbers(one.function(t), t)
 
 
 def _fast(one: InputFunction, block: Block) -> _Fast:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from linkwork.simulation.event_functions import EventFunction
 from linkwork.simulation.inputs import Inputs
 from linkwork.simulation.law import Law
 from linkwork.simulation.recorder import Rows, SimulationRecorder
+from linkwork.simulation.segments import Segment, segments_of
 from linkwork.solvers import Action, CompiledFunctions, Continue, Options, Problem, Restart, Status, Terminate
 from linkwork.solvers.base import Failure, Limits, failure
 from linkwork.solvers.driver import integrate
@@ -72,6 +74,8 @@ class Run:
         self.block: Block = system.block()
         self.law = Law(system, self.block, driven.inputs, driven.controller, driven.events)
         self.progress = Progress(False)
+        self._segments: list[Segment] = []
+        self._segment = 0
         self._n = system.numbering.nq + system.numbering.nu  # states of the mechanism, before those of the law
         recorder.inputs = self._inputs_of_rows
         recorder.own_states = lambda rows: rows[:, self._n :]
@@ -97,6 +101,9 @@ class Run:
         system.enter(block, state)
         block.put("correction_gain", self.recorder.gains, Stage.NONE)
         self.law.begin(t, lambda: block.enter(*states, self.law.inputs.at(t), t))
+        block.enter(*states, self.law.constant, t)
+        self._segments = segments_of(self.law.known_jumps(), self.law.sampled(), t, self.recorder.t_end)
+        self._enter_segment(0)
         block.enter(*states, self.law.constant, t)
         self.recorder.hold(self.law.constant)
         self.recorder.step_values[:] = system.arguments.turns(state)
@@ -134,7 +141,7 @@ class Run:
         """Integrate to the end of the run, segment by segment."""
         start, options, control = self._start, settings.options, self._step_control
         while True:
-            until = self._next_time()
+            until, options = self._next_time(), self._options(settings.options, options)
             problem, limits = self._problem(start, control), settings.limits
             if limits.steps is not None and self.recorder.started:
                 left = limits.steps - self.recorder.statistics.steps
@@ -149,19 +156,24 @@ class Run:
             if until == self.recorder.t_end:
                 break
             options = replace(options, first_step=None)
-            # After a sample, which only changes loads, steps continue as they were.
-            control = self.recorder.step_control if until == self.law.last_sample else None
+            # After a sample or a jump of inputs, which only change loads, steps continue as they were.
+            only_loads = until == self.law.last_sample or until == self._segments[self._segment].begin
+            control = self.recorder.step_control if only_loads else None
         if not np.array_equal(start.y, reached):
             self.recorder.last_row(until, self._problem(start).y0)
 
     def _next_time(self) -> float:
-        """Return the end of the run, or the time of the next time event or sample."""
-        until = min(self.recorder.t_end, self.law.next_sample)
+        """Return the end of the run or of a segment of its inputs, or the time of the next time event or sample."""
+        until = min(self._segments[self._segment].end, self.law.next_sample)
         return min(until, self.block.next_event_time()) if self.system.sizes.transitions else until
 
     def _next_start(self, end: Start) -> Start:
         """Take a sample and carry out the transitions that are due at the end of a segment; return the next start."""
-        due = self._sample(end) if self.law.next_sample <= end.t < self.recorder.t_end else False
+        due = False
+        if end.t == self._segments[self._segment].end != self.recorder.t_end:
+            due = self._pass_jump(end)
+        if self.law.next_sample <= end.t < self.recorder.t_end:
+            due = self._sample(end) or due
         if not self.system.sizes.transitions or not (due or self.block.next_event_time() <= end.t):
             return end if end.discrete is None else replace(end, discrete=DiscreteState.of(self.block))
         y = self._carry_out(end.t, end.y).y
@@ -178,10 +190,28 @@ class Run:
         after = self._signs(end)
         return commands or bool((before != after).any())
 
+    def _enter_segment(self, number: int) -> None:
+        """Ask the functions of time on this side of their jumps."""
+        self._segment, segment = number, self._segments[number]
+        self.law.enter_segment(segment.low, segment.high)
+
+    def _pass_jump(self, end: Start) -> bool:
+        """Begin the next segment of the inputs; return whether transitions may be due, as after a sample."""
+        before = self._signs(end)
+        self._enter_segment(self._segment + 1)
+        return bool((before != self._signs(end)).any())
+
+    def _options(self, given: Options, options: Options) -> Options:
+        """Return options with the largest step of the segment, where it is smaller than the one that was given."""
+        largest, max_step = self._segments[self._segment].max_step, given.max_step
+        if largest < (np.inf if max_step is None else max_step):
+            max_step = largest
+        return options if options.max_step == max_step else replace(options, max_step=max_step)
+
     def _signs(self, at: Start) -> NDArray[np.bool_]:
-        """Return which event indicators of the mechanism are positive, and bring the block there."""
+        """Return which event indicators are positive, but for those of the user, and bring the block there."""
         self.enter(at.t, at.y)
-        n = int(self.system.sizes.event_indicators)
+        n = self._indicators - len(self.law.events)
         return self.indicators(at.t, at.y)[:n] > 0.0 if n else np.zeros(0, dtype=bool)
 
     def _states(self, unknowns: FloatArray) -> FloatArray:
@@ -332,7 +362,9 @@ class Run:
 
     def _inputs_of_rows(self, rows: Rows) -> FloatArray:
         """Return the inputs (nt, n_inputs) at the rows; functions of the state are asked again."""
-        inputs = self.law.over(rows.t, rows.held)
+        self.law.enter_segment(-np.inf, np.inf)
+        times = self._before_jumps(rows.t)
+        inputs = self.law.over(times, rows.held)
         if not self.law.of_state:
             return inputs
         inputs = inputs.copy()
@@ -342,5 +374,18 @@ class Run:
             self.block.count_revolutions(rows.revolutions[i])
             nq = self.system.numbering.nq
             self.block.enter(y[:nq], y[nq:], rows.held[i], t)
-            inputs[i] = self.law.again(t, x)
+            inputs[i] = self.law.again(times[i], x)
         return inputs
+
+    def _before_jumps(self, t: FloatArray) -> FloatArray:
+        """Return the times of rows (nt,); of two rows at a jump of inputs the first one is on its near side."""
+        if len(self._segments) == 1:
+            return t
+        times, again = t.copy(), t[1:] == t[:-1]
+        near = {
+            after.begin: before.low if after.end < after.begin else before.high
+            for before, after in pairwise(self._segments)
+        }
+        for i in np.flatnonzero(np.append(again, False) & ~np.append(False, again)):
+            times[i] = near.get(t[i], t[i])
+        return times

@@ -159,9 +159,10 @@ def simulate(
         system = system.with_parameters(parameters)
         state = None if state is None else system.adopt(state)
     given = Inputs({} if inputs is None else inputs, system.numbering, system.arguments.no_inputs)
-    driven = Driven(given, as_controller(controller, sample_time), as_event_functions(events))
+    controlled = as_controller(controller, sample_time)
     end = _time(t_end, "t_end")
     start = _time(t_start, "t_start") if t_start is not None else state.time if state else 0.0
+    given.check_run(start, end)
     if state is None:
         state = _assembled(system, given, start)
     elif system.numbering.motions and state.time != start:
@@ -170,9 +171,10 @@ def simulate(
             f"run, t = {start:g} s: take it from assemble(time={start:g})"
         )
     _check_run(system, state, start, end)
-    _check_samples(driven, start, end)
+    _check_samples(controlled, start, end)
     gains = _gains(loop_gain, formulation, forward=end >= start)
     recorder = SimulationRecorder(system, gains, start, end, t_eval)
+    driven = Driven(given, controlled, as_event_functions(events))
     settings = Settings(solver, _of_steps(solver, options), Limits(max_steps, max_events))
     if start != state.time or first_step is not None:
         state = replace(state, step_control=None)
@@ -206,9 +208,9 @@ def _check_run(system: Model, state: State, start: float, end: float) -> None:
         )
 
 
-def _check_samples(driven: Driven, start: float, end: float) -> None:
+def _check_samples(controller: tuple[Controller, float] | None, start: float, end: float) -> None:
     """Refuse a digital controller whose samples cannot be met."""
-    period = driven.controller[1] if driven.controller is not None else 0.0
+    period = controller[1] if controller is not None else 0.0
     if period and end < start:
         raise MechanismError("a digital controller runs forward only: its samples follow each other in time")
     shortest = SHORTEST_SAMPLE * max(abs(start), abs(end))

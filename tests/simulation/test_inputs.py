@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork.simulation.segments import SAMPLES
 from support.small import pendulum
 
 
@@ -58,18 +59,18 @@ def test_a_function_that_raises(system, solver):
 
 
 def test_a_function_that_remembers(system):
-    """It raises at its hundredth call, and also when asked again for the loads of the rows."""
+    """It raises at its hundredth call in the run, and also when asked again for the loads of the rows."""
     calls = []
 
     def load(t):
         calls.append(t)
-        if len(calls) >= 100:
+        if len(calls) >= SAMPLES + 100:  # it is sampled before the run
             raise Trouble(f"call {len(calls)}")
         return 0.5
 
     with pytest.raises(Trouble) as raised:
         lw.simulate(system, 1.0, inputs={"A": load})
-    assert str(raised.value) == "call 100"
+    assert str(raised.value) == f"call {SAMPLES + 100}"
     result = raised.value.result
     assert len(result.t) > 3
     assert np.isfinite(result["A.q"]).all()
