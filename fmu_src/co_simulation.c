@@ -48,8 +48,17 @@ static fmu_status too_many_attempts(const fmu *f) {
   return fmu_log_message(
       &f->log, FMU_DISCARD,
       "after %g steps the integration has only reached t = %.9g; a shorter communication step, a looser "
-      "tolerance or, if the mechanism is stiff, the solver rodas5p may succeed%s%s",
+      "tolerance or, if the mechanism is stiff, the solver auto or rodas5p may succeed%s%s",
       (double)max_attempts, lw_ode_time(f->ode), *recent ? "; last transitions: " : "", recent);
+}
+
+static lw_ode_method method_of(uint32_t solver) {
+  switch ((fmu_solver)solver) {
+    case FMU_DOPRI5: return LW_ODE_DOPRI5;
+    case FMU_RODAS5P: return LW_ODE_RODAS5P;
+    case FMU_AUTO: return LW_ODE_AUTO;
+  }
+  return LW_ODE_AUTO;
 }
 
 static fmu_status start_integrator(fmu *f) {
@@ -60,13 +69,15 @@ static fmu_status start_integrator(fmu *f) {
                                   .first_step = f->run.last_step,
                                   .max_steps = -1,
                                   .event_resolution = LW_EVENT_RESOLUTION};
-  const lw_ode_method method = f->run.solver == FMU_RODAS5P ? LW_ODE_RODAS5P : LW_ODE_DOPRI5;
-  if (lw_ode_set_method(f->ode, method, fmu_ode_jacobian) != LW_OK)
+  if (lw_ode_set_method(f->ode, method_of(f->run.solver), fmu_ode_jacobian) != LW_OK)
     return fmu_log_message(&f->log, FMU_ERROR, "out of memory");
   lw_ode_set_options(f->ode, &options);
   memcpy(f->y, lw_state_reals(f->state) + f->first_state, f->n_states * sizeof *f->y);
   const lw_ode_outcome outcome = lw_ode_start(f->ode, f->run.time, f->y);
   if (outcome != LW_ODE_STEP) return integration_failed(f, outcome);
+  lw_ode_step_control control = lw_ode_get_step_control(f->ode);
+  control.choice = f->run.method_choice;
+  lw_ode_set_step_control(f->ode, control);
   f->run.restart_needed = f->run.event_pending = 0;
   return FMU_OK;
 }
@@ -93,6 +104,7 @@ static fmu_status take_integrator_step(fmu *f, double bound) {
   const lw_ode_outcome outcome = lw_ode_step(f->ode, fmin(bound, next));
   if (outcome != LW_ODE_STEP && outcome != LW_ODE_EVENT) return integration_failed(f, outcome);
   f->run.last_step = lw_ode_time(f->ode) - before;
+  f->run.method_choice = lw_ode_get_step_control(f->ode).choice;
   f->run.event_pending = outcome == LW_ODE_EVENT || lw_ode_time(f->ode) >= next;
   write_point(f, lw_ode_time(f->ode), lw_ode_y(f->ode));
   lw_step_accepted(f->state);

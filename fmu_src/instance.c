@@ -10,7 +10,7 @@ void fmu_initialize_run(fmu *f) {
   f->run.tolerance = FMU_DEFAULT_TOLERANCE;
   f->run.mode = FMU_INSTANTIATED;
   f->run.restart_needed = 1;
-  f->run.solver = FMU_DOPRI5;
+  f->run.solver = FMU_AUTO;
 }
 
 /* ---- creation and destruction ------------------------------------------------------------------------ */

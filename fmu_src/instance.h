@@ -19,6 +19,7 @@ typedef struct fmu_run {
   double time, stop_time, tolerance;
   double set_tolerance;       /* the parameter `tolerance`; 0: use the importer's */
   double last_step;           /* last step size of the integrator, the first guess at a restart; 0: none */
+  double method_choice;       /* of the integrator: lw_ode_step_control */
   double interpolation_start; /* communication point at which the input polynomials begin */
   uint32_t solver;            /* the parameter `solver`: fmu_solver */
   uint32_t interpolation;     /* fmu_interpolation */
@@ -37,7 +38,7 @@ typedef struct fmu_run {
 #define FMU_DEFAULT_TOLERANCE 1e-7 /* in Co-Simulation, if the importer gives none */
 
 /* Integration methods of Co-Simulation: the items of the enumeration `solver`. */
-typedef enum fmu_solver { FMU_DOPRI5 = 1, FMU_RODAS5P = 2 } fmu_solver;
+typedef enum fmu_solver { FMU_DOPRI5 = 1, FMU_RODAS5P = 2, FMU_AUTO = 3 } fmu_solver;
 
 typedef enum fmu_interpolation {
   FMU_INPUTS_CONSTANT,

@@ -17,7 +17,12 @@ from linkwork.solvers.base import Failure, Options, Solver
 from linkwork.solvers.output import Output
 from linkwork.solvers.problem import FloatArray, IntArray, Problem, StepControl
 
-METHODS: dict[str, int] = {"dopri5": lib.LW_ODE_DOPRI5, "rodas5p": lib.LW_ODE_RODAS5P}
+METHODS: dict[str, int] = {
+    "auto": lib.LW_ODE_AUTO,
+    "dopri5": lib.LW_ODE_DOPRI5,
+    "rodas5p": lib.LW_ODE_RODAS5P,
+}
+EXPLICIT, IMPLICIT = "dopri5", "rodas5p"
 FAILURES = {
     lib.LW_ODE_STOPPED: Failure.STOPPED,
     lib.LW_ODE_STEP_TOO_SMALL: Failure.STEP_TOO_SMALL,
@@ -68,9 +73,9 @@ class CompiledSolver(Solver):
 
     @property
     def step_control(self) -> StepControl:
-        """The size of the next step and the norm of the last error."""
+        """The size of the next step, the norm of the last error and the choice of method."""
         control = lib.lw_ode_get_step_control(self._ode)
-        return control.next_step, control.previous_error
+        return control.next_step, control.previous_error, control.choice
 
     def continue_from(self, control: StepControl) -> None:
         """Take the next step as the run did from which this comes."""
@@ -87,7 +92,7 @@ class CompiledSolver(Solver):
         arrays = (_doubles(output.t), _doubles(output.y), _doubles(output.step_values), control)
         rows = ffi.new("lw_ode_output *", (output.times_given, output.limit, output.count, *arrays))
         lib.lw_ode_set_on_step(self._ode, self._on_step, output.latest.size, _doubles(output.latest))
-        if self.name != "dopri5":
+        if self.name == IMPLICIT:  # C weighs those that "auto" has chosen
             tries = max(1, tries // (1 + self.problem.n // 2))
         try:
             outcome = self._checked(lib.lw_ode_run, self.t_end, tries, ffi.NULL if output.complete else rows)
@@ -143,6 +148,9 @@ class CompiledSolver(Solver):
         statistics.steps, statistics.rejected = counts.steps, counts.rejected
         statistics.evaluations, statistics.event_evaluations = counts.evaluations, counts.event_evaluations
         statistics.jacobian_evaluations = counts.jacobian_evaluations
+        statistics.switches = counts.switches
+        by_method = {EXPLICIT: counts.steps - counts.implicit_steps, IMPLICIT: counts.implicit_steps}
+        statistics.methods = {name: steps for name, steps in by_method.items() if steps}
         self.t = lib.lw_ode_time(self._ode)
         self.y = _array(lib.lw_ode_y(self._ode), self.problem.n)
 

@@ -27,7 +27,7 @@ class ChatteringError(SolverError):
 def solve(
     problem: Problem,
     t_end: float,
-    solver: str = "dopri5",
+    solver: str = "auto",
     rtol: float = 1e-8,
     atol: float | None = None,
     *,
@@ -46,8 +46,8 @@ def solve(
     t_end
         End time, reached exactly unless a handler ends the run before.
     solver
-        One of `solver_names()`. For stiff problems "rodas5p", "Radau", "BDF", "LSODA" or "ida"; for implicit
-        equations "ida".
+        One of `solver_names()`. "auto" is "dopri5" until stability limits its steps, then "rodas5p" while that costs
+        less. For stiff problems "rodas5p", "Radau", "BDF", "LSODA" or "ida"; for implicit equations "ida".
     rtol, atol
         Relative and absolute error allowed in a step; `atol` is `rtol` if left out.
     t_eval
@@ -102,6 +102,9 @@ def integrate(
     except BaseException as error:
         recorder.end(Status.FAILED, str(error))
         raise
+    finally:
+        if not method.statistics.methods:
+            method.statistics.methods = {solver: method.statistics.steps}
     recorder.step_control = method.step_control
     recorder.end(status, message)
 

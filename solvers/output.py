@@ -25,7 +25,7 @@ class Output:
     latest
         Those of the last step, (n_step_values,): the array of the recorder.
     step_control
-        What the step size control remembered at the row, (nt, 2), where a step ended there; else not a number.
+        What the step size control remembered at the row, (nt, 3), where a step ended there; else not a number.
     limit
         Number of rows that the solver may fill: the capacity, or the number of given times in this part of the run.
     """
@@ -35,7 +35,7 @@ class Output:
         self.t: FloatArray = np.empty(FIRST_CAPACITY) if times is None else times
         self.y: FloatArray = np.empty((self.t.size, n))
         self.step_values: FloatArray = np.empty((self.t.size, latest.size))
-        self.step_control: FloatArray = np.full((self.t.size, 2), np.nan)
+        self.step_control: FloatArray = np.full((self.t.size, 3), np.nan)
         self.latest = latest
         self.count = 0
         self.limit = self.t.size

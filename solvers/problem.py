@@ -48,8 +48,10 @@ class Terminate:
     y: npt.ArrayLike | None = None
 
 
-# Size of the next step and norm of the last one's error.
-StepControl: TypeAlias = tuple[float, float]
+# Size of the next step, norm of the last one's error, and the choice of method of "auto", as `lw_ode_step_control`.
+StepControl: TypeAlias = tuple[float, float, float]
+
+FIRST_ERROR = 1e-4  # the norm of the last error that a start assumes
 
 Action: TypeAlias = Continue | Restart | Terminate
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
 from linkwork.solvers.problem import FloatArray
@@ -21,7 +21,9 @@ class Statistics:
     """What a run has cost.
 
     `rejected` is None where the method does not report it. `event_evaluations` counts calls of all indicators together;
-    `events` counts times at which something was recorded, `restarts` those at which the solver started again.
+    `events` counts times at which something was recorded, `restarts` those at which the solver started again. `methods`
+    has the accepted steps by the name of the method that took them, `switches` counts the changes between the methods
+    of "auto".
     """
 
     steps: int = 0
@@ -31,13 +33,17 @@ class Statistics:
     event_evaluations: int = 0
     events: int = 0
     restarts: int = 0
+    switches: int = 0
+    methods: dict[str, int] = field(default_factory=dict)
 
     def __add__(self, other: Statistics) -> Statistics:
         """Return the costs of both; what one of them does not report is unknown."""
         total = Statistics()
-        for name in (one.name for one in fields(Statistics)):
+        for name in (one.name for one in fields(Statistics) if one.name != "methods"):
             values = getattr(self, name), getattr(other, name)
             setattr(total, name, None if None in values else sum(values))
+        names = dict.fromkeys((*self.methods, *other.methods))
+        total.methods = {name: self.methods.get(name, 0) + other.methods.get(name, 0) for name in names}
         return total
 
 

@@ -602,7 +602,8 @@ LW_API lw_status lw_chain_derivative(lw_chain *chain, const double *x, double *x
 
 typedef enum lw_ode_method {
   LW_ODE_DOPRI5 = 0, /* Dormand-Prince 5(4), explicit */
-  LW_ODE_RODAS5P     /* Rosenbrock-Wanner 5(4), for stiff equations: one LU decomposition in every step */
+  LW_ODE_RODAS5P,    /* Rosenbrock-Wanner 5(4), for stiff equations: one LU decomposition in every step */
+  LW_ODE_AUTO        /* LW_ODE_DOPRI5 until stability limits its steps, then LW_ODE_RODAS5P while that costs less */
 } lw_ode_method;
 
 /* out = f(t, y). Returns 0; positive: recoverable failure, try a shorter step; negative: stop. */
@@ -626,6 +627,7 @@ typedef struct lw_ode_statistics {
   int64_t evaluations; /* of the function, including those for finite differences */
   int64_t event_evaluations;
   int64_t jacobian_evaluations;
+  int64_t implicit_steps, switches; /* of `steps`, those of LW_ODE_RODAS5P; changes of method by LW_ODE_AUTO */
 } lw_ode_statistics;
 
 /* Output rows, written from row `count` on. */
@@ -634,12 +636,13 @@ typedef struct lw_ode_output {
   int64_t capacity, count; /* rows allocated, rows written */
   double *t, *y;           /* [capacity] and [capacity][n] */
   double *step_values;     /* NULL, or [capacity][n_step_values]: those of the last step that ended before the row */
-  double *step_control;    /* NULL, or [capacity][2] in rows at the ends of steps: an lw_ode_step_control each */
+  double *step_control;    /* NULL, or [capacity][3] in rows at the ends of steps: an lw_ode_step_control each */
 } lw_ode_output;
 
 /* What the step size control remembers: from here a run continues as though it had not been cut. */
 typedef struct lw_ode_step_control {
   double next_step, previous_error;
+  double choice; /* of LW_ODE_AUTO: its method and the evidence for the other one; 0 at first */
 } lw_ode_step_control;
 
 typedef enum lw_ode_outcome {
@@ -655,7 +658,8 @@ LW_API lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function deriva
                              void *context, const lw_ode_options *options); /* NULL: no memory */
 LW_API void lw_ode_free(lw_ode *ode);
 /* Selects the method before a start; the default is LW_ODE_DOPRI5, which needs no Jacobian. jacobian NULL: finite
- * differences. Memory is allocated when a method is first selected; LW_ERROR_MEMORY leaves the method unchanged. */
+ * differences. Memory is allocated when a method is first selected; LW_ERROR_MEMORY leaves the method unchanged, and
+ * LW_ODE_AUTO without memory for matrices stays explicit. */
 LW_API lw_status lw_ode_set_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian);
 LW_API void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options);
 /* A function that lw_ode_run calls at the end of every accepted step, at (t, y), and the n_step_values numbers that it
@@ -669,7 +673,8 @@ LW_API void lw_ode_set_step_control(lw_ode *ode, lw_ode_step_control control); /
 /* One step towards t_bound, at most exactly to it; in either direction of time. */
 LW_API lw_ode_outcome lw_ode_step(lw_ode *ode, double t_bound);
 /* Steps until t_bound, an event, a failure, the last output row (NULL: no output), or until max_tries steps have been
- * accepted or rejected (0: unlimited; the last step is completed). Rows written before a failure stay. */
+ * accepted or rejected (0: unlimited; the last step is completed; an implicit one of LW_ODE_AUTO counts 1 + n / 2).
+ * Rows written before a failure stay. */
 LW_API lw_ode_outcome lw_ode_run(lw_ode *ode, double t_bound, int64_t max_tries, lw_ode_output *output);
 LW_API double lw_ode_time(const lw_ode *ode);
 LW_API const double *lw_ode_y(const lw_ode *ode);

@@ -51,10 +51,26 @@ static void dense(const lw_ode *ode, double x, double *y) {
   }
 }
 
+/* Stages 6 and 7 have the same time: h |k_7 - k_6| / |y_1 - g_6|, relative to the stability limit. */
+static double stability_ratio(lw_ode *ode) {
+  double of_slopes = 0.0, of_states = 0.0;
+  for (int32_t i = 0; i < ode->n; i++) {
+    double slope = 0.0;
+    for (int j = 0; j < LW_DOPRI5_STAGES - 2; j++) slope += A[LW_DOPRI5_STAGES - 2][j] * ode->k[j][i];
+    const double scale = lw_ode_scale(ode, ode->y[i]);
+    const double state = (ode->y[i] - (ode->y_old[i] + ode->h * slope)) / scale;
+    const double change = (ode->k[LW_DOPRI5_STAGES - 1][i] - ode->k[LW_DOPRI5_STAGES - 2][i]) / scale;
+    of_states += state * state;
+    of_slopes += change * change;
+  }
+  return of_states > 0.0 ? fabs(ode->h) * sqrt(of_slopes / of_states) / LW_DOPRI5_STABLE : 0.0;
+}
+
 const lw_ode_operations lw_dopri5 = {
     .f_stage = LW_DOPRI5_STAGES - 1,
     .first_same_as_last = true,
     .run_stages = run_stages,
     .error_norm = error_norm,
     .dense = dense,
+    .stability_ratio = stability_ratio,
 };

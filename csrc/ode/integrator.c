@@ -92,6 +92,7 @@ static const lw_ode_operations *operations_of(lw_ode_method method) {
   switch (method) {
     case LW_ODE_DOPRI5: return &lw_dopri5;
     case LW_ODE_RODAS5P: return &lw_rodas5p;
+    case LW_ODE_AUTO: return &lw_dopri5;
   }
   return NULL;
 }
@@ -99,9 +100,10 @@ static const lw_ode_operations *operations_of(lw_ode_method method) {
 lw_status lw_ode_set_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian) {
   const lw_ode_operations *selected = operations_of(method);
   if (selected == NULL) return LW_ERROR_USAGE;
-  const lw_status status = selected == &lw_dopri5 ? LW_OK : allocate_implicit(ode);
-  if (status != LW_OK) return status;
+  const lw_status status = method == LW_ODE_DOPRI5 ? LW_OK : allocate_implicit(ode);
+  if (status != LW_OK && method != LW_ODE_AUTO) return status;
   ode->method = selected;
+  ode->choice = (lw_ode_choice){.automatic = method == LW_ODE_AUTO && status == LW_OK};
   ode->implicit.jacobian = jacobian;
   ode->started = false;
   return LW_OK;
@@ -138,12 +140,14 @@ void lw_ode_dense(const lw_ode *ode, double t, double *y) {
 }
 
 lw_ode_step_control lw_ode_get_step_control(const lw_ode *ode) {
-  return (lw_ode_step_control){ode->h_next, ode->previous_error};
+  return (lw_ode_step_control){ode->h_next, ode->previous_error, lw_ode_encode_choice(&ode->choice)};
 }
 
 void lw_ode_set_step_control(lw_ode *ode, lw_ode_step_control control) {
   ode->h_next = control.next_step;
   ode->previous_error = control.previous_error;
+  lw_ode_decode_choice(control.choice, &ode->choice);
+  lw_ode_apply_choice(ode);
 }
 
 /* ---- step size ------------------------------------------------------------------------------------- */
@@ -280,7 +284,7 @@ static const int64_t DEFAULT_MAX_STEPS = 10000000;
 static lw_ode_outcome step_until_accepted(lw_ode *ode, double t_bound) {
   const double remaining = t_bound - ode->t;
   const int64_t most = ode->options.max_steps ? ode->options.max_steps : DEFAULT_MAX_STEPS;
-  for (bool after_rejection = false;; after_rejection = true) {
+  for (int32_t rejected = 0;; rejected++) {
     if (most > 0 && ode->tries >= most) return LW_ODE_TOO_MANY_STEPS;
     ode->tries++;
     const double h = next_step_size(ode, remaining);
@@ -293,10 +297,13 @@ static lw_ode_outcome step_until_accepted(lw_ode *ode, double t_bound) {
     if (status < 0) return LW_ODE_STOPPED;
     if (status == 0 && error <= 1.0) {
       ode->statistics.steps++;
-      adapt_step_size(ode, size, error, after_rejection);
+      ode->statistics.implicit_steps += ode->method == &lw_rodas5p;
+      adapt_step_size(ode, size, error, rejected > 0);
+      if (!event) lw_ode_weigh_step(ode, rejected);
       return event ? LW_ODE_EVENT : LW_ODE_STEP;
     }
     ode->statistics.rejected++;
+    if (status > 0 && lw_ode_abandon_implicit(ode)) continue;
     ode->h_next = reduced_step_size(h, status == 0 ? error : INFINITY);
     if (ode->h_next < min_step_size(ode)) return LW_ODE_STEP_TOO_SMALL;
   }
@@ -311,6 +318,7 @@ lw_ode_outcome lw_ode_step(lw_ode *ode, double t_bound) {
   const double remaining = t_bound - ode->t;
   if (!ode->started || isnan(remaining)) return LW_ODE_NOT_FINITE;
   if (remaining == 0.0) return LW_ODE_STEP;
+  lw_ode_apply_choice(ode);
   const lw_ode_outcome here = evaluate_here(ode);
   if (here != LW_ODE_STEP) return here;
   if (!(ode->h_next > 0.0) && choose_first_step(ode, remaining) < 0) return LW_ODE_STOPPED;

@@ -16,9 +16,23 @@ typedef struct lw_ode_operations {
   int (*run_stages)(lw_ode *ode, double t_new); /* returns the status of lw_ode_function */
   double (*error_norm)(const lw_ode *ode);      /* norm of the local error */
   void (*dense)(const lw_ode *ode, double x, double *y); /* y at t_old + x h, from the stages */
+  /* after a step: its size in parts of the largest one with which lw_dopri5 is stable */
+  double (*stability_ratio)(lw_ode *ode);
 } lw_ode_operations;
 
 extern const lw_ode_operations lw_dopri5, lw_rodas5p;
+
+/* Spectral radius of df/dy up to which a step of size one of lw_dopri5 is stable, nearly the same for all damping. */
+static const double LW_DOPRI5_STABLE = 3.3;
+
+/* The method that LW_ODE_AUTO uses, and the evidence for the other one; see method_choice.c. */
+typedef struct lw_ode_choice {
+  bool automatic, implicit;
+  bool paid;         /* the implicit steps since the last change of method have cost less than explicit ones */
+  int32_t evidence;  /* steps that spoke for the other method */
+  int32_t doublings; /* of the length of the next trial of the implicit method */
+  int32_t unchecked; /* explicit steps since stability was last looked at */
+} lw_ode_choice;
 
 /* Data of implicit methods, allocated when one is first selected. */
 typedef struct lw_ode_implicit {
@@ -38,6 +52,7 @@ struct lw_ode {
   lw_ode_options options;
   lw_ode_statistics statistics;
   const lw_ode_operations *method;
+  lw_ode_choice choice;
   int64_t tries;         /* steps accepted and rejected since the start */
   bool started;          /* y is a valid state */
   bool f_known;          /* k[f_stage] is f(t, y) */
@@ -76,6 +91,16 @@ static inline double lw_ode_error_ratio(const lw_ode *ode, int32_t i, double err
 
 /* Root mean square of x_i / scale_i; 0/0 counts as 0. */
 double lw_ode_norm(const lw_ode *ode, const double *x, const double *y);
+
+/* method_choice.c: what a step that has been accepted, after so many rejected ones, says of the choice of method; the
+ * method chosen for the next step; the way back where the Jacobian does not exist, true if the step is to be tried again. */
+void lw_ode_weigh_step(lw_ode *ode, int32_t rejected);
+void lw_ode_apply_choice(lw_ode *ode);
+bool lw_ode_abandon_implicit(lw_ode *ode);
+double lw_ode_encode_choice(const lw_ode_choice *choice);
+void lw_ode_decode_choice(double number, lw_ode_choice *choice);
+/* of the matrix of the last step; y_new and y_sample are scratch */
+double lw_ode_spectral_radius(lw_ode *ode);
 
 /* finite_differences.c: df/dy and df/dt at (t, y), in the direction of h. k[f_stage] is f there; y_new and `change` are
  * scratch. They return the status of lw_ode_function; positive also if f is not finite nearby. */

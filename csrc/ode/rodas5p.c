@@ -120,10 +120,13 @@ static void dense(const lw_ode *ode, double x, double *y) {
   }
 }
 
+static double stability_ratio(lw_ode *ode) { return fabs(ode->h) * lw_ode_spectral_radius(ode) / LW_DOPRI5_STABLE; }
+
 const lw_ode_operations lw_rodas5p = {
     .f_stage = F_STAGE,
     .first_same_as_last = false,
     .run_stages = run_stages,
     .error_norm = error_norm,
     .dense = dense,
+    .stability_ratio = stability_ratio,
 };

@@ -31,22 +31,29 @@ static void fill_step(const lw_ode *ode, lw_ode_output *output) {
   memcpy(output->y + output->count * ode->n, ode->y, (size_t)ode->n * sizeof *ode->y);
   if (output->step_control) {
     const lw_ode_step_control control = lw_ode_get_step_control(ode);
-    output->step_control[2 * output->count] = control.next_step;
-    output->step_control[2 * output->count + 1] = control.previous_error;
+    double *row = output->step_control + 3 * output->count;
+    row[0] = control.next_step;
+    row[1] = control.previous_error;
+    row[2] = control.choice;
   }
   finish_row(ode, output);
 }
 
 static int64_t attempts_of(const lw_ode *ode) { return ode->statistics.steps + ode->statistics.rejected; }
 
+/* One of the implicit method that LW_ODE_AUTO has chosen counts for several, so that a call ends soon. */
+static int64_t weight_of_attempt(const lw_ode *ode) { return ode->choice.implicit ? 1 + ode->n / 2 : 1; }
+
 lw_ode_outcome lw_ode_run(lw_ode *ode, double t_bound, int64_t max_tries, lw_ode_output *output) {
-  const int64_t tries_before = attempts_of(ode);
+  int64_t tries = 0;
   const bool times_given = output != NULL && output->times_given;
   if (!ode->started) return LW_ODE_NOT_FINITE;
   if (times_given) fill_requested(ode, output); /* rows that the last call had no capacity for */
   while (ode->t != t_bound && !is_full(output)) {
-    if (max_tries > 0 && attempts_of(ode) - tries_before >= max_tries) break;
+    if (max_tries > 0 && tries >= max_tries) break;
+    const int64_t before = attempts_of(ode), weight = weight_of_attempt(ode);
     const lw_ode_outcome outcome = lw_ode_step(ode, t_bound);
+    tries += weight * (attempts_of(ode) - before);
     if (outcome != LW_ODE_STEP && outcome != LW_ODE_EVENT) return outcome;
     if (times_given) fill_requested(ode, output);
     else if (output != NULL) fill_step(ode, output);

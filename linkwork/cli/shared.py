@@ -39,7 +39,7 @@ def add_tolerances(parser: argparse.ArgumentParser) -> None:
 def add_solver(parser: argparse._ActionsContainer) -> None:
     """Add the solver."""
     text = f"{', '.join(solver_names())} (default: %(default)s)"
-    parser.add_argument("--solver", default="dopri5", help=text)
+    parser.add_argument("--solver", default="auto", help=text)
 
 
 def add_loads(parser: argparse._ActionsContainer) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import linkwork as lw
+from linkwork._util.names import number_of
 from linkwork.cli.info import add_method
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
 from linkwork.cli.result_files import DATA, FILMS, MODELS, PAGES, PICTURES, add_output, check_files, save
@@ -29,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--every", type=float, metavar="DT", help="spacing of the output [s] (default: every step)")
     add_method(parser)
     add_solver(parser)
-    equations_help = f"{', '.join(formulation_names())}; those but the first need --solver ida (default: %(default)s)"
+    equations_help = f"{', '.join(formulation_names())}; those but the first are solved by ida (default: %(default)s)"
     add("--formulation", default="ode", metavar="NAME", help=equations_help)
     add("--scheme", type=int, metavar="N", help="of formulation chou: 1 to 4 (default: 4, linear cost)")
     add_tolerances(parser)
@@ -122,6 +123,8 @@ def summarise(result: Result, wall: float, columns: Sequence[str] | None) -> dic
         "wall_time": wall,
         "steps": statistics.steps,
         "evaluations": statistics.evaluations,
+        "methods": statistics.methods,
+        "switches": statistics.switches,
         "loop_residual": max(gaps, default=0.0),
         "energy_start": float(energy[0]),
         "energy_end": float(energy[-1]),
@@ -147,14 +150,26 @@ def _events_text(events: list[dict[str, Any]]) -> list[str]:
     return [f"events ({len(events)})", *aligned(rows), *([f"  ... {more} more"] if more > 0 else [])]
 
 
+def _methods_text(summary: dict[str, Any], solver: str) -> str:
+    """Return the solver, and the methods that took the steps where they have other names."""
+    methods = summary["methods"]
+    if list(methods) in ([], [solver]):
+        return solver
+    if len(methods) == 1:
+        return f"{solver} ({next(iter(methods))})"
+    parts = " and ".join(f"{steps} steps of {name}" for name, steps in methods.items())
+    return f"{solver} ({parts}, {number_of(summary['switches'], 'switch', 'switches')})"
+
+
 def _summary_text(summary: dict[str, Any], arguments: argparse.Namespace) -> str:
     rows = [
         (name, " ".join(f"{v: .9g}" for v in (value if isinstance(value, list) else [value])))
         for name, value in summary["final"].items()
     ]
     steps = f"{summary['steps']} steps, {summary['evaluations']} evaluations, {1e3 * summary['wall_time']:.1f} ms"
+    methods = _methods_text(summary, arguments.solver)
     lines = [
-        f"{summary['name']}: {summary['t_end']:g} s with {arguments.solver} at rtol {arguments.rtol:g}; {steps}",
+        f"{summary['name']}: {summary['t_end']:g} s with {methods} at rtol {arguments.rtol:g}; {steps}",
         f"energy {summary['energy_start']:.9g} J at the start, {summary['energy_end']:.9g} J at the end; "
         f"loop residual at most {summary['loop_residual']:.1e} m",
         *_events_text(summary["events"]),

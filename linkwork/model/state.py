@@ -67,8 +67,8 @@ class State:
     discrete_state
         Numbers of the core, (n_discrete,), that transitions change: which joints are locked, open, at rest on stops.
     step_control
-        Of a state at the end of a solver's step: size of the next step, s, and norm of the last error, (2,), with which
-        a run continues as though it had not been cut; else None.
+        Of a state at the end of a solver's step: size of the next step, s, norm of the last error, and the choice of
+        method of solver "auto", (3,), with which a run continues as though it had not been cut; else None.
 
     Every variable is found by name as well: ``state["A.q"]``, ``state["coupler.r"]``, also those of cut joints. The
     arrays are read-only; `Model.state` makes a state from others.

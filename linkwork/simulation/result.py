@@ -112,7 +112,7 @@ class Result(ResultBase):
         inputs = np.broadcast_to(inputs, (len(t), model.numbering.n_inputs))
         before = np.zeros(len(t), dtype=np.intp) if events_before is None else events_before
         x = np.empty((len(t), 0)) if controller_states is None else controller_states
-        control = np.full((len(t), 2), np.nan) if step_controls is None else step_controls
+        control = np.full((len(t), 3), np.nan) if step_controls is None else step_controls
         self._trajectory = Trajectory(t, y, inputs, revolutions, discrete, before, x, control)
         self._end_control = end_control  # of the solver's steps at the end of the run
         self._hidden = list(nodes)  # times at events and at the end that may be no rows, for interpolation

@@ -27,7 +27,7 @@ from linkwork.simulation.segments import Segment, segments_of
 from linkwork.solvers import Action, CompiledFunctions, Continue, Options, Problem, Restart, Status, Terminate
 from linkwork.solvers.base import Failure, Limits, failure
 from linkwork.solvers.driver import integrate
-from linkwork.solvers.problem import IntArray, StepControl
+from linkwork.solvers.problem import FIRST_ERROR, IntArray, StepControl
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Run:
         recorder.own_states = lambda rows: rows[:, self._n :]
         recorder.states = lambda rows: rows[..., : self._n]
         control = state.step_control
-        self._step_control = None if control is None else (float(control[0]), float(control[1]))
+        self._step_control = None if control is None else (float(control[0]), float(control[1]), float(control[2]))
         self._start = self._started(state)
         self._counting = self._must_count_revolutions()
         self.formulation: Formulation | None = request.make(system, self.block, self.law)
@@ -156,9 +156,12 @@ class Run:
             if until == self.recorder.t_end:
                 break
             options = replace(options, first_step=None)
-            # After a sample or a jump of inputs, which only change loads, steps continue as they were.
+            # After a sample or a jump of inputs, which only change loads, steps continue as they were; after others, the
+            # method is kept.
             only_loads = until == self.law.last_sample or until == self._segments[self._segment].begin
-            control = self.recorder.step_control if only_loads else None
+            control = self.recorder.step_control
+            if control is not None and not only_loads:
+                control = (0.0, FIRST_ERROR, control[2])
         if not np.array_equal(start.y, reached):
             self.recorder.last_row(until, self._problem(start).y0)
 

@@ -62,7 +62,7 @@ class Trajectory:
     x
         Continuous states of the controller, (nt, n).
     control
-        What the solver's step size control remembered, (nt, 2), where a step ended; else not a number.
+        What the solver's step size control remembered, (nt, 3), where a step ended; else not a number.
     """
 
     t: FloatArray
@@ -132,7 +132,7 @@ def merged(rows: Trajectory, nodes: Sequence[Node], backward: bool) -> tuple[Tra
         [node.discrete for node in nodes if node.discrete is not None],
         np.array([node.events for node in nodes]),
         np.array([node.x for node in nodes]).reshape(len(t), -1),
-        np.full((len(t), 2), np.nan),
+        np.full((len(t), 3), np.nan),
     )
     both = rows.followed(added)
     order = np.lexsort((both.events, sign * both.t))

@@ -39,7 +39,7 @@ def test_what_simulate_is_told():
     [
         ("rcr/dopri", "'rcr/dopri': there is no solver 'dopri': did you mean 'dopri5'"),
         ("embeding/DOP853", "there is no formulation 'embeding': did you mean 'embedding'"),
-        ("euler", "there is no solver 'euler': known are 'dopri5'"),
+        ("euler", "there is no solver 'euler': known are 'auto', 'dopri5'"),
         ("chou5/ida", "did you mean 'chou"),
         ("rcr", "names no solver: write 'rcr/dopri5'"),
         ("ggl", "names no solver: write 'ggl/ida'"),

@@ -10,7 +10,7 @@ from linkwork.errors import SolverError
 from linkwork.solvers import Problem, Restart, Solution, Status, Terminate, solve
 from support.problems import ball, clock, every_solver, oscillator, swinging
 
-COUNTS_REJECTED = ("dopri5", "rodas5p", "RK23", "RK45", "DOP853")
+COUNTS_REJECTED = ("auto", "dopri5", "rodas5p", "RK23", "RK45", "DOP853")
 
 # ---- hooks and limits ----
 
@@ -167,7 +167,7 @@ def test_a_start_that_is_not_finite(solver: str) -> None:
         solve(Problem(lambda t, y: -y, 0.0, [math.nan]), 1.0, solver)
     with pytest.raises(SolverError, match=r"at t = 0.*check the start values"):
         solve(Problem(lambda t, y: y / 0.0 if t else y * math.inf, 0.0, [1.0]), 1.0, solver)
-    if solver not in ("dopri5", "rodas5p"):
+    if solver not in ("auto", "dopri5", "rodas5p"):
         return
     with pytest.raises(SolverError, match="event indicator is not finite"):
         solve(clock([lambda t, y: math.nan]), 1.0, solver)
@@ -204,7 +204,7 @@ def test_a_derivative_that_ends_shortens_the_steps(solver: str) -> None:
     [
         ({"solver": "dopri6"}, "did you mean 'dopri5'"),
         ({"solver": "lsoda"}, "did you mean 'LSODA'"),
-        ({"solver": "qqq"}, "known are 'dopri5', 'rodas5p'"),
+        ({"solver": "qqq"}, "known are 'auto', 'dopri5', 'rodas5p'"),
         ({"rtol": 0.0}, "rtol"),
         ({"rtol": math.nan}, "rtol"),
         ({"atol": 0.0}, "atol"),

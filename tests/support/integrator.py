@@ -7,7 +7,7 @@ import numpy as np
 
 from linkwork.core._core import ffi, lib
 
-METHODS = {"dopri5": lib.LW_ODE_DOPRI5, "rodas5p": lib.LW_ODE_RODAS5P}
+METHODS = {"dopri5": lib.LW_ODE_DOPRI5, "rodas5p": lib.LW_ODE_RODAS5P, "auto": lib.LW_ODE_AUTO}
 
 
 class Integrator:

@@ -39,3 +39,15 @@ def governor(stiffness: float, damping: float) -> lw.Mechanism:
     mech.add_force(lw.SpringDamper("slide", stiffness=stiffness, damping=damping))
     mech.start(q={"slide": 0.0}, u={"spin": 12.0})
     return mech
+
+
+def arm_with_servos(links: int, stiffness: float = 2000.0, damping: float = 200.0) -> lw.Mechanism:
+    """A chain of rods, joints "J0" and so on, with the springs and dampers of position servos."""
+    mech = lw.Mechanism("arm_with_servos")
+    for k in range(links):
+        parent, axis = f"link{k - 1}" if k else "ground", (0, 1, 0) if k % 2 else (1, 0, 0)
+        mech.add_body(f"link{k}", mass=1.0, com=(0, 0, 0.1), inertia=lw.inertia.rod(1.0, 0.2, axis="z"))
+        frame = lw.Frame((0, 0, 0.2 if k else 0.0))
+        mech.add_joint(f"J{k}", lw.Revolute(axis), parent, f"link{k}", parent_frame=frame, child_frame=lw.Frame())
+        mech.add_force(lw.SpringDamper(f"J{k}", stiffness=stiffness, damping=damping, free=0.2))
+    return mech

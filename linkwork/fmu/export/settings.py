@@ -15,12 +15,13 @@ _SETTINGS = (
         minimum=0.0,
     ),
 )
-SETTING_STARTS = (1.0, 0.0)
+SETTING_STARTS = (3.0, 0.0)
 
 # The items of the enumeration: name, number, meaning.
 SOLVERS = (
     ("dopri5", 1, "Dormand-Prince 5(4), explicit"),
     ("rodas5p", 2, "Rodas5P, linearly implicit: for stiff springs and dampers"),
+    ("auto", 3, "dopri5 until stability limits its steps, then rodas5p while that costs less"),
 )
 
 

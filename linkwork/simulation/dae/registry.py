@@ -22,6 +22,11 @@ _MAKERS = {
 SOLVERS = ("ida",)  # those that take implicit equations
 
 
+def solver_of(formulation: str, solver: str) -> str:
+    """Return the solver of a formulation: "auto" is one that takes its equations."""
+    return SOLVERS[0] if solver == "auto" and formulation in _MAKERS else solver
+
+
 @dataclass(frozen=True)
 class FormulationRequest:
     """A formulation asked for by name, with its options.

@@ -1,4 +1,4 @@
-/** The explicit integrator of the core, Dormand-Prince 5(4), with event location and dense output. */
+/** The integrator of the core, whose method is chosen by need, with event location and dense output. */
 
 import { MemoryError, SolverError } from "./errors";
 import { general } from "./numbers";
@@ -7,8 +7,8 @@ import type { State } from "./state";
 const EVENT_RESOLUTION = 5e-16; // LW_EVENT_RESOLUTION
 const OPTIONS = 48; // bytes of lw_ode_options
 const OUTPUT = 40; // bytes of lw_ode_output
-const STATISTICS = 40;
-const CONTROL = 16; // bytes of lw_ode_step_control
+const STATISTICS = 56;
+const CONTROL = 24; // bytes of lw_ode_step_control
 
 /** lw_ode_outcome. */
 const Outcome = { STEP: 0, EVENT: 1, STOPPED: 2, STEP_TOO_SMALL: 3, TOO_MANY_STEPS: 4, NOT_FINITE: 5 } as const;
@@ -29,6 +29,7 @@ const FAILURES: Record<number, string> = {
 export interface StepControl {
   nextStep: number;
   previousError: number;
+  choice: number; // of the method
 }
 
 export interface Statistics {
@@ -133,7 +134,7 @@ export class Integrator {
   start(t: number, y: ArrayLike<number>, control: StepControl | null = null): void {
     this.core.withDoubles(y, (address) => this.checked(this.core.call.lw_ode_start(this.handle, t, address)));
     if (control === null) return;
-    this.core.withDoubles([control.nextStep, control.previousError], (address) =>
+    this.core.withDoubles([control.nextStep, control.previousError, control.choice], (address) =>
       this.core.call.lw_ode_set_step_control(this.handle, address),
     );
   }
@@ -161,8 +162,8 @@ export class Integrator {
   get stepControl(): StepControl {
     return this.core.with(CONTROL, (address) => {
       this.core.call.lw_ode_get_step_control(address, this.handle);
-      const [nextStep, previousError] = this.core.doubles(address, 2);
-      return { nextStep: nextStep!, previousError: previousError! };
+      const [nextStep, previousError, choice] = this.core.doubles(address, 3);
+      return { nextStep: nextStep!, previousError: previousError!, choice: choice! };
     });
   }
 
@@ -189,5 +190,5 @@ export class Integrator {
 /** The error that states where the run stopped, why, and the remedy. */
 export function stopped(t: number, y: Float64Array, reason: string): SolverError {
   const size = general(Math.hypot(...y), 6);
-  return new SolverError(`dopri5 stopped at t = ${general(t, 17)}, where the norm of the state is ${size}: ${reason}`);
+  return new SolverError(`auto stopped at t = ${general(t, 17)}, where the norm of the state is ${size}: ${reason}`);
 }

@@ -18,6 +18,7 @@ const SMALLEST_RTOL = 100 * Number.EPSILON;
 const MAX_STEPS = 10_000_000;
 const MOST_BYTES = 64 * 2 ** 20; // of the rows in the memory of the core
 const STEPS_AT_ONCE = 256;
+const FIRST_ERROR = 1e-4; // the norm of the last error that a start assumes
 
 /** Where a run begins: states [q; u], revolutions of the cut joints, and what transitions have changed. */
 export interface Start {
@@ -214,12 +215,14 @@ export class Simulation {
     const reached = this.y;
     this.pastSteps += this.attempts(integrator);
     this.control = integrator.stepControl;
+    const { choice } = this.control;
     integrator.free();
     this.integrator = null;
     const due = this.model.sizes.transitions > 0 && this.state.nextEventTime <= until;
     if (due) {
       this.enter(until, reached);
-      this.control = null; // the states may have jumped
+      // the states may have jumped; the method is kept
+      this.control = { nextStep: 0, previousError: FIRST_ERROR, choice };
       this.addEventRow(reached);
       if (this.carryOut(() => this.state.handleEvents())) this.countRevolutions();
       this.addEventRow(this.y);
