@@ -281,7 +281,7 @@ def test_simulate_by_a_scheme(tmp_path):
         (["--every", "nan"], "--every"),
         (["-o", "no/such/folder.csv"], "there is no folder no/such"),
         (["--formulation", "glg"], "did you mean 'ggl'"),
-        (["--formulation", "ggl"], "use solver='ida'"),
+        (["--formulation", "ggl", "--solver", "dopri5"], "use solver='ida'"),
         (["--scheme", "4"], "scheme goes with formulation='chou'"),
         (["--solver", "ida", "--formulation", "chou"], "joint 'A' is Revolute"),
     ],

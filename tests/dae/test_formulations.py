@@ -57,7 +57,7 @@ def test_names_and_schemes(rods, options, text):
     refusal(lw.MechanismError, rods, text, **options)
 
 
-@pytest.mark.parametrize("solver", [name for name in solver_names() if name != "ida"])
+@pytest.mark.parametrize("solver", [name for name in solver_names() if name not in ("auto", "ida")])
 @pytest.mark.parametrize("formulation", [name for name in formulation_names() if name != "ode"])
 def test_other_solvers_do_not_take_them(rods, formulation, solver):
     text = f"formulation '{formulation}'.*solver='{solver}' does not solve: use solver='ida'"
