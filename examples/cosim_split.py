@@ -22,6 +22,7 @@ MASSES = {"l": (1.0, 2.0, 1.5), "r": (0.6, 1.2, 2.5)}  # kg of crank, coupler, r
 FEET = {"l": 0.0, "r": 2.9}  # m, x of the cranks' joints; the rockers stand within
 TURNED = {"l": np.eye(3), "r": np.diag((-1.0, -1.0, 1.0))}  # the right one half round z: its mirror image in the plane
 START = {"l": 2.2, "r": 1.5}  # rad, of the cranks, at rest
+BENT = {"l": (-1.74, 4.56), "r": (-1.09, 4.24)}  # rad, guesses of joints B and C
 ANCHOR = (1.45, 0.0, -0.7)  # m, where each half ends its spring
 STIFFNESS, END = 40.0, 2.0  # N/m, s
 STEPS = (100, 200, 400, 800, 1600)  # of a run
@@ -51,7 +52,8 @@ def add_linkage(mech: lw.Mechanism, side: str) -> None:
     mech.add_joint(f"C_{side}", hinge, coupler, rocker, parent_frame=lw.Frame((COUPLER, 0, 0)))
     ends = lw.Frame((foot, 0, 0), turned), lw.Frame((ROCKER, 0, 0))
     mech.add_joint(f"D_{side}", hinge, "ground", rocker, parent_frame=ends[0], child_frame=ends[1])
-    mech.start(q={f"A_{side}": START[side], f"B_{side}": 0.6, f"C_{side}": 1.9})
+    b, c = BENT[side]
+    mech.start(q={f"A_{side}": START[side], f"B_{side}": b, f"C_{side}": c})
 
 
 def mechanism() -> lw.Mechanism:

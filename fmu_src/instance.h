@@ -177,6 +177,9 @@ const char *fmu_type_name(fmu_type type);
 fmu_status fmu_reserve_scratch(fmu *f, const void *values, size_t n);
 /* Logs an error that begins with the name of the variable and continues with `why`. */
 fmu_status fmu_refuse_variable(const fmu *f, uint32_t offset, const char *why);
+
+/* Warns of a start value that assembly did not keep. */
+void fmu_log_changed_start(const fmu *f, const lw_changed_start *start);
 /* Replaces value references of FMI 3.0 by the offsets of their scalars, n_values in total. `which` (0 or 1) selects the
  * buffer; the call overwrites the result of the last one with the same buffer. */
 fmu_status fmu_resolve(fmu *f, int which, const uint32_t **references, size_t *n, size_t n_values);

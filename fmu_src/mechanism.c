@@ -225,9 +225,20 @@ fmu_status fmu_restore_backup(fmu *f) {
 
 /* ---- life cycle ----------------------------------------------------------------------------------------- */
 
+#define MOST_CHANGED_STARTS 20 /* in the log */
+
+/* Guesses, which only select one of the closed poses, aside. */
+static void log_changed_starts(const fmu *f) {
+  lw_changed_start changed[MOST_CHANGED_STARTS];
+  const int32_t count = lw_changed_starts(f->state, changed, MOST_CHANGED_STARTS);
+  for (int32_t i = 0; i < count && i < MOST_CHANGED_STARTS; i++)
+    if (!changed[i].is_guess) fmu_log_changed_start(f, &changed[i]);
+}
+
 static fmu_status exit_initialization(fmu *f) {
   fmu_status status = fmu_update_states(f); /* by assembly */
   if (status != FMU_OK) return status;
+  log_changed_starts(f);
   lw_state_save(f->state, f->backup);
   if (f->minimal) lw_minimal_keep_start(f->minimal);
   lw_step_accepted(f->state);

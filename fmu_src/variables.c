@@ -64,6 +64,11 @@ fmu_status fmu_refuse_variable(const fmu *f, uint32_t offset, const char *why) {
   return fmu_log_message(&f->log, FMU_ERROR, "%s %s", name_of(f, offset).text, why);
 }
 
+void fmu_log_changed_start(const fmu *f, const lw_changed_start *start) {
+  fmu_log_message(&f->log, FMU_WARNING, "%s: %.9g is asked, and the constraints do not allow it: %.9g is kept",
+                  name_of(f, start->offset).text, start->asked, start->kept);
+}
+
 static fmu_status check_type(const fmu *f, unsigned types, const uint32_t *offsets, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (!(type_of(f, offsets[i]) & types))

@@ -146,8 +146,8 @@ class FmuNameError(UnknownNameError, FmuError):
 class LinkworkWarning(UserWarning):
     """Base of every warning: legal, and nearly surely a mistake. The text names the thing and the remedy.
 
-    A warning is shown once for a mechanism, when it is compiled, or for a file, when it is read, and obeys the filters
-    of Python's `warnings`.
+    A warning is shown once for a mechanism, when it is compiled or assembled, or for a file, when it is read, and obeys
+    the filters of Python's `warnings`.
 
     Examples
     --------
@@ -170,6 +170,13 @@ class JointFrameWarning(LinkworkWarning):
 
 class SpringWarning(LinkworkWarning):
     """A spring cannot carry the weight that rests on it."""
+
+
+class StartValueWarning(LinkworkWarning):
+    """A start value that was given is out of reach or contradicts others: the state has another value.
+
+    The state lists all of them: `State.changed_start_values`.
+    """
 
 
 class UnitWarning(LinkworkWarning):

@@ -339,6 +339,17 @@ LW_API lw_status lw_evaluate(lw_state *state, lw_stage stage);
  * mechanism's description are kept where they can be; the rest is found. `tolerance` is the residual accepted. */
 LW_API lw_status lw_assemble(lw_state *state, double tolerance);
 
+/* A given start value that assembly did not keep. */
+typedef struct lw_changed_start {
+  uint32_t offset;    /* in the block, of the start value */
+  int32_t is_guess;   /* the start values that were kept decide it, and it selected a closed pose near by */
+  double asked, kept; /* the start value, and the coordinate or speed found */
+} lw_changed_start;
+
+/* Just after lw_assemble: writes at most `capacity` of the given start values that it did not keep; returns how many
+ * there are. More values than degrees of freedom may be given where they fit each other to about four digits. */
+LW_API int32_t lw_changed_starts(lw_state *state, lw_changed_start *changed, int32_t capacity);
+
 /* The speeds that the mechanics chose as independent ones in a cluster at the present state, counted over all joints:
  * writes and returns as many as it has degrees of freedom, at most nu + nu_cut; -1: failed, with a message. */
 LW_API int32_t lw_independent_speeds(lw_state *state, int32_t cluster, int32_t *speeds);

@@ -107,6 +107,9 @@ typedef struct lw_kernels {
   void (*integrate_position)(const lw_model *m, lw_block b, int32_t link, const void *step);
   /* Start guesses to states that close the loops; double only. */
   lw_fault (*assemble)(const lw_model *m, lw_block b, double tolerance);
+  /* Just after it, the given start values that it did not keep, at most `capacity`; returns their number; leaves no
+   * later stage; double only. */
+  int32_t (*changed_starts)(const lw_model *m, lw_block b, lw_changed_start *out, int32_t capacity);
   /* What each cluster leaves at the block's coordinates; double only. */
   void (*count_dof)(const lw_model *m, lw_block b, lw_dof_count *found);
   /* The jump of all speeds at the state; needs constants, and the workspace of divide and conquer; double only. */

@@ -122,14 +122,22 @@ typedef struct owned {
   int32_t element;
 } owned;
 
-/* By a coordinate (of_q) or a speed. */
-static owned joint_of(const lw_model *m, int of_q, int32_t index) {
-  for (int32_t j = 0; j < m->size.joints; j++) {
-    const lw_joint_size *size = &lw_joint_sizes[m->joint[j].type];
-    const int32_t n = of_q ? size->q : size->u, k = index - (of_q ? m->joint[j].q : m->joint[j].u);
-    if (k >= 0 && k < n) return (owned){m->joint_name[j], "joint", n > 1 ? k + 1 : 0};
+/* The joint of a coordinate (of_q) or a speed. */
+static const lw_joint *joint_with(const lw_model *m, int of_q, int32_t index) {
+  for (const lw_joint *joint = m->joint; joint < m->joint + m->size.joints; joint++) {
+    const lw_joint_size *size = &lw_joint_sizes[joint->type];
+    const int32_t first = of_q ? joint->q : joint->u;
+    if (index >= first && index < first + (of_q ? size->q : size->u)) return joint;
   }
-  return (owned){NULL, "joint", 0};
+  return NULL;
+}
+
+static owned joint_of(const lw_model *m, int of_q, int32_t index) {
+  const lw_joint *joint = joint_with(m, of_q, index);
+  if (!joint) return (owned){NULL, "joint", 0};
+  const lw_joint_size *size = &lw_joint_sizes[joint->type];
+  const int32_t n = of_q ? size->q : size->u, k = index - (of_q ? joint->q : joint->u);
+  return (owned){m->joint_name[joint - m->joint], "joint", n > 1 ? k + 1 : 0};
 }
 
 static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
@@ -182,26 +190,28 @@ void lw_describe(const lw_state *s, uint32_t offset, char *text, size_t size) {
   snprintf(text, size, "%s", in_words(s, offset).text);
 }
 
-/* A start value that differs from the description's own was set on purpose: assembly keeps it before all others. */
-#define FIRST_PRIORITY 0.5
+/* A start value that differs from the description's own was set on purpose: assembly keeps it before all others. Of
+ * several such values those of the first joints are kept longest, in whatever order they are set. */
+static double set_priority(int32_t first_of_joint) { return (first_of_joint + 1.0) / (first_of_joint + 2.0); }
+
 static void prioritize_coordinate(lw_state *s, int32_t q) {
-  const lw_model *m = s->model;
-  double *priority = lw_reals(s) + m->at.q_priority;
-  priority[q] = FIRST_PRIORITY;
-  for (int32_t j = 0; m->quaternions + m->cut_quaternions && j < m->size.joints; j++) {
-    const lw_joint *joint = &m->joint[j];
-    const lw_joint_size *size = &lw_joint_sizes[joint->type];
-    if (q < joint->q || q >= joint->q + size->q || size->q == size->u) continue;
-    for (int32_t k = 0; k < size->q; k++) priority[joint->q + k] = FIRST_PRIORITY; /* a quaternion is one thing */
-  }
+  const lw_joint *joint = joint_with(s->model, 1, q);
+  const lw_joint_size *size = &lw_joint_sizes[joint->type];
+  double *priority = lw_reals(s) + s->model->at.q_priority;
+  priority[q] = set_priority(joint->q);
+  for (int32_t k = 0; size->q != size->u && k < size->q; k++) /* a quaternion is one thing */
+    priority[joint->q + k] = set_priority(joint->q);
+}
+
+static void prioritize_speed(lw_state *s, int32_t u) {
+  lw_reals(s)[s->model->at.u_priority + u] = set_priority(joint_with(s->model, 0, u)->u);
 }
 
 static void prioritize_start(lw_state *s, int32_t offset, double value) {
   const lw_offsets *at = &s->model->at;
-  double *x = lw_reals(s);
   if (value == s->model->defaults[offset]) return;
   if (offset >= at->q_start && offset < at->u_start) prioritize_coordinate(s, offset - at->q_start);
-  else if (offset >= at->u_start && offset < at->q_priority) x[at->u_priority + offset - at->u_start] = FIRST_PRIORITY;
+  else if (offset >= at->u_start && offset < at->q_priority) prioritize_speed(s, offset - at->u_start);
 }
 
 /* The inputs of motions hold for the time at which they, or the time itself, are set; only an integrator that runs on
@@ -308,6 +318,27 @@ lw_status lw_assemble(lw_state *s, double tolerance) {
                    s->model->joint_name[j]);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   return lw_report(s, s->kernels->assemble(s->model, s->block, tolerance));
+}
+
+/* As a rule: then there is nothing to search for. Speeds of cut joints are not known yet. */
+static int starts_are_kept(const lw_state *s) {
+  const lw_model *m = s->model;
+  const double *x = lw_reals(s);
+  const lw_offsets *at = &m->at;
+  int kept = 1;
+  for (int32_t i = 0; i < m->size.nq + m->size.nq_cut && kept; i++)
+    kept = x[at->q_priority + i] == 0.0 ||
+           x[at->q_start + i] == (i < m->size.nq ? x[at->q + i] : x[at->q_cut + i - m->size.nq]);
+  for (int32_t i = 0; i < m->size.nu + m->size.nu_cut && kept; i++)
+    kept = x[at->u_priority + i] == 0.0 || (i < m->size.nu && x[at->u_start + i] == x[at->u + i]);
+  return kept;
+}
+
+int32_t lw_changed_starts(lw_state *s, lw_changed_start *changed, int32_t capacity) {
+  if (starts_are_kept(s) || lw_evaluate(s, LW_STAGE_CONSTANTS)) return 0;
+  const int32_t count = s->kernels->changed_starts(s->model, s->block, changed, capacity);
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  return count;
 }
 
 lw_status lw_inverse_dynamics(lw_state *s, const double *udot, double *tau) {

@@ -236,6 +236,15 @@ class Block:
         """Find states that close the loops from the start guesses; residual accepted in m."""
         self._check(lib.lw_assemble(self.handle, tolerance))
 
+    def changed_starts(self) -> list[tuple[int, float, float, bool]]:
+        """Return the given start values that `assemble` did not keep: offset, value asked and kept, and if a guess."""
+        count = lib.lw_changed_starts(self.handle, ffi.NULL, 0)
+        if not count:
+            return []
+        found = ffi.new("lw_changed_start[]", count)
+        lib.lw_changed_starts(self.handle, found, count)
+        return [(one.offset, one.asked, one.kept, bool(one.is_guess)) for one in found]
+
     def step_accepted(self) -> FloatArray:
         """Count turns from the present coordinates of the cut joints; return these (nq_cut,)."""
         lib.lw_step_accepted(self.handle)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -17,9 +18,10 @@ from linkwork.compiler.method_choice import MethodRequest
 from linkwork.compiler.methods import Expected
 from linkwork.compiler.topology import Topology, topology
 from linkwork.core.native import Block, Field, OffsetArray, Stage
-from linkwork.errors import AssemblyError, MechanismError, MechanismNameError
+from linkwork.errors import AssemblyError, MechanismError, MechanismNameError, SingularityError
 from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import Arguments, Loads, changes_at_rest, one, sized, together, vector
+from linkwork.model.changed_starts import changed_starts, describe_changed_starts, warn_of_changed_starts
 from linkwork.model.closures import describe_closures
 from linkwork.model.misalignment import describe_misalignment, describe_tolerance
 from linkwork.model.state import JointArray, State
@@ -306,6 +308,7 @@ class ModelBase:
             limits = self.fields["max_load"].span
             infinite = limits.start <= offsets[0] < limits.stop  # no limit
             block.set(offsets, one(vector(value, slice(0, offsets.size), name, infinite=infinite), name))
+            self._prioritize(block, offsets)
         values = block.reals[: self.fields["time"].first]
         changed = type(self)(self._compiled.with_parameters(values), self.parameters | dict(parameters))
         for shared in ("columns", "q_names", "u_names"):  # names do not depend on values
@@ -319,6 +322,16 @@ class ModelBase:
             kind = next(v.kind for v in self.variables if v.reference == column.first)
             raise MechanismError(f"{name!r} is no parameter but its kind is {kind!r}: give a parameter or start value")
         return np.arange(column.first, column.first + column.count, dtype=np.uint32)
+
+    def _prioritize(self, block: Block, offsets: OffsetArray) -> None:
+        """Have assembly keep start values that were set: first of all, those of the first joints the longest."""
+        for q, numbers in (("q", self.numbering.q), ("u", self.numbering.u)):
+            start, priority = (self.fields[f"{q}_{part}"].span for part in ("start", "priority"))
+            if start.start <= offsets[0] < start.stop:
+                at = offsets - start.start
+                joint, span = next(one for one in numbers.items() if one[1].start <= at[0] < one[1].stop)
+                whole = q == "q" and self.mechanism.joints[joint].kind.quaternion is not None
+                block.reals[priority][span if whole else at] = (span.start + 1.0) / (span.start + 2.0)
 
     # ---- states ----
 
@@ -349,7 +362,15 @@ class ModelBase:
         Returns
         -------
         State
-            The state found; it holds the cut joints' coordinates as well.
+            The state found; it holds the cut joints' coordinates as well. Its `changed_start_values` are those given
+            that it could not keep.
+
+        Warns
+        -----
+        StartValueWarning
+            On start values that are out of reach, or that contradict those given before them. Of more coordinates than
+            degrees of freedom the last ones may be guesses, up to 1 rad or about the size of the loop from the pose
+            that they select.
 
         Raises
         ------
@@ -375,12 +396,12 @@ class ModelBase:
         """
         block = self.block()
         try:
-            return self._assembled(q, u, tolerance, time, motion, block)
+            state = self.closed_state(q, u, tolerance, time, motion, block)
         except AssemblyError as error:
 
             def again(twin: ModelBase, joint: str) -> State:
                 guesses = {name: value for name, value in (q or {}).items() if name != joint}
-                return twin._assembled(guesses, None, tolerance, time, motion)
+                return twin.closed_state(guesses, None, tolerance, time, motion)
 
             causes = describe_misalignment(self, error, again), describe_tolerance(self, error)
             error.args = ("; ".join([str(error), *filter(None, causes)]),)
@@ -388,17 +409,19 @@ class ModelBase:
             if table:
                 error.args = (f"{error}\n{table}",)
             raise
+        warn_of_changed_starts(state)
+        return state
 
-    def _assembled(
+    def closed_state(
         self,
-        q: Mapping[str, ArrayLike] | None,
-        u: Mapping[str, ArrayLike] | None,
-        tolerance: float,
-        time: float,
-        motion: Mapping[str, ArrayLike] | None,
+        q: Mapping[str, ArrayLike] | None = None,
+        u: Mapping[str, ArrayLike] | None = None,
+        tolerance: float = ASSEMBLY_TOLERANCE,
+        time: float = 0.0,
+        motion: Mapping[str, ArrayLike] | None = None,
         block: Block | None = None,
     ) -> State:
-        """Do what `assemble` does, without a search for the cause of an error."""
+        """Do what `assemble` does, in a block, without warnings and without a search for the cause of an error."""
         block = self.block() if block is None else block
         self.set_starts(block, q, u)
         if not number(tolerance, "tolerance") > 0:
@@ -407,7 +430,16 @@ class ModelBase:
             )
         block.put_motion(number(time, "time"), self.arguments.motions(motion))
         block.assemble(tolerance)
-        return self.state_of(block)
+        return self.assembled_state_of(block)
+
+    def assembled_state_of(self, block: Block) -> State:
+        """Return the state that a block is in just after its assembly, with the start values that it did not keep."""
+        changed = changed_starts(self, block)
+        try:
+            return replace(self.state_of(block), changed_start_values=changed)
+        except SingularityError as error:  # values out of reach lead to the ends of ranges
+            texts = [str(error), describe_changed_starts(self, changed)]
+            raise SingularityError("; ".join(filter(None, texts))) from None
 
     def set_starts(self, block: Block, q: Mapping[str, ArrayLike] | None, u: Mapping[str, ArrayLike] | None) -> None:
         """Write start values by joint name into a block, to be kept by its assembly."""

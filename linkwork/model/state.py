@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from linkwork._util.checks import FloatArray
+from linkwork.model.changed_starts import ChangedStart
 from linkwork.model.state_files import CUT, load_state, save_state
 from linkwork.model.state_text import as_html, as_table, in_one_line
 
@@ -69,6 +70,9 @@ class State:
     step_control
         Of a state at the end of a solver's step: size of the next step, s, norm of the last error, and the choice of
         method of solver "auto", (3,), with which a run continues as though it had not been cut; else None.
+    changed_start_values
+        Of a state from assembly: the given start values that it could not keep, each a
+        `linkwork.model.changed_starts.ChangedStart` with the value asked and the value kept; empty where all are kept.
 
     Every variable is found by name as well: ``state["A.q"]``, ``state["coupler.r"]``, also those of cut joints. The
     arrays are read-only; `Model.state` makes a state from others.
@@ -81,6 +85,7 @@ class State:
     motion: FloatArray
     discrete_state: FloatArray = field(default_factory=lambda: np.empty(0))
     step_control: FloatArray | None = None
+    changed_start_values: tuple[ChangedStart, ...] = ()
 
     def __getitem__(self, name: str) -> float | FloatArray:
         return self.model.value(name, self)

@@ -67,11 +67,11 @@ def load_state(path: str | os.PathLike[str], model: ModelBase) -> Content:
 
 
 def _content(state: State) -> Content:
-    """Return all fields of a state but its model, and the values of the cut joints."""
+    """Return all fields of a state but its model and how it was found, and the values of the cut joints."""
     found: Content = {}
     for field in fields(state):
         value = getattr(state, field.name)
-        if field.name == "model" or value is None:
+        if field.name in ("model", "changed_start_values") or value is None:
             continue
         found[field.name] = np.asarray(value) if isinstance(value, np.ndarray) else value
         if (cut := getattr(value, "cut", None)) is not None:

@@ -15,6 +15,7 @@ from linkwork.compiler.serialise import AUTOMATIC_GAIN
 from linkwork.errors import MechanismError, SolverError
 from linkwork.mechanism import Mechanism
 from linkwork.model.base import ASSEMBLY_TOLERANCE
+from linkwork.model.changed_starts import warn_of_changed_starts
 from linkwork.model.compile import compile
 from linkwork.model.mobility import is_immobile
 from linkwork.model.model import Model
@@ -251,7 +252,9 @@ def _assembled(system: Model, inputs: Inputs, start: float) -> State:
     block = system.block()
     block.put_motion(start, inputs.at(start)[system.numbering.driven])
     block.assemble(ASSEMBLY_TOLERANCE)
-    return system.state_of(block)
+    state = system.assembled_state_of(block)
+    warn_of_changed_starts(state)
+    return state
 
 
 def _of_steps(solver: str, asked: Options) -> Options:

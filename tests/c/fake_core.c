@@ -206,6 +206,11 @@ void lw_recent_transitions(lw_state *s, char *text, size_t size) {
 void lw_step_accepted(lw_state *s) { s->x[STEPS] += 1; }
 
 /* The start values are the states. */
+int32_t lw_changed_starts(lw_state *s, lw_changed_start *changed, int32_t capacity) {
+  (void)s, (void)changed, (void)capacity;
+  return 0;
+}
+
 lw_status lw_assembly_sensitivity(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                                   size_t n_knowns, const double *seed, double *sensitivity) {
   return lw_directional_derivative(s, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity);

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from support.fmi_calls import DISCARD, ERROR, OK, Instance
+from support.linkages import slider_crank
 
 KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])
 
@@ -80,3 +81,22 @@ def test_versions(fmu):
         function = getattr(library, name)
         function.restype = ctypes.c_char_p
         assert function() == answer
+
+
+@KINDS
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+def test_start_values_out_of_reach(make, version, kind):
+    """Of a slider-crank: said once, with the value asked and the one kept; within reach nothing is said."""
+    slide = make(slider_crank(0.1, 0.3, 0.0, {"A": -0.8}), version)
+    for asked, kept in ((5.0, 0.4), (0.35, 0.35)):
+        instance = slide.new(kind)
+        instance.set([slide.reference("S.q_start")], [asked])
+        instance.initialize()
+        said = [text for _, category, text in instance.messages if category == "logStatusWarning"]
+        (found,) = instance.get([slide.reference("S.q")])
+        assert found == pytest.approx(kept, abs=2e-6)
+        if asked == kept:
+            assert said == []
+        else:
+            assert sum("q_start of joint 'S'" in text for text in said) == 1
+            assert f"5 is asked, and the constraints do not allow it: {found:.9g} is kept" in "".join(said)

@@ -1,0 +1,79 @@
+"""Given start values that assembly could not keep, and the warning of them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, NamedTuple
+
+from linkwork._util.names import number_of
+from linkwork._util.stack import levels_of_package
+from linkwork.errors import StartValueWarning
+
+if TYPE_CHECKING:
+    from linkwork.core.native import Block
+    from linkwork.model.base import ModelBase
+    from linkwork.model.state import State
+
+_MOST_NAMED = 6
+_ROUNDING = 1e-4  # of what a value was changed by: at the end of a range less is nothing
+
+
+class ChangedStart(NamedTuple):
+    """A given start value that assembly did not keep.
+
+    Attributes
+    ----------
+    name
+        Of the coordinate or speed, such as "A.q".
+    asked, kept
+        The start value, and the value of the state.
+    unit
+        Of both.
+    is_guess
+        Whether the start values that were kept decide it, so that it only selected one of the closed poses.
+    """
+
+    name: str
+    asked: float
+    kept: float
+    unit: str
+    is_guess: bool
+
+
+def changed_starts(model: ModelBase, block: Block) -> tuple[ChangedStart, ...]:
+    """Return the start values that a block did not keep, just after its assembly, in the order of their priority."""
+    found = block.changed_starts()
+    if not found:
+        return ()
+    named = {v.reference: v for v in model.variables}
+    first, priority = model.fields["q_start"].first, block.reals[model.fields["q_priority"].first :]
+    found.sort(key=lambda one: priority[one[0] - first])  # fields of coordinates and speeds follow each other alike
+    return tuple(
+        ChangedStart(named[at].name.replace("_start", ""), asked, kept, named[at].unit, is_guess)
+        for at, asked, kept, is_guess in found
+    )
+
+
+def warn_of_changed_starts(state: State) -> None:
+    """Show a warning that names the start values that a state could not keep, guesses aside."""
+    if text := describe_changed_starts(state.model, state.changed_start_values):
+        warnings.warn(StartValueWarning(text), stacklevel=levels_of_package())
+
+
+def describe_changed_starts(model: ModelBase, changed: tuple[ChangedStart, ...]) -> str:
+    """Return a text that names changed start values, guesses aside; empty without any."""
+    lost = [one for one in changed if not one.is_guess]
+    if not lost:
+        return ""
+    named = ", ".join(map(_in_words, lost[:_MOST_NAMED]))
+    more = f" and {number_of(len(lost) - _MOST_NAMED, 'more value')}" if len(lost) > _MOST_NAMED else ""
+    return (
+        f"start values of mechanism {model.mechanism.name!r} that its constraints do not allow: {named}{more}; "
+        "give values within reach, and not more than there are degrees of freedom unless they fit each other"
+    )
+
+
+def _in_words(one: ChangedStart) -> str:
+    kept = 0.0 if abs(one.kept) < _ROUNDING * abs(one.asked - one.kept) else one.kept
+    unit = "" if one.unit in ("", "1") else f" {one.unit}"
+    return f"{one.name} = {one.asked:.6g}{unit} was asked, {kept:.6g}{unit} is kept"
