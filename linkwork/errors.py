@@ -168,6 +168,10 @@ class JointFrameWarning(LinkworkWarning):
     """The frame of a joint in one of its bodies has probably been forgotten."""
 
 
+class RoundingWarning(LinkworkWarning):
+    """Frames of joints were made exact, so that loops move or close, by more than numbers with ten digits are off."""
+
+
 class SpringWarning(LinkworkWarning):
     """A spring cannot carry the weight that rests on it."""
 

@@ -132,6 +132,38 @@ static lw_status write_variants(const plan *p, model_bytes *out) {
   return e;
 }
 
+static void copy_frames(lw_builder *b, lw_frame (*frames)[2], int enter) {
+  for (int32_t j = 0; j < b->joints; j++) {
+    if (enter) memcpy(b->joint[j].frame, frames[j], sizeof frames[j]);
+    else memcpy(frames[j], b->joint[j].frame, sizeof frames[j]);
+  }
+}
+
+/* Writes and loads all variants, again where the frames of the first are not exact, as they then are for all of them.
+ * Those of the description stay as they were given. */
+static lw_status write_exact(const plan *p, model_bytes *out, lw_model **model) {
+  lw_builder *b = p->builder;
+  lw_frame(*frames)[2] = malloc(2 * sizeof *frames * (size_t)(b->joints + 1)), (*given)[2] = frames + b->joints;
+  int32_t changed = 0;
+  lw_status e = frames ? write_variants(p, out) : lw_no_memory(b);
+  if (!e) e = load(b, out, model);
+  if (!e) {
+    copy_frames(b, frames, 0);
+    memcpy(given, frames, sizeof *frames * (size_t)b->joints);
+    if ((e = lw_model_exact_frames(*model, frames[0], &changed))) e = lw_no_memory(b);
+  }
+  if (!e && changed) {
+    out->size = 0;
+    lw_model_free(*model);
+    *model = NULL;
+    copy_frames(b, frames, 1);
+    if (!(e = write_variants(p, out))) e = load(b, out, model);
+    copy_frames(b, given, 1);
+  }
+  free(frames);
+  return e;
+}
+
 lw_status lw_builder_finish(lw_builder *b, lw_model **model) {
   plan p = {.builder = b};
   model_bytes out = {0};
@@ -139,7 +171,7 @@ lw_status lw_builder_finish(lw_builder *b, lw_model **model) {
   *model = NULL;
   if (b->status) return b->status;
   lw_status e = add_pin_joints(b);
-  if (!e && !(e = make_plan(&p)) && !(e = write_variants(&p, &out))) e = load(b, &out, model);
+  if (!e && !(e = make_plan(&p))) e = write_exact(&p, &out, model);
   b->joints = joints;
   free(p.variants.lock);
   free(p.tree.memory);

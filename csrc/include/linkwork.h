@@ -97,6 +97,12 @@ typedef struct lw_field {
   lw_stage stage; /* what must have been computed before it can be read */
 } lw_field;
 
+/* A joint frame in the frame of a body. */
+typedef struct lw_frame {
+  double position[3]; /* m */
+  double rotation[9]; /* its axes are the columns; all zero: parallel to the body's */
+} lw_frame;
+
 /* ---- model ---------------------------------------------------------------------------------------- */
 
 /* Reads and checks a serialised model; the bytes are copied. On failure *model is NULL; see the message. */
@@ -116,6 +122,10 @@ typedef struct lw_cluster_info {
   int32_t dof;           /* degrees of freedom: columns that all closures leave */
 } lw_cluster_info;
 LW_API lw_status lw_model_cluster(const lw_model *model, int32_t cluster, lw_cluster_info *expected);
+/* Makes frames[joints][2], those from which the model was made, in the parent and in the child, exact where loops move or
+ * close only so: where rounding keeps axes from being parallel, perpendicular or concurrent, or points from lying in a
+ * plane. changed: 0 where they are already. */
+LW_API lw_status lw_model_exact_frames(const lw_model *model, lw_frame *frames, int32_t *changed);
 
 /* ---- names ------------------------------------------------------------------------------------------ */
 
@@ -170,12 +180,6 @@ typedef struct lw_joint_kind {
   double axes[6];   /* one axis or two after each other, joint frame; any length */
   double parameter; /* of types that have one */
 } lw_joint_kind;
-
-/* A joint frame in the frame of a body. */
-typedef struct lw_frame {
-  double position[3]; /* m */
-  double rotation[9]; /* its axes are the columns; all zero: parallel to the body's */
-} lw_frame;
 
 typedef enum lw_method_choice {
   LW_METHOD_AUTO = 0,             /* for each cluster RCR or embedding, whichever is expected to cost less */

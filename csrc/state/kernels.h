@@ -1,6 +1,7 @@
 /* What the mechanics offer to the rest of the core: the same table for each arithmetic. */
 #ifndef LW_KERNELS_H
 #define LW_KERNELS_H
+#include "assembly/exact_loops.h"
 #include "dca/workspace.h"
 #include "model/model.h"
 
@@ -83,6 +84,8 @@ typedef struct lw_kernels {
   lw_fault (*constants)(const lw_model *m, lw_block b);
   /* Degrees of freedom of regular poses around the start; double only. */
   void (*find_regular_dof)(const lw_model *m, lw_block b);
+  /* Frames of joints with which loops are exact; needs constants; double only. */
+  void (*make_loops_exact)(const lw_model *m, lw_block b, lw_exact_loops *x);
   lw_fault (*accelerations)(const lw_model *m, lw_block b);
   lw_fault (*derivatives)(const lw_model *m, lw_block b);
   lw_fault (*outputs)(const lw_model *m, lw_block b);

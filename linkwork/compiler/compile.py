@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from linkwork._util.checks import FloatArray
+from linkwork.compiler.exact_loops import FrameCorrection, exact_frames
 from linkwork.compiler.massless import check_clusters, check_method, check_trees
 from linkwork.compiler.method_choice import MethodRequest, check_among, check_request, choose
 from linkwork.compiler.methods import METHODS, MULTIPLIERS_ABOUT, REFERENCES, Expected
@@ -38,6 +39,8 @@ class CompiledMechanism:
         The codes of the methods chosen; None: recursive coordinate reduction everywhere.
     like
         Loaded before, of the same mechanism with other values of parameters.
+    corrections
+        Frames of joints that were changed so that loops are exact; `mechanism` has the changed ones.
     """
 
     mechanism: Mechanism
@@ -49,6 +52,7 @@ class CompiledMechanism:
     reference: str = "auto"
     methods: Methods | None = None
     like: NativeModel | None = field(default=None, repr=False)
+    corrections: tuple[FrameCorrection, ...] = ()
     native: NativeModel = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -78,7 +82,12 @@ def compile_mechanism(mech: Mechanism, method: MethodRequest = "auto", reference
         raise MechanismError(f"compile takes a Mechanism (see Mechanism.load for files), not {type(mech).__name__}")
     found = changes(mech)
     with no_collection():
-        first, *others = (compile_variant(found, opened, method, reference) for opened in (found.open, *found.others))
+        first = compile_variant(found, found.open, method, reference)
+        exact, corrections = exact_frames(found.mech, first.native)
+        if corrections:
+            found = replace(found, mech=exact)
+            first = replace(compile_variant(found, found.open, method, reference), corrections=corrections)
+        others = [compile_variant(found, opened, method, reference) for opened in found.others]
         if not others:
             return first
         leading = serialise(found, first.topology, first.numbering, first.methods, len(others))

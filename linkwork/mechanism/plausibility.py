@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 from weakref import finalize
@@ -45,14 +45,14 @@ _AT_ORIGIN = Frame()
 _shown: dict[int, set[str]] = {}  # texts by the identity of each mechanism that exists
 
 
-def warn(mech: Mechanism) -> None:
-    """Show the warnings of a mechanism, each once, at the line that called the package."""
+def warn(mech: Mechanism, more: Iterable[LinkworkWarning] = ()) -> None:
+    """Show the warnings of a mechanism, and more of it, each once, at the line that called the package."""
     if id(mech) not in _shown:
         _shown[id(mech)] = set()
         finalize(mech, _shown.pop, id(mech), None)
     shown = _shown[id(mech)]
     level = levels_of_package()
-    for warning in implausible(mech):
+    for warning in (*implausible(mech), *more):
         if str(warning) not in shown:
             warnings.warn(warning, stacklevel=level)
             shown.add(str(warning))

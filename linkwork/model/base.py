@@ -50,6 +50,9 @@ class ModelBase:
         The serialised model, as an FMU carries it.
     changes
         What may become of the mechanism by its transitions.
+    corrections
+        Each a `FrameCorrection`: the joint whose frames were changed to make loops exact, and by how much; see
+        docs/conventions.md. `mechanism` has the frames as changed.
     method, reference
         As given to `compile`.
     sizes
@@ -67,6 +70,7 @@ class ModelBase:
         self.method = compiled.method if isinstance(compiled.method, str) else dict(compiled.method)
         self.reference = compiled.reference
         self.changes = compiled.changes
+        self.corrections = compiled.corrections
         self._compiled = compiled
         self._native = compiled.native
         self.sizes = self._native.sizes

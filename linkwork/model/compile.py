@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from linkwork._util.keywords import checks_keywords
-from linkwork.compiler.compile import compile_mechanism
+from linkwork.compiler.compile import CompiledMechanism, compile_mechanism
+from linkwork.compiler.exact_loops import describe_corrections, is_large
 from linkwork.compiler.method_choice import MethodRequest
-from linkwork.errors import MechanismError
+from linkwork.errors import MechanismError, RoundingWarning
 from linkwork.mechanism import Mechanism
 from linkwork.mechanism.plausibility import warn
 from linkwork.model.base import ModelBase
@@ -43,7 +46,8 @@ def compile(mechanism: Mechanism, method: MethodRequest = "auto", reference: str
     Warns
     -----
     LinkworkWarning
-        On a legal description that is nearly surely a mistake, such as a start angle in degrees.
+        On a legal description that is nearly surely a mistake, such as a start angle in degrees; a `RoundingWarning`
+        where frames of joints were changed by more than 1e-9 rad or m to make loops exact, see `Model.corrections`.
 
     Raises
     ------
@@ -62,8 +66,17 @@ def compile(mechanism: Mechanism, method: MethodRequest = "auto", reference: str
     Model('pendulum': 1 bodies, 1 joints, 0 loops, 2 states)
     """
     compiled = compile_mechanism(mechanism, method, reference)
-    warn(mechanism)
+    warn(mechanism, _rounding_warnings(compiled))
     return Model(compiled)
+
+
+def _rounding_warnings(compiled: CompiledMechanism) -> Iterator[RoundingWarning]:
+    if is_large(compiled.corrections):
+        yield RoundingWarning(
+            f"mechanism {compiled.mechanism.name!r}: its loops move or close only with exact frames, and "
+            f"{describe_corrections(compiled.corrections)}; give axes, rotations and points with all digits, or, where "
+            "they are meant, joints that allow for it, such as Spherical or Cylindrical"
+        )
 
 
 def model_of(mechanism: Mechanism | ModelBase) -> Model:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from linkwork._util.names import number_of
+from linkwork.compiler.exact_loops import describe_corrections
 from linkwork.compiler.massless import refusals
 from linkwork.compiler.method_choice import Choice, choose
 from linkwork.compiler.methods import METHODS
@@ -86,6 +87,8 @@ def _parts(system: ModelBase, found: AtState | None) -> Iterator[str]:
         yield from ("", *_whole(system))
     if clusters and (free := free_joints(system)):
         yield from ("", f"joints in no loop, coupling or distance, as in a tree: {_listed(free)}")
+    if system.corrections:
+        yield from ("", f"so that loops are exact, {describe_corrections(system.corrections)}")
     if system.mechanism.transitions:
         yield from ("", "transitions")
         yield from _transitions(system)

@@ -19,6 +19,7 @@ from support.random_changes import random_change
 from support.random_graphs import coupled_mechanisms
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
 from support.random_transitions import as_transitions
+from support.rounded_loops import ROUNDED_LOOPS, rounded
 from support.spanned import SPANNED
 
 MAKERS = {
@@ -75,6 +76,16 @@ def test_examples(monkeypatch, name):
 @pytest.mark.parametrize("name", MAKERS)
 def test_families(name, seed):
     check(well_posed(MAKERS[name], seed).mechanism)
+
+
+@pytest.mark.filterwarnings("ignore::linkwork.errors.RoundingWarning")
+@pytest.mark.parametrize("digits", [9, 5])
+@pytest.mark.parametrize("name", ROUNDED_LOOPS)
+def test_frames_made_exact(name, digits):
+    """The same corrections; the description in C keeps what it was given."""
+    mechanism = rounded(ROUNDED_LOOPS[name](np.random.default_rng(0)), digits)
+    assert lw.compile(mechanism).corrections
+    check(mechanism)
 
 
 @pytest.mark.parametrize("seed", range(40))

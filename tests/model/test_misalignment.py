@@ -8,6 +8,7 @@ import pytest
 
 import linkwork as lw
 from support.cases import four_bar
+from support.rounded_loops import bennett, rounded
 
 TILT = re.compile(r"would close if joint '\w+' were Spherical: .*axes (.*)in (.*) are off by (\S+) rad")
 OFFSET = re.compile(r"would close if joint '(\w+)' were Cylindrical: along its axis, the loop misses by (\S+) m")
@@ -35,19 +36,19 @@ def message(mech):
 @pytest.mark.parametrize("joint", "ABCD")
 @pytest.mark.parametrize("side", ["parent_frame", "child_frame"])
 def test_the_joint_whose_axis_is_tilted(joint, side):
-    """By 1e-5 rad in one of its bodies: there, its axis and that of the body's other joint are not parallel."""
+    """By 1e-3 rad, no rounding, in one of its bodies: there, it misses the axis of the body's other joint."""
     case = four_bar()
-    moved(case.mechanism, joint, side, rotation=tilted((1, 0, 0), 1e-5))
+    moved(case.mechanism, joint, side, rotation=tilted((1, 0, 0), 1e-3))
     case.mechanism.start(q=case.q)
     found = TILT.search(message(case.mechanism))
     assert found
     body = getattr(case.mechanism.joints[joint], side.removesuffix("_frame"))
     assert body in found[2]
     assert f"'{joint}'" in found[1]
-    assert float(found[3]) == pytest.approx(1e-5, rel=0.02)
+    assert float(found[3]) == pytest.approx(1e-3, rel=0.02)
 
 
-@pytest.mark.parametrize("offset", [1e-5, -3e-4])
+@pytest.mark.parametrize("offset", [1e-3, -3e-4])
 def test_an_offset_along_the_axis(offset):
     case = four_bar()
     moved(case.mechanism, "B", "parent_frame", by=(0, offset, 0))
@@ -59,8 +60,8 @@ def test_an_offset_along_the_axis(offset):
 
 def test_the_remedies_help():
     for kind, by, rotation in (
-        (lw.Spherical(), (0, 0, 0), tilted((1, 0, 0), 1e-5)),
-        (lw.Cylindrical((0, 1, 0)), (0, 1e-5, 0), None),
+        (lw.Spherical(), (0, 0, 0), tilted((1, 0, 0), 1e-3)),
+        (lw.Cylindrical((0, 1, 0)), (0, 1e-3, 0), None),
     ):
         case = four_bar()
         moved(case.mechanism, "D", "parent_frame", by=by, rotation=rotation)
@@ -80,7 +81,7 @@ def test_large_errors_are_no_matter_of_digits(change):
 def test_guesses_and_motions_of_the_call_are_kept():
     """Another branch, chosen by the call; the crank is prescribed."""
     case = four_bar()
-    moved(case.mechanism, "D", "child_frame", rotation=tilted((0, 0, 1), 2e-5))
+    moved(case.mechanism, "D", "child_frame", rotation=tilted((0, 0, 1), 2e-3))
     case.mechanism.prescribe("A", lw.Motion((0.3, 1.0)))
     with pytest.raises(lw.AssemblyError) as refused:
         lw.compile(case.mechanism).assemble(q={"D": -1.0}, time=0.5)
@@ -88,26 +89,17 @@ def test_guesses_and_motions_of_the_call_are_kept():
     assert found
     assert "if joint 'D' were Spherical: its axes" in found[0]
     assert "'rocker'" in found[2]
-    assert float(found[3]) <= 2.1e-5
+    assert float(found[3]) <= 2.1e-3
 
 
-@pytest.mark.parametrize(("by", "angle"), [((0, 3e-7, 0), 0.0), ((0, 0, 0), 1e-6)])
-def test_the_tolerance_that_accepts_rounded_numbers_keeps_the_motion(by, angle):
-    exact, rounded = four_bar(), four_bar()
-    moved(rounded.mechanism, "D", "parent_frame", by=by, rotation=tilted((1, 0, 0), angle))
-    found = {}
-    for case in (exact, rounded):
-        case.mechanism.start(q=case.q)
-        model = lw.compile(case.mechanism)
-        tolerance = 1e-8
-        if case is rounded:
-            offered = re.search(r"assemble\(tolerance=(\S+)\) accepts it", message(case.mechanism))
-            assert offered
-            tolerance = float(offered[1])
-        state = model.assemble(tolerance=tolerance)
-        found[case is rounded] = lw.simulate(model, 0.5, state=state)["A.q"]
-    assert found[True][-1] == pytest.approx(found[False][-1], abs=1e-4)
-    assert abs(found[True][-1] - found[True][0]) > 0.1
+def test_the_tolerance_that_accepts_rounded_numbers():
+    """Of lengths and twists that fit each other, which no direction of an axis says."""
+    exact = bennett(np.random.default_rng(1))
+    loop = rounded(exact, 6)
+    offered = re.search(r"assemble\(tolerance=(\S+)\) accepts it", message(loop))
+    assert offered
+    state = lw.compile(loop).assemble(tolerance=float(offered[1]))
+    np.testing.assert_allclose(state.q, lw.compile(exact).assemble().q, rtol=0, atol=1e-2)
 
 
 def test_no_tolerance_is_offered_for_large_gaps():

@@ -1,0 +1,38 @@
+/* Loops that would move more freely, or would close, if the frames of their joints were exact: what rounding changed. */
+#ifndef LW_ASSEMBLY_EXACT_LOOPS_H
+#define LW_ASSEMBLY_EXACT_LOOPS_H
+#include "math/rank_tolerance.h"
+#include <stdint.h>
+
+#define MOST_DIRECTIONS 256 /* different ones in a cluster: with more none is made exact */
+
+/* A direction of a joint, world axes: z or x of its frame on the parent, on the child, or on both as they coincide. */
+typedef struct lw_joint_direction {
+  int32_t joint, end; /* end: 0 the parent's, 1 the child's, BOTH_ENDS */
+  int32_t group;
+  double d[3];
+} lw_joint_direction;
+
+/* Directions that agree but for the rounding of double precision, and the exact one that they become. */
+typedef struct lw_direction_group {
+  int32_t count, leader;
+  double d[3], exact[3];
+} lw_direction_group;
+
+/* A point on all axes of a loop, and on those of the other loops of its group. */
+typedef struct lw_loop_centre {
+  int32_t group;
+  double point[3];
+} lw_loop_centre;
+
+/* Room and result, one for a model. */
+typedef struct lw_exact_loops {
+  lw_joint_direction *direction; /* [3 joints] */
+  lw_direction_group group[MOST_DIRECTIONS];
+  int32_t directions, groups;
+  lw_loop_centre *centre;                          /* [loops] */
+  int32_t *rank, *gains, *is_on;                   /* [loops], [loops]; [joints]: on a loop that gains */
+  double *saved, *column, (*turn)[9], (*shift)[3]; /* saved: frames; turn, shift: [2 joints], in axes of the bodies */
+  int32_t changed; /* frames were changed: the rest is set in the block's parameters too */
+} lw_exact_loops;
+#endif

@@ -1,0 +1,122 @@
+"""Overconstrained loops whose frames were written with some digits are the exact ones, and what changed is said."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.errors import RoundingWarning
+from support.rounded_loops import ROUNDED_LOOPS, rounded
+
+DIGITS = (17, 12, 10, 9, 7, 6, 5)
+
+
+def four_bar(error=0.0, gap=0.0):
+    mech = lw.Mechanism("four_bar")
+    for name, length in (("a", 0.4), ("b", 1.0), ("c", 0.8)):
+        mech.add_body(name, mass=1.0, com=(length / 2, 0, 0), inertia=lw.inertia.rod(1.0, length))
+    y = lw.Revolute((0, 1, 0))
+    mech.add_joint("A", y, "ground", "a", parent_frame=lw.Frame())
+    mech.add_joint("B", y, "a", "b", parent_frame=lw.Frame((0.4, 0, 0)))
+    mech.add_joint("C", y, "b", "c", parent_frame=lw.Frame((1.0, gap, 0)))
+    ends = {"parent_frame": lw.Frame((0.9, 0, 0)), "child_frame": lw.Frame((0.8, 0, 0))}
+    mech.add_joint("D", lw.Revolute((error, 1, 0)), "ground", "c", **ends)
+    mech.start(q={"A": -1.0, "B": 0.6, "C": 1.9}, u={"A": -2.0})
+    return mech
+
+
+def quiet(mech, *method):
+    """Compiled without its warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RoundingWarning)
+        return lw.compile(mech, *method)
+
+
+@pytest.mark.parametrize("error", [10.0**-k for k in range(5, 14)])
+@pytest.mark.parametrize("which", ["error", "gap"])
+def test_a_four_bar_with_an_error_is_the_exact_one(which, error):
+    model = quiet(four_bar(**{which: error}))
+    state = model.assemble()
+    assert state["A.u"] == -2.0
+    assert state["C.q"] == pytest.approx(2.2941283453776, abs=10 * error + 1e-12)
+    exact = lw.compile(four_bar())
+    expected = exact.accelerations(exact.assemble())
+    assert model.accelerations(state) == pytest.approx(expected, rel=10 * error + 1e-11)
+    assert len(lw.redundant_constraints(model)) == 3
+    assert lw.simulate(model, t_end=2.0)["A.q"][-1] == pytest.approx(0.7640, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", ROUNDED_LOOPS)
+def test_rounded_loops_are_the_exact_ones(name, seed):
+    """Start, speeds, accelerations, degrees of freedom and redundant constraints."""
+    mech = ROUNDED_LOOPS[name](np.random.default_rng(seed))
+    exact = lw.compile(mech)
+    assert not exact.corrections
+    start = exact.assemble()
+    udot = exact.accelerations(start)
+    redundant = lw.redundant_constraints(exact)
+    for digits in DIGITS:
+        twin = rounded(mech, digits)
+        model = quiet(twin)
+        state = model.assemble()
+        near = 20 * 10.0 ** (1 - digits) + 1e-12
+        assert digits == 12 or bool(model.corrections) == (digits < 12)
+        np.testing.assert_allclose(state.q, start.q, rtol=0, atol=near)
+        np.testing.assert_allclose(state.u, start.u, rtol=0, atol=10 * near)
+        np.testing.assert_allclose(model.accelerations(state), udot, rtol=0, atol=10 * near * (1 + np.abs(udot).max()))
+        found = lw.redundant_constraints(model)
+        assert (found.dof, len(found)) == (redundant.dof, len(redundant))
+
+
+def test_impulses_and_equilibrium_of_a_rounded_loop():
+    found = []
+    for error in (0.0, 1e-10, 1e-6):
+        mech = four_bar(error)
+        mech.add_transition("blow", lw.Impulse("b", force=(0.0, 0.0, 1.0)), when=lw.Command())
+        model = quiet(mech)
+        after = model.jump(model.assemble(), ["blow"]).state
+        found.append([*after.u, *lw.equilibrium(model, state=model.assemble()).state.q])
+    np.testing.assert_allclose(found[1:], [found[0]] * 2, rtol=0, atol=1e-5)
+
+
+def test_corrections_are_told():
+    with pytest.warns(RoundingWarning, match=r"1 joint are turned by 1e-06 rad at most: 'D'"):
+        model = lw.compile(four_bar(1e-6))
+    (one,) = model.corrections
+    assert one.joint == "D"
+    assert one.angle == pytest.approx(1e-6)
+    assert "so that loops are exact, the frames of 1 joint are turned by 1e-06 rad at most: 'D'" in model.explain()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert lw.compile(four_bar(1e-10)).corrections  # as π/2 with ten digits
+
+
+def test_the_description_of_the_user_stays():
+    mech = four_bar(1e-6)
+    before = mech.to_dict()
+    quiet(mech)
+    assert mech.to_dict() == before
+
+
+@pytest.mark.parametrize("error", [4e-4, 1e-3])
+def test_larger_errors_are_meant(error):
+    """They are another mechanism, which does not close."""
+    model = lw.compile(four_bar(error))
+    assert not model.corrections
+    with pytest.raises(lw.AssemblyError, match="axes"):
+        model.assemble()
+
+
+@pytest.mark.parametrize("error", [1e-9, 1e-5])
+def test_twists_that_loops_do_not_need_stay(error):
+    """With a ball and a universal joint the loop is not redundant: nearly parallel axes are as they were given."""
+    mech = lw.Mechanism("spatial")
+    for name in ("a", "b", "c"):
+        mech.add_body(name, mass=1.0, com=(0.1, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
+    mech.add_joint("A", lw.Revolute((0, 1, error)), "ground", "a", at=(0, 0, 0))
+    mech.add_joint("B", lw.Spherical(), "a", "b", at=(0, 0, 0.4))
+    mech.add_joint("C", lw.Universal((0, 1, 0), (1, 0, 0)), "b", "c", at=(1, 0.1, 0.5))
+    mech.add_joint("D", lw.Revolute((error, 1, 0)), "ground", "c", at=(1, 0.05, 0))
+    assert not lw.compile(mech).corrections

@@ -1,0 +1,165 @@
+"""Overconstrained loops with arbitrary frames, exact and with the digits of their frames rounded.
+
+Bodies get arbitrary frames, the whole mechanism an arbitrary orientation; joints get a point and an axis in a closed
+pose, so that no number is round before it is rounded.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+
+import linkwork as lw
+from linkwork._util.rotations import matrix_of, quaternions_of
+
+from .builder import random_inertia
+from .poses import Array, random_rotation
+
+Z = (0.0, 0.0, 1.0)  # the axis of a joint in its frame
+
+
+def significant(values: Array, digits: int) -> Array:
+    """Numbers with so many significant digits."""
+    flat = np.ravel(np.asarray(values, float))
+    return np.array([float(f"{x:.{digits - 1}e}") for x in flat]).reshape(np.shape(values))
+
+
+def rounded(mech: lw.Mechanism, digits: int) -> lw.Mechanism:
+    """The mechanism with points and unit quaternions of all joint frames so rounded."""
+    twin = mech.copy()
+
+    def frame(given: lw.Frame) -> lw.Frame:
+        turn = significant(quaternions_of(given.rotation[None])[0], digits)
+        return lw.Frame(significant(given.position, digits), turn / np.linalg.norm(turn))
+
+    for name, joint in mech.joints.items():
+        ends = {"parent_frame": frame(joint.parent_frame), "child_frame": frame(joint.child_frame)}
+        twin.joints[name] = dataclasses.replace(joint, **ends)
+    return twin
+
+
+class Assembler:
+    """Adds bodies and joints to a mechanism in its closed pose."""
+
+    def __init__(self, name: str, rng: np.random.Generator) -> None:
+        self.rng, self.mech = rng, lw.Mechanism(name)
+        self.world = random_rotation(rng), rng.uniform(-0.3, 0.3, 3)
+        self.pose = {"ground": (np.eye(3), np.zeros(3))}
+
+    def bodies(self, *names: str) -> None:
+        for name in names:
+            self.pose[name] = random_rotation(self.rng), self.rng.uniform(-0.5, 0.5, 3)
+            mass = self.rng.uniform(0.5, 2.0)
+            com = self.rng.uniform(-0.2, 0.2, 3)
+            self.mech.add_body(name, mass=mass, com=com, inertia=random_inertia(self.rng, mass))
+
+    def joint(self, name: str, parent: str, child: str, point: Array, axis: Array, kind: lw.JointKind | None = None):
+        z = self.world[0] @ np.asarray(axis, float) / np.linalg.norm(axis)
+        at = self.world[0] @ np.asarray(point, float) + self.world[1]
+        x = np.cross(z, (0.3, 0.5, 0.7))
+        x /= np.linalg.norm(x)
+        axes = np.column_stack([x, np.cross(z, x), z])
+        ends = [lw.Frame(R.T @ (at - r), R.T @ axes) for R, r in (self.pose[parent], self.pose[child])]
+        kind = lw.Revolute(Z) if kind is None else kind
+        self.mech.add_joint(name, kind, parent, child, parent_frame=ends[0], child_frame=ends[1])
+
+
+CHAIN = tuple(zip("ABCD", (("ground", "a"), ("a", "b"), ("b", "c"), ("ground", "c")), strict=True))
+
+
+def planar(rng: np.random.Generator) -> lw.Mechanism:
+    """A four-bar, one of its joints of a kind that leaves the loop redundant."""
+    make = Assembler("planar", rng)
+    make.bodies("a", "b", "c")
+    corners = np.array([(0, 0, 0), (0.1, 0.4, 0), (0.9, 0.7, 0), (1.0, 0, 0)]) + rng.uniform(-0.1, 0.1, (4, 3))
+    kinds: dict[str, lw.JointKind] = [{}, {"C": lw.Spherical()}, {"D": lw.Cylindrical(Z)}][rng.integers(3)]
+    for (name, ends), point in zip(CHAIN, corners, strict=True):
+        make.joint(name, *ends, point, Z, kinds.get(name))
+    make.mech.start(q={"A": 0.2}, u={"A": -2.0})
+    return make.mech
+
+
+def slider(rng: np.random.Generator) -> lw.Mechanism:
+    """A crank that drives a slide across its axis."""
+    make = Assembler("slider", rng)
+    make.bodies("a", "b", "c")
+    for (name, ends), point in zip(CHAIN[:3], ((0, 0, 0.1), (0.1, 0.4, 0.2), (1.0, 0.1, -0.1)), strict=True):
+        make.joint(name, *ends, point, Z)
+    make.joint("D", "ground", "c", (1.2, 0.1, 0.3), (1, rng.uniform(-0.3, 0.3), 0), lw.Prismatic(Z))
+    make.mech.start(q={"A": 0.2}, u={"A": -2.0})
+    return make.mech
+
+
+def spherical(rng: np.random.Generator) -> lw.Mechanism:
+    """A four-bar whose axes meet in a point."""
+    make = Assembler("spherical", rng)
+    make.bodies("a", "b", "c")
+    axes = np.array([(0, 0, 1), (0.3, 0, 1), (0.5, 0.8, 1), (0, 1.1, 1)]) + rng.uniform(-0.1, 0.1, (4, 3))
+    for (name, ends), axis in zip(CHAIN, axes, strict=True):
+        make.joint(name, *ends, axis * rng.uniform(0.2, 1.0), axis)
+    make.mech.start(q={"A": 0.1}, u={"A": -2.0})
+    return make.mech
+
+
+def door(rng: np.random.Generator) -> lw.Mechanism:
+    """A door on two or three hinges, with a handle."""
+    make = Assembler("door", rng)
+    make.bodies("door", "handle")
+    for k in range(rng.integers(2, 4)):
+        make.joint(f"hinge{k}", "ground", "door", (0, 0, 0.7 * k + 0.1), Z)
+    make.joint("handle", "door", "handle", (0.5, 0.1, 0.3), (0, 1, 0))
+    make.mech.start(q={"hinge0": 0.2}, u={"hinge0": -2.0, "handle": 1.0})
+    return make.mech
+
+
+def sarrus(rng: np.random.Generator) -> lw.Mechanism:
+    """A platform on two planar legs, which lift it along the line in both their planes."""
+    make = Assembler("sarrus", rng)
+    make.bodies("platform", "a1", "a2", "b1", "b2")
+    for leg, angle in (("a", 0.0), ("b", rng.uniform(0.6, 2.4))):
+        turn = matrix_of(np.array([np.cos(angle / 2), 0, 0, np.sin(angle / 2)]))
+        ends = (("ground", f"{leg}1"), (f"{leg}1", f"{leg}2"), (f"{leg}2", "platform"))
+        for k, point in enumerate(((0.3, 0, 0), (0.7, 0.1, 0.5), (0.3, -0.1, 1.0))):
+            make.joint(f"{leg}{k}", *ends[k], turn @ point, turn @ (0, 1, 0))
+    make.mech.start(q={"a0": 0.1}, u={"a0": -2.0})
+    return make.mech
+
+
+def ladder(rng: np.random.Generator) -> lw.Mechanism:
+    """Planar loops one on top of the other."""
+    make = Assembler("ladder", rng)
+    below, feet = ("ground", "ground"), np.array([(0.0, 0, 0), (1.0, 0, 0)])
+    for k in range(rng.integers(2, 4)):
+        sides, top = (f"l{k}", f"r{k}"), f"t{k}"
+        make.bodies(*sides, top)
+        for s in range(2):
+            make.joint(f"{sides[s]}_foot", below[s], sides[s], feet[s] + (0, 0, rng.uniform(-0.2, 0.2)), Z)
+        feet = feet + np.array([(-0.3, 0.5 + 0.1 * rng.random(), 0), (0.1, 0.6, 0)])
+        for s in range(2):
+            make.joint(f"{sides[s]}_head", sides[s], top, feet[s] + (0, 0, rng.uniform(-0.2, 0.2)), Z)
+        below, feet = (top, top), feet + np.array([(0.1, 0.1, 0), (-0.1, 0.1, 0)])
+    make.mech.start(q={"l0_foot": 0.1}, u={"l0_foot": -2.0, "l1_foot": 1.0})
+    return make.mech
+
+
+def bennett(rng: np.random.Generator) -> lw.Mechanism:
+    """Four axes that neither are parallel nor meet: it moves as lengths and twists of its links fit each other."""
+    make = Assembler("bennett", rng)
+    make.bodies("a", "b", "c")
+    twists, first = (0.6, 1.1), rng.uniform(0.7, 1.5)
+    lengths = 0.5, 0.5 * np.sin(twists[1]) / np.sin(twists[0])
+    ratio = np.sin(sum(twists) / 2) / np.sin((twists[1] - twists[0]) / 2)
+    second = 2 * np.arctan2(ratio, np.tan(first / 2))
+    at = lw.Frame()
+    for (name, ends), angle, k in zip(CHAIN, (first, second, -first, -second), (0, 1, 0, 1), strict=True):
+        at = at @ lw.Frame.from_euler(angle, "z") @ lw.Frame.from_euler(twists[k], "x", (lengths[k], 0, 0))
+        make.joint(name, *ends, at.position, at.rotation[:, 2])
+    make.mech.start(q={"A": 0.1}, u={"A": -2.0})
+    return make.mech
+
+
+ROUNDED_LOOPS: dict[str, Callable[[np.random.Generator], lw.Mechanism]] = {
+    make.__name__: make for make in (planar, slider, spherical, door, sarrus, ladder)
+}
