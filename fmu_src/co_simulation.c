@@ -78,6 +78,7 @@ static fmu_status start_integrator(fmu *f) {
   lw_ode_step_control control = lw_ode_get_step_control(f->ode);
   control.choice = f->run.method_choice;
   lw_ode_set_step_control(f->ode, control);
+  lw_watch_constraints(f->state, tolerance, tolerance);
   f->run.restart_needed = f->run.event_pending = 0;
   return FMU_OK;
 }
@@ -108,7 +109,7 @@ static fmu_status take_integrator_step(fmu *f, double bound) {
   f->run.event_pending = outcome == LW_ODE_EVENT || lw_ode_time(f->ode) >= next;
   write_point(f, lw_ode_time(f->ode), lw_ode_y(f->ode));
   lw_step_accepted(f->state);
-  return FMU_OK;
+  return fmu_core_status(f, lw_check_constraints(f->state), "the integration stops");
 }
 
 /* Sets time and states from the integrator's dense output. */

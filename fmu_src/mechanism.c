@@ -6,6 +6,7 @@
 #include "content.h"
 
 static const double assembly_tolerance = 1e-8;
+static const double importer_accuracy = 1e-2; /* of its integrator, which may take fixed steps of any kind */
 
 /* ---- creation and destruction ------------------------------------------------------------------------ */
 
@@ -244,6 +245,7 @@ static fmu_status exit_initialization(fmu *f) {
   lw_step_accepted(f->state);
   status = fmu_start_events(f);
   if (status == FMU_OK) status = fmu_dae_start(f);
+  if (f->kind == FMU_MODEL_EXCHANGE) lw_watch_constraints(f->state, importer_accuracy, importer_accuracy);
   if (status == FMU_OK) return FMU_OK;
   const fmu_status undone = fmu_restore_backup(f);
   return undone == FMU_OK ? status : undone;

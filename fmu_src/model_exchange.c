@@ -133,6 +133,7 @@ fmu_status fmu_get_event_indicators(fmu *f, double *indicators, size_t n) {
 
 fmu_status fmu_completed_integrator_step(fmu *f) {
   const fmu_status status = fmu_update_states(f);
-  if (status == FMU_OK) lw_step_accepted(f->state);
-  return status;
+  if (status != FMU_OK) return status;
+  lw_step_accepted(f->state);
+  return fmu_core_status(f, lw_check_constraints(f->state), "the step is not accepted");
 }

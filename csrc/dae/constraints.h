@@ -16,6 +16,8 @@ struct lw_constraint_workspace {
 lw_status lw_open_constraint_workspace(lw_state *s, lw_constraint_workspace **workspace);
 /* Length in which a cluster's displacements and the rows of its constraints count; 1 for none (-1). */
 double lw_cluster_length(const lw_state *s, int32_t cluster);
+/* Of n rows, by number, the derivatives by the tree's speeds: matrix[n][nu]. NULL: of the first n. */
+lw_status lw_constraint_gradients(lw_state *s, const int32_t *rows, int32_t n, double *matrix);
 /* Of each row; `open` where its loop is open. */
 void lw_constraint_lengths(const lw_state *s, double open, double *length);
 #endif

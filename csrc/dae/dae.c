@@ -69,17 +69,22 @@ lw_status lw_constraints(lw_state *s, double *phi, double *rate) {
   return e;
 }
 
-lw_status lw_constraint_jacobian(lw_state *s, double *matrix) {
-  const size_t rows = (size_t)lw_constraint_rows(s->model), nu = (size_t)s->model->size.nu;
+lw_status lw_constraint_gradients(lw_state *s, const int32_t *rows, int32_t n, double *matrix) {
+  const size_t nu = (size_t)s->model->size.nu;
   lw_constraint_workspace *w;
   const lw_status e = begin_constraints(s, &w);
   if (e) return e;
-  for (size_t k = 0; k < rows; k++) {
-    w->row[k] = 1.0;
-    fill_constraints(s, w->row, w->phi, w->rate, matrix + k * nu);
-    w->row[k] = 0.0;
+  for (int32_t i = 0; i < n; i++) {
+    const int32_t row = rows ? rows[i] : i;
+    w->row[row] = 1.0;
+    fill_constraints(s, w->row, w->phi, w->rate, matrix + (size_t)i * nu);
+    w->row[row] = 0.0;
   }
   return LW_OK;
+}
+
+lw_status lw_constraint_jacobian(lw_state *s, double *matrix) {
+  return lw_constraint_gradients(s, NULL, lw_constraint_rows(s->model), matrix);
 }
 
 static lw_status enter_time(lw_state *s, double t) {

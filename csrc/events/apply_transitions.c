@@ -120,6 +120,7 @@ static lw_status handle_due_transitions(lw_state *s, int32_t *changed) {
   double *x = lw_reals(s);
   lw_status e = check_contradictions(s);
   if (e || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
+  memcpy(s->events->before, s->snapshot, s->snapshot_size);
   const lw_offsets *at = &s->base->at;
   lw_store_speeds_before(s);
   const double kinetic = x[at->energy_kinetic];

@@ -94,9 +94,10 @@ static lw_status create_contacts(const lw_model *m, struct lw_event_workspace *r
   for (int32_t i = 0; i < m->size.transitions; i++) n += m->transition[i].action == LW_STOP;
   r->contact = malloc(sizeof *r->contact * (n + 1));
   r->active = malloc(sizeof *r->active * (n + 1));
-  r->eligible = malloc(n + 1);
+  r->eligible = malloc(2 * n + 2);
   r->compliance = malloc(sizeof(double) * (n * n + 2 * n + LW_COMPLEMENTARITY_SCRATCH(n) + 1));
   if (!r->contact || !r->active || !r->eligible || !r->compliance) return LW_ERROR_MEMORY;
+  r->unloaded = r->eligible + n + 1;
   r->excess = r->compliance + n * n;
   r->load = r->excess + n;
   r->scratch = r->load + n;
@@ -110,10 +111,12 @@ lw_status lw_create_event_workspace(lw_state *s) {
   if (!r) return LW_ERROR_MEMORY;
   const size_t speeds = (size_t)(n->nu + n->nu_cut), bodies = (size_t)n->bodies, joints = (size_t)n->joints;
   r->backup = malloc(s->snapshot_size);
+  r->before = malloc(s->snapshot_size);
   r->due = malloc(sizeof *r->due * (size_t)n->transitions);
   r->constrained = malloc(speeds + 1);
-  r->target = malloc(sizeof(double) * (4 * speeds + 6 * bodies + 6 * joints + (size_t)n->couplings + 1));
-  if (!r->backup || !r->due || !r->constrained || !r->target || create_contacts(s->base, r)) return LW_ERROR_MEMORY;
+  r->target = malloc(sizeof(double) * (5 * speeds + 6 * bodies + 12 * joints + (size_t)n->couplings + 1));
+  if (!r->backup || !r->before || !r->due || !r->constrained || !r->target || create_contacts(s->base, r))
+    return LW_ERROR_MEMORY;
   r->speed_after = r->target + speeds;
   r->constraint_impulse = r->speed_after + speeds;
   r->applied_impulse = r->constraint_impulse + speeds;
@@ -121,12 +124,14 @@ lw_status lw_create_event_workspace(lw_state *s) {
   r->torque_impulse = r->force_impulse + 3 * joints;
   r->coupling_impulse = r->torque_impulse + 3 * joints;
   r->speed_before = r->coupling_impulse + n->couplings;
+  r->neighbour = r->speed_before + speeds;
   return LW_OK;
 }
 
 void lw_free_event_workspace(lw_state *s) {
   if (!s->events) return;
   free(s->events->backup);
+  free(s->events->before);
   free(s->events->due);
   free(s->events->constrained);
   free(s->events->target);

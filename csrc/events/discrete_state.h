@@ -15,6 +15,7 @@ typedef struct lw_contact {
   int32_t rested, hit;          /* it carried a load before the event; its bound is reached with a speed */
   int32_t impacted;             /* it has an impulse in the present event */
   int32_t pulls;                /* it would pull */
+  double grazing;               /* depth to which a driven coordinate passes the bound by errors alone; else 0 */
   double before, after;         /* speeds away from the bound, by the last impact of the event */
 } lw_contact;
 
@@ -29,20 +30,26 @@ typedef struct lw_event_memory {
 
 /* Workspace for events; allocated with a state that has transitions. */
 struct lw_event_workspace {
-  unsigned char *backup;      /* snapshot before the event */
+  unsigned char *backup;      /* snapshot before all transitions of this instant */
+  unsigned char *before;      /* the same before those that are being applied */
   int32_t *due;               /* of each transition: the due action, LW_DO ... */
   unsigned char *constrained; /* this and the rest: arguments of lw_velocity_jump */
   double *target, *applied_impulse, *speed_after, *force_impulse, *torque_impulse, *constraint_impulse,
       *coupling_impulse;
-  double *speed_before;      /* of all joints, before the event or the last of its jumps */
-  lw_contact *contact;       /* those of this event, at most one of each stop */
-  int32_t contacts, *active; /* active: those with a load */
-  unsigned char *eligible;
+  double *speed_before;               /* of all joints, before the event or the last of its jumps */
+  double *neighbour;                  /* mean of the event's neighbours: speeds after, force and torque impulses */
+  lw_contact *contact;                /* those of this event, at most one of each stop */
+  int32_t contacts, *active;          /* active: those with a load */
+  unsigned char *eligible, *unloaded; /* that may carry a load; that touch at rest without one */
   double *compliance, *excess, *load, *scratch; /* arguments of lw_solve_complementarity() */
 };
 
 static inline lw_event_memory *lw_event_memory_of(const lw_state *s) {
   return (lw_event_memory *)(lw_reals(s) + s->base->at.event_memory);
+}
+/* The block as it was before the event. */
+static inline const double *lw_reals_before(const lw_state *s) {
+  return (const double *)(const void *)(s->events->before + ((const unsigned char *)s->block.reals - s->snapshot));
 }
 static inline const lw_transition *transition_of(const lw_state *s, int32_t i) { return &s->base->transition[i]; }
 /* Bits of the field `locked`; any value that a foreign snapshot may contain is accepted. */

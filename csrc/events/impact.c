@@ -7,9 +7,12 @@
  *   a = a0 + W f >= 0,   f >= 0,   each f zero where the inequality is strict
  * selects the stops that carry a load: their coordinates are locked, until the load would become a tension. */
 #include "events/impact.h"
+#include "events/dead_points.h"
+#include "events/lock_up.h"
 #include "math/complementarity.h"
 #include "math/quaternion.inc"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static int32_t speeds_of(const lw_state *s) { return s->model->size.nu + s->model->size.nu_cut; }
@@ -65,18 +68,17 @@ static lw_status find_jump(lw_state *s, double *residual) {
   return e;
 }
 
+static double relative_residual(const lw_state *s, double residual) {
+  return residual / fmax(fastest(s, s->events->speed_after), fastest(s, s->events->speed_before));
+}
+
 static lw_status solve_velocity_jump(lw_state *s) {
   double residual;
   const lw_status e = find_jump(s, &residual);
-  if (e) return e;
-  const double largest = fmax(fastest(s, s->events->speed_after), fastest(s, s->events->speed_before));
-  if (residual > MAX_RELATIVE_RESIDUAL * largest)
-    return lw_fail(
-        s, LW_ERROR_SOLVER,
-        "no speeds after the event at t = %.9g s satisfy all joints, locks, couplings and prescribed motions: "
-        "they contradict each other by %.3g (rad/s or m/s)",
-        lw_reals(s)[s->model->at.time], residual);
-  return LW_OK;
+  if (e || relative_residual(s, residual) <= MAX_RELATIVE_RESIDUAL) return e;
+  char what[60];
+  snprintf(what, sizeof what, "by %.3g (rad/s or m/s)", residual);
+  return lw_report_lock_up(s, what);
 }
 
 /* Sets the speeds after the jump and adds the impulses to those of the same event so far. */
@@ -91,6 +93,75 @@ static void apply_velocity_jump(lw_state *s) {
     if (x[m->at.locked + u] != 0.0) x[m->at.u + u] = 0.0; /* exactly */
   memcpy(r->speed_before, r->speed_after, sizeof(double) * (size_t)speeds_of(s));
   lw_state_changed(s, LW_STAGE_CONSTANTS);
+}
+
+/* ---- dead points ---- */
+
+#define SECOND_ORDER 1e-4 /* second derivative of a constraint, as part of the speed squared: the motion violates it */
+#define SAME_SPEEDS 1e-2  /* of the fastest: by how much the decisions of both neighbours may differ */
+
+typedef struct neighbours {
+  int32_t found, blocked;
+} neighbours;
+
+/* The jump there is added to the mean. */
+static lw_status add_neighbour(lw_state *s, void *context) {
+  neighbours *n = context;
+  struct lw_event_workspace *r = s->events;
+  const int32_t speeds = speeds_of(s), joints = s->model->size.joints;
+  double residual;
+  const lw_status e = find_jump(s, &residual);
+  if (e) return e;
+  const double limit = SAME_SPEEDS * fmax(fastest(s, r->speed_after), fastest(s, r->speed_before));
+  n->blocked += relative_residual(s, residual) > MAX_RELATIVE_RESIDUAL;
+  for (int32_t u = 0; u < speeds; u++) {
+    if (n->found) n->blocked += fabs(2.0 * r->neighbour[u] - r->speed_after[u]) > limit;
+    r->neighbour[u] += 0.5 * r->speed_after[u];
+  }
+  for (int32_t k = 0; k < 3 * joints; k++) {
+    r->neighbour[speeds + k] += 0.5 * r->force_impulse[k];
+    r->neighbour[speeds + 3 * joints + k] += 0.5 * r->torque_impulse[k];
+  }
+  n->found++;
+  return LW_OK;
+}
+
+/* The neighbours' speeds, and those nearest to them here. */
+static lw_status take_neighbours_speeds(lw_state *s) {
+  struct lw_event_workspace *r = s->events;
+  const lw_model *m = s->model;
+  const int32_t speeds = speeds_of(s), joints = m->size.joints;
+  double *x = lw_reals(s);
+  memcpy(x + m->at.u, r->neighbour, sizeof(double) * (size_t)m->size.nu);
+  memcpy(r->speed_before, r->neighbour, sizeof(double) * (size_t)speeds);
+  for (int32_t k = 0; k < 3 * joints; k++) {
+    x[m->at.impulse_force + k] += r->neighbour[speeds + k];
+    x[m->at.impulse_torque + k] += r->neighbour[speeds + 3 * joints + k];
+  }
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  clear_constraints(s);
+  clear_applied_impulses(s);
+  const lw_status e = solve_velocity_jump(s);
+  if (e == LW_OK) apply_velocity_jump(s);
+  return e;
+}
+
+/* Speeds that satisfy the rates of all constraints may violate their second derivatives: then the neighbours decide. */
+static lw_status decide_at_dead_point(lw_state *s) {
+  struct lw_event_workspace *r = s->events;
+  neighbours n = {0, 0};
+  int closes = 0;
+  double violation = 0.0;
+  for (int32_t i = 0; i < s->base->size.transitions; i++) closes |= lw_closes(s, i);
+  lw_status e = closes ? lw_find_second_order_violation(s, &violation) : LW_OK;
+  if (e || violation <= SECOND_ORDER) return e;
+  memset(r->neighbour, 0, sizeof(double) * (size_t)(speeds_of(s) + 6 * s->model->size.joints));
+  if ((e = lw_visit_neighbours(s, add_neighbour, &n))) return e;
+  if (n.found == 2 && !n.blocked) {
+    if ((e = take_neighbours_speeds(s)) || (e = lw_find_second_order_violation(s, &violation))) return e;
+    if (violation <= SECOND_ORDER) return LW_OK;
+  }
+  return lw_report_lock_up(s, "to second order: the pose is a dead point, and the motion would leave it");
 }
 
 /* ---- a run of impacts ---- */
@@ -172,17 +243,25 @@ static int is_negligible_bounce(const lw_state *s, const lw_contact *c, double a
 
 /* ---- stops that touch ---- */
 
-#define TOUCHING 2.0       /* gap relative to the zero tolerance of the indicator */
-#define DIED_AWAY 1e-9     /* gap, relative to 1 and the bound, of a run of impacts that has died away */
-#define UNLOADED_GAP 1e-10 /* a stop that touches without a load acts again beyond; more than rounding */
+#define NEGLIGIBLE_SPEED 1e-12 /* of the fastest */
+#define TOUCHING 2.0           /* gap relative to the zero tolerance of the indicator */
+#define DIED_AWAY 1e-9         /* gap, relative to 1 and the bound, of a run of impacts that has died away */
+#define UNLOADED_GAP 1e-10     /* a stop that touches without a load acts again beyond; more than rounding */
 
 static int is_open(const lw_model *m, int32_t joint) {
   return m->joint[joint].loop >= 0 && m->loop[m->joint[joint].loop].cluster < 0;
 }
 
+/* A stop that touched at rest, without a load, still does where nothing has moved it. */
+static int has_stayed(const lw_state *s, int32_t i, int bound) {
+  const double speed = s->events->speed_before[lw_stopped_speed(s->model, transition_of(s, i))];
+  return fabs(speed) <= NEGLIGIBLE_SPEED * fastest(s, s->events->speed_before) &&
+         fabs(lw_stop_gap(s, i, bound)) <= UNLOADED_GAP * bound_scale(s, i, bound);
+}
+
 static int touches(const lw_state *s, int32_t i, int bound) {
   const double gap = lw_stop_gap(s, i, bound) - lw_memory_of(s, i)->shift[bound];
-  return gap <= TOUCHING * bound_tolerance(s, i, bound) ||
+  return gap <= TOUCHING * bound_tolerance(s, i, bound) || has_stayed(s, i, bound) ||
          (has_died_away(s, i) && fabs(lw_stop_gap(s, i, bound)) <= DIED_AWAY * bound_scale(s, i, bound));
 }
 
@@ -192,6 +271,17 @@ static void free_contact(lw_state *s, int32_t i) {
   *locked = (double)(lw_lock_holders(*locked) & ~LW_HELD_BY_STOP);
   lw_memory_of(s, i)->event_sign = 0.0;
   lw_reals(s)[s->model->at.transition_active + i] = 0.0;
+}
+
+#define GRAZING 1e-10 /* depth, relative to 1 and the bound; more where the solver is less accurate */
+
+/* A coordinate that a prescribed motion turns at the bound itself passes it by the errors of the solution. */
+static double grazing_depth(const lw_state *s, const lw_contact *c) {
+  const double speed = c->outward * s->events->speed_before[c->u], *x = lw_reals_before(s);
+  const double outward = c->outward * x[s->model->at.acceleration + c->u];
+  const double depth = speed < 0.0 && outward > 0.0 ? speed * speed / (2.0 * outward) : INFINITY;
+  const double accuracy = fmax(GRAZING, x[s->model->at.watch_tolerance + 1]);
+  return depth <= accuracy * bound_scale(s, c->transition, c->upper) ? depth : 0.0;
 }
 
 /* Lists the bounds that are touched, none of which holds its coordinate any more. What a lock holds needs no stop. */
@@ -209,8 +299,10 @@ static void find_contacts(lw_state *s) {
       if (!(x->bounds >> bound & 1)) continue;
       const int rested = sign == (bound ? 1.0 : -1.0), is_hit = hit == (bound ? LW_HIT_UPPER : LW_HIT_LOWER);
       if (!rested && !is_hit && (hit || sign != 0.0 || !touches(s, i, bound))) continue;
-      r->contact[r->contacts++] = (lw_contact){
+      lw_contact *c = &r->contact[r->contacts++];
+      *c = (lw_contact){
           .transition = i, .u = u, .upper = bound, .outward = bound ? -1.0 : 1.0, .rested = rested, .hit = is_hit};
+      c->grazing = is_hit ? grazing_depth(s, c) : 0.0;
       break;
     }
     if (sign != 0.0) free_contact(s, i);
@@ -229,24 +321,27 @@ static lw_status measure_compliance(lw_state *s) {
   return e;
 }
 
+static lw_complementarity problem_of(const lw_state *s, double tolerance) {
+  const struct lw_event_workspace *r = s->events;
+  return (lw_complementarity){.n = r->contacts,
+                              .W = r->compliance,
+                              .b = r->excess,
+                              .eligible = r->eligible,
+                              .tolerance = tolerance,
+                              .lambda = r->load,
+                              .active = r->active,
+                              .scratch = r->scratch};
+}
+
 /* The loads for the present excess; returns how many stops are active, -1: no loads do. */
 static int32_t solve_loads(lw_state *s, double tolerance) {
-  struct lw_event_workspace *r = s->events;
-  const lw_complementarity problem = {.n = r->contacts,
-                                      .W = r->compliance,
-                                      .b = r->excess,
-                                      .eligible = r->eligible,
-                                      .tolerance = tolerance,
-                                      .lambda = r->load,
-                                      .active = r->active,
-                                      .scratch = r->scratch};
+  const lw_complementarity problem = problem_of(s, tolerance);
   return lw_solve_complementarity(&problem);
 }
 
 /* ---- impacts ---- */
 
-#define NEGLIGIBLE_SPEED 1e-12 /* of the fastest */
-#define MAX_ROUNDS 1000        /* of impacts at one time; then nothing rebounds */
+#define MAX_ROUNDS 1000 /* of impacts at one time; then nothing rebounds */
 
 static double outward_speed(const lw_contact *c, const double *speed) { return c->outward * speed[c->u]; }
 
@@ -282,7 +377,7 @@ static int find_impact(lw_state *s, int inelastic, double tolerance) {
   if (active < 0) inelastic = 1, active = find_pushing(s, 1, tolerance);
   if (active < 0) { /* a prescribed motion presses against a stop, which the jump will report */
     for (int32_t i = 0; i < r->contacts; i++)
-      if (r->eligible[i] && r->excess[i] < 0.0) set_rebound(s, &r->contact[i], 1);
+      if (r->eligible[i] && r->excess[i] < 0.0 && r->contact[i].grazing == 0.0) set_rebound(s, &r->contact[i], 1);
     return 0;
   }
   int pressed = 0;
@@ -347,6 +442,7 @@ void lw_store_speeds_before(lw_state *s) {
 #define NEGLIGIBLE_LOAD 1e-9          /* of the largest: a stop reported as pulling has no load */
 #define NEGLIGIBLE_ACCELERATION 1e-11 /* of the largest */
 #define NEGLIGIBLE_DEPENDENT 1e-9     /* the same, of a coordinate that others hold */
+#define SEPARATION 1e-12              /* rad/s2 or m/s2: below it what touches does not separate */
 
 static void enter_contact(lw_state *s, const lw_contact *c) {
   double *x = lw_reals(s);
@@ -363,6 +459,7 @@ static void shift_bound(lw_state *s, const lw_contact *c) {
   if (c->hit) {
     const int rebounds = restitution_of(s, c->transition) > 0.0 && outward_speed(c, s->events->speed_before) > 0.0;
     *shift = gap + (rebounds ? bound_tolerance(s, c->transition, c->upper) : 0.0);
+    if (!c->impacted) *shift = gap - 2.0 * c->grazing;
   } else if (c->rested) *shift = fmin(gap, 0.0);
 }
 
@@ -420,6 +517,21 @@ static void prepare_contacts(lw_state *s, double slow) {
   }
 }
 
+/* Stops that touch at rest without a load become active too: what they join moves together until a load separates it.
+ * Not those that others hold, nor those whose loads are rounding. Returns how many are active then. */
+static int32_t add_unloaded(lw_state *s, int32_t active, double slow, double largest) {
+  struct lw_event_workspace *r = s->events;
+  for (int32_t i = 0; i < r->contacts; i++) {
+    const lw_contact *c = &r->contact[i];
+    const int leaves = r->due[c->transition] & LW_LEAVE_CONTACT;
+    r->unloaded[i] = r->eligible[i] && r->load[i] == 0.0 && !c->pulls && !leaves &&
+                     fabs(outward_speed(c, r->speed_before)) <= slow &&
+                     loaded_acceleration(r, i) <= NEGLIGIBLE_ACCELERATION * largest + SEPARATION;
+  }
+  const lw_complementarity problem = problem_of(s, 0.0);
+  return lw_add_independent(&problem, active, r->unloaded);
+}
+
 /* Removes the remaining speeds of bounces that end; here a stop may pull. */
 static lw_status stop_bounces(lw_state *s, int32_t active) {
   struct lw_event_workspace *r = s->events;
@@ -458,7 +570,8 @@ static lw_status update_contacts(lw_state *s) {
   const double slow = NEGLIGIBLE_SPEED * fastest(s, r->speed_before), largest = largest_acceleration(s);
   prepare_contacts(s, slow);
   for (int again = 1; again;) {
-    const int32_t active = find_loaded(s, NEGLIGIBLE_ACCELERATION * largest);
+    const int32_t loaded = find_loaded(s, NEGLIGIBLE_ACCELERATION * largest);
+    const int32_t active = add_unloaded(s, loaded < 0 ? 0 : loaded, slow, largest);
     for (int32_t k = 0; k < active; k++) enter_contact(s, &r->contact[r->active[k]]);
     if ((e = stop_bounces(s, active)) || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
     again = release_pulling(s, active);
@@ -488,7 +601,7 @@ lw_status lw_apply_impacts(lw_state *s) {
   if ((e = measure_compliance(s))) return e;
   for (int32_t i = 0; i < s->base->size.transitions; i++)
     if (transition_of(s, i)->action == LW_IMPULSE && s->events->due[i] & LW_DO) add_applied_impulse(s, i);
-  if ((e = jump_with_impacts(s))) return e;
+  if ((e = jump_with_impacts(s)) || (e = decide_at_dead_point(s))) return e;
   clear_applied_impulses(s);
   return s->events->contacts ? update_contacts(s) : LW_OK;
 }

@@ -544,8 +544,10 @@ LW_API int lw_ode_mechanism_events(void *state, double t, const double *y, doubl
 #define LW_EVENT_RESOLUTION 5e-16 /* of its indicators, for lw_ode_options */
 /* As lw_ode_jacobian wants it, exact to rounding (complex step). */
 LW_API int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time);
-/* For lw_ode_set_on_step: lw_step_accepted at (t, y); step_values[nq_cut] are the coordinates of the cut joints. */
+/* For lw_ode_set_on_step: lw_step_accepted at (t, y); step_values[nq_cut] are the coordinates of the cut joints. Then
+ * lw_check_constraints; -1 where it fails. The second one does no more than this. */
 LW_API int lw_ode_mechanism_step(void *state, double t, const double *y, double *step_values);
+LW_API int lw_ode_mechanism_check(void *state, double t, const double *y, double *step_values);
 
 /* A mechanism with a control law, whose loads and other inputs follow from time and state. The law may have continuous
  * states x[n] of its own, and events. Zero the structure, then fill it in. */
@@ -565,9 +567,16 @@ LW_API int lw_ode_controlled_events(void *control, double t, const double *y, do
 /* Exact to rounding but for the law, of which differences are taken. */
 LW_API int lw_ode_controlled_jacobian(void *control, double t, const double *y, double *matrix, double *by_time);
 LW_API int lw_ode_controlled_step(void *control, double t, const double *y, double *step_values);
+LW_API int lw_ode_controlled_check(void *control, double t, const double *y, double *step_values);
 
 /* An accepted step ends at the present states: remember the revolutions of the cut joints. */
 LW_API void lw_step_accepted(lw_state *state);
+/* From here on lw_check_constraints() compares the residuals of all constraints with what errors of rtol |q| + atol in
+ * the coordinates, and the residuals that there are now, explain; rtol = 0: no more. */
+LW_API void lw_watch_constraints(lw_state *state, double rtol, double atol);
+/* At an accepted step. LW_ERROR_SOLVER: a lock, motion, coupling, pin or loop is violated; the message names it, the time
+ * and what it contradicts. */
+LW_API lw_status lw_check_constraints(lw_state *state);
 
 /* ---- chains of spherical joints ---------------------------------------------------------------------
  * Chou's implicit equations F(X, X') = 0 of n bodies in series, connected by spherical joints. Body i has 14 unknowns

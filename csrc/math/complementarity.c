@@ -14,9 +14,10 @@ static double excess(const lw_complementarity *p, int32_t i) {
   return w;
 }
 
-/* Cholesky factor of W over the active set. Returns whether its last row, the new one, is independent of the others. */
-static int factor(const lw_complementarity *p, int32_t active, double *L) {
-  for (int32_t i = 0; i < active; i++)
+/* Rows of the Cholesky factor of W over the active set from `first` on; those before are known. Returns whether its last
+ * row, the new one, is independent of the others. */
+static int factor(const lw_complementarity *p, int32_t first, int32_t active, double *L) {
+  for (int32_t i = first; i < active; i++)
     for (int32_t j = 0; j <= i; j++) {
       double sum = p->W[p->active[i] * p->n + p->active[j]];
       const double diagonal = sum;
@@ -71,18 +72,29 @@ int32_t lw_solve_complementarity(const lw_complementarity *p) {
     const int32_t entering = most_pressed(p, is_active);
     if (entering < 0) return active;
     p->active[active++] = entering, is_active[entering] = 1;
-    for (;; steps--) {
+    for (int32_t known = active - 1;; steps--) {
       int32_t blocker;
-      const int independent = factor(p, active, L);
+      const int independent = factor(p, known, active, L);
       find_step(p->n, active, L, independent, -excess(p, entering), step);
       const double part = longest_step(p, active, step, independent ? 1.0 : INFINITY, &blocker);
       if (blocker < 0 && !independent) return -1;
       for (int32_t i = 0; i < active; i++) p->lambda[p->active[i]] += part * step[i];
       if (blocker < 0) break;
       p->lambda[p->active[blocker]] = 0.0, is_active[p->active[blocker]] = 0;
-      active--;
+      active--, known = blocker;
       for (int32_t i = blocker; i < active; i++) p->active[i] = p->active[i + 1];
     }
   }
   return -1;
+}
+
+int32_t lw_add_independent(const lw_complementarity *p, int32_t active, const unsigned char *candidate) {
+  double *L = p->scratch;
+  (void)factor(p, 0, active, L);
+  for (int32_t i = 0; i < p->n; i++) {
+    if (!candidate[i]) continue;
+    p->active[active] = i;
+    if (factor(p, active, active + 1, L)) active++;
+  }
+  return active;
 }

@@ -18,4 +18,6 @@ typedef struct lw_complementarity {
 
 /* Returns how many are active; -1: there is no solution. */
 int32_t lw_solve_complementarity(const lw_complementarity *p);
+/* Adds to the `active` ones those candidates whose rows of W are independent; returns how many are active then. */
+int32_t lw_add_independent(const lw_complementarity *p, int32_t active, const unsigned char *candidate);
 #endif

@@ -158,6 +158,10 @@ typedef enum lw_owner {
 /* Working storage of the algorithms: arrays of the records in records.h. */
 #define LW_WORK_FIELDS(X)                                                                                             \
   X(cut_reference, CUT_COORDINATE, 1, LW_INTERNAL, LW_STAGE_NONE, "last accepted coordinates: they choose the turn")  \
+  X(watch_tolerance, ONE, 2, LW_INTERNAL, LW_STAGE_NONE,                                                              \
+    "rtol, atol by which constraints are watched; 0: they are not")                                                   \
+  X(loop_allowance, LOOP, 1, LW_INTERNAL, LW_STAGE_NONE, "residual at the start of the watch")                        \
+  X(coupling_allowance, COUPLING, 1, LW_INTERNAL, LW_STAGE_NONE, "the same")                                          \
   X(link_constants, BODY, LW_REALS(link_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                              \
   X(cut_constants, LOOP, LW_REALS(cut_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                                \
   X(distance_metric, DISTANCE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "length of the cluster [m]")                       \

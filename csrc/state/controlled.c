@@ -42,6 +42,10 @@ int lw_ode_controlled_step(void *control, double t, const double *y, double *ste
   return lw_ode_mechanism_step(((const lw_control *)control)->state, t, y, step_values);
 }
 
+int lw_ode_controlled_check(void *control, double t, const double *y, double *step_values) {
+  return lw_ode_mechanism_check(((const lw_control *)control)->state, t, y, step_values);
+}
+
 /* ---- Jacobian ---- */
 
 #define INCREMENT 0x1p-26 /* of a state or of one: the square root of the machine epsilon */

@@ -1,4 +1,5 @@
 /* What went wrong in the mechanics, in words that name the thing and the remedy. */
+#include "events/constraint_watch.h"
 #include "state/state.h"
 #include <math.h>
 #include <stdio.h>
@@ -245,6 +246,21 @@ static lw_status report_plain(lw_state *s, lw_fault fault) {
   return lw_fail(s, plain_faults[fault.kind].status, plain_faults[fault.kind].text, subject_name(s, fault).text);
 }
 
+/* In a singular pose because something holds it there: to first order it does not. */
+static lw_status report_singular(lw_state *s, lw_fault fault) {
+  lw_name_list holding = {"", 0, 0};
+  for (int32_t i = 0; i < s->base->size.transitions; i++)
+    if (lw_reals(s)[s->base->at.transition_active + i] != 0.0 && lw_constrained_cluster(s, i) == fault.index)
+      lw_name_transition(s, i, &holding);
+  if (!holding.used) return report_plain(s, fault);
+  return lw_fail(s, LW_ERROR_SINGULAR,
+                 "%s holds the mechanism of %s at a dead point at t = %.9g s: there it %s; lock another joint as well, "
+                 "or in its place",
+                 holding.text, cluster_name(s, fault.index).text, lw_reals(s)[s->model->at.time],
+                 fault.kind == LW_FAULT_AT_REST ? "does not resist the loads, which set the other joints in motion"
+                                                : "leaves the other joints free to first order");
+}
+
 lw_status lw_report(lw_state *s, lw_fault fault) {
   const lw_model *m = s->model;
   switch (fault.kind) {
@@ -281,6 +297,9 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
           "one",
           marked_couplings(s).text,
           count_marked(s, 1) ? "the joints between its bodies" : "the loops through its joints");
+    case LW_FAULT_AT_REST:
+    case LW_FAULT_LOST_RANK:
+    case LW_FAULT_NO_BRANCH: return report_singular(s, fault);
     case LW_FAULT_MASS:
     case LW_FAULT_MASSLESS:
     case LW_FAULT_NO_INERTIA:
@@ -291,9 +310,6 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
     case LW_FAULT_REFLECTED_INERTIA:
     case LW_FAULT_MAX_LOAD:
     case LW_FAULT_ROTOR_OF_CUT_JOINT:
-    case LW_FAULT_AT_REST:
-    case LW_FAULT_LOST_RANK:
-    case LW_FAULT_NO_BRANCH:
     case LW_FAULT_COUPLINGS_IMMOBILE:
     case LW_FAULT_NO_SENSITIVITY:
     case LW_FAULT_NOT_ASSEMBLED:

@@ -399,7 +399,13 @@ int lw_ode_mechanism_step(void *state, double t, const double *y, double *step_v
   lw_set_states(s, t, y);
   lw_step_accepted(s);
   memcpy(step_values, lw_reals(s) + m->at.cut_reference, sizeof(double) * (size_t)m->size.nq_cut);
-  return 0;
+  return lw_check_constraints(s) ? -1 : 0;
+}
+
+int lw_ode_mechanism_check(void *state, double t, const double *y, double *step_values) {
+  (void)step_values;
+  lw_set_states(state, t, y);
+  return lw_check_constraints(state) ? -1 : 0;
 }
 
 #define TEXT_OF(number) #number

@@ -409,8 +409,19 @@ class Block:
         self._check(status)
         return result
 
-    def ode_addresses(self, *, events: bool = False, on_step: bool = False) -> dict[str, int]:
-        """Addresses of the block and its functions as a compiled solver takes them; without events or `on_step` 0."""
+    def watch_constraints(self, rtol: float, atol: float) -> None:
+        """Let `check_constraints` compare residuals from here on with errors of these tolerances; 0: no more."""
+        lib.lw_watch_constraints(self.handle, rtol, atol)
+
+    def check_constraints(self) -> None:
+        """Raise `SolverError` if a constraint is violated at the present states, an accepted step."""
+        self._check(lib.lw_check_constraints(self.handle))
+
+    def ode_addresses(self, *, events: bool = False, on_step: str = "") -> dict[str, int]:
+        """Addresses of the block and its functions as a compiled solver takes them; without events or `on_step` 0.
+
+        `on_step`: "step" counts revolutions and checks constraints, "check" does the latter only.
+        """
         return _ode_addresses("lw_ode_mechanism", self.handle, events=events, on_step=on_step)
 
     # ---- with multipliers ----
@@ -568,7 +579,7 @@ class Control:
         facts = {"state": block.handle, "context": self._context, "n": n, "n_events": n_events}
         self.handle = ffi.new("lw_control *", facts | functions)
 
-    def ode_addresses(self, *, events: bool = False, on_step: bool = False) -> dict[str, int]:
+    def ode_addresses(self, *, events: bool = False, on_step: str = "") -> dict[str, int]:
         """Addresses as of `Block.ode_addresses`, of the block with the law."""
         return _ode_addresses("lw_ode_controlled", self.handle, events=events, on_step=on_step)
 
@@ -690,7 +701,7 @@ class Minimal:
         return _doubles(given)
 
 
-def _ode_addresses(name: str, context: Any, *, events: bool, on_step: bool) -> dict[str, int]:
+def _ode_addresses(name: str, context: Any, *, events: bool, on_step: str) -> dict[str, int]:
     """Return the addresses of the functions of an ODE of linkwork.h and of their first argument."""
 
     def address(end: str, wanted: bool = True) -> int:
@@ -701,7 +712,7 @@ def _ode_addresses(name: str, context: Any, *, events: bool, on_step: bool) -> d
         "context": int(ffi.cast("intptr_t", context)),
         "events": address("_events", events),
         "jacobian": address("_jacobian"),
-        "on_step": address("_step", on_step),
+        "on_step": address(f"_{on_step}", bool(on_step)),
     }
 
 

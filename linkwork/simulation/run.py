@@ -32,11 +32,13 @@ from linkwork.solvers.problem import FIRST_ERROR, IntArray, StepControl
 
 @dataclass(frozen=True)
 class Settings:
-    """Solver, accuracy and limits of all segments."""
+    """Solver, accuracy and limits of all segments; the accuracy of the states, of which steps get a share."""
 
     solver: str
     options: Options
     limits: Limits
+    rtol: float
+    atol: float
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class Run:
         self._step_control = None if control is None else (float(control[0]), float(control[1]), float(control[2]))
         self._start = self._started(state)
         self._counting = self._must_count_revolutions()
+        self._watching = bool(system.loop_names or system.coupling_names or system.sizes.transitions)
         self.formulation: Formulation | None = request.make(system, self.block, self.law)
         if self.formulation is not None:
             recorder.states = self.formulation.states
@@ -143,6 +146,7 @@ class Run:
         while True:
             until, options = self._next_time(), self._options(settings.options, options)
             problem, limits = self._problem(start, control), settings.limits
+            self._watch(start, settings)
             if limits.steps is not None and self.recorder.started:
                 left = limits.steps - self.recorder.statistics.steps
                 if left <= 0:
@@ -164,6 +168,13 @@ class Run:
                 control = (0.0, FIRST_ERROR, control[2])
         if not np.array_equal(start.y, reached):
             self.recorder.last_row(until, self._problem(start).y0)
+
+    def _watch(self, start: Start, settings: Settings) -> None:
+        """Begin to compare the residuals of constraints with the tolerances, if they do not drift as they are."""
+        if self._watching:
+            self.enter(start.t, start.y)
+            drifts = not self.recorder.gains.all() and self.formulation is None
+            self.block.watch_constraints(*((1.0, 1.0) if drifts else (settings.rtol, settings.atol)))
 
     def _next_time(self) -> float:
         """Return the end of the run or of a segment of its inputs, or the time of the next time event or sample."""
@@ -234,7 +245,7 @@ class Run:
             events=self.indicators if watched else None,
             directions=self._directions,
             on_event=self.on_event if watched else None,
-            on_step=self.count_revolutions if self._counting else None,
+            on_step=self.accepted if self._counting or self._watching else None,
             on_progress=self.progress.reach if self.progress.active else None,
             compiled=self._compiled(watched),
             step_control=control,
@@ -243,10 +254,16 @@ class Run:
 
     def _compiled(self, events: bool) -> CompiledFunctions:
         source = self.law.control if self.law.varies else self.block
-        functions = source.ode_addresses(events=events, on_step=self._counting)
+        on_step = "step" if self._counting else "check" if self._watching else ""
+        functions = source.ode_addresses(events=events, on_step=on_step)
         # The indicators of the mechanism are rounded, those of the user need not be.
         resolution = 0.0 if self.law.events else EVENT_RESOLUTION
-        return CompiledFunctions(**functions, event_resolution=resolution, raise_caught=self.law.control.raise_caught)
+        return CompiledFunctions(**functions, event_resolution=resolution, raise_caught=self._raise_caught)
+
+    def _raise_caught(self) -> None:
+        """Raise why compiled functions have asked to stop."""
+        self.law.control.raise_caught()
+        self.block.check_constraints()
 
     def recent_transitions(self) -> str:
         """Return the transitions of the last events, with gaps and speeds at the state that was reached."""
@@ -356,10 +373,12 @@ class Run:
         self.recorder.step_values[:] = self.block.step_accepted()
         return Restart(self._with_own(change.y, y))
 
-    def count_revolutions(self, t: float, y: FloatArray) -> None:
-        """Track the cut joints from step to step."""
+    def accepted(self, t: float, y: FloatArray) -> None:
+        """Track the cut joints from step to step, and compare the constraints with the tolerances."""
         self.enter(t, y)
-        self.recorder.step_values[:] = self.block.step_accepted()
+        if self._counting:
+            self.recorder.step_values[:] = self.block.step_accepted()
+        self.block.check_constraints()
 
     # ---- after the run ----
 

@@ -179,7 +179,7 @@ def simulate(
     gains = _gains(loop_gain, formulation, forward=end >= start)
     recorder = SimulationRecorder(system, gains, start, end, t_eval)
     driven = Driven(given, controlled, as_event_functions(events))
-    settings = Settings(solver, _of_steps(solver, options), Limits(max_steps, max_events))
+    settings = Settings(solver, _of_steps(solver, options), Limits(max_steps, max_events), options.rtol, options.atol)
     if start != state.time or first_step is not None:
         state = replace(state, step_control=None)
     run = Run(system, driven, state, recorder, request)

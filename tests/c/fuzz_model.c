@@ -56,6 +56,8 @@ static void exercise(const lw_model *model, lw_state *state) {
   lw_assemble(state, 1e-10);
   lw_evaluate(state, LW_STAGE_OUTPUTS);
   lw_step_accepted(state);
+  lw_watch_constraints(state, 1e-8, 1e-8);
+  (void)lw_check_constraints(state);
   if (udot && tau) lw_inverse_dynamics(state, udot, tau);
   if (matrix) lw_mass_matrix(state, matrix);
   differentiate(model, state);

@@ -106,7 +106,7 @@ static void call(input *in, lw_state *state) {
     case 5: lw_state_save(state, snapshot); break;
     case 6: restore(in, state, size); break;
     case 7: lw_state_reset(state); break;
-    case 8: lw_step_accepted(state); break;
+    case 8: lw_step_accepted(state), (void)lw_check_constraints(state); break;
     case 9:
       if (a < (uint32_t)lw_model_sizes(model).reals) lw_state_reals(state)[a] = consume_real(in);
       lw_state_changed(state, (lw_stage)(b % (LW_STAGE_OUTPUTS + 1)));

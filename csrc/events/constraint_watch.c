@@ -1,0 +1,220 @@
+/* The constraints at the end of an accepted step. The integrator keeps the error of each coordinate near atol + rtol |q|,
+ * and the stabilised equations take away what errors add up to: residuals of sound motions are a part of that. The bound
+ * is BOUND sqrt(n) (atol + rtol |q|), for the n states of which the norm of the errors is the mean, and at most LARGEST.
+ * Residuals at the start of the watch, from assembly, a pin or a new input, are allowed twice. Couplings whose motion
+ * is an input are the importer's or the user's: their values and rates need not fit. */
+#include "events/constraint_watch.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BOUND 50.0    /* in sound motions residuals are below 0.3 */
+#define LARGEST 0.1   /* rad, or lengths of the cluster */
+#define ROUNDING 1e-9 /* the same, as tolerance at least */
+#define NAMED 3
+
+/* ---- names ---- */
+
+static void add_name(lw_name_list *list, const char *kind, const char *name) {
+  if (list->names++ >= NAMED) return;
+  const int n = snprintf(list->text + list->used, sizeof list->text - list->used, "%s%s '%.40s'",
+                         list->used ? " and " : "", kind, name);
+  if (n > 0 && list->used + (size_t)n < sizeof list->text) list->used += (size_t)n;
+}
+
+void lw_name_transition(const lw_state *s, int32_t i, lw_name_list *list) {
+  const int32_t action = transition_of(s, i)->action;
+  add_name(list, action == LW_STOP ? "stop" : action == LW_PIN ? "pin" : "lock", s->base->transition_name[i]);
+}
+
+void lw_name_motion(const lw_state *s, int32_t coupling, lw_name_list *list) {
+  add_name(list, "the motion of", s->model->coupling_name[coupling]);
+}
+
+/* ---- constraints in effect ---- */
+
+int lw_is_enforced(const lw_state *s, int32_t coupling) {
+  const lw_coupling *c = &s->model->coupling[coupling];
+  return c->cluster >= 0 && (c->lock < 0 || lw_reals(s)[s->model->at.locked + c->lock] != 0.0);
+}
+
+int lw_prescribes_motion(const lw_state *s, int32_t coupling) {
+  return lw_reals(s)[s->model->at.coupling_motion + 7 * coupling] != 0.0;
+}
+
+static int has_motion_input(const lw_state *s, int32_t coupling) {
+  const double *in = lw_reals(s) + s->model->at.motion_in + 3 * coupling;
+  return in[0] != 0.0 || in[1] != 0.0 || in[2] != 0.0;
+}
+
+int32_t lw_constrained_cluster(const lw_state *s, int32_t i) {
+  const lw_transition *x = transition_of(s, i);
+  if (x->action == LW_IMPULSE) return -1;
+  if (x->action == LW_PIN) return s->model->loop[s->model->joint[x->joint].loop].cluster;
+  for (int32_t c = 0; x->directions >> c; c++) {
+    const int32_t lock = x->directions >> c & 1 ? lw_lock_of(s, s->model->joint[x->joint].u + c) : -1;
+    if (lock >= 0) return s->model->coupling[lock].cluster;
+  }
+  return -1;
+}
+
+static int is_active(const lw_state *s, int32_t transition) {
+  return lw_reals(s)[s->model->at.transition_active + transition] != 0.0;
+}
+
+/* ---- bounds ---- */
+
+/* Length in which displacements of a cluster count. */
+static double length_of(const lw_state *s, int32_t c) {
+  const lw_model *m = s->model;
+  const lw_cluster *cluster = &m->cluster[c];
+  if (cluster->loops)
+    return ((const lw_double_cut_constants *)(lw_reals(s) + m->at.cut_constants))[m->member[cluster->member]].length;
+  if (!cluster->distances) return 1.0;
+  const int32_t last = m->member_coupling[cluster->member_coupling + cluster->couplings - 1];
+  return lw_reals(s)[m->at.distance_metric + m->coupling[last].distance];
+}
+
+/* Of a residual in its coordinates, rad or lengths. */
+static double bound_of(const lw_state *s, int32_t c) {
+  const lw_model *m = s->model;
+  const double *x = lw_reals(s), *tolerance = x + m->at.watch_tolerance, length = length_of(s, c);
+  const double n = sqrt((double)(m->size.nq + m->size.nu));
+  double allowed = ROUNDING, largest = 1.0;
+  for (int32_t k = 0; k < m->cluster[c].columns; k++) {
+    const lw_column *column = &m->column[m->cluster[c].first_column + k];
+    const int32_t q = m->coordinate[column->u];
+    if (column->link < 0) continue;
+    const double per = column->translation ? 1.0 / length : 1.0, size = fabs(x[m->at.q + q]) * per;
+    allowed = fmax(allowed, tolerance[1] * per + tolerance[0] * size + ROUNDING * size);
+    largest = fmax(largest, size);
+  }
+  return fmin(BOUND * n * allowed, LARGEST * largest);
+}
+
+/* The change of a coupling's sum with its coordinates: sum of |p'|, displacements in the length of the cluster. */
+static double slope_of(const lw_state *s, int32_t i) {
+  const lw_model *m = s->model;
+  const lw_coupling *coupling = &m->coupling[i];
+  const double length = length_of(s, coupling->cluster);
+  double sum = coupling->distance >= 0 ? length : 0.0;
+  for (int32_t t = coupling->first; t < coupling->first + coupling->terms; t++) {
+    const double *c = lw_reals(s) + m->at.coupling_coefficient + 4 * t, q = lw_coordinate_value(s, m->term[t].u);
+    const double slope = c[0] + q * (2.0 * c[1] + q * (3.0 * c[2] + q * 4.0 * c[3]));
+    const int linear = m->column[m->cluster[coupling->cluster].first_column + m->term[t].column].translation;
+    sum += fabs(slope) * (linear ? length : 1.0);
+  }
+  return sum;
+}
+
+/* ---- reports ---- */
+
+/* What else acts in the cluster: stops on which joints rest, locks, pins and motions. */
+static void name_others(const lw_state *s, int32_t cluster, int32_t coupling, int32_t transition, lw_name_list *list) {
+  for (int32_t i = 0; i < s->base->size.transitions; i++)
+    if (i != transition && is_active(s, i) && transition_of(s, i)->action != LW_IMPULSE &&
+        lw_constrained_cluster(s, i) == cluster)
+      lw_name_transition(s, i, list);
+  for (int32_t i = 0; i < s->model->couplings; i++)
+    if (i != coupling && s->model->coupling[i].cluster == cluster && lw_prescribes_motion(s, i))
+      lw_name_motion(s, i, list);
+}
+
+static lw_status report(lw_state *s, const lw_name_list *what, int32_t cluster, int32_t coupling, int32_t transition,
+                        double residual) {
+  lw_name_list others = {"", 0, 0};
+  name_others(s, cluster, coupling, transition, &others);
+  const double t = lw_reals(s)[s->model->at.time];
+  if (others.used)
+    return lw_fail(s, LW_ERROR_SOLVER,
+                   "at t = %.9g s %s is violated by %.3g: the motion cannot satisfy it together with %s; release one "
+                   "of them before, or let the motion end there",
+                   t, what->text, residual, others.text);
+  return lw_fail(s, LW_ERROR_SOLVER,
+                 "at t = %.9g s %s is violated by %.3g, far more than the tolerances of the solver explain: the "
+                 "constraints of its joints contradict each other there, or the motion passes a singular pose; give "
+                 "tighter tolerances, or keep the motion away from this pose",
+                 t, what->text, residual);
+}
+
+/* The lock or stop that holds a speed. */
+static int32_t holder_of(const lw_state *s, int32_t u) {
+  for (int32_t i = 0; i < s->base->size.transitions; i++) {
+    const lw_transition *x = transition_of(s, i);
+    if (x->action != LW_LOCK && x->action != LW_STOP) continue;
+    const int32_t k = u - s->model->joint[x->joint].u;
+    if (is_active(s, i) && k >= 0 && k < 6 && x->directions >> k & 1) return i;
+  }
+  return -1;
+}
+
+static lw_status report_coupling(lw_state *s, int32_t i, double residual) {
+  const lw_coupling *coupling = &s->model->coupling[i];
+  const int32_t holder = coupling->lock < 0 ? -1 : holder_of(s, coupling->lock);
+  lw_name_list what = {"", 0, 0};
+  if (holder >= 0) lw_name_transition(s, holder, &what);
+  else if (lw_prescribes_motion(s, i)) lw_name_motion(s, i, &what);
+  else add_name(&what, coupling->distance < 0 ? "coupling" : "distance", s->model->coupling_name[i]);
+  return report(s, &what, coupling->cluster, i, holder, residual);
+}
+
+static lw_status report_loop(lw_state *s, int32_t l, double residual) {
+  const lw_model *m = s->model;
+  int32_t pin = -1;
+  for (int32_t i = 0; i < s->base->size.transitions; i++)
+    if (transition_of(s, i)->action == LW_PIN && transition_of(s, i)->joint == m->loop[l].joint) pin = i;
+  lw_name_list what = {"", 0, 0};
+  if (pin >= 0) lw_name_transition(s, pin, &what);
+  else add_name(&what, "the loop closed by joint", m->joint_name[m->loop[l].joint]);
+  return report(s, &what, m->loop[l].cluster, -1, pin, residual);
+}
+
+/* ---- the watch ---- */
+
+/* A lock of a speed that is nobody's rate has no position: its speed stands for it. */
+static double residual_of(const lw_state *s, int32_t i) {
+  const lw_coupling *coupling = &s->model->coupling[i];
+  if (coupling->rates_only) return fabs(lw_speed_value(s, coupling->lock));
+  return fabs(lw_reals(s)[s->model->at.coupling_residual + i]);
+}
+
+static int is_watched(const lw_state *s, int32_t coupling) {
+  return lw_is_enforced(s, coupling) && !has_motion_input(s, coupling);
+}
+
+void lw_watch_constraints(lw_state *s, double rtol, double atol) {
+  const lw_model *m = s->model;
+  double *x = lw_reals(s);
+  x[m->at.watch_tolerance] = rtol, x[m->at.watch_tolerance + 1] = atol;
+  if (!(rtol > 0.0) || lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return;
+  memcpy(x + m->at.loop_allowance, x + m->at.loop_residual, sizeof(double) * (size_t)m->size.loops);
+  for (int32_t i = 0; i < m->couplings; i++) x[m->at.coupling_allowance + i] = residual_of(s, i);
+}
+
+static lw_status check_cluster(lw_state *s, int32_t c) {
+  const lw_model *m = s->model;
+  const lw_cluster *cluster = &m->cluster[c];
+  const double *x = lw_reals(s), bound = bound_of(s, c), length = length_of(s, c);
+  for (int32_t k = 0; k < cluster->couplings; k++) {
+    const int32_t i = m->member_coupling[cluster->member_coupling + k];
+    if (!is_watched(s, i)) continue;
+    const double residual = residual_of(s, i);
+    if (!(residual <= bound * slope_of(s, i) + 2.0 * x[m->at.coupling_allowance + i]))
+      return report_coupling(s, i, residual);
+  }
+  for (int32_t k = 0; k < cluster->loops; k++) {
+    const int32_t l = m->member[cluster->member + k];
+    const double residual = x[m->at.loop_residual + l];
+    if (!(residual <= bound * length + 2.0 * x[m->at.loop_allowance + l])) return report_loop(s, l, residual);
+  }
+  return LW_OK;
+}
+
+lw_status lw_check_constraints(lw_state *s) {
+  const lw_model *m = s->model;
+  if (!(lw_reals(s)[m->at.watch_tolerance] > 0.0) || !m->clusters) return LW_OK;
+  if (lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return LW_OK; /* the next derivative reports it */
+  lw_status e = LW_OK;
+  for (int32_t c = 0; !e && c < m->clusters; c++) e = check_cluster(s, c);
+  return e;
+}
