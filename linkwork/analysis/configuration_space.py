@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,6 +125,10 @@ class ConfigurationSpace:
         self.is_rotation = rotations
         self.gearing = Gearing(self)
         self.weigh(self._length())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles have a block of their own, in the same pose."""
+        return _restored, (self.model, self.start, self.length, self.q)
 
     def weigh(self, length: float) -> None:
         """Weigh angles by another length, m."""
@@ -392,3 +396,10 @@ def _rotated(quaternion: FloatArray, vector: FloatArray) -> FloatArray:
     w, v = quaternion[0], quaternion[1:]
     turned: FloatArray = vector + 2.0 * np.cross(v, np.cross(v, vector) + w * vector)
     return turned
+
+
+def _restored(model: ModelBase, start: State, length: float, q: FloatArray) -> ConfigurationSpace:
+    space = ConfigurationSpace(model, start)
+    space.weigh(length)
+    space.enter(q)
+    return space

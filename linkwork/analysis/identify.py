@@ -291,7 +291,8 @@ def identify(
         for its mass and all of these moments. By default all bodies.
     motors
         Joints "A", single speeds "U[2]" and actuators whose loads were measured; by default those with a column that is
-        not zero. All others have no load.
+        not zero. All others have no load. A load beyond `max_load` of its joint counts as that limit, and an input as
+        its actuator takes it, ranges included: as they act in a simulation.
     smoothing
         Standard deviation of the columns that splines differentiate, or by name of a column; by default splines
         interpolate. Three rows at each end are left out where splines are used.

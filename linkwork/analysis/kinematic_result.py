@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,6 +18,7 @@ from linkwork._util.names import suggest, verbatim
 from linkwork._util.optional import optional_import
 from linkwork.compiler.numbering import suffixes
 from linkwork.errors import MechanismNameError
+from linkwork.results.named_columns import NamedColumns, read_only
 from linkwork.results.selection import fitting, is_pattern
 
 if TYPE_CHECKING:
@@ -76,14 +77,14 @@ class SpecialPose:
 
 
 @checks_keywords
-class KinematicResult:
+class KinematicResult(NamedColumns):
     """Coordinates, speeds and accelerations over a swept coordinate, which moves at a constant speed.
 
-    `result[name]` is a column (rows,): "A.q", "A.u" and "A.a" of every joint, tree and cut; the value of each recorded
-    function, as "tip.r[1]", its rate "der(tip.r[1])" and second rate "der(tip.r[1],2)"; and "conditioning", the
-    smallest singular value over the largest of the constraint Jacobian with the swept coordinate held, which is 0 at
-    dead points and branch points. Numbers that do not exist are NaN. A loop over the result gives the names, `len` the
-    rows.
+    `result[name]` is a column (rows,), read-only: "A.q", "A.u" and "A.a" of every joint, tree and cut; the value of
+    each recorded function, as "tip.r[1]", its rate "der(tip.r[1])" and second rate "der(tip.r[1],2)"; and
+    "conditioning", the smallest singular value over the largest of the constraint Jacobian with the swept coordinate
+    held, which is 0 at dead points and branch points. Numbers that do not exist are NaN. A loop over the result gives
+    the names, `len` the rows.
 
     Attributes
     ----------
@@ -135,7 +136,7 @@ class KinematicResult:
     def __getitem__(self, name: str) -> FloatArray:
         if not isinstance(name, str) or name not in self.units:
             raise MechanismNameError(f"there is no column {name!r}: {suggest(name, self.units)}")
-        return self._columns[name].copy()
+        return read_only(self._columns[name])
 
     def __contains__(self, name: object) -> bool:
         return name in self.units
@@ -143,9 +144,6 @@ class KinematicResult:
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self._rows)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.units)
 
     @cached_property
     def _columns(self) -> dict[str, FloatArray]:

@@ -16,6 +16,7 @@ import numpy as np
 from linkwork._util.checks import FloatArray, names_of, number, real_array
 from linkwork._util.names import quoted, suggest
 from linkwork.analysis.load_regressor import Samples
+from linkwork.analysis.motors import Motors
 from linkwork.analysis.pose_functions import PoseFunction, joint_rates, motor
 from linkwork.analysis.tables import TIMES, read_csv
 from linkwork.errors import AssemblyError, MechanismError, MechanismNameError
@@ -158,7 +159,8 @@ def measured(
     states = _closed(space, positions, columns.t, kept, q, u, udot, chosen)
     samples = Samples(*states[:3], inputs[kept])
     values = np.array([columns[name] for _, name in chosen]).reshape(len(chosen), len(columns.t)).T
-    return Measured(columns.t[kept], samples, states[3], tuple(n for _, n in chosen), values[kept], states[4])
+    names = tuple(name for _, name in chosen)
+    return Measured(columns.t[kept], samples, states[3], names, _acting(space, names, values[kept], samples), states[4])
 
 
 # ---- columns ----
@@ -273,6 +275,30 @@ def _known_loads(space: ConfigurationSpace, columns: Columns, chosen: Sequence[t
         if is_load and name in columns and name not in motors:
             rest[:, variable.reference - span.start] = columns[name]
     return rest
+
+
+def _acting(space: ConfigurationSpace, names: Sequence[str], values: FloatArray, samples: Samples) -> FloatArray:
+    """Return what acts of loads and inputs (n, motors): limits of joints and ranges of actuators cut off the rest.
+
+    An input is that which, without ranges, adds as much to the force of the actuator at an input of zero.
+    """
+    motors = Motors(space, names)
+    numbers, actuators = motors.actuators
+    length, rate = np.zeros((2, len(values), len(numbers)))
+    for k, (q, u) in enumerate(zip(samples.q, samples.u, strict=True) if len(numbers) else ()):
+        space.enter(q)
+        space.enter_speeds(u)
+        length[k], rate[k] = space.block["actuator_length"][actuators], space.block["actuator_rate"][actuators]
+    lower, upper = motors.limits(True, length, rate)
+    acting = values.copy()
+    plain = motors.speeds[0]
+    acting[:, plain] = np.clip(values[:, plain], lower[:, plain], upper[:, plain])
+    passive, gain = motors.passive_force(length, rate), space.block["actuator_gain"][actuators]
+    ends = lower[:, numbers], upper[:, numbers]
+    force, idle = np.clip(passive + gain * values[:, numbers], *ends), np.clip(passive, *ends)
+    is_free = (force == passive + gain * values[:, numbers]) & (idle == passive)
+    acting[:, numbers] = np.where(is_free, values[:, numbers], (force - idle) / gain)
+    return acting
 
 
 # ---- states ----

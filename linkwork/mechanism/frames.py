@@ -243,6 +243,28 @@ def check_rotation(matrix: FloatArray, what: str) -> None:
         )
 
 
+_LETTERS = "xyz"
+
+
+def direction(given: ArrayLike, what: str) -> FloatArray:
+    """Return the unit vector (3,) along a vector, or along the axis that "x", "y" or "z" names; `what` names it.
+
+    >>> direction("y", "axis"), direction((0, 0, 2), "axis")
+    (array([0., 1., 0.]), array([0., 0., 1.]))
+    """
+    if isinstance(given, str):
+        if given not in [*_LETTERS]:
+            raise MechanismError(f"{what} must be a vector, or 'x', 'y' or 'z', not {given!r}")
+        axis = np.zeros(3)
+        axis[_LETTERS.index(given)] = 1.0
+        axis.setflags(write=False)
+        return axis
+    vector = finite(given, (3,), what)
+    if not vector.any():
+        raise MechanismError(f"{what} is zero; give a vector along it, such as (0, 0, 1)")
+    return unit(vector)
+
+
 def unit(vector: FloatArray) -> FloatArray:
     """Return `vector` (n,) with length 1, read-only; one without a direction is returned as it is."""
     largest = np.abs(vector).max()

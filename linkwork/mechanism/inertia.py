@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, numbers
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
-
-_AXES = ("x", "y", "z")
+from linkwork.mechanism.frames import direction
 
 
 @checks_keywords
-def rod(mass: float, length: float, axis: str = "x") -> FloatArray:
+def rod(mass: float, length: float, axis: ArrayLike = "x") -> FloatArray:
     """Slender rod.
 
     Parameters
@@ -27,7 +27,7 @@ def rod(mass: float, length: float, axis: str = "x") -> FloatArray:
     length
         m.
     axis
-        Its direction: "x", "y" or "z".
+        Its direction: a vector (3,) of any length, or "x", "y" or "z".
 
     Returns
     -------
@@ -37,20 +37,24 @@ def rod(mass: float, length: float, axis: str = "x") -> FloatArray:
     Raises
     ------
     MechanismError
-        On an axis other than "x", "y" and "z", and a size that is not positive. A bad mass is refused by
+        On an axis without a direction, and a size that is not positive. A bad mass is refused by
         `Mechanism.add_body`.
 
     Examples
     --------
     >>> rod(12.0, 1.0).diagonal()
     array([0., 1., 1.])
+    >>> rod(12.0, 1.0, axis=(1, 1, 0)).round(12)
+    array([[ 0.5, -0.5,  0. ],
+           [-0.5,  0.5,  0. ],
+           [ 0. ,  0. ,  1. ]])
     """
     _check_length(length, "rod: length")
     return _about(axis, 0.0, mass * length**2 / 12, "rod")
 
 
 @checks_keywords
-def disk(mass: float, radius: float, axis: str = "z") -> FloatArray:
+def disk(mass: float, radius: float, axis: ArrayLike = "z") -> FloatArray:
     """Thin disk.
 
     Parameters
@@ -60,7 +64,7 @@ def disk(mass: float, radius: float, axis: str = "z") -> FloatArray:
     radius
         m.
     axis
-        Its normal: "x", "y" or "z".
+        Its normal: a vector (3,) of any length, or "x", "y" or "z".
 
     Returns
     -------
@@ -70,7 +74,7 @@ def disk(mass: float, radius: float, axis: str = "z") -> FloatArray:
     Raises
     ------
     MechanismError
-        On an axis other than "x", "y" and "z", and a size that is not positive. A bad mass is refused by
+        On an axis without a direction, and a size that is not positive. A bad mass is refused by
         `Mechanism.add_body`.
 
     Examples
@@ -83,7 +87,7 @@ def disk(mass: float, radius: float, axis: str = "z") -> FloatArray:
 
 
 @checks_keywords
-def cylinder(mass: float, radius: float, length: float, axis: str = "z") -> FloatArray:
+def cylinder(mass: float, radius: float, length: float, axis: ArrayLike = "z") -> FloatArray:
     """Solid cylinder.
 
     Parameters
@@ -93,7 +97,7 @@ def cylinder(mass: float, radius: float, length: float, axis: str = "z") -> Floa
     radius, length
         m.
     axis
-        Its direction: "x", "y" or "z".
+        Its direction: a vector (3,) of any length, or "x", "y" or "z".
 
     Returns
     -------
@@ -103,7 +107,7 @@ def cylinder(mass: float, radius: float, length: float, axis: str = "z") -> Floa
     Raises
     ------
     MechanismError
-        On an axis other than "x", "y" and "z", and a size that is not positive. A bad mass is refused by
+        On an axis without a direction, and a size that is not positive. A bad mass is refused by
         `Mechanism.add_body`.
 
     Examples
@@ -179,12 +183,11 @@ def box(mass: float, size: Sequence[float]) -> FloatArray:
     return np.diag(mass * (squares.sum() - squares) / 12)
 
 
-def _about(axis: str, along: float, across: float, what: str) -> FloatArray:
-    if axis not in _AXES:
-        raise MechanismError(f"inertia.{what}: axis must be 'x', 'y' or 'z', not {axis!r}")
-    moments = np.full(3, across)
-    moments[_AXES.index(axis)] = along
-    return np.diag(moments)
+def _about(axis: ArrayLike, along: float, across: float, what: str) -> FloatArray:
+    """Return the inertia with the moment `along` about an axis and `across` about all lines across it."""
+    e = direction(axis, f"inertia.{what}: axis")
+    square = np.outer(e, e)
+    return along * square + across * (np.eye(3) - square)
 
 
 def _check_length(value: float, what: str) -> None:

@@ -11,11 +11,11 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, finite, number
+from linkwork._util.checks import FloatArray, number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.rotations import rotation_from_z
 from linkwork.errors import MechanismError
-from linkwork.mechanism.frames import unit
+from linkwork.mechanism.frames import direction, unit
 
 KINDS: dict[str, type[JointKind]] = {}
 
@@ -39,7 +39,8 @@ class JointKind:
     type_name
         Its name in files.
     axis_names
-        Names of the axes that the constructor takes and that are attributes: unit vectors, (3,), in joint-frame axes.
+        Names of the axes that are attributes, unit vectors (3,) in joint-frame axes. The constructor takes a vector
+        (3,) of any length, or "x", "y" or "z".
     parameter
         The number that the constructor takes after the axes and that is an attribute; None: there is none.
     coordinate_units
@@ -137,8 +138,8 @@ class JointKind:
 class Revolute(JointKind):
     """A hinge: q is the angle in rad of the child about `axis`, right-handed; u is its rate in rad/s.
 
-    >>> Revolute(axis=(0, 2, 0))
-    Revolute((0.0, 1.0, 0.0))
+    >>> Revolute(axis=(0, 2, 0)), Revolute("y")
+    (Revolute((0.0, 1.0, 0.0)), Revolute((0.0, 1.0, 0.0)))
     """
 
     type_name = "revolute"
@@ -148,7 +149,7 @@ class Revolute(JointKind):
     looks_along = True
 
     def __init__(self, axis: ArrayLike) -> None:
-        self.axis = _direction(axis, "Revolute: axis")
+        self.axis = direction(axis, "Revolute: axis")
 
 
 @checks_keywords
@@ -162,7 +163,7 @@ class Prismatic(JointKind):
     slides_along = True
 
     def __init__(self, axis: ArrayLike) -> None:
-        self.axis = _direction(axis, "Prismatic: axis")
+        self.axis = direction(axis, "Prismatic: axis")
 
 
 @checks_keywords
@@ -182,9 +183,9 @@ class Universal(JointKind):
     frame_note = "axis1 along z, axis2 along x"
 
     def __init__(self, axis1: ArrayLike, axis2: ArrayLike) -> None:
-        self.axis1 = _direction(axis1, "Universal: axis1")
+        self.axis1 = direction(axis1, "Universal: axis1")
         self.axis2 = _perpendicular(
-            _direction(axis2, "Universal: axis2"),
+            direction(axis2, "Universal: axis2"),
             self.axis1,
             "axis1 and axis2 of a Universal must be perpendicular where its coordinates are zero",
             "correct one of them, or put the other angle into child_frame",
@@ -211,7 +212,7 @@ class Cylindrical(JointKind):
     slides_along = True
 
     def __init__(self, axis: ArrayLike) -> None:
-        self.axis = _direction(axis, "Cylindrical: axis")
+        self.axis = direction(axis, "Cylindrical: axis")
 
 
 @checks_keywords
@@ -246,7 +247,7 @@ class Screw(JointKind):
     slides_along = True
 
     def __init__(self, axis: ArrayLike, pitch: float) -> None:
-        self.axis = _direction(axis, "Screw: axis")
+        self.axis = direction(axis, "Screw: axis")
         self.pitch = number(pitch, "Screw: pitch")
 
 
@@ -266,7 +267,7 @@ class Planar(JointKind):
     looks_along = True
 
     def __init__(self, normal: ArrayLike) -> None:
-        self.normal = _direction(normal, "Planar: normal")
+        self.normal = direction(normal, "Planar: normal")
 
     @property
     def canonical_axes(self) -> FloatArray:
@@ -303,9 +304,9 @@ class PinInSlot(JointKind):
     looks_along = True
 
     def __init__(self, axis: ArrayLike, slot: ArrayLike) -> None:
-        self.axis = _direction(axis, "PinInSlot: axis")
+        self.axis = direction(axis, "PinInSlot: axis")
         self.slot = _perpendicular(
-            _direction(slot, "PinInSlot: slot"),
+            direction(slot, "PinInSlot: slot"),
             self.axis,
             "axis and slot of a PinInSlot must be perpendicular",
             "correct one of them",
@@ -346,14 +347,6 @@ class Fixed(JointKind):
     """A weld: no coordinate."""
 
     type_name = "fixed"
-
-
-def _direction(vector: ArrayLike, what: str) -> FloatArray:
-    """Return the unit vector along `vector` (3,); one that is zero or not finite is refused."""
-    given = finite(vector, (3,), what)
-    if not given.any():
-        raise MechanismError(f"{what} is zero; give a vector along it, such as (0, 0, 1)")
-    return unit(given)
 
 
 def _perpendicular(vector: FloatArray, axis: FloatArray, rule: str, remedy: str) -> FloatArray:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkwork._util.attributes import KnownAttributes
 from linkwork._util.checks import FloatArray, check_name, finite
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import LinkworkError, MechanismError
@@ -32,7 +33,7 @@ from linkwork.mechanism.triggers import Trigger
 
 
 @checks_keywords
-class Mechanism:
+class Mechanism(KnownAttributes):
     """Bodies, joints, couplings, distances, forces, transitions, points of interest, shapes and start guesses.
 
     Errors are raised at once.
@@ -89,6 +90,10 @@ class Mechanism:
     folder: Path | None
     start_q: dict[str, FloatArray]
     start_u: dict[str, FloatArray]
+    taken: Taken
+    report: Any
+    names: dict[str, dict[str, str]]
+    _gravity: FloatArray
 
     def __init__(self, name: str, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
         self.name = check_name(name, "mechanism")
@@ -106,8 +111,8 @@ class Mechanism:
         self.taken = Taken()
         self.start_q = {}
         self.start_u = {}
-        self.report: Any = None
-        self.names: dict[str, dict[str, str]] = {}
+        self.report = None
+        self.names = {}
 
     @property
     def gravity(self) -> FloatArray:
@@ -200,7 +205,7 @@ class Mechanism:
             World point, (3,), m, where the joint is in the reference poses; its axes are then in world axes, too.
         parent_frame, child_frame
             Instead of `at`: the joint frame in the parent's and in the child's own frame; the joint's axes are in it.
-            One that is left out is `Frame()`.
+            One that is left out is `Frame()`: without `at` and without frames, the origins of both bodies meet.
         cut
             True: cut the loop at this joint rather than at one that is chosen, so that its coordinates are no states.
         reflected_inertia

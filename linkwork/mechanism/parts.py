@@ -134,11 +134,6 @@ def _of_speeds(kind: JointKind, value: ArrayLike, what: str, remedy: str) -> Flo
 
 
 def _given_frames(what: str, parent_frame: Frame | None, child_frame: Frame | None) -> tuple[Frame, Frame]:
-    if parent_frame is None and child_frame is None:
-        raise MechanismError(
-            f"{what} has no place: give at=(x, y, z), its point in the world in the reference poses, "
-            "or parent_frame=Frame(...) and child_frame=Frame(...)"
-        )
     frames = []
     for frame, side in ((parent_frame, "parent_frame"), (child_frame, "child_frame")):
         if frame is not None:

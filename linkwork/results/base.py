@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
@@ -19,6 +19,7 @@ from linkwork._util.names import suggest
 from linkwork._util.optional import optional_import
 from linkwork.errors import LinkworkError
 from linkwork.results.files import WRITERS, Column, FileContent
+from linkwork.results.named_columns import NamedColumns, read_only
 from linkwork.results.selection import fitting, is_pattern
 from linkwork.results.time_axis import IntArray, Places, locate, slice_of, span
 
@@ -46,12 +47,12 @@ class Units(dict[str, str]):
         return dict, (dict(self),)
 
 
-class ResultBase(ABC):
+class ResultBase(NamedColumns):
     """Rows of a run in time, with columns by name.
 
     A row holds the values at one time. Where an event happened there are several rows of the same time. `result[name]`
-    is a column, `result[1.0:2.0]` the result between two times, `len(result)` the number of rows; a loop over a result
-    gives the names of its columns.
+    is a column, read-only, `result[1.0:2.0]` the result between two times, `len(result)` the number of rows; a loop
+    over a result gives the names of its columns, and `dict(result)` has all of them by name.
 
     Attributes
     ----------
@@ -147,7 +148,7 @@ class ResultBase(ABC):
             )
         if name not in self._known:
             raise self._unknown(name)
-        return self._column(name)
+        return read_only(self._column(name))
 
     def __contains__(self, name: object) -> bool:
         return name in self._known
@@ -155,9 +156,6 @@ class ResultBase(ABC):
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.t)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
 
     @cached_property
     def units(self) -> Mapping[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.cores import cores
 from linkwork._util.files import atomic_path
 from linkwork._util.keywords import checks_keywords, checks_keywords_with
 from linkwork._util.names import suggest
@@ -163,7 +165,8 @@ def study(
     Raises
     ------
     MechanismError
-        If a name is unknown or values do not fit.
+        If a name is unknown or values do not fit. On platforms without fork, such as Windows, also of a function that
+        cannot be sent to another process, such as a lambda, unless `workers` is 1.
 
     Examples
     --------
@@ -233,15 +236,15 @@ def _answers(
 ) -> Iterator[tuple[int, dict[str, float] | str]]:
     """Return number and answer of each point as they come."""
     rows = [{name: float(values[i]) for name, values in table.items()} for i in range(n)]
-    processes = min(
-        n, workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
+    processes = min(n, workers or cores())
     if processes <= 1:
         yield from ((i, job.run(row)) for i, row in enumerate(rows))
         return
     size = max(1, n // (CHUNKS * processes))
     chunks = [range(first, min(first + size, n)) for first in range(0, n, size)]
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
+    if method == "spawn":
+        _check_sent(job)
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context(method), _begin, (job,))
     try:
         left: dict[Future[list[Any]], range] = {pool.submit(_run, [rows[i] for i in one]): one for one in chunks}
@@ -250,6 +253,18 @@ def _answers(
                 yield from zip(left.pop(ready), ready.result(), strict=True)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _check_sent(job: _Job) -> None:
+    """Refuse what a process that is started anew cannot get, such as a lambda."""
+    for name, value in {"measure": job.measure, **job.options}.items():
+        try:
+            pickle.dumps(value)
+        except (pickle.PicklingError, AttributeError, TypeError) as problem:
+            raise MechanismError(
+                f"{name} cannot be sent to the processes of the study, which this platform starts anew: {problem}; "
+                "define its functions by def at the top of a module, or give workers=1"
+            ) from problem
 
 
 _job: _Job | None = None  # of this process

@@ -453,3 +453,27 @@ def test_a_file_that_is_no_text_is_refused(tmp_path) -> None:
     (tmp_path / "bytes.csv").write_bytes(bytes(range(256)))
     with pytest.raises(lw.MechanismError, match=r"bytes.csv is no table of text"):
         lw.identify(two_r(), tmp_path / "bytes.csv", None)
+
+
+LIMITED = {
+    "load of a joint": ({"max_load": 5.0}, None),
+    "force": ({}, {"force_range": (-5, 4)}),
+    "input": ({}, {"input_range": (-2, 3)}),
+    "force of a servo": ({}, {"force_range": (-4, 6), "stiffness": 3.0, "damping": 0.4, "offset": 0.5}),
+}
+
+
+@pytest.mark.parametrize(("of_joint", "of_actuator"), LIMITED.values(), ids=LIMITED)
+def test_a_saturated_motor_gives_the_mass_by_the_load_that_acts(of_joint, of_actuator):
+    mech = lw.Mechanism("arm")
+    mech.add_body("rod", mass=2.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(2.0, 1.0))
+    mech.add_joint("A", lw.Revolute("y"), "ground", "rod", **of_joint)
+    if of_actuator is not None:
+        mech.add_force(lw.Actuator("motor", {"A": 2.0}, gain=1.5, **of_actuator))
+    name = "A.tau" if of_actuator is None else "motor.input"
+    run = lw.simulate(
+        mech, 2.0, inputs={name: lambda t: 15 * np.sin(5 * t)}, t_eval=np.linspace(0, 2, 201), rtol=1e-9
+    )
+    found = lw.identify(mech, run, ["rod.m"])
+    assert found["rod.m"] == pytest.approx(2.0, rel=1e-10)
+    assert found.std["rod.m"] < 1e-8

@@ -48,7 +48,6 @@ BAD_JOINTS = {
     "joint to itself": ({"parent": "crank"}, ("'crank' to itself", "different")),
     "ground to ground": ({"child": "ground"}, ("'ground' to itself",)),
     "class for kind": ({"kind": Revolute}, ("kind must be a joint", "Revolute(axis=")),
-    "no place": ({"at": None}, ("at=(x, y, z)", "parent_frame=")),
     "two places": ({"child_frame": Frame()}, ("at=", "not both")),
     "NaN at": ({"at": (0, 0, np.nan)}, ("at must be finite",)),
     "short at": ({"at": (0, 0)}, ("at must be 3 numbers",)),

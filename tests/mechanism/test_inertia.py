@@ -44,6 +44,21 @@ def test_round_shapes(axis):
     np.testing.assert_allclose(inertia.rod(2.0, 1.2, axis), summed(line, 2.0), rtol=1e-3, atol=1e-12)
 
 
+def test_an_axis_is_a_letter_or_a_vector_of_any_length():
+    axis = np.array([1.0, -2.0, 0.5])
+    line = np.linspace(-1, 1, 2001)[:, None] * 0.6 * axis / np.linalg.norm(axis)
+    np.testing.assert_allclose(inertia.rod(2.0, 1.2, axis), summed(line, 2.0), rtol=2e-3)
+    x, y, z = np.linalg.qr(np.column_stack([axis, np.eye(3)[:, :2]]))[0].T
+    turned = np.column_stack([y, z, x])
+    for shape in (lambda a: inertia.disk(2.0, 0.3, a), lambda a: inertia.cylinder(2.0, 0.3, 0.7, a)):
+        np.testing.assert_allclose(shape(axis), turned @ shape("z") @ turned.T, atol=1e-15)
+        np.testing.assert_array_equal(shape((0, 0, 3)), shape("z"))
+    with pytest.raises(MechanismError, match=r"inertia\.rod: axis must be a vector, or 'x', 'y' or 'z', not 'w'"):
+        inertia.rod(1.0, 1.0, "w")
+    with pytest.raises(MechanismError, match="axis is zero"):
+        inertia.disk(1.0, 1.0, (0, 0, 0))
+
+
 def test_every_shape_is_a_legal_inertia():
     mech = Mechanism("shapes")
     shapes = {

@@ -180,3 +180,32 @@ class TestWholeMechanism:
 def test_every_error_is_a_linkwork_error():
     with pytest.raises(LinkworkError):
         Mechanism("1.")
+
+
+def test_a_misspelt_attribute_is_refused():
+    mech = Mechanism("m")
+    with pytest.raises(AttributeError, match="did you mean 'gravity'"):
+        mech.gravty = (0, 0, 0)
+    with pytest.raises(AttributeError, match="Mechanism has no attribute 'masses'"):
+        mech.masses = {}
+    mech.folder = None
+    assert not hasattr(mech, "gravty")
+
+
+def test_a_subclass_may_have_attributes_of_its_own():
+    class Marked(Mechanism):
+        mark: str
+
+    marked = Marked("m")
+    marked.mark = "left"
+    assert marked.copy().mark == "left"
+    with pytest.raises(AttributeError, match="did you mean 'mark'"):
+        marked.marc = "right"
+
+
+def test_a_joint_without_a_place_is_where_the_origins_of_its_bodies_meet():
+    mech = with_bodies("a", "b")
+    mech.add_joint("A", HINGE, "ground", "a")
+    mech.add_joint("B", HINGE, "a", "b", parent_frame=Frame(), child_frame=Frame())
+    assert [mech.joints["A"].parent_frame, mech.joints["A"].child_frame] == [Frame(), Frame()]
+    assert mech.joints["A"].parent_frame == mech.joints["B"].parent_frame

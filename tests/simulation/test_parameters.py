@@ -134,6 +134,24 @@ def test_a_study_is_as_compiled_each(tmp_path):
     assert again["A.q"].tolist() == table["A.q"].tolist()
 
 
+def test_one_worker_is_this_process_on_every_system(monkeypatch):
+    monkeypatch.delattr("os.sched_getaffinity", raising=False)
+    seen = []
+    lw.study(pendulum(), 0.01, {"rod.m": [1.0, 2.0]}, measure=lambda run: seen.append(os.getpid()) or {}, workers=1)
+    assert seen == [os.getpid()] * 2
+
+
+def test_where_processes_start_anew_a_lambda_is_refused_by_name(monkeypatch):
+    monkeypatch.setattr("multiprocessing.get_all_start_methods", lambda: ["spawn"])
+    points = {"rod.m": [1.0, 2.0]}
+    with pytest.raises(MechanismError, match=r"measure cannot be sent .* workers=1"):
+        lw.study(pendulum(), 0.01, points, measure=lambda run: {}, workers=2)
+    with pytest.raises(MechanismError, match=r"inputs cannot be sent .* workers=1"):
+        lw.study(pendulum(), 0.01, points, inputs={"A": lambda t: t}, workers=2)
+    direct = lw.study(pendulum(), 0.01, points, columns="A.q", workers=1)
+    assert lw.study(pendulum(), 0.01, points, columns="A.q", workers=2)["A.q"].tolist() == direct["A.q"].tolist()
+
+
 def test_points_columns_and_measures():
     points = grid({"A.q_start": [0.1, 0.2], "A": [0.0, 0.5, 1.0]})
     table = lw.study(

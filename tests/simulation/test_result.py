@@ -184,3 +184,17 @@ def test_rows_without_accelerations_keep_their_states():
     assert np.isnan(result["A.tau"]).tolist() == [True, False]
     assert np.isnan(result["A.a"]).tolist() == [True, False]
     assert np.isnan(result["coupler.r"]).all(axis=1).tolist() == [True, False]
+
+
+def test_columns_are_read_only_and_arrays_have_no_names():
+    mech = lw.Mechanism("slider")
+    mech.add_body("block", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
+    mech.add_joint("S", lw.Prismatic("z"), "ground", "block")
+    run, sweep = lw.simulate(mech, t_end=0.1), lw.kinematics(mech, "S.q", 0.0, 1.0, rows=3)
+    for one in (run, sweep):
+        with pytest.raises(ValueError, match="read-only"):
+            one["S.q"][0] = 1.0
+        assert dict(one).keys() == set(one.keys())
+        for table in (np.asarray, pytest.importorskip("pandas").DataFrame):
+            with pytest.raises(TypeError, match=r"to_dataframe\(\)"):
+                table(one)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from linkwork._util.attributes import KnownAttributes
 from linkwork._util.keywords import checks_keywords
 from linkwork.cosim.system.references import Reference, known, parse
 from linkwork.errors import CosimError
@@ -61,19 +62,29 @@ class Experiment:
     t_end: float = 1.0
 
 
-class SystemDefinition:
+class SystemDefinition(KnownAttributes):
     """FMUs and the connections between them, as plain data; `System` adds files and pictures."""
+
+    name: str
+    description: str
+    components: dict[str, Component]
+    connections: list[Connection]
+    parameter_sets: dict[str, dict[str, Value]]
+    experiment: Experiment
+    external_inputs: list[Connection]  # from names of the system, such as "speed", to inputs
+    external_outputs: list[Connection]  # from outputs to names of the system
+    _unpacked: object  # owns the folder of FMUs that came in an archive
 
     def __init__(self, name: str, *, description: str = "") -> None:
         self.name = name
         self.description = description
-        self.components: dict[str, Component] = {}
-        self.connections: list[Connection] = []
-        self.parameter_sets: dict[str, dict[str, Value]] = {}
+        self.components = {}
+        self.connections = []
+        self.parameter_sets = {}
         self.experiment = Experiment()
-        self.external_inputs: list[Connection] = []  # from names of the system, such as "speed", to inputs
-        self.external_outputs: list[Connection] = []  # from outputs to names of the system
-        self._unpacked: object = None  # owns the folder of FMUs that came in an archive
+        self.external_inputs = []
+        self.external_outputs = []
+        self._unpacked = None
 
     def __repr__(self) -> str:
         counts = f"{len(self.components)} components, {len(self.connections)} connections"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import threading
 
+from linkwork._util.cores import cores
 from linkwork.cosim.isolated.job import Job
 from linkwork.cosim.isolated.parent import Child
 from linkwork.cosim.sweep.runners.base import LOST, Outcome, Task, run_task
@@ -72,11 +72,3 @@ class LocalRunner:
                     self._outcomes.put(run_task(child, self._job, task))
                 except Exception as problem:  # such as a process that cannot be started
                     self._outcomes.put(Outcome(task, None, LOST, f"{type(problem).__name__}: {problem}"))
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on this platform
-        return os.cpu_count() or 1
