@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, TextIO
 
 from linkwork.cli.parser import Parser
-from linkwork.cli.shared import INTERRUPTED
+from linkwork.cli.shared import INTERRUPTED, refuse_to_overwrite
 from linkwork.errors import LinkworkError, LinkworkWarning
 
 EXIT_CODES = "0 done, 1 failed, 2 wrong usage, 130 interrupted by Ctrl-C"
@@ -172,6 +172,7 @@ def _show_warning(
 def _run(argv: Sequence[str]) -> int:
     try:
         arguments = make_parser(argv[:1]).parse_args(argv)
+        refuse_to_overwrite(arguments)
         return int(arguments.run(arguments))
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -31,6 +31,7 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--base", choices=("fixed", "free"), help=base_help)
     group.add_argument("--limits", action="store_true", help="make limits of joints inelastic stops")
     group.add_argument("--keep-fixed", action="store_true", help="keep links that are fixed to each other as bodies")
+    group.add_argument("--root", type=Path, metavar="FOLDER", help="folder around the file, from which meshes are read")
     group.add_argument("--strict", action="store_true", help="refuse a file with approximated or omitted elements")
 
 
@@ -47,7 +48,7 @@ def mechanism_of(arguments: argparse.Namespace) -> Mechanism:
 
 def robot_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of `linkwork.load` that the options for files of robots are."""
-    options = {"base": arguments.base, "limits": arguments.limits, "strict": arguments.strict}
+    options = {"base": arguments.base, "limits": arguments.limits, "strict": arguments.strict, "root": arguments.root}
     return options | {"merge_fixed": not arguments.keep_fixed}
 
 

@@ -11,7 +11,7 @@ import linkwork as lw
 from linkwork._util.names import quoted, suggest
 from linkwork._util.piecewise import INTERPOLATIONS
 from linkwork.analysis.tables import TIMES, read_csv
-from linkwork.errors import MechanismNameError
+from linkwork.errors import LinkworkError, MechanismNameError
 from linkwork.simulation.table import OUTSIDES
 from linkwork.solvers import solver_names
 
@@ -116,3 +116,24 @@ def load(text: str) -> tuple[str, float]:
         return joint, float(value)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not JOINT=LOAD, such as A=0.5") from None
+
+
+def refuse_to_overwrite(arguments: argparse.Namespace) -> None:
+    """Refuse an output file that is one of the files that the command reads.
+
+    Raises
+    ------
+    LinkworkError
+        The text names the file.
+    """
+    files = {name: _paths(value) for name, value in vars(arguments).items()}
+    written = files.pop("output", [])
+    for read in (path for paths in files.values() for path in paths):
+        for path in written:
+            if path.exists() and read.exists() and path.samefile(read):
+                raise LinkworkError(f"-o {path}: the command reads this file and would overwrite it; name another file")
+
+
+def _paths(value: Any) -> list[Path]:
+    listed = value if isinstance(value, list | tuple) else [value]
+    return [one for one in listed if isinstance(one, Path)]

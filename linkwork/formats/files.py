@@ -48,6 +48,7 @@ def load(
     limits: bool = False,
     merge_fixed: bool = True,
     strict: bool = False,
+    root: str | PathLike[str] | None = None,
 ) -> Mechanism:
     """Read a mechanism from a file: Linkwork's JSON, URDF, SDF, MJCF or USD.
 
@@ -69,6 +70,9 @@ def load(
         By default, links that are fixed to each other become one body. False: each link is a body.
     strict
         True: refuse a file of which something is approximated or left out.
+    root
+        A folder around the file: other files that it names, such as meshes in ``../meshes``, are opened if they lie in
+        it. By default only those in the folder of the file are.
 
     Returns
     -------
@@ -107,14 +111,26 @@ def load(
     path = Path(path)
     name = format_of(path)
     if name is None:
-        for option, given in (("base", base), ("limits", limits), ("strict", strict), ("merge_fixed", not merge_fixed)):
+        options = {"base": base, "limits": limits, "strict": strict, "merge_fixed": not merge_fixed, "root": root}
+        for option, given in options.items():
             if given:
                 raise MechanismError(f"{path}: {option}= is for files of robots; a .json file has it all itself")
         return Mechanism.load(path)
-    robot: Robot = import_module(f"linkwork.formats.{FORMATS[name].module}").read(path)
+    robot: Robot = import_module(f"linkwork.formats.{FORMATS[name].module}").read(path, root=_folder_around(path, root))
     mech = to_mechanism(robot, base, limits, merge_fixed, strict)
     mech.folder = path.absolute().parent
     return mech
+
+
+def _folder_around(path: Path, root: str | PathLike[str] | None) -> Path | None:
+    if root is None:
+        return None
+    folder = Path(root)
+    if not folder.is_dir():
+        raise MechanismError(f"root: there is no folder {root}")
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise MechanismError(f"root: {root} does not hold {path}: name a folder around it")
+    return folder
 
 
 @checks_keywords

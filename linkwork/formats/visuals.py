@@ -15,6 +15,7 @@ from linkwork.errors import MechanismError
 from linkwork.formats.report import Report
 from linkwork.mechanism.shapes import MESH_SUFFIXES, Shape
 
+REMEDY = "copy it there, or give root=, the folder (--root) that holds both"
 CATALOGUES = ("package://", "model://")  # both name a folder, which others search for
 _ROOTS = ("package.xml", "model.config")  # at the top of the folder of a package
 _LEVELS = 4  # of folders above the file that may be that of its package
@@ -38,10 +39,13 @@ class MeshFiles:
     ----------
     path
         The robot's file.
+    root
+        A folder around it in which they may lie as well.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, root: Path | None = None) -> None:
         self.folder = path.absolute().parent
+        self._root = self.folder if root is None else root
 
     def find(self, text: str, folder: Path | None = None) -> str:
         """Return the path of a mesh, relative to the folder of the robot's file.
@@ -72,10 +76,10 @@ class MeshFiles:
         found = next((place for place in places if self._is_file(place)), None)
         if found is None:
             raise MeshRefusedError("there is no such file", given)
-        allowed = (self.folder.resolve(), *self._packages())
+        allowed = (self.folder.resolve(), self._root.resolve(), *self._packages())
         real = found.resolve()
         if not any(real.is_relative_to(one) for one in allowed):
-            raise MeshRefusedError("it is outside of the folder of the file and of its package: copy it there", given)
+            raise MeshRefusedError(f"it is outside of the folder of the file and of its package: {REMEDY}", given)
         return Path(os.path.relpath(real, self.folder.resolve())).as_posix()
 
     def _in_catalogue(self, text: str) -> list[Path]:

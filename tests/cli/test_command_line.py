@@ -277,3 +277,25 @@ def test_no_solver_ignores_a_setting(solver):
 def test_settings_without_effect_are_refused(arguments, text, capsys):
     assert main(["simulate", FOUR_BAR, *arguments]) == 1
     assert text in capsys.readouterr().err
+
+
+READ_AND_WRITTEN = {
+    "simulate": ("m.json", ["--t-end", "0.1", "-o", "./m.json"]),
+    "convert": ("m.json", ["-o", "m.json"]),
+    "equilibrium": ("m.json", ["-o", "m.json"]),
+    "identify": ("m.json", ["data.csv", "-o", "data.csv"]),
+    "view": ("m.html", ["--mechanism", "m.json", "-o", "m.html"]),
+}
+
+
+@pytest.mark.parametrize("command", READ_AND_WRITTEN)
+def test_a_file_that_is_read_is_not_overwritten(command, capsys):
+    file, rest = READ_AND_WRITTEN[command]
+    assert main(["convert", FOUR_BAR, "-o", "m.json"]) == 0
+    Path("data.csv").write_text("time,A.q,A.tau\n0,0,0\n")
+    Path("m.html").symlink_to("m.json")
+    before = {path: Path(path).read_bytes() for path in ("m.json", "data.csv")}
+    capsys.readouterr()
+    assert main([command, file, *rest]) == 1
+    assert "would overwrite it; name another file" in capsys.readouterr().err
+    assert before == {path: Path(path).read_bytes() for path in before}

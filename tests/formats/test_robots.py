@@ -118,3 +118,46 @@ def test_robots_run_between_their_limits(file: str, moves: str) -> None:
         angle = result[f"{stop.joint}.q"]
         assert stop.lower is None or angle.min() > stop.lower - 1e-6
         assert stop.upper is None or angle.max() < stop.upper + 1e-6
+
+
+TETRAHEDRON = "v 0 0 0\nv .1 0 0\nv 0 .1 0\nv 0 0 .1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+WITH_MESHES = {
+    "r.xml": '<mujoco><compiler meshdir="../meshes"/><asset><mesh name="t" file="t.obj"/></asset><worldbody>'
+    '<body name="b"><joint/><geom type="mesh" mesh="t"/></body></worldbody></mujoco>',
+    "r.urdf": '<robot name="r"><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
+    'ixz="0" iyz="0"/></inertial><visual><geometry><mesh filename="../meshes/t.obj"/></geometry></visual></link>'
+    '<link name="w"/><joint name="j" type="continuous"><parent link="w"/><child link="b"/></joint></robot>',
+}
+
+
+@pytest.mark.parametrize("name", WITH_MESHES)
+def test_meshes_beside_the_folder_of_the_file_are_read_from_a_folder_around_both(name, tmp_path):
+    pytest.importorskip("mujoco")
+    for folder in ("models", "meshes"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "meshes" / "t.obj").write_text(TETRAHEDRON)
+    path = tmp_path / "models" / name
+    path.write_text(WITH_MESHES[name])
+    mech = lw.load(path, root=tmp_path)
+    assert [one.path for one in mech.shapes["b"]] == ["../meshes/t.obj"]
+    if name == "r.xml":  # MuJoCo needs the mesh for the inertia
+        with pytest.raises(lw.LinkworkError, match="root="):
+            lw.load(path)
+    else:
+        alone = lw.load(path)
+        assert not alone.shapes.get("b")
+        assert "root=" in str(alone.report)
+    with pytest.raises(lw.LinkworkError, match="does not hold"):
+        lw.load(path, root=tmp_path / "meshes")
+    with pytest.raises(lw.LinkworkError, match="no folder"):
+        lw.load(path, root=tmp_path / "nowhere")
+
+
+def test_a_folder_around_the_file_is_the_limit(tmp_path):
+    pytest.importorskip("mujoco")
+    (tmp_path / "robot" / "models").mkdir(parents=True)
+    (tmp_path / "other.xml").write_text("<mujoco/>")
+    path = tmp_path / "robot" / "models" / "r.xml"
+    path.write_text('<mujoco><include file="../../other.xml"/></mujoco>')
+    with pytest.raises(lw.LinkworkError, match="leaves the folder"):
+        lw.load(path, root=tmp_path / "robot")

@@ -144,9 +144,9 @@ def test_one_worker_is_this_process_on_every_system(monkeypatch):
 def test_where_processes_start_anew_a_lambda_is_refused_by_name(monkeypatch):
     monkeypatch.setattr("multiprocessing.get_all_start_methods", lambda: ["spawn"])
     points = {"rod.m": [1.0, 2.0]}
-    with pytest.raises(MechanismError, match=r"measure cannot be sent .* workers=1"):
+    with pytest.raises(lw.LinkworkError, match=r"measure cannot be sent .* workers=1"):
         lw.study(pendulum(), 0.01, points, measure=lambda run: {}, workers=2)
-    with pytest.raises(MechanismError, match=r"inputs cannot be sent .* workers=1"):
+    with pytest.raises(lw.LinkworkError, match=r"inputs cannot be sent .* workers=1"):
         lw.study(pendulum(), 0.01, points, inputs={"A": lambda t: t}, workers=2)
     direct = lw.study(pendulum(), 0.01, points, columns="A.q", workers=1)
     assert lw.study(pendulum(), 0.01, points, columns="A.q", workers=2)["A.q"].tolist() == direct["A.q"].tolist()

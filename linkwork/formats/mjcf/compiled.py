@@ -35,9 +35,12 @@ _DELETED = (
 )
 
 
-def compile_model(path: Path, report: Report) -> tuple[MjModel, list[Look]]:
-    """Return MuJoCo's model of a file, and its geoms; `report` gets the elements that are dropped before."""
-    outside = scan(path)
+def compile_model(path: Path, report: Report, root: Path | None = None) -> tuple[MjModel, list[Look]]:
+    """Return MuJoCo's model of a file, and its geoms; `report` gets the elements that are dropped before.
+
+    Files that it names must lie in `root`, by default its folder.
+    """
+    outside = scan(path, root)
     with optional_import("MJCF files", "mujoco-core", "mjcf"):
         import mujoco
 

@@ -94,9 +94,9 @@ def take_place(mujoco: Any, look: Look) -> None:
     look.stands_in = True
 
 
-def add_geoms(named: NamedModel, robot: Robot, looks: list[Look], path: Path) -> None:
+def add_geoms(named: NamedModel, robot: Robot, looks: list[Look], files: MeshFiles) -> None:
     """Add the shapes of all geoms to their links, or to the world."""
-    files, model = MeshFiles(path), named.model
+    model = named.model
     for look in looks:
         name = named.bodies[int(model.geom_bodyid[look.geom.id])]
         own = f"geom {look.geom.name!r}" if look.geom.name else "geom"

@@ -20,6 +20,7 @@ from linkwork.formats.mjcf.named import NamedModel
 from linkwork.formats.mjcf.tendons import add_tendons, fixed_tendon
 from linkwork.formats.report import Report
 from linkwork.formats.robot import Robot
+from linkwork.formats.visuals import MeshFiles
 
 _SOLVER = (
     *("timestep", "integrator", "solver", "cone", "jacobian", "impratio", "iterations", "tolerance"),
@@ -27,7 +28,7 @@ _SOLVER = (
 )
 
 
-def read(path: Path, keyframe: str | None = None) -> Robot:
+def read(path: Path, keyframe: str | None = None, *, root: Path | None = None) -> Robot:
     """Read an MJCF file.
 
     Coordinates are those of MuJoCo's `qpos`: they count from the joints' `ref`.
@@ -36,6 +37,8 @@ def read(path: Path, keyframe: str | None = None) -> Robot:
     ----------
     path
         The file; its root is <mujoco>.
+    root
+        A folder around the file: files that it names must lie in it. None: the folder of the file.
     keyframe
         Name of the keyframe with the start values; None: the first one, and without any the pose of the file.
 
@@ -54,7 +57,7 @@ def read(path: Path, keyframe: str | None = None) -> Robot:
         If a file cannot be read.
     """
     report = Report(str(path), "MJCF")
-    model, looks = compile_model(path, report)
+    model, looks = compile_model(path, report, root)
     with optional_import("MJCF files", "mujoco-core", "mjcf"):
         import mujoco
 
@@ -63,7 +66,7 @@ def read(path: Path, keyframe: str | None = None) -> Robot:
     robot = Robot(name or path.stem, report)
     robot.gravity = _gravity(named)
     add_bodies(named, robot, *_start(named, keyframe))
-    add_geoms(named, robot, looks, path)
+    add_geoms(named, robot, looks, MeshFiles(path, root))
     add_equalities(named, robot)
     targets = add_actuators(named, robot)
     add_tendons(named, robot, targets.tendon_damping)

@@ -20,15 +20,18 @@ MAX_SIZE = 100_000  # of what an attribute makes MuJoCo allocate
 _FOLDERS = ("meshdir", "texturedir", "assetdir")
 _WORDS = ("name", "class", "prefix", "model", "data")  # whose attributes may read "nan"
 _SIZES = re.compile(r"nuser_\w+|nkey|nuserdata|njmax|nconmax|nsample|nrow|ncol|params|actdim")
-_REMEDY = "copy the file into the folder of the model and name it relative to that"
+_REMEDY = (
+    "copy the file into the folder of the model and name it relative to that, or give root=, the folder (--root) that "
+    "holds both"
+)
 
 # MuJoCo opens their files as it compiles the model, and Linkwork drops most of them before.
 _ASSETS = ("mesh", "hfield", "texture", "skin")
 ALL_ASSETS = ""
 
 
-def scan(path: Path) -> dict[str, MechanismError]:
-    """Check an MJCF file, and those that it includes or attaches.
+def scan(path: Path, root: Path | None = None) -> dict[str, MechanismError]:
+    """Check an MJCF file, and those that it includes or attaches: all must lie in `root`, by default its folder.
 
     Returns
     -------
@@ -44,7 +47,7 @@ def scan(path: Path) -> dict[str, MechanismError]:
     OSError
         If a file cannot be read.
     """
-    found = _Scan(path)
+    found = _Scan(path, root)
     found.elements_of(path, ("mujoco",))
     return found.outside
 
@@ -60,8 +63,9 @@ class _Scan:
         By name, assets outside of it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, root: Path | None) -> None:
         self.folder = path.parent
+        self._root = (self.folder if root is None else root).resolve()
         self.outside: dict[str, MechanismError] = {}
         self._counts: dict[Path, int] = {}
         self._open: list[Path] = []
@@ -105,7 +109,8 @@ class _Scan:
             if not (name.startswith("file") or name in _FOLDERS) or not value.strip():
                 continue
             given = Path(value.strip())
-            if given.is_absolute() or ".." in given.parts or "\\" in value or re.match(r"[\w+.-]+:", value.strip()):
+            leaves = ".." in given.parts and not self._is_inside(self.folder / given)
+            if given.is_absolute() or leaves or "\\" in value or re.match(r"[\w+.-]+:", value.strip()):
                 self._refuse(element, f"{name}={shortened(value)} leaves the folder of the model: {_REMEDY}")
                 continue
             kinds = ("",) if element.tag in ("include", "model") else ("", *sorted(folders))
@@ -115,12 +120,14 @@ class _Scan:
             found += [place for place in places if place.is_file()][:1] or places[:1]
         return found
 
-    def _check_inside(self, element: Element, place: Path) -> None:
+    def _is_inside(self, place: Path) -> bool:
         try:
-            inside = place.resolve().is_relative_to(self.folder.resolve())
+            return place.resolve().is_relative_to(self._root)
         except (OSError, RuntimeError, ValueError):  # a circle of links, a name that is too long or holds a NUL
-            inside = False
-        if not inside:
+            return False
+
+    def _check_inside(self, element: Element, place: Path) -> None:
+        if not self._is_inside(place):
             self._refuse(element, f"{shortened(str(place))} leaves the folder of the model, by a link: {_REMEDY}")
 
     def _refuse(self, element: Element, text: str) -> None:

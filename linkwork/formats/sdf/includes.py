@@ -1,10 +1,11 @@
-"""Files that an SDF file includes: only those in its own folder are opened."""
+"""Files that an SDF file includes: only those in its own folder, or one that is given, are opened."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from linkwork._util.checks import shortened
+from linkwork.formats.visuals import REMEDY
 from linkwork.formats.xml_tree import Element, read_xml
 
 MAX_INCLUDES = 1000
@@ -17,11 +18,14 @@ class Includes:
     Parameters
     ----------
     path
-        The file that is read; what it includes must lie in its folder, which may hold others.
+        The file that is read.
+    root
+        In which what it includes must lie; None: the folder of the file, which may hold others.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, root: Path | None = None) -> None:
         self._folder = path.resolve().parent
+        self._root = self._folder if root is None else root.resolve()
         self._count = 0
 
     def read(self, include: Element, within: tuple[Path, ...]) -> tuple[Element, tuple[Path, ...]] | str:
@@ -78,11 +82,9 @@ class Includes:
             resolved = path.resolve()
         except (OSError, ValueError, RuntimeError) as error:
             raise uri.error(f"is no path: {error}") from None
-        if not resolved.is_relative_to(self._folder):
-            raise uri.error(
-                f"{shortened(uri.text())} lies outside {self._folder}, and only files in the folder of the first "
-                "file are opened: copy it there"
-            )
+        if not resolved.is_relative_to(self._root):
+            text = shortened(uri.text())
+            raise uri.error(f"{text} lies outside {self._root}, and no other files are opened: {REMEDY}")
         return resolved
 
     @staticmethod

@@ -68,7 +68,7 @@ _REST_OF_LINK = {
 }
 
 
-def read(path: Path) -> Robot:
+def read(path: Path, *, root: Path | None = None) -> Robot:
     """Read an SDF file, 1.4 to 1.12, with one world or one or more models.
 
     Names of links and joints are those of the file where it has one model, and "model::link" where it has more. Names
@@ -77,7 +77,9 @@ def read(path: Path) -> Robot:
     Parameters
     ----------
     path
-        The file. What it includes is read from its folder, and from nowhere else.
+        The file.
+    root
+        A folder around it: what it includes is read from there, and from nowhere else. None: the folder of the file.
 
     Returns
     -------
@@ -91,18 +93,18 @@ def read(path: Path) -> Robot:
     OSError
         If the file cannot be read.
     """
-    return _Reader(Path(path)).read()
+    return _Reader(Path(path), root).read()
 
 
 class _Reader:
     """The state of one reading: the robot so far, included files, what is left out."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, root: Path | None) -> None:
         self.path = path
         self.report = Report(str(path), "SDF")
         self.robot = Robot(path.stem, self.report, base="free")
-        self.includes = Includes(path)
-        self.files = MeshFiles(path)
+        self.includes = Includes(path, root)
+        self.files = MeshFiles(path, root)
         self.roots: list[Element] = []
         self.joints = JointReader(self.robot)
 

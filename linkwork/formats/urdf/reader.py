@@ -18,13 +18,15 @@ from linkwork.formats.visuals import MeshFiles
 from linkwork.formats.xml_tree import Element, read_xml
 
 
-def read(path: Path, closures: Path | None = None) -> Robot:
+def read(path: Path, closures: Path | None = None, *, root: Path | None = None) -> Robot:
     """Read a URDF.
 
     Parameters
     ----------
     path
         The file. Meshes are looked for and not opened.
+    root
+        A folder around it in which meshes may lie as well.
     closures
         A YAML file with closures of loops; None: the one with the same stem in the same folder, if there is one.
 
@@ -43,23 +45,23 @@ def read(path: Path, closures: Path | None = None) -> Robot:
         If a file cannot be read.
     """
     path = Path(path)
-    root = read_xml(path, "robot")
-    _refuse_xacro(root)
-    name = root.attribute("name", path.stem) or path.stem
-    root.attribute("version", "1.0")
+    robot = read_xml(path, "robot")
+    _refuse_xacro(robot)
+    name = robot.attribute("name", path.stem) or path.stem
+    robot.attribute("version", "1.0")
     context = Context(Robot(name, Report(str(path), "URDF")))
-    read_links(context, root, MeshFiles(path))
-    read_joints(context, root)
-    read_loops(context, root)
-    read_drake(context, root)
-    read_transmissions(context, root)
-    read_gazebo(context, root)
+    read_links(context, robot, MeshFiles(path, root))
+    read_joints(context, robot)
+    read_loops(context, robot)
+    read_drake(context, robot)
+    read_transmissions(context, robot)
+    read_gazebo(context, robot)
     found = find_closures(path) if closures is None else Path(closures)
     if found is not None:
         read_closures(context, found)
     if not context.robot.links:
-        raise root.error("it has no link")
-    root.report_unread(context.report)
+        raise robot.error("it has no link")
+    robot.report_unread(context.report)
     return context.robot
 
 

@@ -30,7 +30,7 @@ _GENERAL = ("xformOp", "purpose", "visibility", "proxyPrim", "extent", "doubleSi
 _CONTACT = ("physics:filteredPairs", "physics:simulationOwner", "physics:startsAsleep", "material:binding")
 
 
-def read(path: Path) -> Robot:
+def read(path: Path, *, root: Path | None = None) -> Robot:
     """Read a USD file, .usda, .usdc or .usd, with bodies and joints of USD Physics.
 
     Links and joints have the names of their prims, or their paths where several have the same name. Poses, gravity and
@@ -40,7 +40,10 @@ def read(path: Path) -> Robot:
     Parameters
     ----------
     path
-        The file. Layers that it names are read from its folder, and from nowhere else.
+        The file.
+    root
+        A folder around it: layers that it names are read from there, and from nowhere else. None: the folder of the
+        file.
 
     Returns
     -------
@@ -58,7 +61,7 @@ def read(path: Path) -> Robot:
     """
     path = Path(path)
     report = Report(str(path), "USD")
-    stage = open_stage(path, report)
+    stage = open_stage(path, report, root)
     with usd_errors(path):
         return _Reader(path, stage, report).read()
 

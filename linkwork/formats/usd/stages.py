@@ -12,6 +12,7 @@ from linkwork._util.checks import shortened
 from linkwork._util.optional import optional_import
 from linkwork.errors import MechanismError
 from linkwork.formats.report import Report
+from linkwork.formats.visuals import REMEDY
 
 MAX_BYTES = 64_000_000
 MAX_DEPTH = 200
@@ -22,16 +23,17 @@ _TEXT = b"#usda"
 _STRINGS = re.compile(rb'"""(?:[^\\]|\\.)*?"""|"(?:[^"\\\n]|\\.)*"|#[^\n]*', re.DOTALL)
 
 
-def open_stage(path: Path, report: Report) -> Any:
+def open_stage(path: Path, report: Report, root: Path | None = None) -> Any:
     """Open a USD file.
 
     Parameters
     ----------
     path
-        The file. Layers that it names, sublayers, references and payloads, must lie in its folder or one in that;
-        those that are missing are reported.
+        The file. Layers that it names are sublayers, references and payloads; those that are missing are reported.
     report
         Gets an entry for each missing layer.
+    root
+        In which they must lie, or in a folder in it; None: the folder of the file.
 
     Returns
     -------
@@ -56,7 +58,7 @@ def open_stage(path: Path, report: Report) -> Any:
     with path.open("rb"):
         pass  # an OSError names the file, where USD would only say that it did not open
     with usd_errors(path):
-        _check_layers(path.resolve(), report)
+        _check_layers(path.resolve(), report, root)
         stage = Usd.Stage.Open(str(path.resolve()))
     if stage is None:
         raise MechanismError(f"{path}: USD cannot open it")
@@ -74,11 +76,11 @@ def usd_errors(path: Path) -> Iterator[None]:
         raise MechanismError(f"{path}: no USD file: {_reason(error)}") from None
 
 
-def _check_layers(first: Path, report: Report) -> None:
+def _check_layers(first: Path, report: Report, root: Path | None) -> None:
     """Follow the names of layers, composing nothing, and refuse what is not in the folder."""
     from pxr import Ar, Sdf
 
-    folder, resolver = first.parent, Ar.GetResolver()
+    folder, resolver = first.parent if root is None else root.resolve(), Ar.GetResolver()
     seen, waiting = {first}, [first]
     composed = 0
     while waiting:
@@ -100,9 +102,7 @@ def _check_layers(first: Path, report: Report) -> None:
             found = resolver.Resolve(resolver.CreateIdentifier(name, layer.resolvedPath)).GetPathString()
             place = Path(found or file.parent / name).resolve()
             if not place.is_relative_to(folder):
-                raise MechanismError(
-                    f"{where} lies outside {folder}, and only files in that folder are opened: copy it there"
-                )
+                raise MechanismError(f"{where} lies outside {folder}, and no other files are opened: {REMEDY}")
             if not found:
                 report.left_out(f"layer {asset!r}", f"there is no such file in {folder}; what it describes is missing")
             elif place not in seen:
