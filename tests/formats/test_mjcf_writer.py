@@ -206,3 +206,32 @@ def test_a_body_without_mass_becomes_a_joint_of_the_next(tmp_path):
     first, second = (one.by_joint(one.accelerations(one.assemble())) for one in models)
     for name, value in first.items():
         np.testing.assert_allclose(second[name], value, rtol=1e-13)
+
+
+def test_a_loop_that_is_open_at_zero_starts_closed(tmp_path):
+    mech = lw.Mechanism("four_bar")
+    for name, length in (("a", 0.4), ("b", 1.0), ("c", 0.8)):
+        mech.add_body(name, mass=1, com=(length / 2, 0, 0), inertia=lw.inertia.rod(1, length) + 1e-3 * np.eye(3))
+    for name, parent, child, x in (("A", "ground", "a", 0.0), ("B", "a", "b", 0.4), ("C", "b", "c", 1.0)):
+        mech.add_joint(name, lw.Revolute("y"), parent, child, parent_frame=lw.Frame((x, 0, 0)))
+    ground, end = lw.Frame((0.9, 0, 0)), lw.Frame((0.8, 0, 0))
+    mech.add_joint("D", lw.Revolute("y"), "ground", "c", parent_frame=ground, child_frame=end)
+    lw.save(mech, tmp_path / "m.xml")
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "m.xml"))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    assert np.abs(data.efc_pos[: data.ne]).max() > 0.1
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    mujoco.mj_forward(model, data)
+    assert np.abs(data.efc_pos[: data.ne]).max() < 1e-12
+
+
+def test_a_chain_that_no_reader_nests_is_not_written(tmp_path):
+    mech, inner = lw.Mechanism("chain"), "ground"
+    for k in range(201):
+        mech.add_body(f"b{k}", mass=1, com=(0.5, 0, 0), inertia=np.eye(3))
+        mech.add_joint(f"J{k}", lw.Revolute("y"), inner, f"b{k}", parent_frame=lw.Frame((1, 0, 0)))
+        inner = f"b{k}"
+    with pytest.raises(lw.LinkworkError, match=r"204 levels deep, .*write URDF or JSON"):
+        lw.save(mech, tmp_path / "chain.xml")
+    assert not (tmp_path / "chain.xml").exists()

@@ -12,6 +12,7 @@ from linkwork.errors import MechanismError
 from linkwork.formats.mjcf.factors import Placed
 from linkwork.formats.mjcf.tree import Tree
 from linkwork.formats.report import Report
+from linkwork.formats.xml_tree import MAX_DEPTH
 from linkwork.mechanism import GROUND, Frame, Mechanism
 
 NO_COORDINATE = "closes a loop in the file and has no coordinate there"
@@ -92,12 +93,31 @@ class FileParts:
         return element.attrib["name"]
 
     def text(self) -> str:
-        """Return the XML; empty sections are left out."""
+        """Return the XML; empty sections are left out.
+
+        Raises
+        ------
+        MechanismError
+            On a chain of more bodies than the readers of XML nest.
+        """
+        if (levels := _levels(self.root)) > MAX_DEPTH:
+            raise MechanismError(
+                f"MJCF nests the bodies of a chain, here {levels} levels deep, and at most {MAX_DEPTH} are read: "
+                "write URDF or JSON"
+            )
         for section in list(self.root):
             if not len(section) and not section.attrib and section.tag != "worldbody":
                 self.root.remove(section)
         indent(self.root)
         return tostring(self.root, encoding="unicode") + "\n"
+
+
+def _levels(root: Element) -> int:
+    """Return how deep elements are nested."""
+    level, count = [root], 0
+    while level:
+        level, count = [child for element in level for child in element], count + 1
+    return count
 
 
 def place(element: Element, frame: Frame) -> None:

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
+from typing import NamedTuple
 from xml.etree.ElementTree import SubElement
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.rotations import conjugate, matrix_of, product
+from linkwork.errors import LinkworkError, LinkworkWarning
 from linkwork.formats.mjcf.factors import Placed
 from linkwork.formats.mjcf.file_parts import NO_COORDINATE, FileParts, text_of
 from linkwork.mechanism import Frame
+from linkwork.model.compile import compile
+
+
+class _Start(NamedTuple):
+    """Coordinates and speeds of the joints that have some at the start, by name."""
+
+    q: Mapping[str, FloatArray]
+    u: Mapping[str, FloatArray]
 
 
 def write_start(parts: FileParts) -> None:
-    """Write start values of coordinates and speeds as the first keyframe."""
+    """Write the start, with its loops closed, as the first keyframe."""
     mech, report = parts.mech, parts.report
-    if not mech.start_q and not mech.start_u:
+    start = _closed_start(parts)
+    moved = any(not np.array_equal(q, mech.joints[name].kind.neutral) for name, q in start.q.items())
+    if not (mech.start_q or mech.start_u or moved):
         return
-    qpos = [_coordinates(parts, one) for one in parts.joints]
+    qpos = [_coordinates(start, one) for one in parts.joints]
     key = SubElement(
         parts.sections["keyframe"], "key", name="start", qpos=text_of(np.concatenate([np.zeros(0), *qpos]))
     )
-    if any(values.any() for values in mech.start_u.values()):
-        key.set("qvel", text_of(np.concatenate([np.zeros(0), *(_speeds(parts, one) for one in parts.joints)])))
+    if any(values.any() for values in start.u.values()):
+        key.set("qvel", text_of(np.concatenate([np.zeros(0), *(_speeds(start, one) for one in parts.joints)])))
     for name in dict.fromkeys((*mech.start_q, *mech.start_u)):
         if parts.joints_of(name):
             report.taken(f"joint {name!r} > start")
@@ -31,9 +45,26 @@ def write_start(parts: FileParts) -> None:
             report.left_out(f"joint {name!r} > start", f"the joint {NO_COORDINATE}")
 
 
-def _coordinates(parts: FileParts, one: Placed) -> FloatArray:
+def _closed_start(parts: FileParts) -> _Start:
+    """Return the assembled start of a mechanism with constraints, which MuJoCo would pull together in the motion."""
+    mech, given = parts.mech, _Start(parts.mech.start_q, parts.mech.start_u)
+    if not (parts.tree.cuts or mech.couplings or mech.distances):
+        return given
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LinkworkWarning)  # shown where the mechanism is compiled
+            model = compile(mech)
+        state = model.assemble()
+    except LinkworkError as error:
+        parts.report.left_out(f"mechanism {mech.name!r} > closed start", f"it is not found: {error}")
+        return given
+    q, u = ({name: np.atleast_1d(x) for name, x in model.by_joint(all_).items()} for all_ in (state.q, state.u))
+    return _Start(q, u)
+
+
+def _coordinates(start: _Start, one: Placed) -> FloatArray:
     kind, factor = one.joint.kind, one.factor
-    q = parts.mech.start_q.get(one.joint.name, kind.neutral)
+    q = start.q.get(one.joint.name, kind.neutral)
     if factor.type in ("hinge", "slide"):
         return _ratio(one) * q[factor.coordinate : factor.coordinate + 1]
     if factor.type == "ball":
@@ -61,10 +92,10 @@ def _free_pose(one: Placed, q: FloatArray) -> Frame:
     return joint.parent_frame @ moved @ joint.child_frame.inverse()
 
 
-def _speeds(parts: FileParts, one: Placed) -> FloatArray:
+def _speeds(start: _Start, one: Placed) -> FloatArray:
     kind, factor = one.joint.kind, one.factor
-    u = parts.mech.start_u.get(one.joint.name, np.zeros(kind.nu))
-    q = parts.mech.start_q.get(one.joint.name, kind.neutral)
+    u = start.u.get(one.joint.name, np.zeros(kind.nu))
+    q = start.q.get(one.joint.name, kind.neutral)
     if factor.type in ("hinge", "slide") and kind.quaternion is None:
         return _ratio(one) * u[factor.speed : factor.speed + 1]
     turn = matrix_of(q[kind.quaternion])
