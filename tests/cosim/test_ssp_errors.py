@@ -160,7 +160,7 @@ def test_another_root_and_another_version(refused) -> None:
         (body(both(rest=inline(real("l", 1.0, "rad")))), "'rad' (rad) is not 'm' (m); give the value"),
         (body(both(rest=inline('<ssv:Parameter name="k"/>'))), "<Parameter> 'k': it needs one value"),
         (
-            body(both(rest=inline('<ssv:Parameter name="k"><ssv:Enumeration value="red"/></ssv:Parameter>'))),
+            body(both(rest=inline('<ssv:Parameter name="l"><ssv:Enumeration value="red"/></ssv:Parameter>'))),
             "no enumeration of the file has an item 'red'",
         ),
         (

@@ -262,6 +262,49 @@ def test_values_of_all_types_units_and_enumerations(load) -> None:
     assert loaded.components["a"].parameters == {"l": 0.25, "n": 7, "b": True, "s": "x"}
 
 
+def test_items_of_an_enumeration_are_found_by_name_in_the_fmu(load, tmp_path) -> None:
+    items = '<Item name="red" value="3"/><Item name="green" value="5"/>'
+    kinds = f'<SimpleType name="Colour"><Enumeration>{items}</Enumeration></SimpleType>'
+    lamp = write_fmu(
+        tmp_path / "lamp.fmu",
+        [variable("colour", "parameter", "Enumeration", start="3", declaredType="Colour")],
+        types=kinds,
+    )
+
+    def loaded(item: str) -> System:
+        chosen = f'<ssv:Parameter name="colour"><ssv:Enumeration value="{item}"/></ssv:Parameter>'
+        free = values(chosen.replace("colour", "a.colour"), "free")
+        files = {"resources/lamp.fmu": lamp.read_bytes(), "free.ssv": free}
+        return load(elements(component("a", "resources/lamp.fmu", "", inline(chosen))), files)
+
+    assert loaded("green").components["a"].parameters == {"colour": 5}
+    assert loaded("green").parameter_sets == {"free": {"a.colour": 5}}
+    with pytest.raises(CosimError, match="'colour' of the FMU has no item 'grean'; did you mean 'green'"):
+        loaded("grean")
+
+
+def test_connectors_whose_units_do_not_fit_are_refused(load) -> None:
+    kinds = {"giver": connector("y", "output", "rad"), "taker": connector("plain", "input", "m")}
+    link = connections(connection("a/y", "b/plain"))
+    with pytest.raises(CosimError, match=r"'rad' \(rad\) is not 'm' \(m\)"):
+        load(elements(giver(kind=kinds["giver"]), taker(kind=kinds["taker"])) + link)
+    suppressed = link.replace("<ssd:Connection ", '<ssd:Connection suppressUnitConversion="true" ')
+    loaded = load(elements(giver(kind=kinds["giver"]), taker(kind=kinds["taker"])) + suppressed)
+    assert loaded.connections == [Connection("a.y", "b.plain", convert_units=False)]
+
+
+def test_units_of_connectors_of_the_outermost_system_are_converted(load) -> None:
+    ports = connector("wind", "input", "rad") + connector("height", "output", "deg")
+    loaded = load(
+        elements(giver(), taker(kind=connector("x", "input", "deg")), connectors=ports)
+        + connections(connection("wind", "b/x"), connection("a/y", "height"))
+    )
+    for (link,) in (loaded.external_inputs, loaded.external_outputs):
+        assert link.factor == pytest.approx(1 / DEGREE, rel=1e-15)
+    with pytest.raises(CosimError, match="is not"):
+        load(elements(taker(), connectors=connector("wind", "input", "m")) + connections(connection("wind", "b/x")))
+
+
 @pytest.mark.parametrize("external", [False, True])
 def test_a_parameter_mapping_renames_and_transforms(load, external: bool) -> None:
     entries = (

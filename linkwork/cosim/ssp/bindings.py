@@ -9,7 +9,7 @@ from linkwork.cosim.ssp.document import content
 from linkwork.cosim.ssp.elements import Element, below, fault, text_of
 from linkwork.cosim.ssp.links import PLAIN, Links, Map, map_of
 from linkwork.cosim.ssp.structure import Binding, Structure
-from linkwork.cosim.ssp.values import Given, given_values
+from linkwork.cosim.ssp.values import Given, given_values, with_items
 from linkwork.cosim.system.definition import Value
 from linkwork.cosim.system.units import Unit
 
@@ -63,7 +63,7 @@ class Bindings:
     def _set(self, values: dict[str, dict[str, Value]], component: str, name: str, given: Given, own: Map) -> None:
         model = self._structure.model(component)
         if name in model.variables:
-            values[component][name] = self._in_unit(given, model.unit(name), own)
+            values[component][name] = self._in_unit(with_items(given, model.variables[name]), model.unit(name), own)
 
     def _in_unit(self, given: Given, unit: Unit | None, own: Map) -> Value:
         """A value in a unit, mapped."""

@@ -130,21 +130,27 @@ class Links:
 
     def _connection(self, source: str, target: str, chain: tuple[Node, ...]) -> Connection:
         maps = [self._maps[node] for node in chain[1:]]
-        if all(one == PLAIN for one in maps[1:]) and self._fmus_agree(chain[0], chain[-1]):
+        if all(one == PLAIN for one in maps[1:]) and (not maps[0].convert or self._fmus_agree(chain[0], chain[-1])):
             return Connection(source, target, maps[0].factor, maps[0].offset, maps[0].convert)
         total = self.map_along(chain, self._unit(chain[0]))
         return Connection(source, target, total.factor, total.offset, convert_units=False)
 
     def _fmus_agree(self, source: Node, target: Node) -> bool:
-        """Whether the units of connectors ask for no other conversion than the FMUs' own do."""
-        declared = [self._structure.ports[node].unit for node in (source, target)]
-        if declared[0] is None or declared[1] is None or declared[0] == declared[1]:
+        """Whether the units of connectors ask for no other conversion than the FMUs' own do.
+
+        Raises
+        ------
+        CosimError
+            If the connectors measure different quantities.
+        """
+        is_inner = self._inner(source) and self._inner(target)
+        units = [self._structure.ports[node].unit if is_inner else self._unit(node) for node in (source, target)]
+        if units[0] is None or units[1] is None or units[0] == units[1]:
             return True
-        if not (self._inner(source) and self._inner(target)):
-            return True
-        own = [self._fmu_unit(node) for node in (source, target)]
+        asked = self._structure.unit_map(units[0], units[1], self._link(target).element)
+        own = [self._fmu_unit(node) if is_inner else UNKNOWN for node in (source, target)]
         try:
-            return conversion(declared[0], declared[1]) == conversion(own[0], own[1])
+            return asked == conversion(own[0], own[1])
         except CosimError:
             return True  # the checks of the system report it
 

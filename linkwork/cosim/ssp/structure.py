@@ -25,7 +25,7 @@ from linkwork.cosim.ssp.elements import (
     text_of,
 )
 from linkwork.cosim.ssp.tables import Tables, tables_of
-from linkwork.cosim.ssp.values import Given
+from linkwork.cosim.ssp.values import Given, with_items
 from linkwork.cosim.system.definition import Value
 from linkwork.cosim.system.references import parse
 from linkwork.cosim.system.units import Unit, conversion
@@ -107,13 +107,15 @@ class Structure:
 
     def in_own_unit(self, given: Given) -> Value:
         """A value for a ``component.variable``, in the variable's unit; unchanged if there is no such component."""
-        if given.unit is None:
-            return given.value
         try:
             place = parse(given.name, self.components)
-            unit = self.model(place.component).unit(place.variable)
+            model = self.model(place.component)
         except CosimError:
             return given.value
+        given = with_items(given, model.variables.get(place.variable))
+        if given.unit is None:
+            return given.value
+        unit = model.unit(place.variable)
         factor, offset = self.unit_map(given.unit, unit, given.element)
         if isinstance(given.value, tuple):
             return tuple(factor * float(one) + offset for one in given.value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from linkwork._util.names import suggest
@@ -143,6 +143,33 @@ class Given:
     element: Element
 
 
+class ItemName(str):
+    """The name of an item of an enumeration that the file does not define; the FMU may."""
+
+    __slots__ = ()
+
+
+def with_items(given: Given, variable: Variable | None) -> Given:
+    """Return a value with the names of items as the variable that it is for numbers them.
+
+    Raises
+    ------
+    CosimError
+        If it has no such item.
+    """
+    parts = _parts(given.value)
+    if not any(isinstance(one, ItemName) for one in parts):
+        return given
+    items = dict(variable.items) if variable is not None else {}
+    missing = next((one for one in parts if isinstance(one, ItemName) and one not in items), None)
+    if missing is not None:
+        whose = f"{variable.name!r} of the FMU" if items and variable is not None else "no enumeration of the file"
+        has = "has no item" if items else "has an item"
+        raise fault(given.element, f"{whose} {has} {str(missing)!r}; {suggest(missing, items)}")
+    found = tuple(items[one] if isinstance(one, ItemName) else one for one in parts)
+    return replace(given, value=found if isinstance(given.value, tuple) else found[0])
+
+
 def given_values(root: Element, outside: Tables) -> Iterator[Given]:
     """The values of an ``ssv:ParameterSet``; units and enumerations are its own, or those of the file around it.
 
@@ -234,8 +261,8 @@ def _integer(text: str, element: Element) -> int:
     return value
 
 
-def _item(text: str, element: Element, tables: Tables) -> int:
-    """The value of an enumeration's item; tools without the enumeration write the number itself."""
+def _item(text: str, element: Element, tables: Tables) -> int | ItemName:
+    """The value of an enumeration's item, or its name where the file has no such one; some tools write the number."""
     name = element.get("name")
     for items in [tables.enumerations.get(name, {})] if name else tables.enumerations.values():
         if text in items:
@@ -243,8 +270,10 @@ def _item(text: str, element: Element, tables: Tables) -> int:
     try:
         return int(text)
     except ValueError:
-        there = [item for items in tables.enumerations.values() for item in items]
-        raise fault(element, f"no enumeration of the file has an item {text!r}; {suggest(text, there)}") from None
+        if name in tables.enumerations:
+            there = tables.enumerations[name]
+            raise fault(element, f"enumeration {name!r} has no item {text!r}; {suggest(text, there)}") from None
+        return ItemName(text)
 
 
 def _own(one: Element) -> Value:
