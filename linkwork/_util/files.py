@@ -16,6 +16,7 @@ from uuid import uuid4
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 SMALL, FAST = 9, 1  # levels of compression of files in pieces
+MOST_OF_STEM = 100  # letters of the name of a part: that of a file may be as long as the file system takes
 WHOLE = 6  # for libraries above all: higher levels hardly make them smaller
 
 # What reading from an archive that is damaged, encrypted or of an unknown method raises, besides OSError.
@@ -42,7 +43,7 @@ def atomic_path(path: str | os.PathLike[str], error: type[Exception] | None = No
     """
     target = Path(path).resolve()
     direct = target.exists() and not target.is_file() and not target.is_dir()
-    part = target if direct else target.with_name(f".{target.stem}.{uuid4().hex}.part{target.suffix}")
+    part = target if direct else target.with_name(f".{target.stem[:MOST_OF_STEM]}.{uuid4().hex}.part{target.suffix}")
     try:
         _check(target)
         yield part

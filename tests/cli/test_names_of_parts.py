@@ -131,3 +131,31 @@ def test_a_system_suggests_the_quoted_name(tmp_path):
     with pytest.raises(lw.LinkworkError) as refused:
         cosim.run(system, 0.1)
     assert f"'{HIP}'.q_start" in str(refused.value).partition("did you mean")[2]
+
+
+@pytest.mark.parametrize("name", ["n" * 250, "con", "LPT1", "3" * 300])
+def test_a_mechanism_of_any_name_gives_an_fmu_whose_library_any_platform_can_unpack(name, tmp_path):
+    fmpy = pytest.importorskip("fmpy")
+    mech = leg()
+    mech.name = name
+    fmu = lw.export_fmu(mech, tmp_path / "leg.fmu")
+    identifier = fmpy.read_model_description(fmu).coSimulation.modelIdentifier
+    assert len(identifier) <= 61
+    assert identifier.lower() not in ("con", "lpt1")
+    assert fmpy.simulate_fmu(str(fmu), stop_time=0.1)["time"][-1] == pytest.approx(0.1)
+
+
+def test_a_file_may_have_a_name_as_long_as_the_file_system_takes(tmp_path):
+    path = tmp_path / ("k" * 250 + ".json")
+    leg().save(path)
+    assert lw.load(path).bodies.keys() == {LEG}
+
+
+@pytest.mark.parametrize("name", ["a${b}", "a$(b)"])
+def test_a_name_that_xacro_would_expand_is_not_written_as_urdf(name, tmp_path):
+    mech = leg("A", name)
+    with pytest.raises(lw.LinkworkError, match="macros of xacro"):
+        lw.save(mech, tmp_path / "leg.urdf")
+    for suffix in ("json", "xml"):
+        lw.save(mech, tmp_path / f"leg.{suffix}")
+        assert name in lw.load(tmp_path / f"leg.{suffix}").bodies

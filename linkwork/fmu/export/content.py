@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
+from zlib import crc32
 
 from linkwork._util.checks import FloatArray
 from linkwork.errors import ExportError
@@ -21,6 +22,9 @@ Place = tuple["VariableGroup", int]  # an entry: its row, and its position there
 # References in all dependencies together, about 2 MB of text. Beyond it, lists of everything are left out, which means
 # the same.
 MOST_DEPENDENCIES = 500_000
+
+LONGEST_IDENTIFIER = 60  # of an FMU, the name of its library, which importers unpack into deep folders
+RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{k}" for port in ("com", "lpt") for k in range(10))}  # by Windows
 
 
 @dataclass(frozen=True)
@@ -398,10 +402,17 @@ def _check_bounds(variable: Variable, labels: Sequence[str], values: list[float]
 
 
 def model_identifier(name: str) -> str:
-    """Return a name as a C identifier.
+    """Return a name as a C identifier that may be the name of a file on all platforms.
 
+    >>> model_identifier("con"), len(model_identifier("n" * 400))
+    ('con_', 60)
     >>> model_identifier("four-bar 2"), model_identifier("3rps")
     ('four_bar_2', '_3rps')
     """
     identifier = re.sub(r"[^A-Za-z0-9_]", "_", name) or "mechanism"
+    if len(identifier) > LONGEST_IDENTIFIER:
+        checksum = f"_{crc32(name.encode()):08x}"
+        identifier = identifier[: LONGEST_IDENTIFIER - len(checksum)] + checksum
+    if identifier.lower() in RESERVED:
+        identifier += "_"
     return f"_{identifier}" if identifier[0].isdigit() else identifier

@@ -13,6 +13,11 @@ from linkwork.mechanism import Frame
 NO_BOUND = 1e16  # what URDF files have where the format demands a bound and there is none
 
 
+def is_macro(text: str) -> bool:
+    """Return whether xacro would expand a text, as ``${length}`` or ``$(arg side)``."""
+    return "${" in text or "$(" in text
+
+
 def add(parent: ElementTree.Element, tag: str, **values: object) -> ElementTree.Element:
     """Add an element whose attributes are numbers, vectors or text."""
     return ElementTree.SubElement(parent, tag, {name: _text(value) for name, value in values.items()})

@@ -9,6 +9,7 @@ from linkwork.formats.robot import Robot
 from linkwork.formats.urdf.closures import find_closures, read_closures
 from linkwork.formats.urdf.context import Context
 from linkwork.formats.urdf.drake import read_drake
+from linkwork.formats.urdf.elements import is_macro
 from linkwork.formats.urdf.gazebo import read_gazebo
 from linkwork.formats.urdf.joints import read_joints
 from linkwork.formats.urdf.links import read_links
@@ -69,7 +70,7 @@ def _refuse_xacro(root: Element) -> None:
     """Refuse macros that have not been expanded; the namespace alone is what xacro itself leaves in its output."""
     for element in root.walk():
         values = element.attributes.values()
-        if element.tag.startswith("xacro:") or any("${" in value or "$(" in value for value in values):
+        if element.tag.startswith("xacro:") or any(map(is_macro, values)):
             raise element.error(
                 "this is a xacro file, with macros; expand it first: xacro robot.urdf.xacro > robot.urdf"
             )

@@ -10,9 +10,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from linkwork.errors import MechanismError
 from linkwork.formats.report import Report
 from linkwork.formats.urdf.draft import Draft
-from linkwork.formats.urdf.elements import NO_BOUND, add, add_origin
+from linkwork.formats.urdf.elements import NO_BOUND, add, add_origin, is_macro
 from linkwork.formats.urdf.loads import write_loads
 from linkwork.formats.urdf.shapes import write_shapes
 from linkwork.formats.urdf.spanning import Branch, spanning_tree
@@ -35,10 +36,11 @@ def write(mech: Mechanism, report: Report) -> str:
     Raises
     ------
     MechanismError
-        On bodies without a joint to the ground.
+        On bodies without a joint to the ground, and on names with ``${`` or ``$(``.
     """
     writing = _Writing(mech, report, spanning_tree(mech))
     writing.write()
+    _check_no_macros(writing.root)
     ElementTree.indent(writing.root)
     return ElementTree.tostring(writing.root, encoding="unicode") + "\n"
 
@@ -188,6 +190,17 @@ class _Writing(Draft):
         for kind, why in _SKIPPED.items():
             for name in getattr(self.mech, kind):
                 self.report.left_out(f"{kind.removesuffix('s')} {name!r}", why)
+
+
+def _check_no_macros(root: ElementTree.Element) -> None:
+    """Refuse names that readers take for macros of xacro."""
+    for element in root.iter():
+        for value in element.attrib.values():
+            if is_macro(value):
+                raise MechanismError(
+                    f"the name {value!r}: readers of URDF take '${{' and '$(' for macros of xacro: "
+                    "choose another name, or write JSON or MJCF"
+                )
 
 
 def _axis_tags(kind: JointKind) -> tuple[str, ...]:
