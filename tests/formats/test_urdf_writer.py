@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import linkwork as lw
 from linkwork.cli.mechanism_files import load_mechanism
@@ -52,6 +53,44 @@ def test_trees_are_those_of_pinocchio(seed: int, tmp_path: Path) -> None:
     scale = max(abs(float(value)) for value in expected.values())
     for name, value in expected.items():
         assert abs(found[model.idx_vs[model.getJointId(name)]] - value) < 1e-12 * scale, name
+
+
+def test_balls_are_hinges_of_one_tree_for_other_programs(tmp_path: Path) -> None:
+    """Energies in Pinocchio at random angles are those of the balls, also of one whose parent is the outer body."""
+    pin = pytest.importorskip("pinocchio")
+    rng = np.random.default_rng(4)
+    mech = lw.Mechanism("balls")
+    for name in "abc":
+        turn = random_rotation(rng)
+        inertia = turn @ np.diag(rng.uniform(1, 1.9, 3)) @ turn.T
+        mech.add_body(name, rng.uniform(1, 2), com=rng.normal(size=3), inertia=(inertia + inertia.T) / 2)
+    for name, ends in {"S": ("ground", "a"), "T": ("c", "a"), "U": ("c", "b")}.items():
+        frames = (lw.Frame(rng.normal(size=3), random_rotation(rng)) for _ in range(2))
+        mech.add_joint(name, lw.Spherical(), *ends, parent_frame=next(frames), child_frame=next(frames))
+    lw.save(mech, tmp_path / "balls.urdf")
+    model = pin.buildModelFromUrdf(str(tmp_path / "balls.urdf"))
+    q, v, ours = pin.neutral(model), np.zeros(model.nv), lw.compile(mech)
+    coordinates, speeds = {}, {}
+    for name in mech.joints:
+        angles, rates = rng.uniform(-1, 1, 3), rng.normal(size=3)
+        for number in range(3):
+            k = model.getJointId(f"{name}_{number + 1}")
+            q[model.idx_qs[k] :][:2] = np.cos(angles[number]), np.sin(angles[number])
+            v[model.idx_vs[k]] = rates[number]
+        x, y, z = (Rotation.from_euler(axis, angle) for axis, angle in zip("xyz", angles, strict=True))
+        turn, spin = x * y * z, (y * z).inv().apply([rates[0], 0, 0]) + z.inv().apply([0, rates[1], 0])
+        spin += [0, 0, rates[2]]
+        if name == "T":  # its parent is carried by its child
+            turn, spin = turn.inv(), -turn.apply(spin)
+        coordinates[name], speeds[name] = turn.as_quat(scalar_first=True), spin
+    state, data = ours.assemble(q=coordinates, u=speeds), model.createData()
+    assert pin.computeKineticEnergy(model, data, q, v) == pytest.approx(state["energy.kinetic"], rel=1e-12)
+    lower, higher = (ours.assemble(q=coordinates | {"S": turned}) for turned in ((1, 0, 0, 0), coordinates["S"]))
+    change = higher["energy.potential"] - lower["energy.potential"]
+    found = pin.computePotentialEnergy(model, data, q)
+    for number in range(3):
+        q[model.idx_qs[model.getJointId(f"S_{number + 1}")] :][:2] = 1, 0
+    assert found - pin.computePotentialEnergy(model, data, q) == pytest.approx(change, rel=1e-12)
 
 
 # ---- as it is read again ----

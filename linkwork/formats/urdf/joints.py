@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import quoted, suggest
@@ -14,6 +17,7 @@ from linkwork.formats.robot import Coordinate, Range, RobotCoupling, RobotJoint
 from linkwork.formats.urdf.context import WORLD, Context, names
 from linkwork.formats.urdf.geometry import axis_of, is_unit, origin_of
 from linkwork.formats.xml_tree import Element
+from linkwork.mechanism import Frame
 from linkwork.mechanism.joints import (
     Fixed,
     Free,
@@ -181,7 +185,7 @@ def _read_dynamics(context: Context, element: Element, joint: RobotJoint) -> Non
     _leave_out_friction(context, dynamics, element)
     if not dynamics.has("damping"):
         return
-    count, drake = joint.kind.nu, element.tag == "drake:joint"
+    count, drake = joint.kind.nu, element.tag in ("drake:joint", "ball")
     planar = drake and isinstance(joint.kind, Planar)
     damping = tuple(dynamics.vector("damping", 3).tolist()) if planar else (dynamics.number("damping"),) * count
     if any(value < 0.0 for value in damping):
@@ -209,6 +213,39 @@ def _read_preference(context: Context, element: Element, joint: RobotJoint) -> N
         joint.start = joint.kind.neutral
     how = "the solver chooses the independent coordinates itself; the motion is the same"
     context.report.taken(f"{element.label} > independent {given!r}", how)
+
+
+# ---- balls ----
+
+
+def read_balls(context: Context, root: Element) -> None:
+    """Read `<ball name="S" joints="S_1 S_2 S_3">`, which Linkwork writes: three hinges that make a `Spherical`."""
+    for element in root.children("ball"):
+        hinges = [_hinge_of(context, element, name) for name in element.attribute("joints").split()]
+        links = context.robot.links
+        for inner, outer in pairwise(hinges):
+            axes = np.array([inner.kind.axes[0], outer.kind.axes[0]])
+            is_centred = outer.parent == inner.child and outer.parent_frame == Frame()
+            if not is_centred or not math.isclose(axes[0] @ axes[1], 0.0, abs_tol=1e-9) or links[str(inner.child)].mass:
+                raise element.error(f"{outer.name!r} does not turn across {inner.name!r} about the same point")
+        if len(hinges) != 3 or not math.isclose(hinges[0].kind.axes[0] @ hinges[2].kind.axes[0], 0.0, abs_tol=1e-9):
+            raise element.error("joints must name three hinges, each across the others")
+        first, last = hinges[0], hinges[-1]
+        for hinge in hinges:
+            del context.robot.joints[hinge.name]
+        for hinge in hinges[:-1]:
+            del links[str(hinge.child)]
+        name = names(element)
+        ball = RobotJoint(name, Spherical(), first.parent, last.child, first.parent_frame, element=element.label)
+        context.robot.joints[name] = ball
+        _read_dynamics(context, element, ball)
+
+
+def _hinge_of(context: Context, element: Element, name: str) -> RobotJoint:
+    joint = context.robot.joints.get(name)
+    if joint is None or not isinstance(joint.kind, Revolute):
+        raise element.error(f"there is no hinge {name!r}; {suggest(name, context.robot.joints)}")
+    return joint
 
 
 # ---- couplings and the tree ----

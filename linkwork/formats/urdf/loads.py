@@ -56,7 +56,7 @@ def _write_damping(writing: Draft, force: JointSpringDamper) -> None:
     if not values.any():
         return
     label = f"damping of joint {force.joint!r}"
-    ball = next((e for e in writing.root.findall("drake:joint") if e.attrib["name"] == force.joint), None)
+    ball = next((e for e in writing.root.findall("ball") if e.attrib["name"] == force.joint), None)
     places = _places(writing, force.joint)
     if not (values >= 0.0).all():
         writing.report.left_out(label, "URDF has no negative damping; the joint is not damped")
@@ -64,7 +64,7 @@ def _write_damping(writing: Draft, force: JointSpringDamper) -> None:
         for element, value in zip(places, values, strict=True):
             add(element, "dynamics", damping=value)
         writing.report.taken(label)
-    elif ball is not None and ball.attrib["type"] == "ball" and (values == values[0]).all():
+    elif ball is not None and (values == values[0]).all():
         add(ball, "dynamics", damping=values[0])
         writing.report.taken(label)
     else:

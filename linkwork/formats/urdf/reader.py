@@ -11,7 +11,7 @@ from linkwork.formats.urdf.context import Context
 from linkwork.formats.urdf.drake import read_drake
 from linkwork.formats.urdf.elements import is_macro
 from linkwork.formats.urdf.gazebo import read_gazebo
-from linkwork.formats.urdf.joints import read_joints
+from linkwork.formats.urdf.joints import read_balls, read_joints
 from linkwork.formats.urdf.links import read_links
 from linkwork.formats.urdf.loops import read_loops
 from linkwork.formats.urdf.transmissions import read_transmissions
@@ -53,6 +53,7 @@ def read(path: Path, closures: Path | None = None, *, root: Path | None = None) 
     context = Context(Robot(name, Report(str(path), "URDF")))
     read_links(context, robot, MeshFiles(path, root))
     read_joints(context, robot)
+    read_balls(context, robot)
     read_loops(context, robot)
     read_drake(context, robot)
     read_transmissions(context, robot)

@@ -29,7 +29,7 @@ class Step(NamedTuple):
     Attributes
     ----------
     type
-        "revolute", "prismatic" and so on; "ball" and "screw" are types of `<drake:joint>`.
+        "revolute", "prismatic" and so on; "screw" is a type of `<drake:joint>`.
     axis
         (3,), None without one.
     coordinates
@@ -55,7 +55,7 @@ def steps_of(kind: JointKind, outward: bool, apart: bool) -> list[Step]:
         Whether the coordinates of a planar joint are needed as those of single joints.
     """
     found = _steps(kind, apart or not outward)
-    if outward:
+    if outward or isinstance(kind, Spherical):  # a ball is one in either direction
         return found
     return [step._replace(axis=None if step.axis is None else -step.axis) for step in reversed(found)]
 
@@ -80,7 +80,7 @@ def _steps(kind: JointKind, apart: bool) -> list[Step]:
         case Screw():
             return [Step("screw", kind.axis, (0,), 2.0 * math.pi * kind.pitch)]
         case Spherical():
-            return [Step("ball", None, ())]
+            return [Step("continuous", axis, ()) for axis in np.eye(3)]
         case Free():
             return [Step("floating", None, ())]
         case Fixed():

@@ -1,7 +1,8 @@
 """Writes a mechanism as URDF: a tree of links from the ground, loops as `<loop>` of URDF+, and couplings.
 
-Joints that URDF has not are chains of hinges and slides with massless links, which is exact; a ball and a screw are
-`<drake:joint>`. Every number has all its digits.
+Joints that URDF has not are chains of hinges and slides with massless links, which is exact. Those of a ball are three
+hinges, singular where the second turns by 90 degrees; `<ball>` names them for Linkwork. A screw is a `<drake:joint>`.
+Every number has all its digits.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from linkwork.formats.urdf.shapes import write_shapes
 from linkwork.formats.urdf.spanning import Branch, spanning_tree
 from linkwork.formats.urdf.steps import Step, steps_of
 from linkwork.mechanism import GROUND, Coupling, Frame, Joint, JointSpringDamper, Mechanism, Stop
-from linkwork.mechanism.joints import JointKind
+from linkwork.mechanism.joints import JointKind, Spherical
 
 _LOOP_NAMES = {"free": "floating"}
 _OF_URDF_PLUS = ("revolute", "prismatic", "planar", "fixed")
-_DRAKE = ("ball", "screw")
+_DRAKE = ("screw",)
 _SKIPPED = {
     "points": "points of interest have no effect on the motion",
     "measures": "measures have no effect on the motion",
@@ -89,7 +90,7 @@ class _Writing(Draft):
         joint = branch.joint
         frame = self.tree.in_link(branch.inner, joint.parent_frame if branch.outward else joint.child_frame)
         steps = steps_of(joint.kind, branch.outward, self._needs_coordinates(joint))
-        inner = self.links[branch.inner]
+        inner, names = self.links[branch.inner], list[str]()
         for number, step in enumerate(steps, start=1):
             last = number == len(steps)
             outer = self.links[branch.outer] if last else self.new_link(f"{joint.name}_{number}")
@@ -99,15 +100,19 @@ class _Writing(Draft):
             element = self._write_step(name, step, inner, outer, frame if number == 1 else Frame())
             self.places.update({(joint.name, coordinate): element for coordinate in step.coordinates})
             inner = outer
-        self.report.taken(f"joint {joint.name!r}", self._as_what(branch, steps))
+            names.append(name)
+        if isinstance(joint.kind, Spherical):
+            add(self.root, "ball", name=joint.name, joints=" ".join(names))
+        self.report.taken(f"joint {joint.name!r}", self._as_what(branch, steps, names))
 
-    def _as_what(self, branch: Branch, steps: list[Step]) -> str:
+    def _as_what(self, branch: Branch, steps: list[Step], names: list[str]) -> str:
         kind = branch.joint.kind
-        if len(steps) > 1:
-            names = " and ".join(self.places[branch.joint.name, c].attrib["name"] for s in steps for c in s.coordinates)
-            return f"{type(kind).__name__} as the joints {names} with massless links between them"
         reversed_ = not branch.outward and kind.quaternion is not None
         note = "; parent and child are swapped: its coordinates are those of the inverse motion" if reversed_ else ""
+        if len(steps) > 1:
+            text = f"{type(kind).__name__} as the joints {' and '.join(names)} with massless links between them"
+            is_ball = isinstance(kind, Spherical)
+            return text + ("; where the second turns by 90 degrees, other programs find it singular" + note) * is_ball
         return f"<drake:joint> of type {steps[0].type!r}{note}" if steps[0].type in _DRAKE else note.lstrip("; ")
 
     def _write_step(self, name: str, step: Step, inner: str, outer: str, frame: Frame) -> ElementTree.Element:
