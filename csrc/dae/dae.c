@@ -63,6 +63,7 @@ static lw_status begin_constraints(lw_state *s, lw_constraint_workspace **w) {
 }
 
 lw_status lw_constraints(lw_state *s, double *phi, double *rate) {
+  if (!s) return LW_ERROR_USAGE;
   lw_constraint_workspace *w;
   const lw_status e = begin_constraints(s, &w);
   if (!e) fill_constraints(s, w->row, phi, rate, w->column);
@@ -84,6 +85,7 @@ lw_status lw_constraint_gradients(lw_state *s, const int32_t *rows, int32_t n, d
 }
 
 lw_status lw_constraint_jacobian(lw_state *s, double *matrix) {
+  if (!s) return LW_ERROR_USAGE;
   return lw_constraint_gradients(s, NULL, lw_constraint_rows(s->model), matrix);
 }
 
@@ -96,6 +98,7 @@ static lw_status enter_time(lw_state *s, double t) {
 
 lw_status lw_dae_residual(lw_state *s, double t, const double *y, const double *ydot, const double *relaxation,
                           double *residual) {
+  if (!s) return LW_ERROR_USAGE;
   const lw_status e = enter_time(s, t);
   if (e) return e;
   s->kernels->augmented(s->model, s->block, &(lw_dae_point){y, ydot, relaxation}, residual);
@@ -147,6 +150,7 @@ static void fill_multipliers(const newton *w) {
 
 lw_status lw_dae_jacobian(lw_state *s, double t, const double *y, const double *ydot, const double *relaxation,
                           double cj, double *matrix) {
+  if (!s) return LW_ERROR_USAGE;
   const lw_model *m = s->model;
   const int32_t rows = lw_constraint_rows(m), n = m->size.nq + m->size.nu + 2 * rows;
   lw_constraint_workspace *workspace;
@@ -186,6 +190,7 @@ static lw_status solve_multipliers(lw_state *s, const double *relaxation, const 
 }
 
 lw_status lw_dae_rates(lw_state *s, const double *relaxation, double *work, double *ydot) {
+  if (!s) return LW_ERROR_USAGE;
   const lw_model *m = s->model;
   const int32_t nq = m->size.nq, nu = m->size.nu, rows = lw_constraint_rows(m), n = nq + nu + 2 * rows;
   lw_constraint_workspace *w;
@@ -205,6 +210,7 @@ lw_status lw_dae_directional_derivative(lw_state *s, double t, const double *y, 
                                         const double *relaxation, const double *y_seed, const double *ydot_seed,
                                         const uint32_t *knowns, size_t n_knowns, const double *seed,
                                         double *sensitivity) {
+  if (!s) return LW_ERROR_USAGE;
   const lw_model *m = s->model;
   const int32_t n = m->size.nq + m->size.nu + 2 * lw_constraint_rows(m);
   lw_constraint_workspace *w;

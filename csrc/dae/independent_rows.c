@@ -47,6 +47,7 @@ static double largest_gap(int32_t rows, const double *phi, const double *length)
 
 /* Locks of speeds that are nobody's rate have no position. */
 lw_status lw_dae_select_rows(lw_state *s, double *work, double *relaxation) {
+  if (!s) return LW_ERROR_USAGE;
   const lw_model *m = s->model;
   const int32_t rows = lw_constraint_rows(m);
   lw_constraint_workspace *w;

@@ -121,6 +121,7 @@ lw_status lw_find_speed_compliance(lw_state *s, int32_t n, const int32_t *u, dou
 }
 
 lw_status lw_solve_velocity_jump(lw_state *s, lw_velocity_jump *jump) {
+  if (!s) return LW_ERROR_USAGE;
   const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
   return e ? e : lw_find_velocity_jump(s, jump);
 }

@@ -147,6 +147,7 @@ static lw_status restore_backup(lw_state *s, lw_status e) {
 }
 
 lw_status lw_handle_events(lw_state *s, int32_t *changed) {
+  if (!s) return LW_ERROR_USAGE;
   *changed = 0;
   if (!s->events) return LW_OK;
   memcpy(s->events->backup, s->snapshot, s->snapshot_size);
@@ -160,7 +161,9 @@ lw_status lw_handle_events(lw_state *s, int32_t *changed) {
 }
 
 lw_status lw_apply_transitions(lw_state *s, const int32_t *which, int32_t n) {
-  if (!s->events || n <= 0) return LW_OK;
+  if (!s) return LW_ERROR_USAGE;
+  if (n <= 0) return LW_OK;
+  if (!s->events) return lw_fail(s, LW_ERROR_USAGE, "there is no transition %d in this mechanism", which[0]);
   memcpy(s->events->backup, s->snapshot, s->snapshot_size);
   memset(s->events->due, 0, sizeof *s->events->due * (size_t)s->base->size.transitions);
   for (int32_t k = 0; k < n; k++) {
@@ -180,6 +183,7 @@ lw_status lw_apply_transitions(lw_state *s, const int32_t *which, int32_t n) {
 }
 
 lw_status lw_start_events(lw_state *s, int32_t *changed) {
+  if (!s) return LW_ERROR_USAGE;
   *changed = 0;
   if (!s->events) return LW_OK;
   const lw_status e = lw_initialize_event_signs(s);
@@ -187,6 +191,7 @@ lw_status lw_start_events(lw_state *s, int32_t *changed) {
 }
 
 lw_status lw_discrete_state_changed(lw_state *s) {
+  if (!s) return LW_ERROR_USAGE;
   lw_select_topology(s, 1);
   return LW_OK;
 }

@@ -50,6 +50,7 @@ static lw_stage required_stage(const lw_state *s) {
 }
 
 lw_status lw_event_indicators(lw_state *s, double *indicators) {
+  if (!s) return LW_ERROR_USAGE;
   const lw_status e = lw_evaluate(s, required_stage(s));
   if (e) return e;
   const indicator_view w = current_view(s);
@@ -59,6 +60,7 @@ lw_status lw_event_indicators(lw_state *s, double *indicators) {
 }
 
 lw_status lw_next_event_time(lw_state *s, double *time) {
+  if (!s) return LW_ERROR_USAGE;
   *time = INFINITY;
   for (int32_t i = 0; i < s->base->size.transitions; i++)
     if (transition_of(s, i)->trigger == LW_AT_TIME && lw_memory_of(s, i)->done == 0.0)

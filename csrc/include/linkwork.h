@@ -330,7 +330,7 @@ LW_API lw_access lw_access_of(const lw_state *state, uint32_t offset);
 /* Describes the number at an offset: "q of joint 'A'". */
 LW_API void lw_describe(const lw_state *state, uint32_t offset, char *text, size_t size);
 
-/* Whole snapshots: parameters, inputs, states and everything computed. */
+/* Whole snapshots: parameters, inputs, states and everything computed. Those of another model are refused. */
 LW_API size_t lw_state_size(const lw_state *state);
 LW_API void lw_state_save(const lw_state *state, void *bytes);
 LW_API lw_status lw_state_restore(lw_state *state, const void *bytes, size_t size);

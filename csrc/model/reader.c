@@ -41,7 +41,7 @@ const void *lw_read_bytes(reader *r, size_t n) {
   return p;
 }
 
-static lw_status read_header(reader *r) {
+static lw_status read_header(reader *r, uint32_t *checksum) {
   lw_model_header h;
   const void *p = lw_read_bytes(r, sizeof h);
   if (!p)
@@ -62,6 +62,7 @@ static lw_status read_header(reader *r) {
     return lw_format_error(r, "the model was altered: its checksum does not match; export it again");
 #endif
   r->size = r->position - sizeof h + h.size;
+  *checksum = (uint32_t)h.checksum;
   return LW_OK;
 }
 
@@ -180,7 +181,8 @@ static lw_model *allocate_model(const counts *c, size_t parameters, size_t names
 static lw_status read_model(reader *r, lw_model **model) {
   counts c;
   lw_status e;
-  if ((e = read_header(r)) || (e = read_counts(r, &c))) return e;
+  uint32_t checksum = 0;
+  if ((e = read_header(r, &checksum)) || (e = read_counts(r, &c))) return e;
   const lw_sizes size_of = sizes_of(&c), *s = &size_of;
   int64_t parameters = 0;
 #define X(name, owner, columns, access, stage, meaning) parameters += (int64_t)LW_ROWS_##owner * (columns);
@@ -191,6 +193,7 @@ static lw_status read_model(reader *r, lw_model **model) {
   if (names < 0) return lw_format_error(r, "the model is truncated: %lld bytes are missing", (long long)-names);
   lw_model *m = allocate_model(&c, (size_t)parameters, (size_t)names);
   if (!m) return LW_ERROR_MEMORY;
+  m->checksum = checksum;
   if ((e = lw_read_tables(r, m, &c)) || (e = read_parameters(r, m)) || (e = read_names(r, m)) ||
       (e = lw_layout_model(r, m)) || (e = lw_dca_plan_model(m))) {
     lw_model_free(m);
@@ -226,12 +229,12 @@ void lw_model_free(lw_model *m) {
   free(m);
 }
 
-lw_sizes lw_model_sizes(const lw_model *m) { return m->size; }
+lw_sizes lw_model_sizes(const lw_model *m) { return m ? m->size : (lw_sizes){0}; }
 
 int32_t lw_field_count(void) { return LW_FIELD_COUNT; }
 
 lw_status lw_model_field(const lw_model *m, int32_t index, lw_field *field) {
-  if (index < 0 || index >= LW_FIELD_COUNT) return LW_ERROR_USAGE;
+  if (!m || index < 0 || index >= LW_FIELD_COUNT) return LW_ERROR_USAGE;
   *field = m->field[index];
   return LW_OK;
 }

@@ -44,6 +44,7 @@ static lw_status allocate_sensitivity_workspace(lw_state *s, lw_sensitivity_work
 
 lw_status lw_assembly_sensitivity(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                                   size_t n_knowns, const double *seed, double *sensitivity) {
+  if (!s) return LW_ERROR_USAGE;
   lw_sensitivity_workspace workspace;
   double largest;
   lw_status e = lw_check_unknowns(s, unknowns, n_unknowns);

@@ -63,6 +63,7 @@ static void report_velocity(const lw_state *s, int32_t body, const double arm[3]
 
 lw_status lw_body_motion(lw_state *s, int32_t body, const double point[3], double position[3], double rotation[9],
                          double velocity[6]) {
+  if (!s) return LW_ERROR_USAGE;
   const lw_status e = compute_motions(s, body);
   if (e) return e;
   if (body < 0) {
@@ -79,6 +80,7 @@ lw_status lw_body_motion(lw_state *s, int32_t body, const double point[3], doubl
 }
 
 lw_status lw_body_jacobian(lw_state *s, int32_t body, const double point[3], double *jacobian) {
+  if (!s) return LW_ERROR_USAGE;
   const lw_model *m = s->model;
   double position[3];
   const lw_status e = lw_body_motion(s, body, point, position, NULL, NULL);
@@ -94,6 +96,7 @@ lw_status lw_body_jacobian(lw_state *s, int32_t body, const double point[3], dou
 }
 
 lw_status lw_body_acceleration(lw_state *s, int32_t body, const double point[3], double acceleration[6]) {
+  if (!s) return LW_ERROR_USAGE;
   const lw_offsets *at = &s->model->at;
   lw_status e = check_body(s, body);
   if (e || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;

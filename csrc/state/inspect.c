@@ -3,7 +3,7 @@
 #include "state/state.h"
 
 lw_status lw_model_cluster(const lw_model *m, int32_t index, lw_cluster_info *expected) {
-  if (index < 0 || index >= m->clusters) return LW_ERROR_USAGE;
+  if (!m || index < 0 || index >= m->clusters) return LW_ERROR_USAGE;
   const lw_cluster *c = &m->cluster[index];
   *expected = (lw_cluster_info){
       .columns = c->columns, .rows = 6 * c->loops + c->couplings, .independents = c->independents, .dof = c->dof};
@@ -26,6 +26,7 @@ static int32_t list_independents(const lw_model *m, const lw_cluster *c, const l
 }
 
 int32_t lw_independent_speeds(lw_state *s, int32_t cluster, int32_t *speeds) {
+  if (!s) return -1;
   const lw_model *m = s->model;
   if (cluster < 0 || cluster >= m->clusters) {
     lw_fail(s, LW_ERROR_USAGE, "there is no cluster %d in this mechanism", cluster);

@@ -47,6 +47,7 @@ static lw_status find_row(lw_state *s, lw_load_equations *of, int32_t row) {
 }
 
 lw_status lw_find_load_equations(lw_state *s, lw_load_equations *of) {
+  if (!s) return LW_ERROR_USAGE;
   of->done = of->dof = 0;
   lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
   lw_state_changed(s, LW_STAGE_CONSTANTS);

@@ -143,6 +143,7 @@ lw_status lw_seed_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unk
 
 lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                                     size_t n_knowns, const double *seed, double *sensitivity) {
+  if (!s) return LW_ERROR_USAGE;
   const lw_status e = lw_seed_derivative(s, unknowns, n_unknowns, knowns, n_knowns, seed);
   if (e) return e;
   lw_end_derivative(s, unknowns, n_unknowns, sensitivity);

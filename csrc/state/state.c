@@ -20,9 +20,12 @@ lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...) {
 static size_t aligned(size_t n) { return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
 lw_status lw_state_create(const lw_model *m, lw_state **state) {
+  if (!state) return LW_ERROR_USAGE;
   *state = NULL;
+  if (!m) return LW_ERROR_USAGE;
   const size_t integers = sizeof(int32_t) * (size_t)m->integers;
-  const size_t head = aligned(sizeof(int32_t) + integers), n = sizeof(double) * (size_t)m->size.reals;
+  const size_t head = aligned(sizeof(int32_t) + sizeof(uint32_t) + integers),
+               n = sizeof(double) * (size_t)m->size.reals;
   lw_state *s = calloc(1, sizeof *s);
   if (!s) return LW_ERROR_MEMORY;
   s->memory = calloc(1, ALIGNMENT + head + n);
@@ -35,7 +38,8 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
   s->snapshot = s->memory + (ALIGNMENT - (uintptr_t)s->memory % ALIGNMENT) % ALIGNMENT;
   s->snapshot_size = head + n;
   s->stage = (int32_t *)s->snapshot;
-  s->block.integers = s->stage + 1;
+  s->origin = (uint32_t *)(s->stage + 1);
+  s->block.integers = s->stage + 2;
   s->block.reals = s->snapshot + head;
   if (lw_create_event_workspace(s)) {
     lw_state_free(s);
@@ -57,8 +61,10 @@ void lw_state_free(lw_state *s) {
 }
 
 lw_status lw_state_reset(lw_state *s) {
+  if (!s) return LW_ERROR_USAGE;
   memset(s->snapshot, 0, s->snapshot_size);
   const lw_model *m = s->base;
+  *s->origin = m->checksum;
   memcpy(lw_reals(s), m->defaults, sizeof(double) * (size_t)m->parameters);
   memcpy(lw_reals(s) + m->at.impulse, lw_reals(s) + m->at.impulse_start,
          6 * sizeof(double) * (size_t)m->size.transitions);
@@ -67,9 +73,9 @@ lw_status lw_state_reset(lw_state *s) {
   return LW_OK;
 }
 
-const char *lw_state_message(const lw_state *s) { return s->message; }
+const char *lw_state_message(const lw_state *s) { return s ? s->message : "there is no state: it is NULL"; }
 
-double *lw_state_reals(lw_state *s) { return lw_reals(s); }
+double *lw_state_reals(lw_state *s) { return s ? lw_reals(s) : NULL; }
 
 void lw_state_changed(lw_state *s, lw_stage valid) {
   if (valid < LW_STAGE_CONSTANTS) s->complex_constants = 0;
@@ -78,16 +84,24 @@ void lw_state_changed(lw_state *s, lw_stage valid) {
 
 /* ---- snapshots ---- */
 
-size_t lw_state_size(const lw_state *s) { return s->snapshot_size; }
+size_t lw_state_size(const lw_state *s) { return s ? s->snapshot_size : 0; }
 
 void lw_state_save(const lw_state *s, void *bytes) { memcpy(bytes, s->snapshot, s->snapshot_size); }
 
 lw_status lw_state_restore(lw_state *s, const void *bytes, size_t size) {
+  if (!s) return LW_ERROR_USAGE;
   if (size != s->snapshot_size)
     return lw_fail(s, LW_ERROR_USAGE, "a snapshot of %zu bytes does not fit this mechanism, whose snapshots have %zu",
                    size, s->snapshot_size);
+  if (!bytes) return lw_fail(s, LW_ERROR_USAGE, "there is no snapshot: its bytes are missing");
+#ifndef LW_FUZZING
+  uint32_t origin;
+  memcpy(&origin, (const unsigned char *)bytes + sizeof(int32_t), sizeof origin);
+  if (origin != s->base->checksum)
+    return lw_fail(s, LW_ERROR_USAGE, "this is a snapshot of another model, of other parts, parameters or methods");
+#endif
   memcpy(s->snapshot, bytes, size);
-  /* a foreign snapshot must not lead the mechanics out of bounds: results are computed again */
+  /* an altered snapshot must not lead the mechanics out of bounds: results are computed again */
   *s->stage = LW_STAGE_NONE;
   s->complex_constants = 0;
   lw_select_topology(s, 0);
@@ -240,6 +254,7 @@ static lw_status check_setting(lw_state *s, uint32_t offset, double value) {
 
 /* All or none are set. */
 lw_status lw_set_reals(lw_state *s, const uint32_t *offsets, size_t n, const double *values) {
+  if (!s) return LW_ERROR_USAGE;
   for (size_t i = 0; i < n; i++) {
     const lw_status e = check_setting(s, offsets[i], values[i]);
     if (e) return e;
@@ -268,6 +283,7 @@ static int exists_with_open_loops(lw_state *s, const lw_field *f, lw_status eval
 }
 
 lw_status lw_get_reals(lw_state *s, const uint32_t *offsets, size_t n, double *values) {
+  if (!s) return LW_ERROR_USAGE;
   for (size_t i = 0; i < n; i++) {
     const lw_field *f = field_at(s, offsets[i]);
     if (f->access == LW_INTERNAL) return lw_fail(s, LW_ERROR_USAGE, "there is no variable %u", offsets[i]);
@@ -281,6 +297,7 @@ lw_status lw_get_reals(lw_state *s, const uint32_t *offsets, size_t n, double *v
 /* ---- stages ---- */
 
 lw_status lw_evaluate(lw_state *s, lw_stage stage) {
+  if (!s) return LW_ERROR_USAGE;
   const lw_kernels *k = s->kernels;
   lw_status e = LW_OK;
   if (*s->stage >= (int32_t)stage) return e;
@@ -307,6 +324,7 @@ lw_status lw_evaluate(lw_state *s, lw_stage stage) {
 /* ---- mechanics ---- */
 
 lw_status lw_assemble(lw_state *s, double tolerance) {
+  if (!s) return LW_ERROR_USAGE;
   lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
   if (e) return e;
   const lw_offsets *at = &s->model->at;
@@ -342,6 +360,7 @@ int32_t lw_changed_starts(lw_state *s, lw_changed_start *changed, int32_t capaci
 }
 
 lw_status lw_inverse_dynamics(lw_state *s, const double *udot, double *tau) {
+  if (!s) return LW_ERROR_USAGE;
   const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
   if (e) return e;
   lw_state_changed(s, LW_STAGE_CONSTANTS); /* it uses the increments' storage */
@@ -349,6 +368,7 @@ lw_status lw_inverse_dynamics(lw_state *s, const double *udot, double *tau) {
 }
 
 lw_status lw_mass_matrix(lw_state *s, double *matrix) {
+  if (!s) return LW_ERROR_USAGE;
   const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
   if (e) return e;
   const int32_t n = s->model->size.nu;

@@ -10,9 +10,10 @@ struct lw_state {
   const lw_model *base;              /* of those that are closed at first: it has the others, and the transitions */
   struct lw_event_workspace *events; /* see events/discrete_state.h; NULL: there are no transitions */
   const lw_kernels *kernels;         /* double */
-  unsigned char *memory;             /* the snapshot: stage, pivots, reals */
+  unsigned char *memory;             /* the snapshot: stage, origin, pivots, reals */
   unsigned char *complex_memory;     /* the complex block, once it has been needed */
   int32_t *stage;
+  uint32_t *origin; /* checksum of the model, by which a snapshot knows it */
   lw_block block, complex_block;
   lw_dca_workspace dca, complex_dca; /* for divide and conquer, once they have been needed */
   size_t snapshot_size;

@@ -152,6 +152,25 @@ static void write_invalid(const bench *b) {
   EXPECT(lw_state_reset(b->state) == LW_OK && lw_assemble(b->state, 1e-10) == LW_OK);
 }
 
+static void answer_null(const bench *b) {
+  lw_state *state = b->state;
+  const int32_t beyond = b->size.transitions;
+  double number = 0.0;
+  uint32_t offset = 0;
+  lw_field field;
+  EXPECT(lw_state_create(NULL, &state) == LW_ERROR_USAGE && !state);
+  EXPECT(lw_state_create(b->model, NULL) == LW_ERROR_USAGE);
+  EXPECT(lw_model_sizes(NULL).reals == 0 && lw_model_field(NULL, 0, &field) == LW_ERROR_USAGE);
+  EXPECT(lw_state_message(NULL)[0] && !lw_state_reals(NULL) && !lw_state_size(NULL));
+  EXPECT(lw_state_reset(NULL) && lw_evaluate(NULL, LW_STAGE_OUTPUTS) && lw_assemble(NULL, 1e-10));
+  EXPECT(lw_set_reals(NULL, &offset, 1, &number) && lw_get_reals(NULL, &offset, 1, &number));
+  EXPECT(lw_body_motion(NULL, 0, NULL, NULL, NULL, NULL) && lw_event_indicators(NULL, &number));
+  EXPECT(lw_apply_transitions(NULL, &beyond, 1) && lw_next_event_time(NULL, &number));
+  EXPECT(lw_apply_transitions(b->state, &beyond, 1) == LW_ERROR_USAGE);
+  EXPECT(lw_model_field(b->model, lw_field_count(), &field) == LW_ERROR_USAGE);
+  EXPECT(lw_body_motion(b->state, b->size.bodies, NULL, NULL, NULL, NULL) == LW_ERROR_USAGE);
+}
+
 static void save_and_restore(const bench *b) {
   const size_t size = lw_state_size(b->state), n = (size_t)b->size.reals;
   unsigned char *bytes = malloc(size), *shorter = malloc(size - 1);
@@ -165,6 +184,11 @@ static void save_and_restore(const bench *b) {
   memcpy(shorter, bytes, size - 1);
   EXPECT(lw_state_restore(other, shorter, size - 1) != LW_OK);
   EXPECT(lw_state_restore(other, bytes, 0) != LW_OK);
+  memcpy(shorter, bytes, sizeof(int32_t) + sizeof(uint32_t));
+  bytes[sizeof(int32_t)] ^= 1; /* of another model */
+  EXPECT(lw_state_restore(other, bytes, size) == LW_ERROR_USAGE && strstr(lw_state_message(other), "another model"));
+  memcpy(bytes, shorter, sizeof(int32_t) + sizeof(uint32_t));
+  EXPECT(lw_state_restore(other, NULL, size) == LW_ERROR_USAGE);
   EXPECT(lw_state_message(other)[0]);
   EXPECT(same(lw_state_reals(b->state), lw_state_reals(other), n));
   lw_state_free(other);
@@ -713,6 +737,7 @@ static void drive(const char *path) {
     evaluate(&b);
     find_load_equations(&b);
     set_and_get(&b);
+    answer_null(&b);
     save_and_restore(&b);
     differentiate(&b);
     differentiate_indicators(&b);

@@ -14,6 +14,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from linkwork._util.names import suggest
+from linkwork._util.temporary import TemporaryFolder
 from linkwork._util.units import BASE_UNITS
 from linkwork.cosim.system.references import known
 from linkwork.cosim.system.units import UNKNOWN, Unit
@@ -114,7 +115,7 @@ class FmuModel:
     tolerance: float | None = None  # of its default experiment
     tool: str = ""  # the generation tool
     lost: bool = False
-    _unpacked: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
+    _unpacked: TemporaryFolder | None = field(default=None, repr=False)
 
     @property
     def fmi3(self) -> bool:
@@ -159,11 +160,9 @@ class FmuModel:
         from fmpy import extract
 
         self._check_platform()
-        self._unpacked = tempfile.TemporaryDirectory(
-            prefix="linkwork_fmu_", dir=self._writable_folder(), ignore_cleanup_errors=True
-        )
+        self._unpacked = TemporaryFolder("linkwork_fmu_", self._writable_folder())
         try:
-            return Path(extract(self.path, self._unpacked.name))
+            return Path(extract(self.path, self._unpacked.path))
         except Exception as problem:  # any error of zipfile, zlib or FMPy
             raise CosimError(f"the FMU {self.path} cannot be unpacked: {problem}") from problem
 

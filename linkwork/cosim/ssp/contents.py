@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
+from linkwork._util.temporary import TemporaryFolder
 from linkwork.cosim.ssp.archive import Archive
 from linkwork.cosim.ssp.bindings import Bindings
 from linkwork.cosim.ssp.document import STRUCTURE, Document
@@ -16,12 +16,8 @@ from linkwork.cosim.system.definition import Experiment, SystemDefinition
 from linkwork.errors import CosimError
 
 
-class Folder:
-    """A temporary folder that lives as long as it is referred to; copies of a system share it, pickles lose it."""
-
-    def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="linkwork_ssp_", ignore_cleanup_errors=True)
-        self.path = Path(self._folder.name)
+class Folder(TemporaryFolder):
+    """A temporary folder that copies of a system share and pickles lose."""
 
     def __deepcopy__(self, memo: object) -> Folder:
         return self
@@ -34,7 +30,7 @@ def read_into(system: SystemDefinition, path: Path, ssd: str = STRUCTURE) -> Non
     """Bring the contents of an archive into an empty system; see `linkwork.cosim.ssp.read`."""
     if not path.is_file():
         raise CosimError(f"there is no file {path}")
-    folder = Folder()
+    folder = Folder("linkwork_ssp_")
     archive = Archive(str(path), path, folder.path)
     try:
         _fill(system, archive, ssd, folder)
