@@ -1,0 +1,86 @@
+"""Rows of parallelograms (A02 of the IFToMM benchmarks) pass their change point on their branch.
+
+All legs turn alike: the row moves like one pendulum, integrated here by SciPy.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import linkwork as lw
+from support.dae_backends import needs_ida
+
+TIMES = np.linspace(0.0, 1.0, 11)  # the change point is at 0.7177 s
+
+
+def row(n: int) -> lw.Mechanism:
+    mech = lw.Mechanism("row", gravity=(0, -9.81, 0))
+    for k in range(n + 1):
+        inertia = lw.inertia.rod(1, 1, axis="y")
+        mech.add_body(f"v{k}", mass=1, com=(0, 0.5, 0), inertia=inertia, origin=(k, 0, 0))
+        mech.add_joint(f"A{k}", lw.Revolute("z"), "ground", f"v{k}", at=(k, 0, 0))
+    for k in range(n):
+        mech.add_body(f"h{k}", mass=1, com=(0.5, 0, 0), inertia=lw.inertia.rod(1, 1), origin=(k, 1, 0))
+        mech.add_joint(f"B{k}", lw.Revolute("z"), f"v{k}", f"h{k}", at=(k, 1, 0))
+        mech.add_joint(f"C{k}", lw.Revolute("z"), f"h{k}", f"v{k + 1}", at=(k + 1, 1, 0))
+    mech.start(u={"A0": -1.0})
+    return mech
+
+
+@cache
+def model(n: int, method: str) -> lw.Model:
+    return lw.compile(row(n), method)
+
+
+def pendulum(n: int, t: np.ndarray) -> np.ndarray:
+    """The angle of the legs from the vertical."""
+    rate = ((n + 1) / 2 + n) / ((n + 1) / 3 + n) * 9.81
+    found = solve_ivp(lambda t, y: [y[1], rate * np.sin(y[0])], (0, t[-1]), [0, 1], "DOP853", t, rtol=1e-13, atol=1e-14)
+    return found.y[0]
+
+
+def error(n: int, method: str, solver: str, rtol: float, t: np.ndarray = TIMES) -> float:
+    result = lw.simulate(model(n, method), t[-1], t_eval=t, rtol=rtol, solver=solver)
+    assert np.isfinite(result.y).all()
+    angles = [result[f"A{k}.q"] for k in {0, n // 2, n}]
+    return max(np.abs(np.exp(1j * angle) - np.exp(-1j * pendulum(n, t))).max() for angle in angles)
+
+
+@pytest.mark.parametrize("rtol", [1e-3, 1e-5, 1e-7, 1e-9, 1e-11])
+@pytest.mark.parametrize("n", [1, 2, 61, 62, 100])
+def test_rows_of_any_number_at_any_tolerance(n, rtol):
+    assert error(n, "auto", "auto", rtol) < 1e3 * rtol
+
+
+@pytest.mark.parametrize("method", ["rcr", "embedding", "multipliers", "dca"])
+@pytest.mark.parametrize("n", [3, 70])
+def test_every_method(n, method):
+    assert error(n, method, "auto", 1e-7) < 1e-4
+
+
+@pytest.mark.parametrize("solver", ["dopri5", "rodas5p", "RK45", "DOP853", "LSODA", "BDF", "Radau"])
+def test_every_solver(solver):
+    assert error(3, "auto", solver, 1e-7) < 1e-4
+
+
+@needs_ida
+def test_the_solver_of_implicit_equations():
+    assert error(3, "auto", "ida", 1e-7) < 1e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [300, 1000])
+def test_rows_of_many(n):
+    assert error(n, "auto", "auto", 1e-7) < 1e-4
+
+
+def test_multipliers_keep_branch_and_energy_over_many_change_points():
+    t = np.linspace(0, 9.75, 40)
+    result = lw.simulate(model(1, "multipliers"), t[-1], t_eval=t, rtol=1e-9)
+    energy = result["energy.kinetic"] + result["energy.potential"]
+    assert np.ptp(energy) < 1e-5
+    assert error(1, "multipliers", "auto", 1e-9, t) < 1e-4
