@@ -102,7 +102,7 @@ def test_no_warnings(compiler, exported, needs, needs_program, tmp_path):
     else:
         command = [needs_program(compiler), "-fsyntax-only"]
     folder = exported("3.0").folder / "sources"
-    files = [str(folder / name) for name in c_files()]
+    files = [str(folder / name) for name in c_files("3.0")]
     done = subprocess.run([*command, *STRICT, f"-I{folder}", *files], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:3000]
     assert done.stderr == ""
@@ -168,20 +168,36 @@ def test_same_bits_as_ours_without_resources(built):
 # ---- what the library exports ---------------------------------------------------------------------------
 
 
-def functions_of_the_standard(headers: Path) -> set[str]:
-    return {name for v in (2, 3) for name in function_names(reference_text(headers, v), v)}
+def functions_of_the_standard(headers: Path, version: str) -> set[str]:
+    number = int(version[0])
+    return set(function_names(reference_text(headers, number), number))
 
 
 @pytest.mark.slow
 def test_exports_fmi_only(built, needs):
     headers = Path(needs("fmpy").__file__).parent / "c-code"
-    assert linkage(built.library).offers == functions_of_the_standard(headers)
+    assert linkage(built.library).offers == functions_of_the_standard(headers, built.version)
+
+
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+def test_sources_define_the_functions_of_their_version(version, exported):
+    """A library compiled from them would otherwise pass for an FMU of both versions."""
+    folder = exported(version).folder / "sources"
+    defined = {
+        name
+        for file in listed(exported(version))
+        for name in re.findall(r"^\w+ \*?(fmi[23][A-Z]\w+)\(", (folder / file).read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert {name[:4] for name in defined} == {f"fmi{version[0]}"}
+    assert f"fmi{version[0]}DoStep" in defined
+    other = "3" if version == "2.0" else "2"
+    assert not [path for path in folder.rglob("*") if path.name.startswith(f"fmi{other}")]
 
 
 def test_sources_hide_what_is_not_fmi(exported):
     """Each file hides from its first line to its last; clang refuses a push without its pop."""
     folder = exported("3.0").folder / "sources"
-    for name in c_files():
+    for name in c_files("3.0"):
         text = (folder / name).read_text(encoding="utf-8")
         assert text.startswith('#include "fmu_src/source_fmu.h"\n'), name
         assert text.endswith("#pragma GCC visibility pop\n#endif\n"), name
@@ -227,7 +243,7 @@ def test_two_loaded_globally(exported, system, needs, checkout, tmp_path):
     both = [exported("3.0"), Unpacked(path, unpack(path), "3.0", other)]
     compile_ = [sys.executable, "-m", "ziglang", "cc", "-O0", "-fPIC", "-fno-sanitize=undefined"]
     first = both[0].folder / "sources"
-    common = [str(first / name) for name in c_files() if name != "fmu_src/fmu_embedded.c"]
+    common = [str(first / name) for name in c_files("3.0") if name != "fmu_src/fmu_embedded.c"]
     subprocess.run([*compile_, "-c", f"-I{first}", *common], cwd=tmp_path, check=True)
     objects, fmus = [str(one) for one in tmp_path.glob("*.o")], []
     for k, fmu in enumerate(both):

@@ -176,7 +176,7 @@ def export_fmu(
     step = default_step(system, stop_time) if step_size is None else step_size
     experiment = Experiment(stop=float(stop_time), step=float(step), tolerance=float(tolerance))
     with no_collection():
-        compiled = c_files() if sources else ()
+        compiled = c_files(fmi) if sources else ()
         content = describe_system(system, outputs, experiment, chosen, arrays, compiled, inputs, written_for)
         if dae:
             content = _with_dae(content, system)

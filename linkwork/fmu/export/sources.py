@@ -5,7 +5,7 @@ all objects into one folder, so each C file has a name of its own; they know no 
 which also hides all functions but those of FMI, from there to the end of the file.
 """
 
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from linkwork.core.sources import fmu_sources
@@ -29,20 +29,28 @@ def source_files(model: bytes, interface: bytes, identifier: str, fmi: str) -> d
         Version of the standard: that of 2.0 lists what to compile in the model description.
     """
     files = {}
-    for name, path in fmu_sources().items():
+    for name, path in _of_version(fmi).items():
         text = path.read_text(encoding="utf-8")
         if name.endswith(".c"):
             text = _PREFIX + text + _SUFFIX
         files[_place(name)] = text.encode()
     files[_EMBEDDED] = _embedded(model, interface).encode()
     if fmi == "3.0":
-        files["buildDescription.xml"] = _build_description(identifier)
+        files["buildDescription.xml"] = _build_description(identifier, fmi)
     return {f"sources/{name}": text for name, text in files.items()}
 
 
-def c_files() -> list[str]:
+def c_files(fmi: str) -> list[str]:
     """Return the files to compile, by path in the folder `sources`."""
-    return [*(_place(name) for name in fmu_sources() if name.endswith(".c")), _EMBEDDED]
+    return [*(_place(name) for name in _of_version(fmi) if name.endswith(".c")), _EMBEDDED]
+
+
+def _of_version(fmi: str) -> dict[str, Path]:
+    """The sources without the functions of other versions, so that a library exports those of its own alone."""
+    own, all_versions = f"fmu_src/fmi{fmi[0]}", "fmu_src/fmi"
+    return {
+        name: path for name, path in fmu_sources().items() if name.startswith(own) or not name.startswith(all_versions)
+    }
 
 
 def _place(name: str) -> str:
@@ -72,11 +80,11 @@ def _array(name: str, data: bytes) -> str:
     )
 
 
-def _build_description(identifier: str) -> bytes:
+def _build_description(identifier: str, fmi: str) -> bytes:
     root = Element("fmiBuildDescription", fmiVersion="3.0")
     build = SubElement(root, "BuildConfiguration", modelIdentifier=identifier)
     sources = SubElement(build, "SourceFileSet", language="C11")
-    for name in c_files():
+    for name in c_files(fmi):
         SubElement(sources, "SourceFile", name=name)
     SubElement(sources, "IncludeDirectory", name=".")
     SubElement(build, "Library", name="m", external="true", description="the mathematical functions of C")
