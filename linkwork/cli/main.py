@@ -6,11 +6,13 @@ Exit codes: 0 done; 1 failed, with the reason in one line on standard error; 2 w
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any, NamedTuple, TextIO
 
 from linkwork.cli.parser import Parser
@@ -169,7 +171,16 @@ def _show_warning(
     (file or sys.stderr).write(text)
 
 
+def _write_any_text() -> None:
+    """Names in a locale that cannot write them appear escaped; by default the command would end with an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
+            with contextlib.suppress(OSError, ValueError):
+                stream.reconfigure(errors="backslashreplace")
+
+
 def _run(argv: Sequence[str]) -> int:
+    _write_any_text()
     try:
         arguments = make_parser(argv[:1]).parse_args(argv)
         refuse_to_overwrite(arguments)

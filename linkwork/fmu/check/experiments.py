@@ -188,7 +188,7 @@ def _table(fmu: Fmu, file: str, element: ElementTree.Element) -> Table:
 def _read(fmu: Fmu, path: str) -> Table:
     if not fmu.has(path):
         raise Unusable(f"there is no file {path}")
-    with (fmu.folder / path).open(encoding="utf-8-sig", errors="replace", newline="") as file:
+    with fmu.file(path).open(encoding="utf-8-sig", errors="replace", newline="") as file:
         rows = [row for row in csv.reader(file, skipinitialspace=True) if row]
     if len(rows) < 3 or any(len(row) != len(rows[0]) for row in rows):
         raise Unusable(f"{path} needs a header and at least two rows with as many cells as the header")

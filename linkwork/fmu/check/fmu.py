@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,10 +24,15 @@ class Fmu:
     folder: Path
 
     @cached_property
-    def names(self) -> list[str]:
+    def written_names(self) -> list[str]:
         """The files of the archive as it names them, with repetitions; folders are left out."""
         with zipfile.ZipFile(self.path) as archive:
-            return [one.orig_filename for one in archive.infolist() if not one.orig_filename.endswith("/")]
+            return [one.orig_filename for one in archive.infolist() if not one.orig_filename.endswith(("/", "\\"))]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The same with slashes, as importers read them that take backslashes."""
+        return [_with_slashes(name) for name in self.written_names]
 
     @cached_property
     def root(self) -> ElementTree.Element:
@@ -44,7 +50,20 @@ class Fmu:
 
     def xml(self, name: str) -> ElementTree.Element:
         """Another XML file of it."""
-        return ElementTree.parse(self.folder / name).getroot()
+        return ElementTree.parse(self.file(name)).getroot()
+
+    def file(self, name: str) -> Path:
+        """Where a file of the archive lies."""
+        return self.folder / _on_disk(name)
+
+
+def _with_slashes(name: str) -> str:
+    return name.replace("\\", "/")
+
+
+def _on_disk(name: str) -> str:
+    """A name as this process writes it: in UTF-8, also where its locale has ASCII alone."""
+    return os.fsdecode(name.encode("utf-8", "surrogateescape"))
 
 
 def unpack(path: Path, folder: Path) -> Fmu:
@@ -61,7 +80,9 @@ def unpack(path: Path, folder: Path) -> Fmu:
         with zipfile.ZipFile(path) as archive:
             if sum(one.file_size for one in archive.infolist()) > LARGEST:
                 raise FmuError(f"{path} would unpack to more than {LARGEST >> 30} GiB")
-            archive.extractall(folder)  # drops drives, leading slashes and parent folders
+            for one in archive.infolist():
+                one.filename = _on_disk(_with_slashes(one.filename))
+                archive.extract(one, folder)  # drops drives, leading slashes and parent folders
     except (OSError, *ZIP_ERRORS) as problem:
         if isinstance(problem, OSError) and problem.errno is not None:  # of the disk; bzip2 gives no number
             raise

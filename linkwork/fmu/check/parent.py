@@ -54,7 +54,7 @@ def _one_process(fmu: Fmu, names: Sequence[str], limit: float, progress: Progres
     ]
     outcomes: list[Outcome] = []
     with tempfile.TemporaryFile("w+", errors="replace") as said:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, text=True, cwd=fmu.folder)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, encoding="utf-8", cwd=fmu.folder)
         try:
             ended = _listen(process, outcomes, limit, progress)
         finally:

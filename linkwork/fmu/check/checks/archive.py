@@ -17,7 +17,7 @@ _ICONS = "terminalsAndIcons/terminalsAndIcons.xml"
 @check("archive", "safe file names, each once, and modelDescription.xml at the top", essential=True)
 def archive(fmu: Fmu) -> Iterator[Finding]:
     """Look at the names in the archive."""
-    for name in fmu.names:
+    for name in fmu.written_names:
         parts = PurePosixPath(name).parts
         if "\\" in name:
             yield error(f"the file name {name!r} has a backslash; write '/'")

@@ -67,7 +67,7 @@ def exports(fmu: Fmu) -> Iterator[Finding]:
     """Compare the symbols with the standard's list, in libraries of Linux."""
     for where in _of_linux(fmu):
         try:
-            have = read_elf(fmu.folder / where).exports
+            have = read_elf(fmu.file(where)).exports
         except ValueError as problem:
             yield error(f"{where} cannot be read: {problem}")
             continue
@@ -79,7 +79,7 @@ def needs(fmu: Fmu) -> Iterator[Finding]:
     """Look at needed libraries and versions, in libraries of Linux."""
     for where in _of_linux(fmu):
         try:
-            library = read_elf(fmu.folder / where)
+            library = read_elf(fmu.file(where))
         except ValueError:
             continue  # the check of exports reports it
         beside = {PurePosixPath(name).name for name in fmu.names}
@@ -125,13 +125,13 @@ def _of_linux(fmu: Fmu) -> list[str]:
 
 def _magic(fmu: Fmu, where: str, platform: tuple[str, str]) -> Iterator[Finding]:
     architecture, system = platform
-    start = (fmu.folder / where).read_bytes()[:4]
+    start = fmu.file(where).read_bytes()[:4]
     is_kind = {"linux": start == b"\x7fELF", "windows": start[:2] == b"MZ", "darwin": start in _MACH_O}
     if not is_kind[system]:
         yield error(f"{where} is no shared library of {system}; build it for {architecture}-{system}")
     elif system == "linux":
         try:
-            machine = read_elf(fmu.folder / where).machine
+            machine = read_elf(fmu.file(where)).machine
         except ValueError:
             return
         if machine != architecture:
