@@ -16,6 +16,7 @@ typedef int flag;
 typedef bool flag;
 #endif
 #define OK 0
+#define DISCARD 2
 #define ERROR 3
 #define TOKEN "{12345678-1234-1234-1234-123456789abc}"
 
@@ -166,6 +167,15 @@ static void advance(model *m, double h) {
     x[X] = a[0] + d * x[DX], x[V] = a[1] + d * x[DV];
     x[U] += d * m->rate;
   }
+#endif
+}
+
+/* The FMU ends the simulation itself, as one does whose content is used up. */
+static bool ends(double time) {
+#ifdef ENDS
+  return time > 0.055;
+#else
+  return (void)time, false;
 #endif
 }
 
@@ -376,12 +386,14 @@ int fmi2GetDerivatives(void *m, double *x, size_t n) { return read_values(m, (re
 int fmi2NewDiscreteStates(void *m, event_info *e) {
   return memset(e, 0, sizeof *e), e->values = CHANGED, e->needed = update(m), OK;
 }
-int fmi2DoStep(void *m, double t, double h, int p) { return (void)p, do_step(m, t, h); }
+int fmi2DoStep(void *m, double t, double h, int p) { return (void)p, ends(t + h) ? DISCARD : do_step(m, t, h); }
+int fmi2GetBooleanStatus(void *m, int kind, int *value) { return (void)m, (void)kind, *value = 1, OK; }
+int fmi2GetRealStatus(void *m, int kind, double *value) { return (void)kind, *value = ((model *)m)->value[TIME], OK; }
 STUB(GetInteger)
 STUB(GetBoolean)
 STUB(GetString)
-STUB(SetInteger) STUB(SetBoolean) STUB(SetString) STUB(CancelStep) STUB(GetStatus) STUB(GetRealStatus)
-    STUB(GetIntegerStatus) STUB(GetBooleanStatus) STUB(GetStringStatus)
+STUB(SetInteger)
+STUB(SetBoolean) STUB(SetString) STUB(CancelStep) STUB(GetStatus) STUB(GetIntegerStatus) STUB(GetStringStatus)
 
 #else
 
@@ -404,7 +416,9 @@ int fmi3EnterInitializationMode(void *m, bool a, double b, double start, bool c,
 int fmi3SetDebugLogging(void *m, bool l, size_t n, const char *const c[]) {
   return (void)m, (void)l, (void)n, (void)c, OK;
 }
-int fmi3GetFloat64(void *m, const ref *r, size_t n, double *x, size_t nx) { return (void)nx, read_variables(m, r, n, x); }
+int fmi3GetFloat64(void *m, const ref *r, size_t n, double *x, size_t nx) {
+  return (void)nx, read_variables(m, r, n, x);
+}
 int fmi3SetFloat64(void *m, const ref *r, size_t n, const double *x, size_t nx) {
   return (void)nx, write_values(m, r, n, x);
 }
@@ -486,7 +500,8 @@ static double tell(model *m, double t, double h) {
 }
 
 int fmi3DoStep(void *m, double t, double h, bool p, bool *a, bool *b, bool *early, double *last) {
-  (void)p, *a = *b = false;
+  (void)p, *a = false;
+  *b = ends(t + h);
   const double length = tell(m, t, h);
   *early = length < h;
   const int status = do_step(m, t, length);
@@ -502,12 +517,13 @@ int fmi3DoStep(void *m, double t, double h, bool p, bool *a, bool *b, bool *earl
 STUB(GetFloat32)
 STUB(GetInt8)
 STUB(GetUInt8)
-STUB(GetInt16) STUB(GetUInt16) STUB(GetInt32) STUB(GetUInt32) STUB(GetInt64) STUB(GetUInt64) STUB(GetBoolean)
-    STUB(GetString) STUB(GetBinary) STUB(GetClock) STUB(SetFloat32) STUB(SetInt8) STUB(SetUInt8) STUB(SetInt16)
-        STUB(SetUInt16) STUB(SetInt32) STUB(SetUInt32) STUB(SetInt64) STUB(SetUInt64) STUB(SetBoolean) STUB(SetString)
-            STUB(SetBinary) STUB(SetClock) STUB(EnterConfigurationMode) STUB(ExitConfigurationMode)
-                STUB(GetIntervalDecimal) STUB(GetIntervalFraction) STUB(GetShiftDecimal) STUB(GetShiftFraction)
-                    STUB(SetIntervalDecimal) STUB(SetIntervalFraction) STUB(SetShiftDecimal) STUB(SetShiftFraction)
-                        STUB(EvaluateDiscreteStates) STUB(ActivateModelPartition)
+STUB(GetInt16)
+STUB(GetUInt16) STUB(GetInt32) STUB(GetUInt32) STUB(GetInt64) STUB(GetUInt64) STUB(GetBoolean) STUB(GetString)
+    STUB(GetBinary) STUB(GetClock) STUB(SetFloat32) STUB(SetInt8) STUB(SetUInt8) STUB(SetInt16) STUB(SetUInt16)
+        STUB(SetInt32) STUB(SetUInt32) STUB(SetInt64) STUB(SetUInt64) STUB(SetBoolean) STUB(SetString) STUB(SetBinary)
+            STUB(SetClock) STUB(EnterConfigurationMode) STUB(ExitConfigurationMode) STUB(GetIntervalDecimal)
+                STUB(GetIntervalFraction) STUB(GetShiftDecimal) STUB(GetShiftFraction) STUB(SetIntervalDecimal)
+                    STUB(SetIntervalFraction) STUB(SetShiftDecimal) STUB(SetShiftFraction) STUB(EvaluateDiscreteStates)
+                        STUB(ActivateModelPartition)
 
 #endif

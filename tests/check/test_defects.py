@@ -120,6 +120,15 @@ def test_two_true_rates_are_no_finding(tmp_path):
     assert check_fmu(oscillator(tmp_path, "3.0", "DECLARES_2"), only=["abilities", "rates"]).findings() == []
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_fmu_may_end_the_simulation(version, tmp_path):
+    """By terminateSimulation, or by a discarded step that it explains: a note, and the run is followed no further."""
+    checks = ["steps", "step-size", "inputs", "snapshots", "abilities", "rates"]
+    report = check_fmu(oscillator(tmp_path, version, "ENDS"), only=checks)
+    assert report.passed, report
+    assert any("ends the simulation at t = 0.0" in one.text for one in report.findings())
+
+
 def test_small_differences_of_small_values_are_no_finding(tmp_path):
     """Next to a nominal value of 1 they are rounding; with a nominal value of their size they are not."""
     assert check_fmu(oscillator(tmp_path, "3.0", "EULER", "TINY"), only=["step-size"]).findings() == []

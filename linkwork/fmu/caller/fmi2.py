@@ -76,7 +76,13 @@ class Fmi2Instance(FmuInstance):
     # ---- steps
 
     def step(self, time: float, length: float) -> Outcome:
-        status = self._do_step(self.component, time, length, 0)
+        try:
+            status = self._do_step(self.component, time, length, 0)
+        except FMICallException as problem:  # a traced call
+            ended = problem.status == DISCARD and self._discarded(time, length)
+            if ended and ended.terminate:
+                return ended
+            raise
         if status == DISCARD:
             return self._discarded(time, length)
         check(status, "fmi2DoStep")

@@ -323,9 +323,15 @@ class FmuInstance(ABC):
         """The event indicators."""
         return self._vector(self.fmpy.getEventIndicators, n)
 
-    def completed_integrator_step(self) -> None:
-        """Report that a step of the integrator is complete."""
-        self.fmpy.completedIntegratorStep()
+    def completed_integrator_step(self) -> tuple[bool, bool]:
+        """Report that a step of the integrator is complete.
+
+        Returns
+        -------
+        whether the FMU requests Event Mode, and whether it requests the end of the simulation
+        """
+        event, terminate = self.fmpy.completedIntegratorStep()
+        return bool(event), bool(terminate)
 
     def counts(self) -> tuple[int, int]:
         """The numbers of continuous states and of event indicators, as the library reports them (FMI 3.0)."""

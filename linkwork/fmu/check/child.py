@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from linkwork.fmu.caller.library import NotLoaded
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.instance import EndlessEvent
+from linkwork.fmu.check.instance import EndlessEvent, EndOfSimulation
 from linkwork.fmu.check.registry import Check, all_checks
 from linkwork.fmu.check.report import NotApplicable
 
@@ -47,6 +47,8 @@ def _run(check: Check, fmu: Fmu, out: IO[str]) -> bool:
     except NotLoaded as problem:
         _report(out, level="error", text=str(problem))
         return False
+    except EndOfSimulation as end:
+        _report(out, level="note", text=str(end))
     except EndlessEvent:
         _report(out, level="error", text="discrete states request another update for ever; let them converge")
     except Exception as problem:  # any error of a call is a finding, not an end

@@ -21,6 +21,10 @@ class EndlessEvent(Exception):
     """Discrete states request another iteration without end."""
 
 
+class EndOfSimulation(Exception):
+    """The FMU requests the end of the simulation, which is its right; the text tells when."""
+
+
 class Instance:
     """One instance; messages of the FMU are kept in `messages`. `options` are those of FMI 3.0 in Co-Simulation.
 
@@ -70,6 +74,7 @@ class Instance:
         for _ in range(MOST_ITERATIONS):
             update = self.fmu.update_discrete_states()
             changed |= update.changed
+            self._end_if(update.terminate)
             if not update.needed:
                 return changed
         raise EndlessEvent
@@ -80,6 +85,20 @@ class Instance:
         changed = self.update_discrete_states()
         self.fmu.enter_continuous_time_mode()
         return changed
+
+    def completed_step(self) -> None:
+        """Report that a step of the integrator is complete.
+
+        Raises
+        ------
+        EndOfSimulation
+            If the FMU requests it.
+        """
+        self._end_if(self.fmu.completed_integrator_step()[1])
+
+    def _end_if(self, terminate: bool) -> None:
+        if terminate:
+            raise EndOfSimulation(f"the FMU ends the simulation at t = {self.time:.9g}; what follows is not checked")
 
     # ---- values
 
@@ -121,6 +140,7 @@ class Instance:
         """Do a step; return the FMU's report: whether it ended early, and the time reached."""
         outcome = self.fmu.step(self.time, length)
         self.time = outcome.reached
+        self._end_if(outcome.terminate)
         return outcome.early, self.fmu.reported_time
 
     # ---- derivatives

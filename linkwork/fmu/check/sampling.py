@@ -75,7 +75,7 @@ def creep(instance: Instance, length: float, count: int = STEPS) -> list[list[fl
         time, x = small_step(instance, length)
         instance.set_time(time)
         instance.fmu.set_continuous_states(x)
-        instance.fmu.completed_integrator_step()
+        instance.completed_step()
         rows.append(x + instance.derivatives())
     return rows
 

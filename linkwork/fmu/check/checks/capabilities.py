@@ -8,7 +8,7 @@ from typing import Any
 
 from linkwork.fmu.check.differences import POINTS, wrong_slope
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.instance import Instance, references, runnable, running
+from linkwork.fmu.check.instance import EndOfSimulation, Instance, references, runnable, running
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error, note
 from linkwork.fmu.check.sampling import MOST, real_inputs, spread, step_length, watched
@@ -41,6 +41,8 @@ def abilities(fmu: Fmu) -> Iterator[Finding]:
             for said in attempt(fmu):
                 level = note if isinstance(said, _Remark) else error
                 yield level(f"it declares {name}, but {said}")
+        except EndOfSimulation:
+            raise
         except Exception as problem:  # a status other than OK
             said = "; ".join(getattr(problem, "__notes__", ()))
             yield error(f"it declares {name}, but {problem}" + (f" The FMU reports: {said}" if said else ""))

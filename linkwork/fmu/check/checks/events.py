@@ -115,7 +115,7 @@ def _to_crossing(instance: Instance) -> int | None:
                 middle = 0.5 * (low + high)
                 low, high = (low, middle) if _crossed(z0, go(middle)) is not None else (middle, high)
             return (_crossed(z0, go(high)) or 0) + 1
-        instance.fmu.completed_integrator_step()
+        instance.completed_step()
     return None
 
 
