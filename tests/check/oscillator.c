@@ -194,6 +194,9 @@ static int do_step(model *m, double time, double h) {
 #ifdef FAILS
   return ERROR;
 #endif
+#ifdef FIXED
+  if (fabs(h / 0.01 - round(h / 0.01)) > 1e-6) return ERROR;
+#endif
 #ifdef TRUNCATED
   const double end = 1e-3 * floor((time + h) / 1e-3 + 1e-9);
 #else
@@ -518,12 +521,13 @@ STUB(GetFloat32)
 STUB(GetInt8)
 STUB(GetUInt8)
 STUB(GetInt16)
-STUB(GetUInt16) STUB(GetInt32) STUB(GetUInt32) STUB(GetInt64) STUB(GetUInt64) STUB(GetBoolean) STUB(GetString)
-    STUB(GetBinary) STUB(GetClock) STUB(SetFloat32) STUB(SetInt8) STUB(SetUInt8) STUB(SetInt16) STUB(SetUInt16)
-        STUB(SetInt32) STUB(SetUInt32) STUB(SetInt64) STUB(SetUInt64) STUB(SetBoolean) STUB(SetString) STUB(SetBinary)
-            STUB(SetClock) STUB(EnterConfigurationMode) STUB(ExitConfigurationMode) STUB(GetIntervalDecimal)
-                STUB(GetIntervalFraction) STUB(GetShiftDecimal) STUB(GetShiftFraction) STUB(SetIntervalDecimal)
-                    STUB(SetIntervalFraction) STUB(SetShiftDecimal) STUB(SetShiftFraction) STUB(EvaluateDiscreteStates)
+STUB(GetUInt16)
+STUB(GetInt32) STUB(GetUInt32) STUB(GetInt64) STUB(GetUInt64) STUB(GetBoolean) STUB(GetString) STUB(GetBinary)
+    STUB(GetClock) STUB(SetFloat32) STUB(SetInt8) STUB(SetUInt8) STUB(SetInt16) STUB(SetUInt16) STUB(SetInt32)
+        STUB(SetUInt32) STUB(SetInt64) STUB(SetUInt64) STUB(SetBoolean) STUB(SetString) STUB(SetBinary) STUB(SetClock)
+            STUB(EnterConfigurationMode) STUB(ExitConfigurationMode) STUB(GetIntervalDecimal) STUB(GetIntervalFraction)
+                STUB(GetShiftDecimal) STUB(GetShiftFraction) STUB(SetIntervalDecimal) STUB(SetIntervalFraction)
+                    STUB(SetShiftDecimal) STUB(SetShiftFraction) STUB(EvaluateDiscreteStates)
                         STUB(ActivateModelPartition)
 
 #endif

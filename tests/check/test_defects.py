@@ -121,6 +121,16 @@ def test_two_true_rates_are_no_finding(tmp_path):
 
 
 @pytest.mark.parametrize("version", VERSIONS)
+def test_steps_are_multiples_of_a_fixed_one(version, tmp_path):
+    """The FMU refuses all others; half of the fixed step would be one."""
+    report = check_fmu(oscillator(tmp_path, version, "FIXED"), skip=["memory", "simulation"])
+    assert report.findings() == []
+    absent = {outcome.name for outcome in report.outcomes if outcome.skipped}
+    assert {"steps", "step-size"} <= absent
+    assert not {"abilities", "inputs", "snapshots", "reference-run"} & absent
+
+
+@pytest.mark.parametrize("version", VERSIONS)
 def test_an_fmu_may_end_the_simulation(version, tmp_path):
     """By terminateSimulation, or by a discarded step that it explains: a note, and the run is followed no further."""
     checks = ["steps", "step-size", "inputs", "snapshots", "abilities", "rates"]

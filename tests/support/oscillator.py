@@ -57,7 +57,7 @@ def reference() -> dict[str, str]:
 
 
 def description(version: str, *defects: str) -> str:
-    """Its model description, in which some defects are as well: `DECLARES_2`, `NO_MODEL_EXCHANGE` and `NOMINAL`."""
+    """Its model description, in which some defects are as well: `DECLARES_2`, `NO_MODEL_EXCHANGE`, `NOMINAL` and `FIXED`."""
     order = 2 if "DECLARES_2" in defects else 1
     exchange = "NO_MODEL_EXCHANGE" not in defects
     two = version == "2.0"
@@ -76,6 +76,9 @@ def description(version: str, *defects: str) -> str:
             'providesPerElementDependencies="true"'
         )
     )
+    if "FIXED" in defects:
+        fixed = "" if two else 'fixedInternalStepSize="0.01" '
+        steps = steps.replace('canHandleVariableCommunicationStepSize="true" ', fixed)
     root = f'guid="{TOKEN}" numberOfEventIndicators="1"' if two else f'instantiationToken="{TOKEN}"'
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from linkwork.fmu.check.instance import Instance
-from linkwork.fmu.description import Description, Number, Variable
+from linkwork.fmu.description import Description, Number, Variable, as_number
 
 Item = TypeVar("Item")
 MOST = 200  # variables that are read at a time
@@ -36,12 +36,29 @@ def real_inputs(one: Description) -> list[Variable]:
 
 
 def step_length(one: Description) -> float:
-    """The communication step that suits it, in the unit of time."""
-    given = one.experiment
-    if given["stepSize"] and given["stepSize"] > 0:
-        return given["stepSize"]
+    """The communication step that suits it, in the unit of time: a multiple of its internal step if that is fixed."""
+    given, fixed = one.experiment, fixed_step(one)
     stop, start = given["stopTime"], given["startTime"] or 0.0
-    return (stop - start) / 100 if stop is not None and stop > start else 0.01
+    length = (stop - start) / 100 if stop is not None and stop > start else 0.01
+    if given["stepSize"] and given["stepSize"] > 0:
+        length = given["stepSize"]
+    return max(1, round(length / fixed)) * fixed if fixed else length
+
+
+def fixed_step(one: Description) -> float | None:
+    """The fixed internal step of Co-Simulation, which FMI 3.0 declares; None: there is none."""
+    value = as_number(one.kinds["CS"].get("fixedInternalStepSize")) if "CS" in one.kinds else None
+    return value if value and value > 0 else None
+
+
+def takes_any_step(one: Description) -> bool:
+    """Whether communication steps may have any length, and vary."""
+    return one.able("CS", "canHandleVariableCommunicationStepSize") and fixed_step(one) is None
+
+
+def short_step(one: Description) -> float:
+    """Half of the suitable communication step where that is allowed."""
+    return step_length(one) / 2 if takes_any_step(one) else step_length(one)
 
 
 def bits(values: Sequence[float]) -> bytes:

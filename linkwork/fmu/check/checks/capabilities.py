@@ -11,7 +11,7 @@ from linkwork.fmu.check.fmu import Fmu
 from linkwork.fmu.check.instance import EndOfSimulation, Instance, references, runnable, running
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error, note
-from linkwork.fmu.check.sampling import MOST, real_inputs, spread, step_length, watched
+from linkwork.fmu.check.sampling import MOST, real_inputs, short_step, spread, step_length, takes_any_step, watched
 from linkwork.fmu.description import Description, Variable
 
 _UPDATES = "providesIntermediateUpdate"
@@ -79,7 +79,7 @@ def _on_a_line(
     fmu: Fmu, inputs: list[Variable], variables: list[Variable], parts: int, begin: float, end: float
 ) -> list[float]:
     """Values after inputs that go from their begin to their end in a step, or in parts of it."""
-    length, n = 5 * step_length(fmu.description), sum(map(fmu.description.size, inputs))
+    length, n = 4 * step_length(fmu.description), sum(map(fmu.description.size, inputs))
     with running(fmu, "CS") as instance:
         for part in range(parts):
             instance.set(inputs, [begin + part / parts * (end - begin)] * n)
@@ -91,7 +91,7 @@ def _on_a_line(
 
 def _rates(fmu: Fmu) -> Iterator[str]:
     """Each derivative of outputs up to the declared order against differences of the one before."""
-    one, h = fmu.description, step_length(fmu.description) / 2
+    one, h = fmu.description, short_step(fmu.description)
     highest = int(one.kinds["CS"].get(_RATES, "0"))
     outputs = [v for v in one.variables if v.causality == "output" and v.real and v.variability == "continuous"]
     outputs = spread([v for v in outputs if not v.dimensions], MOST)
@@ -99,7 +99,8 @@ def _rates(fmu: Fmu) -> Iterator[str]:
         return
     found: list[list[list[float]]] = [[] for _ in range(highest + 1)]  # by order and time
     with running(fmu, "CS") as instance:
-        instance.step(2 * h)
+        for _ in range(2):
+            instance.step(h)
         for _ in range(POINTS):
             instance.step(h)
             found[0].append(instance.get(outputs))
@@ -167,7 +168,7 @@ def _early(fmu: Fmu) -> Iterator[str]:
         early, reached = instance.step(goal - instance.time)
         if asked and not (early and asked[0] <= reached < goal):
             yield f"a step to {goal:g}, asked to end at {asked[0]:g}, continued to {reached:g} (earlyReturn {early})"
-        if early:
+        if early and takes_any_step(fmu.description):
             instance.step(goal - reached)
 
 
@@ -203,8 +204,10 @@ def _values(instance: Instance, variables: list[Variable]) -> list[tuple[Variabl
 
 def _long(one: Description) -> float:
     start, stop = one.experiment["startTime"] or 0.0, one.experiment["stopTime"]
-    length = _STEPS * step_length(one)
-    return min(length, 0.9 * (stop - start)) if stop is not None and stop > start else length
+    step, count = step_length(one), _STEPS
+    if stop is not None and stop > start:
+        count = max(1, min(count, int(0.9 * (stop - start) / step)))
+    return count * step
 
 
 _ATTEMPTS: list[tuple[str, Callable[[Fmu], Iterator[str]]]] = [

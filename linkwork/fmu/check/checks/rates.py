@@ -9,7 +9,7 @@ from linkwork.fmu.check.fmu import Fmu
 from linkwork.fmu.check.instance import runnable, running
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error, warning
-from linkwork.fmu.check.sampling import MOST, creep, spread, step_length, steps
+from linkwork.fmu.check.sampling import MOST, creep, short_step, spread, step_length, steps
 from linkwork.fmu.description import Description, Variable
 
 _SAME, _ZERO = 1e-9, 1e-12  # relative to the size of a value, and to the nominal value
@@ -53,14 +53,15 @@ def _same(
 
 
 def _in_co_simulation(fmu: Fmu) -> Iterator[Finding]:
-    one, h = fmu.description, step_length(fmu.description) / 2
+    one, h = fmu.description, short_step(fmu.description)
     found = [(v, one.find(v.given["derivative"])) for v in one.variables if v.given.get("derivative") is not None]
     pairs = spread([(v, state) for v, state in found if state and _scalar(v) and _scalar(state)], MOST)
     if not pairs:
         raise NotApplicable("no variable is declared as a derivative")
     both = [variable for pair in pairs for variable in pair]
     with running(fmu, "CS") as instance:
-        instance.step(2 * h)
+        for _ in range(2):
+            instance.step(h)
         rows = steps(instance, both, h, POINTS)
     columns = list(zip(*rows, strict=True))
     for (derivative, state), rate, values in zip(pairs, columns[::2], columns[1::2], strict=True):

@@ -25,6 +25,7 @@ from linkwork.fmu.check.fmu import Fmu
 from linkwork.fmu.check.instance import Instance, has_cvode, runnable, running
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error, note, warning
+from linkwork.fmu.check.sampling import takes_any_step
 from linkwork.fmu.description import REALS, Number
 
 _MOST = 5  # variables that are reported
@@ -139,7 +140,7 @@ def _co_simulation(fmu: Fmu, one: Experiment, inputs: Mapping[str, Number], resu
     """Step from row to row; an input that changes is set to its value in the middle of each part of a step."""
     times = sorted({t for t in one.results.times if t <= one.stop * (1 + _SAME)})
     varies = one.inputs is not None and any(min(v) < max(v) for v in one.inputs.columns.values())
-    parts = _PARTS if varies and fmu.description.able("CS", "canHandleVariableCommunicationStepSize") else 1
+    parts = _PARTS if varies and takes_any_step(fmu.description) else 1
     samples: Samples = {}
     with running(fmu, "CS", started=False) as instance:
         instance.time = one.start

@@ -9,7 +9,7 @@ from linkwork.fmu.check.fmu import Fmu
 from linkwork.fmu.check.instance import Instance, runnable, running
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error, warning
-from linkwork.fmu.check.sampling import STEPS, bits, real_inputs, step_length, steps, watched
+from linkwork.fmu.check.sampling import STEPS, bits, real_inputs, step_length, steps, takes_any_step, watched
 from linkwork.fmu.description import Variable
 
 _VARIABLE = "canHandleVariableCommunicationStepSize"
@@ -21,6 +21,8 @@ def _variable_steps(fmu: Fmu) -> None:
     runnable(fmu, "CS", why="no Co-Simulation")
     if not fmu.description.able("CS", _VARIABLE):
         raise NotApplicable(f"it does not declare {_VARIABLE}")
+    if not takes_any_step(fmu.description):
+        raise NotApplicable("its internal step is fixed, and communication steps are multiples of it")
 
 
 @check("steps", "a step ends exactly where it is asked to, whatever its length", dynamic=True)
