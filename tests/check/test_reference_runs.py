@@ -3,11 +3,14 @@
 import importlib
 import zipfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 import linkwork as lw
 from linkwork.fmu.check import check_fmu
+from linkwork.fmu.check.experiments import numbers_of
+from linkwork.fmu.description import Description
 from support.latched import pendulum
 
 CHECKS = ["related-files", "reference-run"]
@@ -130,3 +133,48 @@ def test_a_role_that_the_draft_does_not_have_is_an_error(tmp_path):
 def test_an_fmu_without_one_is_skipped(tmp_path):
     report = check_fmu(lw.export_fmu(pendulum(), tmp_path / "it.fmu", reference=False), only=CHECKS)
     assert all("no extra/org.fmi-standard.fmi-ls-ref" in (report[one].skipped or "") for one in CHECKS)
+
+
+def test_arrays_in_cells_are_compared_element_by_element(tmp_path):
+    mechanism = importlib.import_module("four_bar").mechanism()
+    path = lw.export_fmu(mechanism, tmp_path / "it.fmu", outputs=["A.q", "coupler.r"], arrays=True)
+    rows = [line.split(",") for line in content(path, "reference_out.csv").decode().splitlines()]
+    elements = [rows[0].index(f"coupler.r[{k}]") for k in (1, 2, 3)]
+
+    def whole(by: float) -> bytes:
+        moved = [" ".join(repr(float(row[i]) + by * (k == 4)) for i in elements) for k, row in enumerate(rows[1:])]
+        lines = [f"{row[0]},{cell}" for row, cell in zip(rows[1:], moved, strict=True)]
+        return "\n".join(["time,coupler.r", *lines]).encode()
+
+    assert texts(changed(path, reference_out_csv=whole(0.0))) == []
+    found = texts(changed(path, reference_out_csv=whole(0.1)))
+    assert len(found) == 6
+    assert all("coupler.r[" in one and "at t = 0.2" in one for one in found)
+    ragged = b"time,coupler.r\n0,1 2 3\n1,1 2\n"
+    assert any("other counts of numbers" in one for one in texts(changed(path, reference_out_csv=ragged)))
+
+
+def test_columns_of_strings_are_noted(tmp_path):
+    path = lw.export_fmu(pendulum(), tmp_path / "it.fmu")
+    lines = content(path, "reference_out.csv").decode().splitlines()
+    named = "\n".join([f"{lines[0]},label", *(f"{line},a text" for line in lines[1:])]).encode()
+    path = changed(path, reference_out_csv=named)
+    assert any("a cell that is no number" in one for one in texts(path))  # there is no variable of this name
+    target = tmp_path / "with_string.fmu"
+    variable = b'<String name="label" valueReference="99999" causality="local"/></ModelVariables>'
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(target, "w") as copy:
+        for one in archive.infolist():
+            data = archive.read(one)
+            if one.filename == "modelDescription.xml":
+                data = data.replace(b"</ModelVariables>", variable)
+            copy.writestr(one.filename, data)
+    assert texts(target) == ["note: in the run 'reference' strings are not compared: label"]
+
+
+def test_elements_of_matrices_have_two_indices():
+    xml = (
+        '<fmiModelDescription fmiVersion="3.0"><ModelVariables><Float64 name="m" valueReference="1">'
+        '<Dimension start="2"/><Dimension start="3"/></Float64></ModelVariables></fmiModelDescription>'
+    )
+    found = numbers_of(Description(ElementTree.fromstring(xml)), ["m[2,1]", "m[4]", "m[1,3]"])
+    assert [found[name].index for name in ("m[2,1]", "m[4]", "m[1,3]")] == [3, 3, 2]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree
 
@@ -37,10 +37,14 @@ class Unusable(Exception):
 
 @dataclass(frozen=True)
 class Table:
-    """Columns by the name of the variable, at ascending times; a time may occur twice, before and after an event."""
+    """Columns by the name of the variable, at ascending times; a time may occur twice, before and after an event.
+
+    `texts` are the names of columns of strings, which have no numbers.
+    """
 
     times: list[float]
     columns: dict[str, list[float]]
+    texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -192,14 +196,31 @@ def _read(fmu: Fmu, path: str) -> Table:
         rows = [row for row in csv.reader(file, skipinitialspace=True) if row]
     if len(rows) < 3 or any(len(row) != len(rows[0]) for row in rows):
         raise Unusable(f"{path} needs a header and at least two rows with as many cells as the header")
+    strings = {v.name for v in fmu.description.variables if v.type == "String"}
+    strings |= {alias.name for v in fmu.description.variables if v.type == "String" for alias in v.aliases}
+    header, cells = rows[0], list(zip(*rows[1:], strict=True))
+    columns: dict[str, list[float]] = {}
     try:
-        columns = [[_number(row[i]) for row in rows[1:]] for i in range(len(rows[0]))]
+        times = [_number(cell) for cell in cells[0]]  # whatever its name
+        for name, column in zip(header[1:], cells[1:], strict=True):
+            if name not in strings:
+                columns |= _columns(name, column)
     except ValueError as problem:
         raise Unusable(f"{path} has a cell that is no number: {problem}") from None
-    times = columns[0]  # whatever its name
     if any(b < a for a, b in pairwise(times)):
         raise Unusable(f"the times in {path} do not ascend")
-    return Table(times, dict(zip(rows[0][1:], columns[1:], strict=True)))
+    return Table(times, columns, tuple(name for name in header[1:] if name in strings))
+
+
+def _columns(name: str, cells: Sequence[str]) -> dict[str, list[float]]:
+    """The column of a scalar, or those of the elements of an array, whose cells have all of them."""
+    rows = [[_number(part) for part in cell.split()] or [_number(cell)] for cell in cells]
+    count = len(rows[0])
+    if any(len(row) != count for row in rows):
+        raise ValueError(f"{name!r} has cells with {count} and with other counts of numbers")
+    if count == 1:
+        return {name: [row[0] for row in rows]}
+    return {f"{name}[{k + 1}]": [row[k] for row in rows] for k in range(count)}
 
 
 def _number(cell: str) -> float:
@@ -228,6 +249,10 @@ def numbers_of(one: Description, names: list[str]) -> dict[str, Number]:
     known = {number.name: number for number in one.numbers(scalars)}
     for variable in scalars:
         known |= {alias.name: known[variable.name] for alias in variable.aliases if variable.name in known}
+        if len(shape := one.shape(variable)) > 1:
+            places = product(*(range(1, size + 1) for size in shape))
+            elements = [f"{variable.name}[{','.join(map(str, place))}]" for place in places]
+            known |= {name: known[f"{variable.name}[{k}]"] for k, name in enumerate(elements, start=1)}
     missing = [name for name in names if name not in known]
     if missing:
         raise Unusable(f"the FMU has no number {missing[0]!r}")

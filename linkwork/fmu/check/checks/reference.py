@@ -75,12 +75,20 @@ def reference_run(fmu: Fmu) -> Iterator[Finding]:
                 yield warning(str(one))
                 continue
             compared = True
+            yield from _texts(one)
             for kind in kinds:
                 yield from _compare(fmu, kind, one)
     except Unusable as problem:
         raise NotApplicable(str(problem)) from None
     if not compared:
         raise NotApplicable("it carries no results in CSV")
+
+
+def _texts(one: Experiment) -> Iterator[Finding]:
+    if one.inputs is not None and one.inputs.texts:
+        yield note(f"the run {one.name!r} is repeated without its inputs of strings: {', '.join(one.inputs.texts)}")
+    if one.results.texts:
+        yield note(f"in the run {one.name!r} strings are not compared: {', '.join(one.results.texts)}")
 
 
 def _needs_manifest(fmu: Fmu) -> None:
