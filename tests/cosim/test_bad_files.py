@@ -79,9 +79,9 @@ def test_a_model_description_that_is_no_xml(sound, tmp_path):
     refused(path, "cannot be read", "'linkwork check' lists the problems")
 
 
-def test_model_exchange_only(sound, tmp_path):
-    path = rewritten(sound, tmp_path / "me.fmu", "<CoSimulation ", "<ModelExchange ")
-    refused(path, "offers no Co-Simulation", "export it for")
+def test_scheduled_execution_only(sound, tmp_path):
+    path = rewritten(sound, tmp_path / "se.fmu", "<CoSimulation ", "<ScheduledExecution ")
+    refused(path, "offers no Co-Simulation and no Model Exchange", "export it for")
 
 
 def test_fmi_1(sound, tmp_path):

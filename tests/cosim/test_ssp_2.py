@@ -311,7 +311,6 @@ S = typed("Float64s_out", "output", "Float64", three_of(3))
             body(one("a", S + U), links=connection("a/Float64s_out", "a/u", more='endIndices="0 1"')),
             "remove endIndices",
         ),
-        (body(one("a", Z, more='implementation="ModelExchange"')), "'ModelExchange' is not supported, only Co-Sim"),
         (body(one("a", Z, more='implementation="ScheduledExecution"')), "'ScheduledExecution' is not supported"),
         (body('<ssd:Component name="a"/>'), "<Component> 'a': it has no source, and nothing to run"),
         (

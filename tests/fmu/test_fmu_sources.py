@@ -186,7 +186,9 @@ def test_sources_define_the_functions_of_their_version(version, exported):
     defined = {
         name
         for file in listed(exported(version))
-        for name in re.findall(r"^\w+ \*?(fmi[23][A-Z]\w+)\(", (folder / file).read_text(encoding="utf-8"), re.MULTILINE)
+        for name in re.findall(
+            r"^\w+ \*?(fmi[23][A-Z]\w+)\(", (folder / file).read_text(encoding="utf-8"), re.MULTILINE
+        )
     }
     assert {name[:4] for name in defined} == {f"fmi{version[0]}"}
     assert f"fmi{version[0]}DoStep" in defined

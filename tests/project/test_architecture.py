@@ -86,7 +86,7 @@ PYTHON_ARROWS = {
     "linkwork.cosim": {
         *("numpy", "scipy", "fmpy", "lxml", "pandas", "pyarrow", "matplotlib", "distributed"),
         *("linkwork.errors", "linkwork._util", "linkwork.draw.plotting", "linkwork.draw.block_diagram"),
-        "linkwork.results",
+        *("linkwork.results", "linkwork.solvers"),  # of FMUs in Model Exchange
         *FMU_READER,
         *VIEW,
     },

@@ -1,4 +1,7 @@
-"""An instance in Co-Simulation: exchanged variables, snapshots, and errors that name the instance."""
+"""An instance in Co-Simulation: exchanged variables, snapshots, and errors that name the instance.
+
+An FMU for Model Exchange alone has a solver behind the same calls.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwork.cosim.fmu.model import FmuModel, Variable
+from linkwork.cosim.fmu.model_exchange import RTOL, ExchangeStepper
 from linkwork.cosim.fmu.ports import Ports
 from linkwork.cosim.isolated.call_record import Call, note
 from linkwork.errors import FmuError
@@ -81,7 +85,7 @@ def call(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], 
 
 
 class Instance:
-    """An instance of an FMU in Co-Simulation.
+    """An instance of an FMU in the interface of its model.
 
     Attributes
     ----------
@@ -115,6 +119,7 @@ class Instance:
         self.messages: deque[str] = deque(maxlen=MOST_MESSAGES)
         plain = model.tool.startswith("PythonFMU")
         self.fmu = make_instance(model.fmi, name, self.messages, plain=plain)
+        self._stepper: ExchangeStepper | None = None
         self.inputs = self.discrete_inputs = self.outputs = self.recorded_only = self.ports(())
 
     def bind(self, inputs: Sequence[Variable], outputs: Sequence[Variable], recorded_only: Sequence[Variable]) -> None:
@@ -152,7 +157,7 @@ class Instance:
         """
         model = self.model
         try:
-            self.fmu.load(Library(model.fmi, "CS", model.folder, model.identifier, model.token))
+            self.fmu.load(Library(model.fmi, model.interface, model.folder, model.identifier, model.token))
         except NotLoaded as problem:
             remedy = (
                 "'linkwork check' lists all that are missing, for its maker to add"
@@ -168,11 +173,16 @@ class Instance:
         """Enter Initialization Mode."""
         self.time = start
         self.fmu.enter_initialization(start, stop, tolerance)
+        if self.model.interface == "ME":
+            rtol = tolerance or self.model.tolerance or RTOL
+            self._stepper = ExchangeStepper(self.fmu, self.model.n_states, self.model.n_indicators, rtol)
 
     @call
     def exit_initialization(self) -> None:
         """Leave Initialization Mode, to Step Mode, or to Event Mode where there is one."""
         self.fmu.exit_initialization()
+        if self._stepper is not None:
+            self.wants_end |= self._stepper.update()
         self.in_event_mode = self.model.abilities.event_mode
 
     @call
@@ -225,7 +235,7 @@ class Instance:
     @call
     def step(self, time: float, length: float) -> Outcome:
         """Do a communication step."""
-        outcome = self.fmu.step(time, length)
+        outcome = (self._stepper or self.fmu).step(time, length)
         self.time = outcome.reached
         self.wants_end |= outcome.terminate
         if outcome.discarded:

@@ -82,7 +82,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Abilities:
-    """The capabilities of an FMU in Co-Simulation."""
+    """The capabilities of an FMU in the interface that is used."""
 
     save_state: bool
     variable_step: bool
@@ -114,6 +114,9 @@ class FmuModel:
     experiment: tuple[float | None, float | None]
     tolerance: float | None = None  # of its default experiment
     tool: str = ""  # the generation tool
+    interface: str = "CS"  # or "ME", of FMUs without Co-Simulation
+    n_states: int = 0
+    n_indicators: int = 0
     lost: bool = False
     _unpacked: TemporaryFolder | None = field(default=None, repr=False)
 
@@ -195,12 +198,12 @@ class FmuModel:
 
 
 def read_model(path: Path) -> FmuModel:
-    """Read the model description of an FMU for Co-Simulation.
+    """Read the model description of an FMU for Co-Simulation, or for Model Exchange alone.
 
     Raises
     ------
     CosimError
-        If there is no such FMU, it cannot be read, or it is not for Co-Simulation of FMI 2.0 or 3.0.
+        If there is no such FMU, it cannot be read, or it is for neither of them in FMI 2.0 or 3.0.
     """
     if find_spec("fmpy") is None:
         raise CosimError("FMUs are run by FMPy: pip install 'linkwork[cosim]'")
@@ -213,8 +216,8 @@ def read_model(path: Path) -> FmuModel:
         raise _unreadable(path, problem) from problem
     if not (description.fmi2 or description.fmi3):
         raise CosimError(f"the FMU {path} is of FMI {description.version}; export it for FMI 2.0 or 3.0")
-    if "CS" not in description.kinds:
-        raise CosimError(f"the FMU {path} offers no Co-Simulation; export it for that")
+    if not {"CS", "ME"} & set(description.kinds):
+        raise CosimError(f"the FMU {path} offers no Co-Simulation and no Model Exchange; export it for one of them")
     for wrong in description.problems():
         raise _unreadable(path, wrong)
     try:
@@ -238,20 +241,24 @@ def _check_file(path: Path) -> None:
 
 def _model(path: Path, description: Description) -> FmuModel:
     experiment = description.experiment
+    interface = "CS" if "CS" in description.kinds else "ME"
     return FmuModel(
         path=path,
         fmi=description.version,
         name=description.root.get("modelName", ""),
-        identifier=description.kinds["CS"].get("modelIdentifier", ""),
+        identifier=description.kinds[interface].get("modelIdentifier", ""),
         token=description.token or "",
         variables={one.name: one for one in _variables(description)},
         units={one.name: one for one in map(_unit, description.root.findall("UnitDefinitions/Unit"))},
         dependencies=_dependencies(description),
-        abilities=_abilities(description),
+        abilities=_abilities(description, interface),
         step_size=experiment["stepSize"],
         experiment=(experiment["startTime"], experiment["stopTime"]),
         tolerance=experiment["tolerance"],
         tool=description.root.get("generationTool", ""),
+        interface=interface,
+        n_states=description.n_states,
+        n_indicators=description.n_indicators,
     )
 
 
@@ -304,17 +311,20 @@ def _dependencies(description: Description) -> dict[str, frozenset[str] | None]:
     }
 
 
-def _abilities(description: Description) -> Abilities:
+def _abilities(description: Description, interface: str) -> Abilities:
+    """In Model Exchange a solver of Linkwork takes steps of any length and handles the events."""
+    steps = interface == "CS"
+
     def able(*names: str) -> bool:
-        return description.able("CS", *names)
+        return description.able(interface, *names)
 
     return Abilities(
         save_state=able("canGetAndSetFMUState" if description.fmi3 else "canGetAndSetFMUstate"),
-        variable_step=able("canHandleVariableCommunicationStepSize"),
-        interpolation=description.fmi2 and able("canInterpolateInputs"),
-        output_derivatives=int(description.kinds["CS"].get("maxOutputDerivativeOrder", 0)),
+        variable_step=not steps or able("canHandleVariableCommunicationStepSize"),
+        interpolation=steps and description.fmi2 and able("canInterpolateInputs"),
+        output_derivatives=int(description.kinds[interface].get("maxOutputDerivativeOrder", 0)) if steps else 0,
         directional=able("providesDirectionalDerivative" + "s" * description.fmi3),
-        event_mode=description.fmi3 and able("hasEventMode"),
+        event_mode=steps and description.fmi3 and able("hasEventMode"),
         only_once=able("canBeInstantiatedOnlyOncePerProcess"),
         needs_tool=able("needsExecutionTool"),
     )

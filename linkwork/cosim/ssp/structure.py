@@ -41,8 +41,8 @@ KINDS = {
     "1.0": {"input", "output", "parameter", "calculatedParameter", "inout"},
     "2.0": GIVES | TAKES | EITHER,
 }
-RUN = {"any", "CoSimulation"}  # implementations
-NOT_RUN = {"ModelExchange", "ScheduledExecution"}
+RUN = {"any", "CoSimulation", "ModelExchange"}  # implementations
+NOT_RUN = {"ScheduledExecution"}
 DEEPEST = 16
 
 Node = tuple[str, str]  # system or component, and connector
@@ -304,7 +304,9 @@ def _shape(element: Element) -> tuple[int, ...] | None:
 def _check_implementation(element: Element) -> None:
     given = element.get("implementation", "any")
     if given in NOT_RUN:
-        raise fault(element, f"its implementation {given!r} is not supported, only Co-Simulation; export it for that")
+        raise fault(
+            element, f"its implementation {given!r} is not supported; export it for Co-Simulation or Model Exchange"
+        )
     if given not in RUN:
         raise fault(element, f"its implementation {given!r} is none of SSP; {suggest(given, sorted(RUN))}")
 

@@ -142,9 +142,8 @@ def _structure(content: Content, sources: dict[Path, str]) -> Element:
     elements = add(top, "ssd:Elements") if system.components else None
     for component in system.components.values():
         source = sources[component.fmu.resolve()]
-        element = add(
-            elements, "ssd:Component", name=component.name, type=FMU, source=source, implementation="CoSimulation"
-        )
+        by = "CoSimulation" if content.models[component.name].interface == "CS" else "ModelExchange"
+        element = add(elements, "ssd:Component", name=component.name, type=FMU, source=source, implementation=by)
         _component(element, component, content, tables, no_unit)
     _connections(top, system, written)
     _annotations(top, content)

@@ -1,0 +1,111 @@
+"""Model Exchange behind the calls of Co-Simulation: a solver integrates an FMU between communication points.
+
+Between steps the FMU is in Event Mode, in which inputs of all kinds may be set. A step first updates the discrete
+states, then integrates in Continuous-Time Mode, and handles each time, state and step event on its way.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwork.errors import FmuError
+from linkwork.fmu.caller.instance import DISCARD, FmuInstance, Outcome
+from linkwork.solvers import Problem, Terminate, solve
+
+FloatArray = NDArray[np.float64]
+
+MOST_UPDATES = 100  # of the discrete states at an event
+MOST_EVENTS = 100_000  # in a step
+RTOL = 1e-6  # if the FMU and the run have no tolerance
+
+
+class ExchangeStepper:
+    """Does the steps of an instance in Model Exchange.
+
+    Parameters
+    ----------
+    fmu
+        The instance, after Initialization Mode.
+    n_states, n_indicators
+        Numbers of its continuous states and event indicators.
+    rtol
+        Relative and absolute tolerance of the solver.
+    """
+
+    def __init__(self, fmu: FmuInstance, n_states: int, n_indicators: int, rtol: float) -> None:
+        self._fmu = fmu
+        self._n, self._n_indicators, self._rtol = n_states, n_indicators, rtol
+        self._next_event = math.inf
+        self._terminate = False
+
+    def update(self) -> bool:
+        """Update the discrete states in Event Mode to a fixed point; return whether the FMU ends the simulation."""
+        for _ in range(MOST_UPDATES):
+            update = self._fmu.update_discrete_states()
+            self._next_event = math.inf if update.next_event is None else update.next_event
+            if update.terminate or not update.needed:
+                return update.terminate
+        raise FmuError(f"its discrete states request another update after {MOST_UPDATES}; let them converge")
+
+    def step(self, time: float, length: float) -> Outcome:
+        """Do a communication step from Event Mode to Event Mode."""
+        end = time + length
+        self._terminate = False
+        for _ in range(MOST_EVENTS):
+            if self.update() or self._terminate:
+                return Outcome(time, terminate=True)
+            if time >= end:
+                return Outcome(end)
+            self._fmu.enter_continuous_time_mode()
+            time = self._advance(time, min(end, max(self._next_event, time)))
+            self._fmu.enter_event_mode()
+        raise FmuError(f"it has more than {MOST_EVENTS} events in a communication step; take a shorter step")
+
+    def _advance(self, time: float, goal: float) -> float:
+        """Integrate until the goal or an event; return the time reached."""
+        if goal > time and self._n:
+            return self._integrate(time, goal)
+        self._fmu.set_time(goal)
+        return goal
+
+    def _integrate(self, time: float, goal: float) -> float:
+        problem = Problem(
+            self._derivative,
+            time,
+            np.array(self._fmu.continuous_states(self._n)),
+            events=self._indicators if self._n_indicators else None,
+            on_event=lambda _t, _y, _crossings: Terminate(),
+            on_step=self._complete,
+        )
+        found = solve(problem, goal, rtol=self._rtol)
+        self._set(found.t_end, found.y_end)
+        return found.t_end
+
+    def _set(self, t: float, y: FloatArray) -> None:
+        self._fmu.set_time(t)
+        self._fmu.set_continuous_states(y.tolist())
+
+    def _derivative(self, t: float, y: FloatArray) -> FloatArray:
+        """Not a number where the FMU discards the states, so that the solver takes a shorter step."""
+        from fmpy.fmi1 import FMICallException
+
+        try:
+            self._set(t, y)
+            return np.array(self._fmu.derivatives(self._n))
+        except FMICallException as problem:
+            if problem.status != DISCARD:
+                raise
+            return np.full(self._n, np.nan)
+
+    def _indicators(self, t: float, y: FloatArray) -> FloatArray:
+        self._set(t, y)
+        return np.array(self._fmu.event_indicators(self._n_indicators))
+
+    def _complete(self, t: float, y: FloatArray) -> Terminate | None:
+        """Report a step; a step event and the end of the simulation stop there."""
+        self._set(t, y)
+        event, self._terminate = self._fmu.completed_integrator_step()
+        return Terminate() if event or self._terminate else None
