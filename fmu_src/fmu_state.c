@@ -16,8 +16,8 @@ typedef struct header {
   fmu_run run;
 } header;
 
-/* The handle of an FMU state; the bytes follow. An instance lists those that it has given: importers pass others too, of
- * freed states, of other instances and uninitialised ones, and nothing tells them apart but their addresses. */
+/* The handle of an FMU state; the bytes follow. An instance lists those that it has given, because importers pass
+ * others too, of freed states, of other instances and uninitialised ones, and the addresses are the only difference. */
 struct fmu_snapshot {
   fmu_snapshot *next;
 };

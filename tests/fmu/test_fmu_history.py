@@ -110,7 +110,7 @@ def test_a_parallelogram_stays_one(exported):
 
 
 def test_model_predictive_control_from_rest(exported):
-    """IPOPT looks at states in motion and returns to rest; the plan ends where it is wanted."""
+    """IPOPT looks at states in motion and returns to rest; the plan ends at its target."""
     casadi = pytest.importorskip("casadi")
     fmu = exported("swing_up")
     builder = casadi.DaeBuilder("a", str(fmu.folder))

@@ -307,7 +307,7 @@ def uses(instance: Instance, handle: ctypes.c_void_p) -> dict[str, int]:
 
 @KINDS
 def test_handles_that_were_not_given_are_refused(fmu, kind):
-    """Uninitialised ones, of freed states, of other instances, and what is no address at all."""
+    """Uninitialised ones, of freed states, of other instances, and numbers that are no addresses."""
     instance, other = fmu.new(kind), fmu.new(kind)
     for one in (instance, other):
         one.initialize()

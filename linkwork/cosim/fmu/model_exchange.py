@@ -1,7 +1,7 @@
 """Model Exchange behind the calls of Co-Simulation: a solver integrates an FMU between communication points.
 
 Between steps the FMU is in Event Mode, in which inputs of all kinds may be set. A step first updates the discrete
-states, then integrates in Continuous-Time Mode, and handles each time, state and step event on its way.
+states, then integrates in Continuous-Time Mode, and handles each time, state and step event in between.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class EndlessEvent(Exception):
 
 
 class EndOfSimulation(Exception):
-    """The FMU requests the end of the simulation, which is its right; the text tells when."""
+    """The FMU requests the end of the simulation, which the standard allows; the text has the time."""
 
 
 class Instance:
@@ -98,7 +98,7 @@ class Instance:
 
     def _end_if(self, terminate: bool) -> None:
         if terminate:
-            raise EndOfSimulation(f"the FMU ends the simulation at t = {self.time:.9g}; what follows is not checked")
+            raise EndOfSimulation(f"the FMU ends the simulation at t = {self.time:.9g}; later times are not checked")
 
     # ---- values
 

@@ -16,6 +16,7 @@ from linkwork.errors import LinkworkError
 if TYPE_CHECKING:
     from linkwork._util.checks import FloatArray
     from linkwork.model.model import Model
+    from linkwork.simulation.result import Result
 
 LARGEST, SMALLEST = 0.01, 1e-5  # s
 MOST_STATES = 1000  # beyond which the simulation would take longer than the rest of the export
@@ -44,6 +45,7 @@ def _lengths(system: Model, stop: float, most: int) -> FloatArray:
     """The solver's steps, ascending; empty: there is no run."""
     from linkwork.simulation.simulate import simulate
 
+    found: Result | None
     try:
         found = simulate(system, stop, solver="dopri5", rtol=RTOL, atol=RTOL, max_steps=most, progress=False)
     except LinkworkError as problem:

@@ -42,7 +42,7 @@ def find_profile(name: str | None, arrays: bool, dae: bool) -> Profile | None:
     Raises
     ------
     ExportError
-        If there is none of that name, or it does not go with arrays or DAE mode.
+        If the name is unknown, or the profile does not go with arrays or DAE mode.
     """
     if name is None:
         return None

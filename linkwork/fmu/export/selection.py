@@ -310,7 +310,7 @@ def _continuous(
     kinds: tuple[Kind, ...],
     what: str,
 ) -> dict[int, set[int]]:
-    """Leave out what is no real number or changes at events alone; refuse names of which nothing would remain."""
+    """Leave out variables that are no real numbers or change at events alone; refuse names that have no other."""
 
     def taken(variable: Variable) -> bool:
         return variable.type == "real" and not variable.discrete

@@ -109,7 +109,7 @@ def _evaluate(instance: Instance, visit: _Visit, variables: Sequence[Variable]) 
 def _compare(
     fmu: Fmu, variables: list[Variable], way: tuple[_Visit, _Visit], first: list[float], again: list[float] | None
 ) -> str | None:
-    """Say how the values differ, if they do."""
+    """Return how the values differ; None: they do not."""
     detour, visit = way
     if again is None:
         return f"a state {visit.name} is refused after an evaluation {detour.name}, but not in a new instance"
