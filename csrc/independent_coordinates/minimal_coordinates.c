@@ -172,7 +172,9 @@ static void begin_near(lw_minimal *m, const double *x) {
 }
 
 /* The length in which a coordinate counts; a quaternion changes by half an angle. 0: no constraint depends on it. */
-static double coordinate_length(const lw_minimal *m, const lw_link *link, int32_t q) {
+static double coordinate_length(const lw_minimal *m, int32_t q) {
+  const lw_link *link = m->state->model->link;
+  while (q < link->q || q >= link->q + lw_joint_sizes[link->type].q) link++;
   const lw_joint_size *size = &lw_joint_sizes[link->type];
   if (link->cluster < 0) return 0.0;
   if (size->q == size->u) return length_of(m, link->u + q - link->q);
@@ -181,13 +183,11 @@ static double coordinate_length(const lw_minimal *m, const lw_link *link, int32_
 
 /* Returns the largest step of those that constraints depend on, as dependent steps count. */
 static double enter_part(const lw_minimal *m, const double *x, double part) {
-  const lw_link *link = m->state->model->link;
   double largest = 0.0;
   for (int32_t i = 0; i < m->n_q; i++) {
     double *q = &q_of(m)[m->q[i]];
     const double next = part < 1.0 ? m->initial_q[i] + part * (x[i] - m->initial_q[i]) : x[i];
-    while (m->q[i] >= link->q + lw_joint_sizes[link->type].q) link++;
-    const double length = coordinate_length(m, link, m->q[i]);
+    const double length = next == *q ? 0.0 : coordinate_length(m, m->q[i]);
     if (length > 0.0) largest = fmax(largest, fabs(next - *q) / length);
     *q = next;
   }

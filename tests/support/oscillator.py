@@ -57,7 +57,7 @@ def reference() -> dict[str, str]:
 
 
 def description(version: str, *defects: str) -> str:
-    """Its model description, in which some defects are as well: `DECLARES_2`, `NO_MODEL_EXCHANGE`, `NOMINAL` and `FIXED`."""
+    """Its model description; `DECLARES_2`, `NO_MODEL_EXCHANGE`, `NOMINAL` and `FIXED` are defects, or forms, of it."""
     order = 2 if "DECLARES_2" in defects else 1
     exchange = "NO_MODEL_EXCHANGE" not in defects
     two = version == "2.0"
