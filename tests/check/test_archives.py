@@ -1,8 +1,10 @@
 """Each rule about the files of an FMU finds the archive in which it is broken; what cannot be opened is an error."""
 
+import os
 import random
 import re
 import subprocess
+import sys
 import warnings
 import zipfile
 from pathlib import Path
@@ -251,3 +253,23 @@ def fmu_library() -> Path:
     from linkwork.core.sources import fmu_libraries
 
     return next(path for name, path in fmu_libraries().items() if name.endswith("linux"))
+
+
+def test_names_with_backslashes_are_read_as_slashes(latched, tmp_path):
+    """Tools on Windows write them: each is an error, and the other checks see the files."""
+    path = packed(tmp_path / "a.fmu", [(name.replace("/", "\\"), data) for name, data in files_of(latched["3.0"])])
+    report = check_fmu(path, only=["documentation", "life"])
+    assert {finding.text.split(" has a ")[1] for finding in report["archive"].findings} == {"backslash; write '/'"}
+    assert report["documentation"].findings == report["life"].findings == []
+    assert report["life"].skipped is None
+
+
+def test_a_locale_of_ascii_alone(latched, tmp_path):
+    """Names of files and texts in UTF-8 are read and printed in any locale."""
+    files = [*files_of(latched["3.0"]), ("documentation/b\u00fccher.txt", b"")]
+    path = packed(tmp_path / "\u00e9.fmu", files)
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable, "-m", "linkwork", "check", str(path), "--only", "life,documentation,names"]
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"PASSED" in done.stdout
