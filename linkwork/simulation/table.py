@@ -103,7 +103,7 @@ class Table:
         found = []
         for k in np.flatnonzero(changes & (np.append(np.diff(t), 1.0) > 0.0)):
             at = float(begins[k + 1])
-            at_end = k == len(t) - 1 and self.outside == "zero"  # the last row itself is inside
+            at_end = k == len(t) - 1 and self._closed
             found.append((at, float(np.nextafter(at, np.inf))) if at_end else (float(np.nextafter(at, -np.inf)), at))
         return found
 
@@ -125,6 +125,11 @@ class Table:
             if self._refuses(t):
                 raise MechanismError(f"{self._outside_text(t)}; give rows for the whole run, or another `outside`")
 
+    @property
+    def _closed(self) -> bool:
+        """Whether the last row is the end of the piece before it, and not the begin of what is outside."""
+        return self.interpolation != "hold" and len(self.t) > 1 and self._times[-2] < self._times[-1]
+
     def _refuses(self, t: float) -> bool:
         return self.outside == "error" and not self._times[0] <= t <= self._times[-1]
 
@@ -136,9 +141,7 @@ class Table:
         if self.outside == "error" and self._refuses(t):
             raise MechanismError(self._outside_text(t))
         k = bisect_right(self._times, t)
-        if k == len(self._times) and t == self._times[-1] and self.outside == "zero":
-            return k - 1
-        return k
+        return k - 1 if self._closed and t == self._times[-1] else k
 
     def _sum(self, k: int, s: float) -> list[FloatArray]:
         """Return value, rate and acceleration, (k,) each, of a piece at s after its begin."""
@@ -184,7 +187,7 @@ def as_table(value: Any) -> Table | None:
 
 
 def _has_items(value: Any) -> bool:
-    return not isinstance(value, str) and hasattr(value, "__len__") and np.shape(value) != ()
+    return not isinstance(value, str) and hasattr(value, "__len__") and getattr(value, "ndim", 1) > 0
 
 
 def _seconds(index: Any) -> Any:

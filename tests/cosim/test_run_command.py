@@ -188,12 +188,14 @@ def test_the_adaptive_master(four_bar, capsys):
         (["-o", "no/out.png"], "no folder"),
         (["--input", "none.csv"], "there is no file none.csv"),
         (["--input", "t.csv"], "no column 'time'; it has: t, A.tau"),
+        (["--input", "header.csv"], "header.csv has a header, but no rows"),
         (["--input", "text.csv"], "the column 'A.tau' holds 'a', which is not a number"),
         (["--input", "name.csv"], "no variable 'A.ta' .*; did you mean 'A.tau'"),
     ],
 )
 def test_what_is_wrong_is_said_before_the_run(arguments, said, four_bar, tmp_path, capsys):
     (tmp_path / "t.csv").write_text("t,A.tau\n0,1\n")
+    (tmp_path / "header.csv").write_text("time,A.tau\n")
     (tmp_path / "text.csv").write_text("time,A.tau\n0,a\n")
     (tmp_path / "name.csv").write_text("time,A.ta\n0,1\n")
     before = set(tmp_path.iterdir())

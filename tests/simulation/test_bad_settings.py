@@ -38,6 +38,26 @@ def test_bad_settings_are_refused_as_they_were_given(arguments, message):
         lw.simulate(pendulum(), **{"t_end": 0.1} | arguments)
 
 
+@pytest.mark.parametrize("name", ["rtol", "atol", "t_eval", "max_step", "first_step", "max_steps"])
+@pytest.mark.parametrize("value", [-1.0, "1e-3", [1.0, "x"], {}, math.nan], ids=str)
+def test_wrong_values_and_types_are_errors_of_python_too(name, value):
+    with pytest.raises(lw.SolverError) as refused:
+        lw.simulate(pendulum(), 0.1, **{name: [value] if name == "t_eval" and isinstance(value, float) else value})
+    assert isinstance(refused.value, ValueError)
+    assert isinstance(refused.value, TypeError) != isinstance(value, float)
+
+
+@pytest.mark.parametrize("ends", [(0.0, 0.3), (0.3, 0.0), (7.0, 7.3)])
+def test_times_within_rounding_of_the_ends_are_there(ends):
+    begin, end = ends
+    t_eval = begin + np.linspace(0.0, end - begin, 4) * (1 + 3e-16)
+    t_eval[-1] = end + (end - begin) * 1e-14
+    result = lw.simulate(pendulum(), end, t_start=begin, t_eval=t_eval)
+    assert (result.t[0], result.t[-1]) == ends
+    with pytest.raises(ValueError, match="outside the run"):
+        lw.simulate(pendulum(), end, t_start=begin, t_eval=[begin, end + (end - begin) * 1e-6])
+
+
 @pytest.mark.parametrize("solver", solver_names())
 def test_the_share_of_a_step_is_in_no_message(solver):
     with pytest.raises(lw.SolverError, match="rtol = -1 "):
