@@ -21,7 +21,7 @@ SUMMARIES = {
     "skyhook": "semi-active damper of a body, two coefficients or all between",
     "latch_supervisor": "commands latches in a row where angles are near targets",
     "trajectory": "motion from point to point with waits",
-    "signal": "table over time, linear or cubic",
+    "signal": "table over time, linear, monotone or cubic",
 }
 _FROM_PYTHON = ("state_feedback", "computed_torque")
 

@@ -78,11 +78,20 @@ def simulate(
         Where to start; by default the system is assembled from the start values of the description.
     inputs
         Driving loads by joint name, N m or N, applied wrenches as "push.F" and actuators as "grip.input": numbers,
-        functions f(t) of time, or functions f(t, state) of time and `RunningState`; arrays where the input has several
-        elements, one of which is also known as "S[2]" or "push.F[1]". By default they are zero. Additions to a
-        prescribed motion, by name of its drive: a function of time that returns value, rate and acceleration (the
-        latter are not found by differences, and they must fit), or a constant value. Of transitions: "latch.command",
-        true or false or a function that is, and "kick.impulse.f", "kick.impulse.t".
+        tables over time, functions f(t) of time, or functions f(t, state) of time and `RunningState`; arrays where the
+        input has several elements, one of which is also known as "S[2]" or "push.F[1]". By default they are zero.
+        Additions to a prescribed motion, by name of its drive: a function of time that returns value, rate and
+        acceleration (the latter are not found by differences, and they must fit), a table of values, or a constant
+        value. Of transitions: "latch.command", true or false or a function that is, and "kick.impulse.f",
+        "kick.impulse.t".
+
+        A table is a pair (t, values), linear between its rows and held outside of them; a pandas Series over time; or a
+        `Table`, which interpolates in other ways. Steps end at its knots, however short its changes are.
+
+        Functions are called at 2000 equal intervals of the run before it, those of the state with the state at the
+        start. Jumps and kinks in time are met exactly, and steps are limited near other short changes. Pulses that last
+        a five-hundredth of the run or longer are found. Shorter ones, and those of functions of the state that are not
+        there at the start, may lie between two steps: give a table, or `max_step` as long as the pulse.
     parameters
         Values of parameters and start values by name, as of `Model.with_parameters`. A `state` that is given is taken
         over: where its loops do not close with these values, it is assembled again from its coordinates and speeds.
@@ -113,8 +122,8 @@ def simulate(
         tenth of it, those of "BDF" and "ida" 0.003 of it (at least 1e-11, at most a tenth). What the motion itself
         amplifies comes on top.
     t_eval
-        Times of the output, (nt,), s; by default every step. At an event there are rows before and after it; of times
-        that are given, the one at which a transition has its time is after it.
+        Times of the output, (nt,), s, within the run but for rounding; by default every step. At an event there are rows
+        before and after it; of times that are given, the one at which a transition has its time is after it.
     max_step, first_step, max_steps
         Limits of the steps, s, and of their number; None: no limit.
     max_events
@@ -138,6 +147,8 @@ def simulate(
         On a description or an input that is wrong, and where nothing can move.
     AssemblyError
         If the loops cannot be closed at the start.
+    SolverValueError
+        On a wrong `rtol`, `atol`, `t_eval` or limit of steps; a `SolverTypeError` if it is of a wrong type.
     SolverError
         If the run cannot continue; its attribute `result` holds the partial result.
     Exception

@@ -238,6 +238,22 @@ def test_simulate_joints_of_several_speeds(capsys):
     assert header == "time,S.q[1],S.q[2],S.q[3],S.q[4],S.u[1]"
 
 
+def test_simulate_with_columns_of_a_file(capsys):
+    """Tables over time: rows of a triangle, held values, and what is outside of them."""
+    mech = _mechanism("four_bar")
+    t, y, z = [0.0, 0.1, 0.2], [0.0, 2.0, 0.0], [1.0, 3.0, 0.0]
+    Path("loads.csv").write_text("time, y, z\n" + "".join(f"{a},{b},{c}\n" for a, b, c in zip(t, y, z, strict=True)))
+    Path("one.csv").write_text("t,y\n" + "".join(f"{a},{b}\n" for a, b in zip(t, y, strict=True)))
+    expected = lw.simulate(mech, t_end=0.4, inputs={"A": (t, y)})
+    for column in ("loads.csv:y", "one.csv"):
+        assert main(["simulate", FOUR_BAR, "--t-end", "0.4", "--json", "--input", f"A={column}"]) == 0
+        assert json.loads(capsys.readouterr().out)["final"]["A.q"] == expected["A.q"][-1]
+    options = ["--interpolation", "hold", "--outside", "zero", "--json", "--t-end", "0.4"]
+    assert main(["simulate", FOUR_BAR, *options, "--input", "A=loads.csv:z", "--input", "D=0.1"]) == 0
+    held = lw.simulate(mech, t_end=0.4, inputs={"A": lw.Table(t, z, "hold", "zero"), "D": 0.1})
+    assert json.loads(capsys.readouterr().out)["final"]["A.q"] == held["A.q"][-1]
+
+
 def test_times_end_at_the_end(capsys):
     assert main(["simulate", FOUR_BAR, "--t-end", "0.3", "--every", "0.1", "-o", "a.csv", "--columns", "A.q"]) == 0
     times = [float(row.split(",")[0]) for row in Path("a.csv").read_text(encoding="utf-8").splitlines()[1:]]
@@ -276,6 +292,14 @@ def test_simulate_by_a_scheme(tmp_path):
         (["--columns", "A.qq"], "did you mean 'A.q'"),
         (["--solver", "dopri"], "did you mean 'dopri5'"),
         (["--input", "E=1"], "there is no driven joint 'E'"),
+        (["--input", "A=none.csv:y"], "none.csv cannot be read: No such file"),
+        (["--input", "A=header.csv:y"], "header.csv has no rows: give a header of names, then numbers"),
+        (["--input", "A=two.csv:yy"], "two.csv has no column 'yy' of numbers: did you mean 'y'"),
+        (["--input", "A=two.csv"], "two.csv has several columns: name one as in two.csv:y"),
+        (["--input", "A=two.csv:text"], "two.csv has no column 'text' of numbers"),
+        (["--input", "A=lines.csv:y"], "lines.csv has no column 'time'"),
+        (["--input", "A=order.csv"], "times of a table must increase: row 2"),
+        (["--input", "A=two.csv:y", "--outside", "error"], "outside the table, which is from 0 s to 1 s"),
         (["--rtol", "0"], "rtol"),
         (["--every", "0"], "--every"),
         (["--every", "nan"], "--every"),
@@ -287,6 +311,10 @@ def test_simulate_by_a_scheme(tmp_path):
     ],
 )
 def test_simulate_fails_with_one_line(arguments, text, capsys):
+    Path("header.csv").write_text("time,y\n")
+    Path("two.csv").write_text("time,y,z,text\n0,1,2,a\n1,2,3,b\n")
+    Path("lines.csv").write_text("y,z\n0,1\n")
+    Path("order.csv").write_text("time,y\n1,0\n0,1\n")
     assert text in fails(capsys, "simulate", FOUR_BAR, *arguments)
 
 

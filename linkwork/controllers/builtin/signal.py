@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.piecewise import coefficients
 from linkwork.controllers.built_in import native
 from linkwork.controllers.native.controller import NativeController
 from linkwork.controllers.native.structure import Structure, flat
@@ -66,7 +67,7 @@ def signal(
     times: ArrayLike,
     values: Mapping[str, ArrayLike] | ArrayLike,
     *,
-    interpolation: Literal["linear", "cubic"] = "linear",
+    interpolation: Literal["linear", "monotone", "cubic"] = "linear",
     units: Mapping[str, str] | None = None,
     periodic: bool = False,
     delay: float = 0.0,
@@ -83,8 +84,8 @@ def signal(
     values
         (n,) each, by name; or one array, of the signal ``y``. Of each signal there is the rate as well, ``y.rate``.
     interpolation
-        "linear"; or "cubic": twice continuously differentiable, with SciPy's not-a-knot ends (periodic ones where
-        `periodic`).
+        "linear"; "monotone", cubics with continuous rate that exceed no value; or "cubic": twice continuously
+        differentiable, with SciPy's not-a-knot ends (periodic ones where `periodic`).
     units
         By signal.
     periodic
@@ -133,13 +134,9 @@ def signal(
 def _pieces(
     t: NDArray[np.float64], y: NDArray[np.float64], interpolation: str, periodic: bool, name: str
 ) -> list[list[float]]:
-    if interpolation == "linear":
-        return [[float(begin), float(slope)] for begin, slope in zip(y, np.diff(y) / np.diff(t), strict=False)]
-    if interpolation != "cubic":
-        raise FmuError(f"signal: interpolation is linear or cubic, not {interpolation!r}")
-    if periodic and y[0] != y[-1]:
+    if interpolation not in ("linear", "monotone", "cubic"):
+        raise FmuError(f"signal: interpolation is linear, monotone or cubic, not {interpolation!r}")
+    if interpolation == "cubic" and periodic and y[0] != y[-1]:
         raise FmuError(f"signal {name!r}: a cubic that repeats must end with the value with which it begins")
-    from scipy.interpolate import CubicSpline
-
-    spline = CubicSpline(t, y, bc_type="periodic" if periodic else "not-a-knot")
-    return [[float(factor) for factor in piece] for piece in spline.c[::-1].T]
+    found: list[list[float]] = coefficients(t, y, interpolation, periodic=periodic).tolist()
+    return found
