@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwork._util.files import atomic_path
+from linkwork.cli.inputs import add_loads, inputs_of
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
 from linkwork.cli.result_files import PICTURES, add_output, check_files, is_picture
-from linkwork.cli.shared import INTERRUPTED, add_loads, inputs_of
+from linkwork.cli.shared import INTERRUPTED
 from linkwork.comparison.compare import POINTS, TOLERANCES, compare
 from linkwork.comparison.runs import DAE_FORMULATIONS, in_short
 from linkwork.compiler.methods import METHODS

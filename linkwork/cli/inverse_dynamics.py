@@ -14,9 +14,10 @@ from linkwork._util.checks import FloatArray
 from linkwork._util.names import quoted
 from linkwork.analysis.tables import TIMES, read_csv
 from linkwork.cli.info import add_method
+from linkwork.cli.inputs import add_loads, inputs_of
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
 from linkwork.cli.result_files import DATA, PICTURES, add_output, check_files, is_picture, wrote
-from linkwork.cli.shared import add_loads, aligned, inputs_of, load
+from linkwork.cli.shared import aligned, load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

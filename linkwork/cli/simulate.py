@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import linkwork as lw
 from linkwork._util.names import number_of
 from linkwork.cli.info import add_method
+from linkwork.cli.inputs import add_loads, inputs_of
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
 from linkwork.cli.result_files import DATA, FILMS, MODELS, PAGES, PICTURES, add_output, check_files, save
-from linkwork.cli.shared import INTERRUPTED, add_loads, add_solver, add_tolerances, aligned, inputs_of
+from linkwork.cli.shared import INTERRUPTED, add_solver, add_tolerances, aligned
 from linkwork.simulation.dae.registry import formulation_names
 
 if TYPE_CHECKING:

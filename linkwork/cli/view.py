@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import linkwork as lw
 from linkwork.cli.info import add_method
+from linkwork.cli.inputs import add_loads, inputs_of
 from linkwork.cli.mechanism_files import add_robot_options, load_mechanism, robot_options
 from linkwork.cli.result_files import PAGES, check_files, file_argument
-from linkwork.cli.shared import add_loads, add_solver, add_tolerances
+from linkwork.cli.shared import add_solver, add_tolerances
 from linkwork.cli.simulate import output_times
 from linkwork.view.live import T_END
 from linkwork.view.page import page
@@ -159,7 +160,7 @@ def _simulated(file: Path, arguments: argparse.Namespace) -> Pageable:
     result: Pageable = lw.simulate(
         _model(file, arguments),
         t_end,
-        inputs=dict(arguments.input),
+        inputs=inputs_of(arguments),
         solver=arguments.solver,
         rtol=arguments.rtol,
         atol=arguments.atol,

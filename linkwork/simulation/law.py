@@ -17,6 +17,8 @@ from linkwork.simulation.event_functions import EventFunction
 from linkwork.simulation.inputs import InputFunction, Inputs
 from linkwork.simulation.running_state import RunningState
 
+TINY = float(np.finfo(np.float64).tiny)
+
 
 class Law:
     """Inputs as functions of time and state, a controller and event functions, in the block of a run.
@@ -65,6 +67,7 @@ class Law:
         self._of_time = [_fast(one, block) for one in inputs.of_time]
         self._of_state = [_fast(one, block) for one in inputs.of_state]
         self._low, self._high = -np.inf, np.inf  # within which functions of time are asked
+        self._continued_at = np.nan
         self._t_start = 0.0
         self._samples = 0  # taken so far
         self._commands: list[int] = []
@@ -97,6 +100,10 @@ class Law:
     def enter_segment(self, low: float, high: float) -> None:
         """Ask functions of time from now on within these times, s: on one side of their jumps."""
         self._low, self._high = low, high
+
+    def continue_at(self, t: float) -> None:
+        """Take event functions that are zero at the start of a part of the run, s, as before it: not positive yet."""
+        self._continued_at = t
 
     def known_jumps(self) -> list[tuple[float, float]]:
         """Return where tables jump or have a kink."""
@@ -167,7 +174,10 @@ class Law:
         """Return the indicators, (n_indicators,), of a block with all its inputs."""
         state = self.state.begin(x)
         switches = [1.0 if self._now[at] else -1.0 for at in self._commands]
-        return np.array([*switches, *(event.value(t, state) for event in self.events)])
+        values = [event.value(t, state) for event in self.events]
+        if t == self._continued_at:  # a solver that starts takes no event from zero, as after an event
+            values = [value if value != 0.0 else -TINY for value in values]
+        return np.array([*switches, *values])
 
     @property
     def next_sample(self) -> float:

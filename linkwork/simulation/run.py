@@ -166,6 +166,7 @@ class Run:
             control = self.recorder.step_control
             if control is not None and not only_loads:
                 control = (0.0, FIRST_ERROR, control[2])
+            self.law.continue_at(until if only_loads and start.y is reached else np.nan)
         if not np.array_equal(start.y, reached):
             self.recorder.last_row(until, self._problem(start).y0)
 
@@ -211,6 +212,9 @@ class Run:
 
     def _pass_jump(self, end: Start) -> bool:
         """Begin the next segment of the inputs; return whether transitions may be due, as after a sample."""
+        if self._indicators == len(self.law.events):  # none that loads could change
+            self._enter_segment(self._segment + 1)
+            return False
         before = self._signs(end)
         self._enter_segment(self._segment + 1)
         return bool((before != self._signs(end)).any())

@@ -159,6 +159,22 @@ def test_rows_at_a_jump_have_the_load_before_and_after_it():
     assert result.at(5.0)["A.tau"] == 100.0
 
 
+@pytest.mark.parametrize("solver", ["dopri5", "DOP853"])
+@pytest.mark.parametrize(
+    "driven",
+    [{"inputs": {"A": pulse(5.0, 1.0)}}, {"controller": lambda t, state: {"A": 0.1 * t}, "sample_time": 1.0}],
+    ids=["jump", "sample"],
+)
+def test_events_where_inputs_jump(driven, solver):
+    """An event function that is zero at that very instant."""
+    rising, falling = (lambda t, state: t - 5.0), (lambda t, state: 5.0 - t)
+    late, turned = (lambda t, state: t - 7.5), (lambda t, state: (t - 5.0) ** 2)
+    result = lw.simulate(disc(), T, events=[rising, falling, late, turned], solver=solver, **driven)
+    times = [event.t for event in result.events for name in event.functions]
+    assert times[:2] == pytest.approx([5.0, 5.0], abs=1e-12)
+    assert times[-1] == pytest.approx(7.5, abs=1e-12)
+
+
 def test_a_function_that_asks_for_an_interrupt_while_it_is_sampled():
     """The keyboard's interrupt of the samples passes."""
     calls = []
