@@ -183,5 +183,9 @@ class StartValueWarning(LinkworkWarning):
     """
 
 
+class RowsWarning(LinkworkWarning):
+    """Rows of a long run are further apart than what turns between them."""
+
+
 class UnitWarning(LinkworkWarning):
     """A file names a unit that it does not define: values are taken without conversion."""

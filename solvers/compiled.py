@@ -41,11 +41,13 @@ class CompiledSolver(Solver):
         derivative, events, context = lib.lw_py_derivative, lib.lw_py_events, self._handle
         self._on_step = ffi.NULL
         jacobian = ffi.NULL if problem.jacobian is None else lib.lw_py_jacobian
+        angular_speed = ffi.NULL if problem.angular_speed is None else lib.lw_py_angular_speed
         if problem.compiled is not None:
             derivative = ffi.cast("lw_ode_function", problem.compiled.derivative)
             events = ffi.cast("lw_ode_function", problem.compiled.events)
             jacobian = ffi.cast("lw_ode_jacobian", problem.compiled.jacobian)
             context = ffi.cast("void *", problem.compiled.context)
+            angular_speed = ffi.cast("lw_ode_function", problem.compiled.angular_speed)
             if problem.compiled.on_step:
                 self._on_step = ffi.cast("lw_ode_function", problem.compiled.on_step)
                 self.calls_on_step = True
@@ -65,6 +67,9 @@ class CompiledSolver(Solver):
         self._ode = ffi.gc(created, lib.lw_ode_free)
         if lib.lw_ode_set_method(self._ode, METHODS[name], jacobian) != lib.LW_OK:
             raise MemoryError(f"no memory for the matrices of {problem.n} states")
+
+        counted = 0 if problem.on_step is None else lib.LW_ODE_COUNTED_SAMPLES
+        lib.lw_ode_set_angular_speed(self._ode, angular_speed, counted)
 
     def start(self, t: float, y: FloatArray) -> None:
         """Start the integrator at (t, y)."""
@@ -87,10 +92,10 @@ class CompiledSolver(Solver):
 
     def run(self, output: Output, tries: int) -> IntArray | None:
         """Take many steps in one call of C, fewer where each of them costs a matrix."""
-        output.reserve()
+        output.reserve(lib.LW_ODE_MAX_SAMPLES)
         control = ffi.NULL if output.times_given else _doubles(output.step_control)
         arrays = (_doubles(output.t), _doubles(output.y), _doubles(output.step_values), control)
-        rows = ffi.new("lw_ode_output *", (output.times_given, output.limit, output.count, *arrays))
+        rows = ffi.new("lw_ode_output *", (output.times_given, output.limit, output.count, *arrays, output.follows))
         lib.lw_ode_set_on_step(self._ode, self._on_step, output.latest.size, _doubles(output.latest))
         if self.name == IMPLICIT:  # C weighs those that "auto" has chosen
             tries = max(1, tries // (1 + self.problem.n // 2))
@@ -182,6 +187,15 @@ def lw_py_events(context: Any, t: float, y: Any, indicators: Any) -> int:
     """Serve C's call of event indicators written in Python."""
     solver: CompiledSolver = ffi.from_handle(context)
     return solver.call(solver.indicators, t, y, indicators, solver.problem.n_events)
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def lw_py_angular_speed(context: Any, t: float, y: Any, speeds: Any) -> int:
+    """Serve C's call of the angular speed of a problem written in Python."""
+    solver: CompiledSolver = ffi.from_handle(context)
+    enough, angular_speed = speeds[0], solver.problem.angular_speed
+    assert angular_speed is not None
+    return solver.call(lambda t, y: np.array(angular_speed(t, y, enough)), t, y, speeds, 2)
 
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]

@@ -52,7 +52,7 @@ def solve(
         Relative and absolute error allowed in a step; `atol` is `rtol` if left out.
     t_eval
         Times of the output, shape (nt,), between the start and `t_end` and in the direction of the run; they do not
-        change the steps. Without them the output has every step.
+        change the steps. Without them the output has every step, and times between where something turns far in one.
     max_step, first_step
         Longest and first step, positive.
     max_steps

@@ -23,7 +23,11 @@ TANGENT_SPACING = 2.0**-20
 
 # A minimum is searched where its lower bound is less than this part of the smaller end value.
 SAFETY = 0.5
+# Before a kink an indicator need not be convex: its secant steepens by less than this factor.
+STEEPENING = 2.0
 MAX_TANGENTS = 40
+# An interval in which an indicator falls towards zero and rises again is searched in so many parts.
+PARTS = 8
 
 _EPS = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float64).tiny)
@@ -46,7 +50,7 @@ class Tangent(NamedTuple):
 
 def _lies_above(left: Tangent, right: Tangent) -> bool:
     """Return whether the falling tangent stays clear of zero; convex functions lie above it."""
-    return left.size + left.slope * (right.x - left.x) > SAFETY * min(left.size, right.size)
+    return left.size + STEEPENING * left.slope * (right.x - left.x) > SAFETY * min(left.size, right.size)
 
 
 def _next_position(left: Tangent, right: Tangent, turn: int, spacing: float) -> float:
@@ -58,12 +62,27 @@ def _next_position(left: Tangent, right: Tangent, turn: int, spacing: float) -> 
     return min(max(left.x + width * fraction, left.x + margin), right.x - 0.5 * margin)
 
 
-def _minimum(left: Tangent, tangent: Callable[[float], Tangent | Sample], spacing: float) -> Sample | None:
-    """Narrow the minimum between the left tangent and x = 1; return a sample beyond zero, or None."""
-    right = tangent(1.0)
-    if isinstance(right, Sample):
-        return right
-    for turn in range(MAX_TANGENTS if right.slope > 0.0 else 0):
+def _minima(left: Tangent, tangent: Callable[[float], Tangent | Sample], spacing: float) -> Sample | None:
+    """Search the interval from the left tangent to x = 1, part by part; return a sample beyond zero, or None."""
+    end = tangent(1.0)
+    if isinstance(end, Sample) or end.slope <= 0.0:
+        return end if isinstance(end, Sample) else None
+    for part in range(1, PARTS + 1):
+        right = tangent(part / PARTS) if part < PARTS else end
+        if isinstance(right, Sample):
+            return right
+        found = _minimum(left, right, tangent, spacing) if left.slope < 0.0 < right.slope else None
+        if found is not None:
+            return found
+        left = right
+    return None
+
+
+def _minimum(
+    left: Tangent, right: Tangent, tangent: Callable[[float], Tangent | Sample], spacing: float
+) -> Sample | None:
+    """Narrow the minimum between two tangents; return a sample beyond zero, or None."""
+    for turn in range(MAX_TANGENTS):
         if right.x - left.x <= 4.0 * spacing or _lies_above(left, right):
             break
         here = tangent(_next_position(left, right, turn, spacing))
@@ -117,7 +136,7 @@ class EventLocator:
     def _find_excursions(self, before: Sample, left: Sample, right: Sample, indicators: Indicators) -> Sample:
         """Return the right sample, or one at which an indicator has a changed sign that it loses before the right."""
         slopes = (left.z - before.z) * ((right.t - left.t) / (left.t - before.t))
-        falls = self._sign * (left.z + slopes - SAFETY * right.z) < 0.0
+        falls = self._sign * (left.z + STEEPENING * slopes - SAFETY * right.z) < 0.0
         if falls.any():
             for index in np.flatnonzero(falls & (self._sign * slopes < 0.0)):
                 if not self._changed(right.z)[index]:
@@ -146,7 +165,7 @@ class EventLocator:
         end = Tangent(1.0, float(sign * right.z[index]), 0.0)
         if _lies_above(start, end) or spacing >= 0.1:
             return right
-        return _minimum(start, tangent, spacing) or right
+        return _minima(start, tangent, spacing) or right
 
     # ---- one sign change ----
 

@@ -8,6 +8,9 @@ from linkwork.solvers.problem import FloatArray
 
 FIRST_CAPACITY = 256
 
+# So many rows may follow what turns within steps; those behind are at the ends of steps.
+MOST_FOLLOWING = 1_000_000
+
 
 class Output:
     """Times and states in the order of the run.
@@ -15,7 +18,8 @@ class Output:
     Attributes
     ----------
     times_given
-        The times are given, and their states are to be computed; otherwise every step makes a row, and so does a jump.
+        The times are given, and their states are to be computed; otherwise every step makes a row, and so do a jump and
+        what turns far within a step.
     t, y
         Times (nt,) and states (nt, n). Arrays of given times have their final size; the others grow.
     count
@@ -41,6 +45,11 @@ class Output:
         self.limit = self.t.size
         self._sign = -1.0 if backwards else 1.0
         self._ascending = self._sign * (np.empty(0) if times is None else times)
+
+    @property
+    def follows(self) -> bool:
+        """Whether rows are wanted within steps in which something turns far."""
+        return not self.times_given and self.count < MOST_FOLLOWING
 
     @property
     def complete(self) -> bool:
@@ -76,9 +85,9 @@ class Output:
         self.step_values[self.count] = self.latest
         self.count += 1
 
-    def reserve(self) -> None:
-        """Provide capacity for one more row at least, where the times are not given."""
-        if not self.times_given and self.count == self.t.size:
+    def reserve(self, rows: int = 1) -> None:
+        """Provide capacity for so many more rows at least, FIRST_CAPACITY or less, where the times are not given."""
+        if not self.times_given and self.count + rows > self.t.size:
             self.t = np.concatenate([self.t, np.empty_like(self.t)])
             self.y = np.concatenate([self.y, np.empty_like(self.y)])
             self.step_values = np.concatenate([self.step_values, np.empty_like(self.step_values)])

@@ -60,6 +60,7 @@ VectorEvents: TypeAlias = Callable[[float, FloatArray], npt.ArrayLike]
 ScalarEvent: TypeAlias = Callable[[float, FloatArray], float]
 EventHandler: TypeAlias = Callable[[float, FloatArray, IntArray], Action | None]
 StepHook: TypeAlias = Callable[[float, FloatArray], Terminate | None]
+AngularSpeed: TypeAlias = Callable[[float, FloatArray, float], tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ class CompiledFunctions:
     on_step
         Address of a function that stands for `on_step` of the problem, which is then not called, and writes the step
         values of the recorder (`Recorder.step_values`); 0 if there is none.
+    angular_speed
+        Address of the function that `lw_ode_set_angular_speed` of `linkwork.h` takes; 0: nothing turns.
     raise_caught
         Called whenever they have asked to stop: raises what functions in Python, called by them, have raised.
     """
@@ -92,6 +95,7 @@ class CompiledFunctions:
     events: int = 0
     jacobian: int = 0
     on_step: int = 0
+    angular_speed: int = 0
     event_resolution: float = 0.0
     raise_caught: Callable[[], None] | None = None
 
@@ -126,6 +130,11 @@ class Problem:
     on_progress
         (t), called now and then with the time reached: after every batch of steps, which a solver takes without coming
         back here. It costs nothing, unlike `on_step`, and its times are arbitrary.
+    angular_speed
+        (t, y, `enough`) to the largest angular speed, rad per unit of time, and a bound of it that is at hand; where
+        the bound is at most `enough`, it may stand for both. Where something turns far in a step, events are looked for
+        at more times, rows are made within it where every step makes one, and `on_step` is called more often. None:
+        nothing turns.
     compiled
         The derivative and the events as C functions.
     step_control
@@ -151,6 +160,7 @@ class Problem:
     on_event: EventHandler | None = None
     on_step: StepHook | None = None
     on_progress: Callable[[float], None] | None = None
+    angular_speed: AngularSpeed | None = None
     compiled: CompiledFunctions | None = None
     step_control: StepControl | None = None
     implicit: Implicit | None = None

@@ -66,8 +66,8 @@ class Solution:
     ----------
     t, y
         Times (nt,) and states (nt, n). With `t_eval` exactly those times, as far as the run came; at the time of an
-        event the state before it. Otherwise the start and the end of every step, and at an event the states before
-        and after.
+        event the state before it. Otherwise the start and the end of every step, times between where something
+        turns far in one, and at an event the states before and after.
     t_end, y_end
         Where the run ended, and the state (n,) there, after a last event.
     events

@@ -542,6 +542,8 @@ LW_API lw_status lw_discrete_state_changed(lw_state *state);
 LW_API int lw_ode_mechanism(void *state, double t, const double *y, double *ydot);
 LW_API int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators);
 #define LW_EVENT_RESOLUTION 5e-16 /* of its indicators, for lw_ode_options */
+/* For lw_ode_set_angular_speed: of bodies and joints. */
+LW_API int lw_ode_mechanism_angular_speed(void *state, double t, const double *y, double *speeds);
 /* As lw_ode_jacobian wants it, exact to rounding (complex step). */
 LW_API int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time);
 /* For lw_ode_set_on_step: lw_step_accepted at (t, y); step_values[nq_cut] are the coordinates of the cut joints. Then
@@ -568,6 +570,7 @@ LW_API int lw_ode_controlled_events(void *control, double t, const double *y, do
 LW_API int lw_ode_controlled_jacobian(void *control, double t, const double *y, double *matrix, double *by_time);
 LW_API int lw_ode_controlled_step(void *control, double t, const double *y, double *step_values);
 LW_API int lw_ode_controlled_check(void *control, double t, const double *y, double *step_values);
+LW_API int lw_ode_controlled_angular_speed(void *control, double t, const double *y, double *speeds);
 
 /* An accepted step ends at the present states: remember the revolutions of the cut joints. */
 LW_API void lw_step_accepted(lw_state *state);
@@ -661,7 +664,20 @@ typedef struct lw_ode_output {
   double *t, *y;           /* [capacity] and [capacity][n] */
   double *step_values;     /* NULL, or [capacity][n_step_values]: those of the last step that ended before the row */
   double *step_control;    /* NULL, or [capacity][3] in rows at the ends of steps: an lw_ode_step_control each */
+  int32_t follow;          /* 1: without given times also rows within steps, where something turns further than
+                   * LW_ODE_SAMPLE_ANGLE; the capacity for LW_ODE_MAX_SAMPLES rows is needed for a step */
 } lw_ode_output;
+
+/* Functions of the pose have a period of a turn, or of half a turn where they are of two bodies that turn against each
+ * other. Errors of the integrator do not tell: a wheel at constant speed takes steps of any length. A twelfth of a turn
+ * gives each such period six samples or more, with which the event location finds what is passed and passed back, and
+ * curves six points. */
+#define LW_ODE_SAMPLE_ANGLE 0.52359877559829887 /* 2 pi / 12 rad */
+/* In so many samples at most a step is divided; where more would turn, it is shorter. */
+#define LW_ODE_MAX_SAMPLES 256
+/* Where the revolutions of cut joints are counted from step to step: these may turn twice as far as their bodies, and must
+ * stay below half a turn. */
+#define LW_ODE_COUNTED_SAMPLES 2
 
 /* What the step size control remembers: from here a run continues as though it had not been cut. */
 typedef struct lw_ode_step_control {
@@ -690,6 +706,10 @@ LW_API void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options);
  * writes; they stay the caller's, who sets them for the start. on_step NULL: none is called. It returns 0, or a
  * negative value to stop. */
 LW_API void lw_ode_set_on_step(lw_ode *ode, lw_ode_function on_step, int32_t n_step_values, double *step_values);
+/* A function that writes speeds[2], rad/s: the largest angular speed at (t, y), and a bound of it that is at hand. Where
+ * the bound is not above speeds[0] as it finds it, it writes the bound twice. It is asked at the ends of steps, for event
+ * indicators and rows that follow, or if max_samples > 0, to which steps are shortened. NULL: nothing turns. */
+LW_API void lw_ode_set_angular_speed(lw_ode *ode, lw_ode_function angular_speed, int32_t max_samples);
 /* Starts at (t, y), or restarts after a discontinuity of y or f. Returns LW_ODE_STEP on success. */
 LW_API lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y);
 LW_API lw_ode_step_control lw_ode_get_step_control(const lw_ode *ode);

@@ -14,10 +14,10 @@
 
 #include "ode.h"
 
-/* Sample points as fractions of a step. The tiny one is used after a start, for indicators that leave zero. */
-static const double FIRST_SAMPLE = 0x1p-20;
-static const double SAMPLES[] = {0.25, 0.5, 0.75, 1.0};
-enum { N_SAMPLES = sizeof SAMPLES / sizeof *SAMPLES };
+/* Samples of a step, more where something turns far in it. A tiny part of the interval between them is used after a
+ * start, for indicators that leave zero. */
+enum { LEAST_SAMPLES = 4 };
+static const double FIRST_SAMPLE = 0x1p-18;
 
 /* Tangents are secants through a sample and one before, at this fraction of the interval between regular samples. */
 static const double TANGENT_SPACING = 0x1p-20;
@@ -26,7 +26,15 @@ static const double TANGENT_SPACING = 0x1p-20;
  * exactly convex. */
 static const double SAFETY = 0.5;
 
+/* Before a kink s need not be convex: the distance of points that will meet falls ever faster. Over the interval between
+ * two samples, by LW_ODE_SAMPLE_ANGLE, its secant steepens by less than this factor. */
+static const double STEEPENING = 2.0;
+
 enum { MAX_TANGENTS = 40 };
+
+/* Where s falls towards zero and rises again, it may have two minima: a body that is thrown past a point passes it twice.
+ * So many parts of the interval are searched, the first one first. */
+enum { PARTS = 8 };
 
 /* A value that is not finite counts as a recoverable failure. */
 static int evaluate_indicators(lw_ode *ode, double t, const double *y, double *z) {
@@ -161,7 +169,7 @@ static double time_at(const interval *w, double x) { return w->left + x * (w->ri
 
 /* Whether the falling tangent stays clear of zero. */
 static bool lies_above(const tangent *from, const tangent *to) {
-  return from->size + from->slope * (to->x - from->x) > SAFETY * fmin(from->size, to->size);
+  return from->size + STEEPENING * from->slope * (to->x - from->x) > SAFETY * fmin(from->size, to->size);
 }
 
 /* Where to look next: where the slope would be zero if it were linear, where the tangents intersect, which finds kinks,
@@ -203,6 +211,21 @@ static int search_minimum(lw_ode *ode, int32_t i, const interval *w, tangent fro
   return 0;
 }
 
+/* Searches the parts of an interval, from a falling tangent to a rising one, in order. */
+static int search_minima(lw_ode *ode, int32_t i, const interval *w, tangent from, tangent end, double *t, bool *found) {
+  const double start = from.x;
+  int status = 0;
+  for (int part = 1; status == 0 && !*found && part <= PARTS; part++) {
+    tangent to = {start + part * (end.x - start) / PARTS, 0.0, 0.0};
+    if (part == PARTS) to = end;
+    else status = compute_tangent(ode, i, w, &to, t, found);
+    if (status == 0 && !*found && from.slope < 0.0 && to.slope > 0.0)
+      status = search_minimum(ode, i, w, from, to, t, found);
+    from = to;
+  }
+  return status;
+}
+
 /* The slope of indicator i at the left end, per interval: its secant from the sample before. */
 static double left_slope(const lw_ode *ode, int32_t i, const interval *w) {
   const double change = size_of(ode, i, ode->z) - size_of(ode, i, ode->z_before);
@@ -220,7 +243,7 @@ static int find_excursion(lw_ode *ode, int32_t i, double left, double *right) {
   bool found = false;
   double t;
   int status = compute_tangent(ode, i, &w, &to, &t, &found);
-  if (status == 0 && !found && to.slope > 0.0) status = search_minimum(ode, i, &w, from, to, &t, &found);
+  if (status == 0 && !found && to.slope > 0.0) status = search_minima(ode, i, &w, from, to, &t, &found);
   if (found) {
     swap(&ode->z_sample, &ode->z_trial);
     *right = t;
@@ -265,7 +288,7 @@ static void move_on(lw_ode *ode, double right) {
 
 /* The last sample is the tiny one after a start. */
 static bool is_start_sample(const lw_ode *ode) {
-  return !isnan(ode->t_before) && fabs(ode->t_left - ode->t_before) < 2.0 * FIRST_SAMPLE * fabs(ode->h);
+  return !isnan(ode->t_before) && fabs(ode->t_left - ode->t_before) < 2.0 * fabs(ode->first_sample);
 }
 
 /* Searches from t_left to the sample *right. At an event *right becomes the time just after it. */
@@ -295,15 +318,17 @@ static int enter_step(lw_ode *ode) {
 
 int lw_ode_locate_event(lw_ode *ode, double *t, bool *found) {
   const double t_new = *t;
+  const int32_t samples = lw_ode_intervals(ode, fabs(ode->h), LEAST_SAMPLES);
   int status = enter_step(ode);
-  for (int sample = isnan(ode->t_before) ? -1 : 0; status == 0 && sample < N_SAMPLES; sample++) {
-    double right = ode->t_old + (sample < 0 ? FIRST_SAMPLE : SAMPLES[sample]) * ode->h;
-    right = sample == N_SAMPLES - 1 ? t_new : right;
+  ode->first_sample = FIRST_SAMPLE / samples * ode->h;
+  for (int32_t sample = isnan(ode->t_before) ? 0 : 1; status == 0 && sample <= samples; sample++) {
+    double right = ode->t_old + (sample ? sample / (double)samples * ode->h : ode->first_sample);
+    right = sample == samples ? t_new : right;
     if (right == ode->t_left) continue;
     status = search_interval(ode, &right, found);
     *t = *found ? right : t_new;
     if (status != 0 || *found) return status;
-    assign_signs(ode, ode->z_sample, sample >= 0);
+    assign_signs(ode, ode->z_sample, sample > 0);
     move_on(ode, right);
   }
   return status;

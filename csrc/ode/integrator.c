@@ -123,6 +123,11 @@ void lw_ode_set_on_step(lw_ode *ode, lw_ode_function on_step, int32_t n_step_val
   ode->step_values = step_values;
 }
 
+void lw_ode_set_angular_speed(lw_ode *ode, lw_ode_function angular_speed, int32_t max_samples) {
+  ode->angular_speed = angular_speed;
+  ode->max_samples = max_samples;
+}
+
 double lw_ode_time(const lw_ode *ode) { return ode->t; }
 
 const double *lw_ode_y(const lw_ode *ode) { return ode->y; }
@@ -225,18 +230,21 @@ static void swap(double **a, double **b) {
   *b = temporary;
 }
 
-/* Accepts the step and searches it for events; undoes it if an indicator cannot be evaluated. */
-static int accept_step(lw_ode *ode, double t_new, bool *event) {
+/* Accepts the step and searches it for events; undoes it if an indicator cannot be evaluated, or something turns too
+ * far. */
+static int accept_step(lw_ode *ode, double t_new, bool *event, bool *too_long) {
   ode->t_old = ode->t;
   ode->t = t_new;
   swap(&ode->y, &ode->y_old);
   swap(&ode->y, &ode->y_new);
   double t = t_new;
-  const int status = ode->n_events > 0 ? lw_ode_locate_event(ode, &t, event) : 0;
-  if (status != 0) {
+  int status = lw_ode_measure_rotation(ode, too_long);
+  if (status == 0 && !*too_long && ode->n_events > 0) status = lw_ode_locate_event(ode, &t, event);
+  if (status != 0 || *too_long) {
     swap(&ode->y, &ode->y_new);
     swap(&ode->y, &ode->y_old);
     ode->t = ode->t_old;
+    ode->here.speed = -1.0;
     return status;
   }
   ode->f_known = ode->method->first_same_as_last && t == t_new;
@@ -245,6 +253,7 @@ static int accept_step(lw_ode *ode, double t_new, bool *event) {
     lw_ode_dense(ode, t, ode->y_new);
     swap(&ode->y, &ode->y_new);
     ode->t = t;
+    ode->here.speed = -1.0;
     lw_ode_record_crossings(ode);
   }
   return 0;
@@ -272,6 +281,7 @@ lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y) {
   if (!isfinite(t) || !lw_ode_all_finite(y, ode->n)) return LW_ODE_NOT_FINITE;
   const lw_ode_outcome outcome = evaluate_here(ode);
   if (outcome != LW_ODE_STEP) return outcome;
+  lw_ode_start_rotation(ode);
   const int status = ode->n_events > 0 ? lw_ode_start_indicators(ode) : 0;
   if (status != 0) return status < 0 ? LW_ODE_STOPPED : LW_ODE_NOT_FINITE;
   ode->started = true;
@@ -290,12 +300,12 @@ static lw_ode_outcome step_until_accepted(lw_ode *ode, double t_bound) {
     const double h = next_step_size(ode, remaining);
     const double t_new = h == fabs(remaining) ? t_bound : ode->t + copysign(h, remaining);
     double error;
-    bool event = false;
+    bool event = false, too_long = false;
     const double size = fabs(t_new - ode->t); /* the same for a step that a bound ends where it would have ended */
     int status = try_step(ode, t_new, &error);
-    if (status == 0 && error <= 1.0) status = accept_step(ode, t_new, &event);
+    if (status == 0 && error <= 1.0) status = accept_step(ode, t_new, &event, &too_long);
     if (status < 0) return LW_ODE_STOPPED;
-    if (status == 0 && error <= 1.0) {
+    if (status == 0 && error <= 1.0 && !too_long) {
       ode->statistics.steps++;
       ode->statistics.implicit_steps += ode->method == &lw_rodas5p;
       adapt_step_size(ode, size, error, rejected > 0);
@@ -304,7 +314,7 @@ static lw_ode_outcome step_until_accepted(lw_ode *ode, double t_bound) {
     }
     ode->statistics.rejected++;
     if (status > 0 && lw_ode_abandon_implicit(ode)) continue;
-    ode->h_next = reduced_step_size(h, status == 0 ? error : INFINITY);
+    ode->h_next = too_long ? lw_ode_longest_step(ode) : reduced_step_size(h, status == 0 ? error : INFINITY);
     if (ode->h_next < min_step_size(ode)) return LW_ODE_STEP_TOO_SMALL;
   }
 }
@@ -323,6 +333,7 @@ lw_ode_outcome lw_ode_step(lw_ode *ode, double t_bound) {
   if (here != LW_ODE_STEP) return here;
   if (!(ode->h_next > 0.0) && choose_first_step(ode, remaining) < 0) return LW_ODE_STOPPED;
   if (ode->options.max_step > 0.0) ode->h_next = fmin(ode->h_next, ode->options.max_step);
+  ode->h_next = fmin(ode->h_next, lw_ode_longest_step(ode));
   swap_fsal_stages(ode);
   const lw_ode_outcome outcome = step_until_accepted(ode, t_bound);
   if (outcome != LW_ODE_STEP && outcome != LW_ODE_EVENT) {

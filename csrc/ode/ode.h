@@ -43,9 +43,14 @@ typedef struct lw_ode_implicit {
   int32_t *order;
 } lw_ode_implicit;
 
+/* The largest angular speed and a bound of it that is at hand [rad/s]; negative: not known. */
+typedef struct lw_ode_rotation {
+  double speed, bound;
+} lw_ode_rotation;
+
 struct lw_ode {
   int32_t n, n_events;
-  lw_ode_function derivative, events, on_step;
+  lw_ode_function derivative, events, on_step, angular_speed;
   void *context;
   int32_t n_step_values;
   double *step_values; /* the caller's */
@@ -67,9 +72,24 @@ struct lw_ode {
   double t_left, t_before; /* times of z and z_before, the sample before z; NAN: there is none */
   int32_t *event_sign;     /* -1: z <= 0; +1: z > 0; 0: exactly zero at the start, unknown */
   int32_t *crossings;
+  int32_t max_samples;  /* to which steps are shortened; 0: those of events and rows, to LW_ODE_MAX_SAMPLES */
+  bool rows_follow;     /* rows are wanted within steps in which something turns far */
+  lw_ode_rotation here; /* at the end of the last step */
+  double sample_time;   /* in which nothing turns further than LW_ODE_SAMPLE_ANGLE in the last step; infinite: never */
+  double first_sample;  /* from the start of the last step */
   lw_ode_implicit implicit;
   void *implicit_memory;
 };
+
+/* rotation.c: */
+/* At a start. */
+void lw_ode_start_rotation(lw_ode *ode);
+/* Sets sample_time of the last step; returns false if it must be shorter. Status as of lw_ode_function. */
+int lw_ode_measure_rotation(lw_ode *ode, bool *too_long);
+/* In how many intervals the time of this size is divided, `least` or more. */
+int32_t lw_ode_intervals(const lw_ode *ode, double size, int32_t least);
+/* The longest step from here. */
+double lw_ode_longest_step(const lw_ode *ode);
 
 bool lw_ode_all_finite(const double *x, int32_t n);
 

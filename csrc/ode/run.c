@@ -4,7 +4,14 @@
 
 #include "ode.h"
 
-static bool is_full(const lw_ode_output *output) { return output != NULL && output->count >= output->capacity; }
+/* The number of rows that a step may make, unless the times are given. */
+static int64_t rows_of_step(const lw_ode_output *output) {
+  return !output->times_given && output->follow ? LW_ODE_MAX_SAMPLES : 1;
+}
+
+static bool is_full(const lw_ode_output *output) {
+  return output != NULL && output->count + rows_of_step(output) > output->capacity;
+}
 
 /* t lies in the last step; after a start or a failed step only the present time does. */
 static bool is_in_last_step(const lw_ode *ode, double t) {
@@ -26,7 +33,21 @@ static void fill_requested(const lw_ode *ode, lw_ode_output *output) {
   }
 }
 
+/* Rows within the last step that stand no further apart than the turning needs. */
+static void fill_within_step(const lw_ode *ode, lw_ode_output *output) {
+  const double h = ode->t - ode->t_old;
+  const int32_t intervals = lw_ode_intervals(ode, fabs(h), 1);
+  for (int32_t i = 1; i < intervals; i++) {
+    const double t = ode->t_old + i / (double)intervals * h;
+    output->t[output->count] = t;
+    lw_ode_dense(ode, t, output->y + output->count * ode->n);
+    for (int k = 0; k < 2 && output->step_control; k++) output->step_control[2 * output->count + k] = NAN;
+    finish_row(ode, output);
+  }
+}
+
 static void fill_step(const lw_ode *ode, lw_ode_output *output) {
+  if (output->follow) fill_within_step(ode, output);
   output->t[output->count] = ode->t;
   memcpy(output->y + output->count * ode->n, ode->y, (size_t)ode->n * sizeof *ode->y);
   if (output->step_control) {
@@ -48,6 +69,7 @@ lw_ode_outcome lw_ode_run(lw_ode *ode, double t_bound, int64_t max_tries, lw_ode
   int64_t tries = 0;
   const bool times_given = output != NULL && output->times_given;
   if (!ode->started) return LW_ODE_NOT_FINITE;
+  ode->rows_follow = output != NULL && !times_given && output->follow;
   if (times_given) fill_requested(ode, output); /* rows that the last call had no capacity for */
   while (ode->t != t_bound && !is_full(output)) {
     if (max_tries > 0 && tries >= max_tries) break;

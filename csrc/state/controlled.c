@@ -46,6 +46,10 @@ int lw_ode_controlled_check(void *control, double t, const double *y, double *st
   return lw_ode_mechanism_check(((const lw_control *)control)->state, t, y, step_values);
 }
 
+int lw_ode_controlled_angular_speed(void *control, double t, const double *y, double *speeds) {
+  return lw_ode_mechanism_angular_speed(((const lw_control *)control)->state, t, y, speeds);
+}
+
 /* ---- Jacobian ---- */
 
 #define INCREMENT 0x1p-26 /* of a state or of one: the square root of the machine epsilon */

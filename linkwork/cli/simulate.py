@@ -28,7 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--t-start", type=float, metavar="T", help="start of the run [s] (default: 0)")
     add("--t-end", type=float, default=10.0, metavar="T", help="end of the run [s] (default: %(default)g)")
-    add("--every", type=float, metavar="DT", help="spacing of the output [s] (default: every step)")
+    add(
+        "--every",
+        type=float,
+        metavar="DT",
+        help="spacing of the output [s] (default: every step, and a twelfth of a turn)",
+    )
     add_method(parser)
     add_solver(parser)
     equations_help = f"{', '.join(formulation_names())}; those but the first are solved by ida (default: %(default)s)"

@@ -11,6 +11,7 @@ HEADER = Path(__file__).resolve().parents[2] / "csrc" / "include" / "linkwork.h"
 CALLBACKS = """
 extern "Python" int lw_py_derivative(void *context, double t, const double *y, double *ydot);
 extern "Python" int lw_py_events(void *context, double t, const double *y, double *indicators);
+extern "Python" int lw_py_angular_speed(void *context, double t, const double *y, double *speeds);
 extern "Python" int lw_py_jacobian(void *context, double t, const double *y, double *matrix, double *by_time);
 extern "Python" int lw_py_law(void *context, double t, const double *x, double *xdot);
 extern "Python" int lw_py_law_events(void *context, double t, const double *x, double *indicators);
@@ -18,7 +19,10 @@ extern "Python" int lw_py_law_events(void *context, double t, const double *x, d
 
 
 # Macros with a number, of which cffi wants the type.
-CONSTANTS = "static const double LW_EVENT_RESOLUTION;\n"
+CONSTANTS = """
+static const double LW_EVENT_RESOLUTION, LW_ODE_SAMPLE_ANGLE;
+static const int LW_ODE_MAX_SAMPLES, LW_ODE_COUNTED_SAMPLES;
+"""
 
 
 def declarations(header: str) -> str:

@@ -417,6 +417,15 @@ class Block:
         """Raise `SolverError` if a constraint is violated at the present states, an accepted step."""
         self._check(lib.lw_check_constraints(self.handle))
 
+    def angular_speed(self, t: float, y: FloatArray, enough: float) -> tuple[float, float]:
+        """Return the largest angular speed of bodies and joints at states y = [q; u], rad/s, and a bound of it.
+
+        Where the bound is at most `enough`, it stands for both.
+        """
+        speeds, given = np.array([enough, 0.0]), np.ascontiguousarray(y, dtype=np.float64)
+        lib.lw_ode_mechanism_angular_speed(self.handle, t, _doubles(given), _doubles(speeds))
+        return float(speeds[0]), float(speeds[1])
+
     def ode_addresses(self, *, events: bool = False, on_step: str = "") -> dict[str, int]:
         """Addresses of the block and its functions as a compiled solver takes them; without events or `on_step` 0.
 
@@ -713,6 +722,7 @@ def _ode_addresses(name: str, context: Any, *, events: bool, on_step: str) -> di
         "events": address("_events", events),
         "jacobian": address("_jacobian"),
         "on_step": address(f"_{on_step}", bool(on_step)),
+        "angular_speed": address("_angular_speed"),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -9,11 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.stack import levels_of_package
+from linkwork.errors import RowsWarning
 from linkwork.model.model import Model
 from linkwork.simulation.discrete_state import Change, DiscreteState
 from linkwork.simulation.result import Result
 from linkwork.simulation.trajectory import Node
+from linkwork.solvers.output import MOST_FOLLOWING
+from linkwork.solvers.problem import AngularSpeed
 from linkwork.solvers.recorder import Recorder
+from linkwork.solvers.rotation import SAMPLE_ANGLE
+
+SHOWN_ROWS = 100  # at which speeds are looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +119,21 @@ class SimulationRecorder(Recorder):
         elif self._count and self.output.t[self._count - 1] == t:
             self.output.y[self._count - 1] = unknowns
             self._discrete.append((self._count - 1, *self._discrete[-1][1:]))
+
+    def warn_of_rows(self, angular_speed: AngularSpeed) -> None:
+        """Warn where there were too many rows for all to follow what turns."""
+        rows = self.output
+        behind = np.linspace(MOST_FOLLOWING, rows.count - 1, SHOWN_ROWS).astype(int)
+        if rows.times_given or rows.count <= MOST_FOLLOWING + 1:
+            return
+        spacing, states = np.abs(rows.t[behind] - rows.t[behind - 1]), self.states(rows.y[behind])
+        speeds = [angular_speed(t, y, 0.0)[0] for t, y in zip(rows.t[behind], states, strict=True)]
+        if (spacing * speeds > 2.0 * SAMPLE_ANGLE).any():
+            text = (
+                f"the rows behind t = {rows.t[MOST_FOLLOWING]:g} s do not follow what turns within a step, since there "
+                f"are {MOST_FOLLOWING} before: give the times of the output as t_eval"
+            )
+            warnings.warn(RowsWarning(text), stacklevel=levels_of_package())
 
     def result(self) -> Result:
         """Return the rows so far and everything that their columns need."""

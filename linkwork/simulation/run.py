@@ -251,6 +251,7 @@ class Run:
             on_event=self.on_event if watched else None,
             on_step=self.accepted if self._counting or self._watching else None,
             on_progress=self.progress.reach if self.progress.active else None,
+            angular_speed=self.angular_speed,
             compiled=self._compiled(watched),
             step_control=control,
         )
@@ -298,6 +299,10 @@ class Run:
             return np.concatenate([self.block["qdot"], self.block["udot"], own])
         except (SingularityError, MechanismError):
             return np.full(y.size, np.nan)
+
+    def angular_speed(self, t: float, y: FloatArray, enough: float) -> tuple[float, float]:
+        """Return the largest angular speed for the solver, and a bound of it, rad/s."""
+        return self.block.angular_speed(t, y[: self._n], enough)
 
     def jacobian(self, t: float, y: FloatArray) -> FloatArray:
         """Return the Jacobian for the solver; NaN where it does not exist."""

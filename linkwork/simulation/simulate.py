@@ -122,8 +122,9 @@ def simulate(
         tenth of it, those of "BDF" and "ida" 0.003 of it (at least 1e-11, at most a tenth). What the motion itself
         amplifies comes on top.
     t_eval
-        Times of the output, (nt,), s, within the run but for rounding; by default every step. At an event there are
-        rows before and after it; of times that are given, the one at which a transition has its time is after it.
+        Times of the output, (nt,), s, within the run but for rounding; by default every step, and times between where
+        something turns further than a twelfth of a turn in a step. At an event there are rows before and after it; of
+        times that are given, the one at which a transition has its time is after it.
     max_step, first_step, max_steps
         Limits of the steps, s, and of their number; None: no limit.
     max_events
@@ -198,6 +199,7 @@ def simulate(
     try:
         with run.progress:
             run.integrate(settings)
+        recorder.warn_of_rows(run.angular_speed)
         result = recorder.result()
         check_motions(run, result, options.rtol)
     except BaseException as error:

@@ -35,6 +35,7 @@ class Formulation(ABC):
 def in_unknowns(formulation: Formulation, problem: Problem) -> Problem:
     """Return a problem in the states as one in the unknowns of a formulation; its functions still get states."""
     events, on_event, on_step = problem.events, problem.on_event, problem.on_step
+    angular_speed = problem.angular_speed
 
     def handle(t: float, unknowns: FloatArray, crossings: IntArray) -> Action | None:
         assert on_event is not None
@@ -53,5 +54,8 @@ def in_unknowns(formulation: Formulation, problem: Problem) -> Problem:
         on_event=None if on_event is None else handle,
         on_step=None if on_step is None else lambda t, unknowns: on_step(t, formulation.states(unknowns)),
         on_progress=problem.on_progress,
+        angular_speed=None
+        if angular_speed is None
+        else lambda t, unknowns, enough: angular_speed(t, formulation.states(unknowns), enough),
         implicit=formulation.implicit,
     )
