@@ -61,24 +61,34 @@ static lw_ode_method method_of(uint32_t solver) {
   return LW_ODE_AUTO;
 }
 
-static fmu_status start_integrator(fmu *f) {
+static double tolerance_of(const fmu *f) {
   const double asked = f->run.set_tolerance > 0 ? f->run.set_tolerance : f->run.tolerance;
-  const double tolerance = fmax(step_tolerance_factor * asked, min_tolerance);
+  return fmax(step_tolerance_factor * asked, min_tolerance);
+}
+
+fmu_status fmu_set_integrator(fmu *f, double first_step) {
+  const double tolerance = tolerance_of(f);
   const lw_ode_options options = {.rtol = tolerance,
                                   .atol = tolerance,
-                                  .first_step = f->run.last_step,
+                                  .first_step = first_step,
                                   .max_steps = -1,
                                   .event_resolution = LW_EVENT_RESOLUTION};
   if (lw_ode_set_method(f->ode, method_of(f->run.solver), fmu_ode_jacobian) != LW_OK)
     return fmu_log_message(&f->log, FMU_ERROR, "out of memory");
   lw_ode_set_options(f->ode, &options);
+  return FMU_OK;
+}
+
+static fmu_status start_integrator(fmu *f) {
+  const fmu_status status = fmu_set_integrator(f, f->run.last_step);
+  if (status != FMU_OK) return status;
   memcpy(f->y, lw_state_reals(f->state) + f->first_state, f->n_states * sizeof *f->y);
   const lw_ode_outcome outcome = lw_ode_start(f->ode, f->run.time, f->y);
   if (outcome != LW_ODE_STEP) return integration_failed(f, outcome);
   lw_ode_step_control control = lw_ode_get_step_control(f->ode);
   control.choice = f->run.method_choice;
   lw_ode_set_step_control(f->ode, control);
-  lw_watch_constraints(f->state, tolerance, tolerance);
+  lw_watch_constraints(f->state, tolerance_of(f), tolerance_of(f));
   f->run.restart_needed = f->run.event_pending = 0;
   return FMU_OK;
 }

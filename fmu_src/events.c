@@ -32,7 +32,7 @@ fmu_status fmu_update_discrete_states(fmu *f, fmu_event_info *info) {
   if (status == FMU_OK) status = fmu_handle_events(f);
   if (status != FMU_OK) return status;
   if ((status = fmu_dae_start(f)) != FMU_OK) return status;
-  const double next = fmu_next_event_time(f);
+  const double next = fmin(fmu_next_event_time(f), fmu_look_ahead(f));
   /* Importers begin their integrators again for this report only. In Co-Simulation they have none. */
   info->states_changed = f->run.dynamics_changed && f->kind == FMU_MODEL_EXCHANGE;
   info->time_defined = isfinite(next);

@@ -180,8 +180,11 @@ fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_set_state
   BEGIN(CompletedIntegratorStep);
   NEED(enter_event_mode);
   NEED(terminate);
-  *enter_event_mode = *terminate = fmi2False;
-  RETURN(fmu_completed_integrator_step(f));
+  *terminate = fmi2False;
+  int event_mode_needed = 0;
+  const fmu_status status = fmu_completed_integrator_step(f, &event_mode_needed);
+  *enter_event_mode = event_mode_needed;
+  RETURN(status);
 }
 
 fmi2Status fmi2SetTime(fmi2Component c, fmi2Real time) {

@@ -266,8 +266,11 @@ fmi3Status fmi3CompletedIntegratorStep(fmi3Instance c, fmi3Boolean no_set_state_
   BEGIN(CompletedIntegratorStep);
   NEED(enter_event_mode);
   NEED(terminate);
-  *enter_event_mode = *terminate = false;
-  RETURN(fmu_completed_integrator_step(f));
+  *terminate = false;
+  int event_mode_needed = 0;
+  const fmu_status status = fmu_completed_integrator_step(f, &event_mode_needed);
+  *enter_event_mode = event_mode_needed;
+  RETURN(status);
 }
 
 fmi3Status fmi3SetTime(fmi3Instance c, fmi3Float64 time) {

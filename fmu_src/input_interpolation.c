@@ -172,6 +172,11 @@ int fmu_ode_indicators(void *context, double t, const double *y, double *indicat
   return lw_ode_mechanism_events(f->state, t, y, indicators);
 }
 
+/* Speeds are states. */
+int fmu_ode_angular_speed(void *context, double t, const double *y, double *speeds) {
+  return lw_ode_mechanism_angular_speed(((fmu *)context)->state, t, y, speeds);
+}
+
 /* The interpolated inputs contribute to the time derivative. */
 int fmu_ode_jacobian(void *context, double t, const double *y, double *matrix, double *by_time) {
   fmu *f = context;

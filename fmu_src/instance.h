@@ -33,6 +33,8 @@ typedef struct fmu_run {
   uint32_t dynamics_changed; /* an event or a value set in Event Mode changed states or their derivatives, and
                               * UpdateDiscreteStates has not reported it */
   uint32_t dae;              /* the structural parameter `dae.enabled` */
+  uint32_t looked_ahead;     /* Model Exchange: the three times below are known */
+  double ahead_from, ahead_to, completed; /* last look ahead, and up to where; end of the importer's last step */
 } fmu_run;
 
 #define FMU_DEFAULT_TOLERANCE 1e-7 /* in Co-Simulation, if the importer gives none */
@@ -102,7 +104,7 @@ struct fmu {
   fmu_log log;
   lw_model *model;
   lw_state *state;
-  lw_ode *ode; /* Co-Simulation with states, else NULL */
+  lw_ode *ode; /* with states, and in Model Exchange event indicators, else NULL */
   fmu_interface interface;
   fmu_dae dae;
   lw_minimal *minimal; /* NULL: all states are exposed */
@@ -230,6 +232,13 @@ fmu_status fmu_handle_events(fmu *f);
 fmu_status fmu_update_discrete_states(fmu *f, fmu_event_info *info);
 double fmu_next_event_time(const fmu *f); /* infinite: none */
 
+/* Looks for the next state event in Model Exchange: a time that the importer must not step over; infinite: none. */
+double fmu_look_ahead(fmu *f);
+/* At the end of an importer's step: whether Event Mode is needed to look ahead again. */
+int fmu_must_look_ahead(fmu *f);
+/* Sets the integrator's options and method. */
+fmu_status fmu_set_integrator(fmu *f, double first_step);
+
 /* ---- Model Exchange --------------------------------------------------------------------------------- */
 
 fmu_status fmu_set_time(fmu *f, double time);
@@ -238,7 +247,7 @@ fmu_status fmu_get_states(fmu *f, double *x, size_t n);
 fmu_status fmu_get_derivatives(fmu *f, double *derivatives, size_t n);
 fmu_status fmu_get_nominals(fmu *f, double *nominals, size_t n);
 fmu_status fmu_get_event_indicators(fmu *f, double *indicators, size_t n);
-fmu_status fmu_completed_integrator_step(fmu *f);
+fmu_status fmu_completed_integrator_step(fmu *f, int *event_mode_needed);
 void fmu_write_states(fmu *f, const double *x); /* all states of the block, unchecked */
 /* The position of a variable among the continuous states; -1: it is none. */
 int64_t fmu_find_state(const fmu *f, uint32_t offset);
@@ -273,6 +282,7 @@ void fmu_interpolate_inputs(fmu *f, double time);
 void fmu_get_input_rates(const fmu *f, double *rates);
 /* Callbacks of the integrator; the context is the instance. */
 int fmu_ode_derivative(void *context, double t, const double *y, double *ydot);
+int fmu_ode_angular_speed(void *context, double t, const double *y, double *speeds);
 int fmu_ode_indicators(void *context, double t, const double *y, double *indicators);
 int fmu_ode_jacobian(void *context, double t, const double *y, double *matrix, double *by_time);
 

@@ -118,14 +118,15 @@ static int allocate(fmu *f) {
   f->z = calloc((size_t)f->indicator.count + 1, sizeof *f->z);
   f->backup = malloc(lw_state_size(f->state));
   if (!f->y || !f->z || !f->backup) return 0;
-  if (f->kind == FMU_CO_SIMULATION && f->n_states) {
+  if (f->n_states && (f->kind == FMU_CO_SIMULATION || f->indicator.count)) { /* in Model Exchange it looks ahead */
     const lw_ode_options options = {.rtol = FMU_DEFAULT_TOLERANCE,
                                     .atol = FMU_DEFAULT_TOLERANCE,
                                     .max_steps = -1,
                                     .event_resolution = LW_EVENT_RESOLUTION};
     f->ode = lw_ode_create((int32_t)f->n_states, f->size.event_indicators, fmu_ode_derivative, fmu_ode_indicators, f,
                            &options);
-    return f->ode != NULL;
+    if (!f->ode) return 0;
+    lw_ode_set_angular_speed(f->ode, fmu_ode_angular_speed, f->size.nq_cut ? LW_ODE_COUNTED_SAMPLES : 0);
   }
   return 1;
 }

@@ -131,9 +131,10 @@ fmu_status fmu_get_event_indicators(fmu *f, double *indicators, size_t n) {
                          lw_state_message(f->state));
 }
 
-fmu_status fmu_completed_integrator_step(fmu *f) {
+fmu_status fmu_completed_integrator_step(fmu *f, int *event_mode_needed) {
   const fmu_status status = fmu_update_states(f);
   if (status != FMU_OK) return status;
   lw_step_accepted(f->state);
+  *event_mode_needed = fmu_must_look_ahead(f);
   return fmu_core_status(f, lw_check_constraints(f->state), "the step is not accepted");
 }

@@ -16,7 +16,7 @@ A solver promises:
 4. `dense(t)` gives the states within the last step (its cut part, if it ended at an event) to the method's dense order;
    at the end of the step it equals `y` to the bit.
 5. `run(output, tries)` takes one or more of the same steps and fills the rows of the output that they cover; where
-   every step makes a row, also rows within steps, a twelfth of a turn apart or less (`Output.follows`). It returns
+   every step makes a row, also rows within steps, at every twelfth of a turn (`Output.follows`). It returns
    at `t_end`, at an event with its zero crossings, or earlier: no step begins once `tries` steps are accepted or
    rejected. Whatever it raises, the rows of the steps before are filled. By default it takes one step. A solver that
    calls the compiled form of the problem's `on_step` meanwhile declares it by `calls_on_step`.

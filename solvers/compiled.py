@@ -23,6 +23,8 @@ METHODS: dict[str, int] = {
     "rodas5p": lib.LW_ODE_RODAS5P,
 }
 EXPLICIT, IMPLICIT = "dopri5", "rodas5p"
+SAMPLE_ANGLE: float = lib.LW_ODE_SAMPLE_ANGLE
+COUNTED_SAMPLES: int = lib.LW_ODE_COUNTED_SAMPLES
 FAILURES = {
     lib.LW_ODE_STOPPED: Failure.STOPPED,
     lib.LW_ODE_STEP_TOO_SMALL: Failure.STEP_TOO_SMALL,
@@ -68,7 +70,7 @@ class CompiledSolver(Solver):
         if lib.lw_ode_set_method(self._ode, METHODS[name], jacobian) != lib.LW_OK:
             raise MemoryError(f"no memory for the matrices of {problem.n} states")
 
-        counted = 0 if problem.on_step is None else lib.LW_ODE_COUNTED_SAMPLES
+        counted = 0 if problem.on_step is None else COUNTED_SAMPLES
         lib.lw_ode_set_angular_speed(self._ode, angular_speed, counted)
 
     def start(self, t: float, y: FloatArray) -> None:

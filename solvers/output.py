@@ -48,7 +48,7 @@ class Output:
 
     @property
     def follows(self) -> bool:
-        """Whether rows are wanted within steps in which something turns far."""
+        """Whether rows are requested within steps in which something turns far."""
         return not self.times_given and self.count < MOST_FOLLOWING
 
     @property

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from linkwork.core._core import lib
+from linkwork.solvers.compiled import COUNTED_SAMPLES, SAMPLE_ANGLE
 from linkwork.solvers.problem import FloatArray, Problem
 
-SAMPLE_ANGLE: float = lib.LW_ODE_SAMPLE_ANGLE
-COUNTED_SAMPLES: int = lib.LW_ODE_COUNTED_SAMPLES
+__all__ = ["COUNTED_SAMPLES", "SAMPLE_ANGLE", "Rotation"]
 
 
 class Rotation:
@@ -20,7 +19,7 @@ class Rotation:
         self.start()
 
     def start(self) -> None:
-        """Begin anew: the speed has jumped."""
+        """Start again: the speed has jumped."""
         self._here: tuple[float, float] | None = None
         self._sample_time = math.inf
 

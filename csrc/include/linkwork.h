@@ -669,8 +669,8 @@ typedef struct lw_ode_output {
 } lw_ode_output;
 
 /* Functions of the pose have a period of a turn, or of half a turn where they are of two bodies that turn against each
- * other. Errors of the integrator do not tell: a wheel at constant speed takes steps of any length. A twelfth of a turn
- * gives each such period six samples or more, with which the event location finds what is passed and passed back, and
+ * other. Errors of the integrator do not show it: a wheel at constant speed takes steps of any length. A twelfth of a turn
+ * gives each such period six samples or more, with which the event location finds values that are passed and passed back, and
  * curves six points. */
 #define LW_ODE_SAMPLE_ANGLE 0.52359877559829887 /* 2 pi / 12 rad */
 /* In so many samples at most a step is divided; where more would turn, it is shorter. */

@@ -26,7 +26,7 @@ static const double TANGENT_SPACING = 0x1p-20;
  * exactly convex. */
 static const double SAFETY = 0.5;
 
-/* Before a kink s need not be convex: the distance of points that will meet falls ever faster. Over the interval between
+/* Before a kink s need not be convex: the distance of points that will coincide falls ever faster. Over the interval between
  * two samples, by LW_ODE_SAMPLE_ANGLE, its secant steepens by less than this factor. */
 static const double STEEPENING = 2.0;
 

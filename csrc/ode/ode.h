@@ -73,7 +73,7 @@ struct lw_ode {
   int32_t *event_sign;     /* -1: z <= 0; +1: z > 0; 0: exactly zero at the start, unknown */
   int32_t *crossings;
   int32_t max_samples;  /* to which steps are shortened; 0: those of events and rows, to LW_ODE_MAX_SAMPLES */
-  bool rows_follow;     /* rows are wanted within steps in which something turns far */
+  bool rows_follow;     /* rows are requested within steps in which something turns far */
   lw_ode_rotation here; /* at the end of the last step */
   double sample_time;   /* in which nothing turns further than LW_ODE_SAMPLE_ANGLE in the last step; infinite: never */
   double first_sample;  /* from the start of the last step */

@@ -1,4 +1,4 @@
-/* How far something turns in a step, for what is sampled along its dense output: event indicators and rows. */
+/* How far something turns in a step, for event indicators and rows along its dense output. */
 #include <math.h>
 
 #include "ode.h"
@@ -27,8 +27,8 @@ void lw_ode_start_rotation(lw_ode *ode) {
   ode->here.speed = -1.0;
 }
 
-/* Largest speed between the ends. What is at rest at both may turn between them, as in a move from point to point: the
- * bound in the middle tells. */
+/* Largest speed between the ends. Something may be at rest at both and turn between them, as in a move from point to
+ * point: the bound in the middle shows it. */
 static double speed_of_step(const lw_ode_rotation *from, const lw_ode_rotation *to, double middle) {
   const double speed = fmax(from->speed, to->speed), bound = fmax(from->bound, to->bound);
   if (middle <= bound) return speed;

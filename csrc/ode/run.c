@@ -33,7 +33,7 @@ static void fill_requested(const lw_ode *ode, lw_ode_output *output) {
   }
 }
 
-/* Rows within the last step that stand no further apart than the turning needs. */
+/* Rows within the last step, as close as the rotation needs. */
 static void fill_within_step(const lw_ode *ode, lw_ode_output *output) {
   const double h = ode->t - ode->t_old;
   const int32_t intervals = lw_ode_intervals(ode, fabs(h), 1);

@@ -199,6 +199,13 @@ int lw_ode_mechanism_events(void *state, double t, const double *y, double *indi
   return 0;
 }
 
+/* Nothing turns. */
+int lw_ode_mechanism_angular_speed(void *state, double t, const double *y, double *speeds) {
+  (void)state, (void)t, (void)y;
+  speeds[0] = speeds[1] = 0;
+  return 0;
+}
+
 void lw_recent_transitions(lw_state *s, char *text, size_t size) {
   (void)s;
   if (size) *text = '\0';

@@ -52,9 +52,9 @@ class MemoryImporter:
         crossed = self._crossing(states, before, t, end)
         at = end if crossed is None else crossed
         self._move(at, states(at))
-        flags = byref(c_double()), byref(c_double())
-        self.instance.must("CompletedIntegratorStep", 1, *flags)
-        if crossed is None and at < next_event:
+        event_mode, terminate = c_double(), c_double()
+        self.instance.must("CompletedIntegratorStep", 1, byref(event_mode), byref(terminate))
+        if crossed is None and at < next_event and not any(bytes(event_mode)):
             return at, next_event, False
         self.events += 1
         self.instance.must("EnterEventMode")

@@ -54,7 +54,7 @@ def random_turning(rng: np.random.Generator, kind: str, most_turns: float = 30.0
 
 
 def _count(from_: float, to: float) -> int | None:
-    """Return how many whole numbers are between; None where one is too near to an end to tell."""
+    """Return how many whole numbers are between; None where one is too near to an end to be counted."""
     near = any(abs(end - round(end)) < 1e-4 for end in (from_, to))
     return None if near else int(np.floor(to) - np.floor(from_))
 

@@ -1,0 +1,92 @@
+/* Time events for state events in Model Exchange.
+ *
+ * Importers look for zero crossings at the ends of their steps. Where something turns at constant speed no error limits
+ * these, and an event that lasts for a part of a turn lies between two of them. The FMU therefore integrates ahead, with
+ * the inputs as they are, to the next zero crossing, and announces a time at which the indicator has still changed: the
+ * importer stops there, sees the change and locates it. Where it finds none, it announces the time up to which it has
+ * looked if something turns that far. Inputs may change: then the look ahead holds for a part of a turn only. */
+#include <math.h>
+
+#include "instance.h"
+
+/* Limits of a look ahead: the angle that something turns, with inputs that stay and with inputs that vary, and the
+ * number of integrator steps. */
+static const double far_angle = 48 * LW_ODE_SAMPLE_ANGLE, near_angle = 3 * LW_ODE_SAMPLE_ANGLE;
+enum { MAX_STEPS = 256 };
+
+static const double unlimited = 1e100; /* stands for "no bound on time", s */
+
+/* An importer's step may be so many times as long as the last one. */
+static const double growth = 10;
+
+static int looks_ahead(const fmu *f) {
+  return f->kind == FMU_MODEL_EXCHANGE && f->ode && !fmu_dae_is_on(f) && f->run.mode & (FMU_EVENT | FMU_CONTINUOUS);
+}
+
+/* The largest angular speed, or a bound of it that is less than `enough`. */
+static double angular_speed(const fmu *f, double enough) {
+  double speeds[2] = {enough, 0};
+  lw_ode_mechanism_angular_speed(f->state, lw_state_reals(f->state)[f->time_reference],
+                                 lw_state_reals(f->state) + f->first_state, speeds);
+  return speeds[0];
+}
+
+/* The integrator is at the ends of steps, and so are the revolutions of cut joints. */
+static lw_ode_outcome step_to(fmu *f, double bound) {
+  const lw_ode_outcome outcome = lw_ode_step(f->ode, bound);
+  lw_state_reals(f->state)[f->time_reference] = lw_ode_time(f->ode);
+  lw_state_changed(f->state, LW_STAGE_CONSTANTS);
+  fmu_write_states(f, lw_ode_y(f->ode));
+  lw_step_accepted(f->state);
+  return outcome;
+}
+
+/* Behind a zero crossing: the middle of the time until the next one, at most of a twelfth of a turn, or where nothing
+ * turns of the time until the crossing. */
+static double middle_of_event(fmu *f) {
+  const double event = lw_ode_time(f->ode), speed = angular_speed(f, 0);
+  const double last = event + (speed > 0 ? LW_ODE_SAMPLE_ANGLE / speed : event - f->run.time);
+  for (int i = 0; i < MAX_STEPS && lw_ode_time(f->ode) < last; i++)
+    if (step_to(f, last) != LW_ODE_STEP) break;
+  return event + 0.5 * (lw_ode_time(f->ode) - event);
+}
+
+static double search(fmu *f, double angle) {
+  const double stop = f->run.stop_defined ? f->run.stop_time : unlimited;
+  double turned = 0;
+  for (int i = 0; i < MAX_STEPS && turned < angle; i++) {
+    const double from = lw_ode_time(f->ode), speed = angular_speed(f, 0);
+    if (from >= stop) return INFINITY;
+    const lw_ode_outcome outcome = step_to(f, fmin(from + angle / fmax(speed, 1 / unlimited), stop));
+    f->run.ahead_to = lw_ode_time(f->ode);
+    if (outcome == LW_ODE_EVENT) return middle_of_event(f);
+    if (outcome != LW_ODE_STEP) break;
+    turned += (f->run.ahead_to - from) * fmax(speed, angular_speed(f, 0));
+  }
+  return turned >= near_angle ? f->run.ahead_to : INFINITY;
+}
+
+double fmu_look_ahead(fmu *f) {
+  if (!looks_ahead(f)) return INFINITY;
+  const double angle = f->run.input_changed && f->run.looked_ahead ? near_angle : far_angle;
+  f->run.looked_ahead = 1;
+  f->run.input_changed = 0;
+  f->run.completed = f->run.ahead_from = f->run.ahead_to = f->run.time;
+  if (fmu_set_integrator(f, 0) != FMU_OK) return INFINITY;
+  lw_state_save(f->state, f->backup);
+  double time = INFINITY;
+  if (lw_ode_start(f->ode, f->run.time, lw_state_reals(f->state) + f->first_state) == LW_ODE_STEP)
+    time = search(f, angle);
+  fmu_restore_backup(f);
+  return time > f->run.time ? time : INFINITY;
+}
+
+int fmu_must_look_ahead(fmu *f) {
+  if (!looks_ahead(f) || !f->run.looked_ahead) return 0;
+  const double step = f->run.time - f->run.completed, from_last = f->run.time - f->run.ahead_from;
+  f->run.completed = f->run.time;
+  if (f->run.time < f->run.ahead_to && !f->run.input_changed) return 0;
+  const double speed = angular_speed(f, near_angle / (growth * fmax(step, from_last)));
+  if (growth * step * speed < near_angle) return 0;
+  return f->run.time >= f->run.ahead_to || from_last * speed >= near_angle;
+}
