@@ -41,8 +41,8 @@ static lw_ode_outcome step_to(fmu *f, double bound) {
   return outcome;
 }
 
-/* Behind a zero crossing: the middle of the time until the next one, at most of a twelfth of a turn, or where nothing
- * turns of the time until the crossing. */
+/* Behind a zero crossing: the middle of the time until the next one, at most of a twelfth of a turn. Where nothing turns,
+ * at most of as long a time as until the first one. */
 static double middle_of_event(fmu *f) {
   const double event = lw_ode_time(f->ode), speed = angular_speed(f, 0);
   const double last = event + (speed > 0 ? LW_ODE_SAMPLE_ANGLE / speed : event - f->run.time);

@@ -95,7 +95,7 @@ def test_a_mechanism_without_events_announces_nothing(make) -> None:
 
 
 def test_the_time_ahead_is_within_the_event(make) -> None:
-    """The lamp is on for 0.1 rad each side of the post, where the wheel turns by 1 rad/s."""
+    """The lamp is on for 0.2 rad of a revolution, where the wheel turns by 1 rad/s."""
     mech = fan()
     mech.start(q={"A": 1.0}, u={"A": 1.0})
     instance = make(mech, "3.0").new("ME")
