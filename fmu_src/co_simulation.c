@@ -61,13 +61,12 @@ static lw_ode_method method_of(uint32_t solver) {
   return LW_ODE_AUTO;
 }
 
-static double tolerance_of(const fmu *f) {
-  const double asked = f->run.set_tolerance > 0 ? f->run.set_tolerance : f->run.tolerance;
-  return fmax(step_tolerance_factor * asked, min_tolerance);
+static double asked_tolerance(const fmu *f) {
+  return f->run.set_tolerance > 0 ? f->run.set_tolerance : f->run.tolerance;
 }
 
 fmu_status fmu_set_integrator(fmu *f, double first_step) {
-  const double tolerance = tolerance_of(f);
+  const double tolerance = fmax(step_tolerance_factor * asked_tolerance(f), min_tolerance);
   const lw_ode_options options = {.rtol = tolerance,
                                   .atol = tolerance,
                                   .first_step = first_step,
@@ -88,7 +87,7 @@ static fmu_status start_integrator(fmu *f) {
   lw_ode_step_control control = lw_ode_get_step_control(f->ode);
   control.choice = f->run.method_choice;
   lw_ode_set_step_control(f->ode, control);
-  lw_watch_constraints(f->state, tolerance_of(f), tolerance_of(f));
+  lw_watch_constraints(f->state, asked_tolerance(f), asked_tolerance(f));
   f->run.restart_needed = f->run.event_pending = 0;
   return FMU_OK;
 }

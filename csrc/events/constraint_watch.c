@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BOUND 50.0    /* in sound motions residuals are below 0.3 */
+#define BOUND 10.0    /* in sound motions residuals are below 0.3 */
 #define LARGEST 0.1   /* rad, or lengths of the cluster */
 #define ROUNDING 1e-9 /* the same, as tolerance at least */
 #define NAMED 3

@@ -9,11 +9,12 @@
 #include "events/constraint_watch.h"
 #include "math/pivoted_qr.inc"
 #include "math/rank_tolerance.h"
+#include "model/independent_columns.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define AT_REST 1e-6        /* of the fastest before the event: slower, nothing moves */
+#define AT_REST 1e-4        /* of the fastest before the event: slower, nothing moves */
 #define ROUNDING_SPEED 1e-9 /* rad/s or m/s, the same */
 #define STEP 1e-4           /* rad or m of the fastest coordinate: for differences, and to the neighbours */
 
@@ -156,17 +157,105 @@ static lw_status solve_rows(lw_state *s, const rows_at_event *r, double *violati
   return LW_OK;
 }
 
+static int is_at_rest(const lw_state *s) { return fastest_now(s) <= fmax(ROUNDING_SPEED, AT_REST * fastest_before(s)); }
+
+/* The rows that hold are independent at once, as the closure of the loops finds: most locks need no more than this. */
+static int has_independent_rows(const lw_state *s, int32_t c) {
+  const lw_model *m = s->model;
+  const lw_cluster *cluster = &m->cluster[c];
+  const lw_cluster_ranks *ranks = lw_pivots_of(cluster, s->block.integers).ranks;
+  int32_t rows = ranks->constraints - cluster->couplings;
+  for (int32_t k = 0; k < cluster->couplings; k++)
+    rows += lw_is_enforced(s, m->member_coupling[cluster->member_coupling + k]);
+  return ranks->regular_dof_plus_1 && ranks->singularity == 0 && ranks->rank == rows;
+}
+
+static int is_regular(lw_state *s) {
+  if (lw_has_multipliers(s->model) || lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return 0;
+  for (int32_t c = 0; c < s->model->clusters; c++)
+    if (is_concerned(s, c) && !has_independent_rows(s, c)) return 0;
+  return 1;
+}
+
 lw_status lw_find_second_order_violation(lw_state *s, double *violation) {
   rows_at_event r;
   *violation = 0.0;
-  if (fastest_now(s) <= fmax(ROUNDING_SPEED, AT_REST * fastest_before(s))) return LW_OK;
+  if (is_at_rest(s) || is_regular(s)) return LW_OK;
   lw_status e = allocate_rows(s, &r);
   if (!e && r.n) e = solve_rows(s, &r, violation);
   free_rows(&r);
   return e == LW_ERROR_MEMORY ? lw_fail(s, e, "there is no memory to decide on an event") : e;
 }
 
+/* ---- at rest ---- */
+
+#define LOAD_AT_REST 1e-6 /* rad/s2 or m/s2 */
+#define ALONG 1e-3        /* cosine in the mass metric between the accelerations and the motion that has ended */
+
+/* The rows of a dead point leave rounding of the speeds that they end. */
+static void clear_rounding(lw_state *s) {
+  const lw_model *m = s->model;
+  for (int32_t c = 0; c < m->clusters; c++)
+    for (int32_t i = m->cluster[c].first; is_concerned(s, c) && i < m->cluster[c].first + m->cluster[c].count; i++)
+      for (int32_t k = 0; k < m->link[i].speeds; k++) lw_reals(s)[m->at.u + m->link[i].u + k] = 0.0;
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+}
+
+void lw_clear_speeds_at_rest(lw_state *s) {
+  if (is_at_rest(s) && fastest_now(s) > 0.0 && !is_regular(s)) clear_rounding(s);
+}
+
+static double product(int32_t n, const double *a, const double *b) {
+  double sum = 0.0;
+  for (int32_t k = 0; k < n; k++) sum += a[k] * b[k];
+  return sum;
+}
+
+/* `ended` is the change of the speeds by the event, M^-1 times the row that ends the motion: accelerations that this row
+ * allows are perpendicular to it in the mass metric. */
+static int is_driven_on(lw_state *s, const double *ended, double *a, double *load) {
+  const lw_model *m = s->model;
+  const int32_t n = m->size.nu;
+  memcpy(a, lw_reals(s) + m->at.acceleration, sizeof *a * (size_t)n);
+  double most = 0.0;
+  for (int32_t k = 0; k < n; k++) most = fmax(most, fabs(a[k]));
+  s->kernels->mass_product(m, s->block, ended, load);
+  const double ended2 = product(n, ended, load), along = product(n, a, load);
+  s->kernels->mass_product(m, s->block, a, load);
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  return most > LOAD_AT_REST && along * along > ALONG * ALONG * ended2 * product(n, a, load);
+}
+
+lw_status lw_rest_at_dead_point(lw_state *s) {
+  const int32_t n = s->model->size.nu;
+  const double *before = lw_reals_before(s) + s->model->at.u;
+  lw_clear_speeds_at_rest(s);
+  const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
+  double *ended = malloc(sizeof *ended * (3 * (size_t)n + 1));
+  if (!ended) return lw_fail(s, LW_ERROR_MEMORY, "there is no memory to decide on an event");
+  for (int32_t k = 0; k < n; k++) ended[k] = before[k] - lw_reals(s)[s->model->at.u + k];
+  const int driven = !e && is_driven_on(s, ended, ended + n, ended + 2 * n);
+  free(ended);
+  for (int32_t c = 0; driven && c < s->model->clusters; c++)
+    if (is_concerned(s, c)) return lw_report(s, (lw_fault){LW_FAULT_AT_REST, c, 0.0});
+  return e;
+}
+
 /* ---- neighbours of the event ---- */
+
+#define FAR_FROM_GAP 100.0 /* the neighbours' distance by the gap of the loops, which hides rows as small */
+#define LONGEST_STEP 0.05  /* rad or m */
+
+static double neighbour_distance(lw_state *s) {
+  rows_at_event r;
+  double gap = 0.0;
+  if (!allocate_rows(s, &r) && r.n) {
+    lw_constraint_lengths(s, 1.0, r.length);
+    if (!lw_constraints(s, r.phi, r.rate)) gap = relative_gap(&r);
+  }
+  free_rows(&r);
+  return fmin(fmax(STEP, FAR_FROM_GAP * gap), LONGEST_STEP);
+}
 
 static void enter_snapshot(lw_state *s, const unsigned char *snapshot) {
   memcpy(s->snapshot, snapshot, s->snapshot_size);
@@ -190,12 +279,12 @@ lw_status lw_visit_neighbours(lw_state *s, lw_neighbour_function visit, void *co
   unsigned char *here = malloc(s->snapshot_size + 3 * n * sizeof(double));
   if (!here) return lw_fail(s, LW_ERROR_MEMORY, "there is no memory to decide on an event");
   double *y = (double *)(void *)(here + s->snapshot_size);
-  const double fastest = fmax(fastest_now(s), 1e-300);
+  const double fastest = fmax(fastest_before(s), ROUNDING_SPEED), distance = neighbour_distance(s);
   memcpy(here, s->snapshot, s->snapshot_size);
   lw_status e = LW_OK;
   for (int sign = -1; !e && sign < 2; sign += 2) {
     enter_snapshot(s, s->events->before);
-    const double t = lw_reals(s)[s->model->at.time], step = sign * STEP / fastest;
+    const double t = lw_reals(s)[s->model->at.time], step = sign * distance / fastest;
     const int status = move_before_event(s, step, y, y + n, y + 2 * n);
     enter_snapshot(s, here);
     if (status) continue;

@@ -72,13 +72,23 @@ static double relative_residual(const lw_state *s, double residual) {
   return residual / fmax(fastest(s, s->events->speed_after), fastest(s, s->events->speed_before));
 }
 
-static lw_status solve_velocity_jump(lw_state *s) {
-  double residual;
-  const lw_status e = find_jump(s, &residual);
-  if (e || relative_residual(s, residual) <= MAX_RELATIVE_RESIDUAL) return e;
+/* *residual: 0 where constraints do not contradict one another. */
+static lw_status find_velocity_jump(lw_state *s, double *residual) {
+  const lw_status e = find_jump(s, residual);
+  if (!e && relative_residual(s, *residual) <= MAX_RELATIVE_RESIDUAL) *residual = 0.0;
+  return e;
+}
+
+static lw_status report_contradiction(lw_state *s, double residual) {
   char what[60];
   snprintf(what, sizeof what, "by %.3g (rad/s or m/s)", residual);
   return lw_report_lock_up(s, what);
+}
+
+static lw_status solve_velocity_jump(lw_state *s) {
+  double residual;
+  const lw_status e = find_velocity_jump(s, &residual);
+  return e || residual == 0.0 ? e : report_contradiction(s, residual);
 }
 
 /* Sets the speeds after the jump and adds the impulses to those of the same event so far. */
@@ -146,21 +156,25 @@ static lw_status take_neighbours_speeds(lw_state *s) {
   return e;
 }
 
-/* Speeds that satisfy the rates of all constraints may violate their second derivatives: then the neighbours decide. */
-static lw_status decide_at_dead_point(lw_state *s) {
+/* Speeds that satisfy the rates of all constraints may violate their second derivatives, and where loops are open by a
+ * little, rates contradict each other as though the pose were a dead point: then the neighbours decide. */
+static lw_status decide_at_dead_point(lw_state *s, double residual) {
   struct lw_event_workspace *r = s->events;
   neighbours n = {0, 0};
   int closes = 0;
   double violation = 0.0;
   for (int32_t i = 0; i < s->base->size.transitions; i++) closes |= lw_closes(s, i);
-  lw_status e = closes ? lw_find_second_order_violation(s, &violation) : LW_OK;
-  if (e || violation <= SECOND_ORDER) return e;
+  if (!closes) return residual == 0.0 ? LW_OK : report_contradiction(s, residual);
+  lw_status e = residual == 0.0 ? lw_find_second_order_violation(s, &violation) : LW_OK;
+  if (!e && residual == 0.0 && violation <= SECOND_ORDER) lw_clear_speeds_at_rest(s);
+  if (e || (residual == 0.0 && violation <= SECOND_ORDER)) return e;
   memset(r->neighbour, 0, sizeof(double) * (size_t)(speeds_of(s) + 6 * s->model->size.joints));
   if ((e = lw_visit_neighbours(s, add_neighbour, &n))) return e;
   if (n.found == 2 && !n.blocked) {
     if ((e = take_neighbours_speeds(s)) || (e = lw_find_second_order_violation(s, &violation))) return e;
-    if (violation <= SECOND_ORDER) return LW_OK;
+    if (violation <= SECOND_ORDER) return lw_rest_at_dead_point(s);
   }
+  if (residual != 0.0) return report_contradiction(s, residual);
   return lw_report_lock_up(s, "to second order: the pose is a dead point, and the motion would leave it");
 }
 
@@ -416,8 +430,8 @@ static lw_status find_speeds_without_stops(lw_state *s) {
   return LW_OK;
 }
 
-/* One jump in which all stops with an impact give the speeds of their last one; its impulses are those of all. */
-static lw_status jump_with_impacts(lw_state *s) {
+/* *residual: as of find_velocity_jump(). One jump in which all stops with an impact give the speeds of their last one; its impulses are those of all. */
+static lw_status jump_with_impacts(lw_state *s, double *residual) {
   struct lw_event_workspace *r = s->events;
   lw_status e = find_speeds_without_stops(s);
   if (e) return e;
@@ -428,7 +442,7 @@ static lw_status jump_with_impacts(lw_state *s) {
     r->constrained[c->u] = 1;
     r->target[c->u] = c->outward * c->after - r->speed_before[c->u];
   }
-  if ((e = solve_velocity_jump(s))) return e;
+  if ((e = find_velocity_jump(s, residual))) return e;
   apply_velocity_jump(s);
   return LW_OK;
 }
@@ -594,6 +608,7 @@ lw_status lw_update_contacts(lw_state *s) {
 lw_status lw_apply_impacts(lw_state *s) {
   lw_status e;
   int hits = 0;
+  double residual;
   clear_applied_impulses(s);
   for (int32_t i = 0; i < s->base->size.transitions; i++) hits |= s->events->due[i] & LW_HIT;
   if (hits) extend_run(s);
@@ -601,7 +616,7 @@ lw_status lw_apply_impacts(lw_state *s) {
   if ((e = measure_compliance(s))) return e;
   for (int32_t i = 0; i < s->base->size.transitions; i++)
     if (transition_of(s, i)->action == LW_IMPULSE && s->events->due[i] & LW_DO) add_applied_impulse(s, i);
-  if ((e = jump_with_impacts(s)) || (e = decide_at_dead_point(s))) return e;
+  if ((e = jump_with_impacts(s, &residual)) || (e = decide_at_dead_point(s, residual))) return e;
   clear_applied_impulses(s);
   return s->events->contacts ? update_contacts(s) : LW_OK;
 }
