@@ -213,11 +213,6 @@ static int same_event(const transition_part *a, const transition_part *c) {
 }
 
 static lw_status check_pair(lw_builder *b, const transition_part *a, const transition_part *c) {
-  if (a->action == LW_STOP && c->action == LW_STOP && a->directions == c->directions)
-    return lw_refuse(
-        b, LW_ERROR_USAGE,
-        "transitions '%s' and '%s' are stops of the same coordinate of joint '%s': give one with both bounds", a->name,
-        c->name, b->joint[a->joint].name);
   if ((undoes(a, c) || undoes(c, a)) && same_event(a, c))
     return lw_refuse(b, LW_ERROR_USAGE,
                      "transitions '%s' and '%s' undo each other at the same event: give one of them another", a->name,

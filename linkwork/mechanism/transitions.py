@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -59,13 +60,7 @@ class Transition:
             self.when.check(mech, self.label)
 
     def check_beside(self, mech: Mechanism, other: Transition) -> None:
-        """Refuse a second one of the same subject: to undo it at the same event, or to stop twice."""
-        match self.action, other.action:
-            case Stop() as one, Stop() as two if one.element == two.element:
-                raise MechanismError(
-                    f"transitions {other.name!r} and {self.name!r} are Stops of the same coordinate of joint "
-                    f"{self.subject!r}: give one with both bounds"
-                )
+        """Refuse one that would undo another of the same subject at the same event."""
         undone = self.undoes(mech, other) or other.undoes(mech, self)
         if undone and self.when and other.when and self.when.meets(mech, other.when):
             raise MechanismError(
@@ -116,6 +111,14 @@ def transition(mech: Mechanism, name: str, action: Action, when: Trigger | None)
         if other.subject == subject:
             made.check_beside(mech, other)
     return made
+
+
+def stop_range(mech: Mechanism, joint: str, element: int) -> tuple[float, float]:
+    """Return the tightest bounds of the stops of a coordinate, rad or m; infinite without any."""
+    stops = [one.action for one in mech.transitions.values() if isinstance(one.action, Stop)]
+    stops = [one for one in stops if (one.joint, one.element) == (joint, element)]
+    lower = max((one.lower for one in stops if one.lower is not None), default=-math.inf)
+    return lower, min((one.upper for one in stops if one.upper is not None), default=math.inf)
 
 
 def check_starts(mech: Mechanism, q: Mapping[str, FloatArray]) -> None:

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.names import quoted
 from linkwork._util.progress import Progress
 from linkwork.core.native import EVENT_RESOLUTION, Block, NotHereError, Stage
 from linkwork.errors import MechanismError, SingularityError
+from linkwork.mechanism import Command
 from linkwork.model.impacts import Event
 from linkwork.model.model import Model
 from linkwork.model.state import State
@@ -26,8 +28,11 @@ from linkwork.simulation.recorder import Rows, SimulationRecorder
 from linkwork.simulation.segments import Segment, segments_of
 from linkwork.solvers import Action, CompiledFunctions, Continue, Options, Problem, Restart, Status, Terminate
 from linkwork.solvers.base import Failure, Limits, failure
-from linkwork.solvers.driver import integrate
+from linkwork.solvers.driver import ChatteringError, integrate
 from linkwork.solvers.problem import FIRST_ERROR, IntArray, StepControl
+
+CHATTERING_COMMANDS = 1000  # changes of commands in succession ...
+CHATTERING_PART = 1e-2  # ... within this part of the run
 
 
 @dataclass(frozen=True)
@@ -374,13 +379,32 @@ class Run:
 
     def _carry_out(self, t: float, y: FloatArray) -> Restart:
         """Carry out the transitions that are due; the solver restarts from the states after them."""
-        self.enter(t, y)
-        change = carry_out(self.system, self.block, t, y[: self._n])
-        if change is None:
-            return Restart(None)
-        self.recorder.change(change, y[self._n :])
-        self.recorder.step_values[:] = self.block.step_accepted()
-        return Restart(self._with_own(change.y, y))
+        after: FloatArray | None = None
+        while True:
+            self.enter(t, y if after is None else after)
+            change = carry_out(self.system, self.block, t, (y if after is None else after)[: self._n])
+            if change is None:
+                return Restart(after)
+            self.recorder.change(change, y[self._n :])
+            self.recorder.step_values[:] = self.block.step_accepted()
+            after = self._with_own(change.y, y)
+            if not self.law.of_state:
+                return Restart(after)
+            self._check_commands(t)
+            # Commands that follow the state may change with it: a lock that its own effect undoes has no end.
+
+    def _check_commands(self, t: float) -> None:
+        """Raise an error if commands that follow the state change without end, so fast that the run would not end."""
+        changes, span = self.recorder.changes, abs(self.recorder.t_end - self.recorder.t_start)
+        if len(changes) < CHATTERING_COMMANDS or t - changes[-CHATTERING_COMMANDS].event.t > CHATTERING_PART * span:
+            return
+        fired = {name for change in changes[-CHATTERING_COMMANDS:] for name in change.event.transitions}
+        if all(isinstance(self.system.mechanism.transitions[name].when, Command) for name in fired):
+            raise ChatteringError(
+                f"the commands of {quoted(sorted(fired))} are functions of the state and change without end: "
+                f"{CHATTERING_COMMANDS} times before t = {t:.9g} s, within {CHATTERING_PART:g} of the run; let them "
+                "change back at another state than that at which they change (hysteresis), or sample them"
+            )
 
     def accepted(self, t: float, y: FloatArray) -> None:
         """Track the cut joints from step to step, and compare the constraints with the tolerances."""

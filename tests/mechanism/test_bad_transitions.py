@@ -109,7 +109,6 @@ ADDED = {
         lw.Crossing(lw.PointDistance(("ground", "lid"), ENDS[::-1]), 0.5, -1),
         ("'pin' (Pin) and 'new' (Release) act on 'pin' at the same event",),
     ),
-    "two stops": ("new", lw.Stop("slide", upper=1), None, ("'bumper' and 'new' are Stops", "one with both bounds")),
     "start": ("new", lw.Stop("hinge", upper=0.5), None, ("start q of joint 'hinge'", "0.6 is above upper = 0.5")),
 }  # fmt: skip
 

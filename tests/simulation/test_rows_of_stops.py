@@ -177,3 +177,40 @@ def test_in_a_tree_in_space():
     for k in range(3):
         assert result[f"J{k}.q"].min() >= -0.2 - 1e-8
         assert result[f"J{k}.q"].max() <= 0.3 + 1e-8
+
+
+# ---- several stops of one coordinate ----
+
+
+def carriage(*stops, speed=1.0):
+    mech = lw.Mechanism("carriage", gravity=(0, 0, 0))
+    mech.add_body("cart", mass=1.0, com=(0, 0, 0), inertia=np.eye(3))
+    mech.add_joint("P", lw.Prismatic((1, 0, 0)), "ground", "cart", at=(0, 0, 0))
+    for k, stop in enumerate(stops):
+        mech.add_transition(f"s{k}", stop)
+    mech.start(u={"P": speed})
+    return mech
+
+
+def test_a_bound_on_either_side():
+    both = lw.simulate(carriage(lw.Stop("P", lower=-0.2, upper=0.3, restitution=0.5)), 2.0, t_eval=[2.0])
+    two = carriage(lw.Stop("P", lower=-0.2, restitution=0.5), lw.Stop("P", upper=0.3, restitution=0.5))
+    result = lw.simulate(two, 2.0, t_eval=[2.0])
+    assert len(result.events) == len(both.events) == 2
+    assert result["P.q"][-1] == pytest.approx(both["P.q"][-1], abs=1e-12)
+    assert result["P.u"][-1] == pytest.approx(both["P.u"][-1], abs=1e-12)
+
+
+def test_the_tightest_bound_counts():
+    result = lw.simulate(carriage(lw.Stop("P", upper=0.5, restitution=1.0), lw.Stop("P", upper=0.3)), 1.0)
+    assert result["P.q"].max() == pytest.approx(0.3, abs=1e-9)
+    assert result["P.u"][-1] == 0
+    assert [result[f"s{k}.active"][-1] for k in range(2)] == [0, 1]
+
+
+@pytest.mark.parametrize("first", [0.25, 0.75])
+def test_of_equal_bounds_the_largest_restitution_counts(first):
+    stops = [lw.Stop("P", upper=0.3, restitution=e) for e in (first, 1.0 - first)]
+    result = lw.simulate(carriage(*stops), 1.0)
+    assert result["P.u"][-1] == pytest.approx(-0.75, abs=1e-12)
+    assert len(result.events) == 1

@@ -301,3 +301,26 @@ def test_energy_is_lost_in_events_only():
     known = np.r_[0.0, np.cumsum(lost)][happened]
     between = ~np.isin(result.t, times(result))
     assert (energy + known)[between] == pytest.approx(np.full(between.sum(), energy[0]), abs=1e-6)
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1e-9, 1e-5])
+def test_a_command_that_undoes_its_cause_is_named(threshold):
+    """Locked, the hinge has no speed, so that the command ends at once: chattering, found within a thousand changes."""
+    mech = pendulum()
+    mech.add_transition("latch", lw.Lock("A"), when=lw.Command())
+    command = {"latch.command": lambda t, state: state["A.u"] > threshold}
+    with pytest.raises(lw.SolverError, match="'latch'") as caught:
+        lw.simulate(mech, 2.0, inputs=command)
+    assert "without end" in str(caught.value)
+    assert len(caught.value.result.events) <= 1001
+
+
+def test_a_command_follows_the_state_after_its_own_event():
+    """Locked at a speed and released at once: the hinge starts again from rest, over and over."""
+    mech = pendulum()
+    mech.add_transition("latch", lw.Lock("A"), when=lw.Command())
+    result = lw.simulate(mech, 1.0, inputs={"latch.command": lambda t, state: state["A.u"] > 0.5})
+    times = np.unique([event.t for event in result.events])
+    assert 2 * len(times) == len(result.events) > 20
+    assert not result["latch.active"][-1]
+    assert result["A.u"].max() < 0.5 + 1e-6

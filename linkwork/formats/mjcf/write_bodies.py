@@ -10,6 +10,7 @@ from linkwork._util.rotations import rotation_from_z
 from linkwork.formats.mjcf.factors import Placed, placed
 from linkwork.formats.mjcf.file_parts import NO_COORDINATE, FileParts, place, text_of
 from linkwork.mechanism import GROUND, Body, Frame, Joint, Screw, Stop
+from linkwork.mechanism.transitions import stop_range
 
 _LEAST = 1e-12  # of a principal moment, kg m^2: MuJoCo takes none of zero
 _LEAST_SHARE = 1e-9  # of the total mass, for bodies without mass
@@ -129,8 +130,8 @@ def _write_stops(parts: FileParts) -> None:
         if found is None:
             parts.report.left_out(element, f"joint {stop.joint!r} {NO_COORDINATE}")
             continue
-        lowest = -_NO_LIMIT if stop.lower is None else stop.lower
-        highest = _NO_LIMIT if stop.upper is None else stop.upper
+        lower, upper = stop_range(parts.mech, stop.joint, stop.element)
+        lowest, highest = max(lower, -_NO_LIMIT), min(upper, _NO_LIMIT)
         parts.joint_elements[found].attrib.update(limited="true", range=text_of([lowest, highest]))
         restitution = f", and its restitution {stop.restitution:g} is left out" if stop.restitution else ""
         parts.report.approximated(element, f"a range, which is soft in MuJoCo{restitution}")

@@ -10,6 +10,7 @@ from linkwork._util.checks import FloatArray
 from linkwork.formats.urdf.draft import Draft
 from linkwork.formats.urdf.elements import NO_BOUND, add
 from linkwork.mechanism import Force, Joint, JointSpringDamper, PointSpringDamper, Stop, Transition
+from linkwork.mechanism.transitions import stop_range
 
 _SINGLE = ("continuous", "revolute", "prismatic", "screw")
 
@@ -155,8 +156,8 @@ def _write_transition(writing: Draft, transition: Transition) -> None:
     if element is None or element.attrib["type"] not in _SINGLE:
         writing.report.left_out(label, "URDF has no limits for this joint; it has no bounds")
         return
-    bounds = {name: getattr(stop, name) for name in ("lower", "upper") if getattr(stop, name) is not None}
-    _set_limit(element, **bounds)
+    lower, upper = stop_range(writing.mech, stop.joint, stop.element)
+    _set_limit(element, lower=max(lower, -NO_BOUND), upper=min(upper, NO_BOUND))
     if element.attrib["type"] == "continuous":
         element.set("type", "revolute")
     if stop.restitution:
