@@ -71,6 +71,12 @@ static lw_status allocate_jump(lw_state *s) {
 }
 
 static lw_status fail_not_finite(lw_state *s, const char *what) {
+  if (lw_reals(s)[s->model->at.idle_spins] != 0.0)
+    return lw_fail(
+        s, LW_ERROR_SINGULAR,
+        "%s is not determined: an impulse acts about the line of a body that turns freely about it and has no "
+        "inertia about it, or the state is not finite; give the body an inertia about the line",
+        what);
   if (has_massless_bodies(s))
     return lw_fail(
         s, LW_ERROR_SINGULAR,

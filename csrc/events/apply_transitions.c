@@ -110,7 +110,7 @@ static consequences change_discrete_state(lw_state *s) {
     if (is_applied(s, i, LW_IMPULSE) || s->events->due[i] & LW_HIT) asked.speeds_jump = 1;
   }
   if (topology_changed) lw_select_topology(s, 1);
-  else lw_state_changed(s, LW_STAGE_CONSTANTS);
+  else lw_state_changed(s, LW_STAGE_NONE); /* a lock may hold a spin that was idle */
   return asked;
 }
 

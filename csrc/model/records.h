@@ -16,6 +16,10 @@
   typedef struct prefix##link_centroid { /* about the centre of mass, which lies at c; link frame */                  \
     T J[6], c[3];                                                                                                     \
   } prefix##link_centroid;                                                                                            \
+  typedef struct prefix##idle_spin { /* which lines a body turns about while nothing else moves; link frame */        \
+    T kind, p[3], d[3];              /* line_kind (tree/idle_spin.inc), a point, a direction */                       \
+    T axial, inertia;                /* about them; what stands in where that is zero */                              \
+  } prefix##idle_spin;                                                                                                \
   typedef struct prefix##cut_constants {                                                                              \
     T R[9], p[3];   /* cut joint's frame in the parent's link frame */                                                \
     T Rc[9], pc[3]; /* cut joint's frame in the child's link frame */                                                 \

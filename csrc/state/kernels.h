@@ -19,6 +19,7 @@ typedef enum lw_fault_kind {
   LW_FAULT_MASSLESS,           /* a body, which the method does not take */
   LW_FAULT_NO_INERTIA,         /* a joint moves none */
   LW_FAULT_NO_INERTIA_IN_TREE, /* while loops are open */
+  LW_FAULT_LOADED_SPIN,        /* of a body without inertia about its line */
   LW_FAULT_INERTIA,
   LW_FAULT_ORIENTATION,
   LW_FAULT_LENGTH, /* of a distance */

@@ -179,6 +179,11 @@ static const struct {
          "it "
          "moves by itself have no mass, or their mass lies on its axis; take method 'rcr' or 'embedding', give them a "
          "mass or an inertia, or start from another pose"},
+    [LW_FAULT_LOADED_SPIN] =
+        {LW_ERROR_SINGULAR, OF_BODY,
+         "body %s has no inertia about the line through its joints about which it turns freely, and a load acts about "
+         "that line, so that it has no acceleration there: take the load away (an input, spring, damper, friction or "
+         "torque about the line), or give the body an inertia about it"},
     [LW_FAULT_ORIENTATION] = {LW_ERROR_PARAMETER, OF_JOINT,
                               "a frame of joint %s has a zero quaternion; give it a direction"},
     [LW_FAULT_REFLECTED_INERTIA] = {LW_ERROR_PARAMETER, OF_JOINT,
@@ -298,6 +303,7 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
     case LW_FAULT_MASSLESS:
     case LW_FAULT_NO_INERTIA:
     case LW_FAULT_NO_INERTIA_IN_TREE:
+    case LW_FAULT_LOADED_SPIN:
     case LW_FAULT_INERTIA:
     case LW_FAULT_ORIENTATION:
     case LW_FAULT_LENGTH:
