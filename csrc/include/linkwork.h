@@ -462,7 +462,8 @@ LW_API lw_status lw_dae_directional_derivative(lw_state *state, double t, const 
 
 typedef struct lw_minimal lw_minimal;
 
-/* Indices into the fields q and u, ascending: coordinates, and their rates; of a quaternion's joint all or none. The
+/* Indices into the fields q and u, ascending: coordinates, and their rates; of a quaternion's joint all, or none of the
+ * coordinates and any of the speeds: derivatives are then taken along the speeds, from the pose of the state. The
  * state must outlive it. LW_ERROR_USAGE: no such choice; whether it determines the rest is checked in every pose. */
 LW_API lw_status lw_minimal_create(lw_state *state, const uint32_t *q, int32_t n_q, const uint32_t *u, int32_t n_u,
                                    lw_minimal **minimal);

@@ -13,7 +13,9 @@ static int are_indices(const uint32_t *index, int32_t n, int32_t of) {
 
 static const char *name_of(const lw_state *s, const lw_link *link) { return s->model->joint_name[link->joint]; }
 
-/* Speeds go with their coordinates, and a quaternion is one thing. */
+/* Speeds go with their coordinates, and a quaternion is one thing: its joint has all of its coordinates and speeds among
+ * the independent ones; or none of its coordinates, and any of its speeds. What these move is then no state, and
+ * derivatives alone are taken along them. */
 static lw_status check_joint(const lw_minimal *m, const lw_link *link) {
   const lw_joint_size *size = &lw_joint_sizes[link->type];
   const unsigned char *q = m->q_is_free + link->q, *u = m->u_is_free + link->u;
@@ -24,7 +26,7 @@ static lw_status check_joint(const lw_minimal *m, const lw_link *link) {
                      "the coordinates of joint '%s' turn by a quaternion: all of them are independent or none",
                      name_of(m->state, link));
   for (int32_t k = 0; k < size->u; k++)
-    if (u[k] != q[whole ? 0 : k])
+    if (whole ? q[0] && !u[k] : u[k] != q[k])
       return lw_fail(m->state, LW_ERROR_USAGE,
                      "of joint '%s' a coordinate is independent without its speed, or a speed without its coordinate",
                      name_of(m->state, link));

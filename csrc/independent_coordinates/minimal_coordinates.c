@@ -321,12 +321,26 @@ int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot) {
  * metric of each cluster, here the dependent columns alone move, over all rows of the mechanism, and have one solution:
  * least squares instead of least norm by the same factorisation. */
 
+/* Coordinates of joints with a quaternion that are no states: they are moved along independent speeds. */
+static int is_local(const lw_minimal *m, int64_t q) {
+  const lw_model *model = m->state->model;
+  for (int32_t i = 0; i < model->size.bodies; i++) {
+    const lw_link *link = &model->link[i];
+    const lw_joint_size *size = &lw_joint_sizes[link->type];
+    if (q < link->q || q >= link->q + size->q) continue;
+    int any = 0;
+    for (int32_t u = link->u; u < link->u + size->u; u++) any |= m->u_is_free[u];
+    return any && size->q != size->u;
+  }
+  return 0;
+}
+
 static lw_status check_knowns(const lw_minimal *m, const uint32_t *knowns, size_t n) {
   const lw_offsets *at = &m->state->model->at;
   for (size_t i = 0; i < n; i++) {
     char text[120];
     const int64_t q = (int64_t)knowns[i] - at->q, u = (int64_t)knowns[i] - at->u;
-    const int depends = (q >= 0 && q < m->nq && !m->q_is_free[q]) || (u >= 0 && u < m->nu && !m->u_is_free[u]);
+    const int depends = (q >= 0 && q < m->nq && !m->q_is_free[q] && !is_local(m, q)) || (u >= 0 && u < m->nu && !m->u_is_free[u]);
     lw_describe(m->state, knowns[i], text, sizeof text);
     if (depends)
       return lw_fail(m->state, LW_ERROR_USAGE, "%s follows from the independent states: nothing is derived by it",

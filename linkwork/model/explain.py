@@ -12,6 +12,8 @@ from linkwork.compiler.method_choice import Choice, choose
 from linkwork.compiler.methods import METHODS
 from linkwork.compiler.whole_mechanism_costs import whole_mechanism_costs
 from linkwork.errors import LinkworkError
+from linkwork.model.idle_spins import idle_speeds
+from linkwork.model.independent_coordinates import admissible_speeds
 from linkwork.model.mobility import AtState, count_dof, free_joints, look
 from linkwork.model.topology_variant import structure_of
 
@@ -44,10 +46,10 @@ def explain(system: ModelBase, state: State | None = None) -> str:
         return "\n".join([_title(system), "", *_parts(system, None), "", f"nothing is known of its motion: {error}"])
     where = "in its assembled start" if state is None else "in the given state"
     dof = count_dof(system, found)
-    redundant = _redundant(system, state)
+    more = [*_redundant(system, state), *_idle(system, system.assemble() if state is None else state)]
     fate = "" if dof else f": {_fate(system.mechanism.couplings.values())}"
     title = f"{_title(system)}, {number_of(dof, *_DOF)} {where}{fate}"
-    return "\n".join([title, "", *_parts(system, found), *redundant])
+    return "\n".join([title, "", *_parts(system, found), *more])
 
 
 def _title(system: ModelBase) -> str:
@@ -108,6 +110,22 @@ def _redundant(system: ModelBase, state: State | None) -> list[str]:
         *(f"  {one}" for one in shown),
         *_more(len(found) - len(shown), "constraints"),
     ]
+
+
+def _idle(system: ModelBase, state: State) -> list[str]:
+    """Lines on the bodies that turn about lines of their own."""
+    if system.numbering.nu > MOST_SPEEDS:
+        return []
+    _, bodies = idle_speeds(system, state, admissible_speeds(system, state))
+    if not bodies:
+        return []
+    shown = bodies[: MOST if len(bodies) <= MOST else FEW]
+    lines = []
+    for one in shown:
+        joints = [joint.name for joint in system.mechanism.joints.values() if one.body in (joint.parent, joint.child)]
+        inertia = "" if one.has_inertia else "; no inertia about it, so that no load may act about it"
+        lines.append(f"  {one}, in {_listed(joints)}{inertia}")
+    return ["", "idle spins: bodies turn while nothing else moves", *lines, *_more(len(bodies) - len(shown), "bodies")]
 
 
 # ---- tree and cuts ----------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 RANK_TOLERANCE = 1e-6  # of a singular value relative to the largest: as in the core
 GOOD = 0.02  # a choice with a smaller one is taken only if it was asked for
+LESS_WANTED = 0.1  # by so much the size of a coordinate counts less than that of a local one, to stay independent
 NO_LENGTH = 1e-9  # m; a lever arm that is rounding
 
 _REMEDY = 'use states="full"'
@@ -35,14 +36,27 @@ class IndependentCoordinates:
     ----------
     q, u
         Their positions among the coordinates and among the speeds of the tree joints, ascending.
+    local
+        Those of the speeds `u` along which local coordinates are counted, from the pose of the choice: of joints with a
+        quaternion, whose coordinates are then not among `q`.
+    idle
+        Idle spins that are left out, in words: ``("rod about its line",)``.
     """
 
     q: tuple[int, ...]
     u: tuple[int, ...]
+    local: tuple[int, ...] = ()
+    idle: tuple[str, ...] = ()
 
     def names(self, system: ModelBase) -> list[str]:
-        """Return their names, coordinates first: ``["A.q", "A.u"]``."""
-        return [system.q_names[i] for i in self.q] + [system.u_names[i] for i in self.u]
+        """Return their names, coordinates first: ``["A.q", "A.u"]``, local ones as ``"S.dq[1]"``."""
+        local = [local_name(system, i) for i in self.local]
+        return [system.q_names[i] for i in self.q] + local + [system.u_names[i] for i in self.u]
+
+
+def local_name(system: ModelBase, speed: int) -> str:
+    """Return the name of the local coordinate along a speed: "S.dq[1]" of "S.u[1]"."""
+    return system.u_names[speed].replace(".u", ".dq", 1)
 
 
 @dataclass(frozen=True)
@@ -56,7 +70,7 @@ class _Group:
 
 
 def choose_independent_coordinates(
-    system: ModelBase, state: State | None = None, requested: Sequence[str] | None = None
+    system: ModelBase, state: State | None = None, requested: Sequence[str] | None = None, *, local: bool = False
 ) -> IndependentCoordinates:
     """Choose coordinates that determine all others, with their speeds.
 
@@ -72,6 +86,9 @@ def choose_independent_coordinates(
     requested
         Names of coordinates instead, as many as degrees of freedom: ``["A"]`` of a joint, ``["P[2]"]`` or
         ``["P.q[2]"]`` of one of several.
+    local
+        Whether joints with a quaternion have local coordinates, one along each speed, so that some of them may be
+        independent and others not: ``["S"]`` for three of them, ``["S[1]"]`` or ``["S.dq[1]"]`` for one.
 
     Raises
     ------
@@ -82,7 +99,7 @@ def choose_independent_coordinates(
     """
     _check_transitions(system)
     state = system.assemble() if state is None else state
-    groups = _groups(system)
+    groups = _groups(system, local)
     matrix = _scaled_jacobian(system, state)
     rank = _rank(matrix)
     dof = system.numbering.nu - rank
@@ -90,8 +107,24 @@ def choose_independent_coordinates(
     if requested is None:
         return _joined(_choose(groups, matrix, rank))
     chosen = _requested(system, groups, requested)
+    if local and sum(len(group.u) for group in chosen) < dof:
+        chosen = _with_idle_spins(system, state, groups, chosen, dof)
     _check_requested(system, chosen, matrix, dof)
     return _joined(chosen)
+
+
+def _with_idle_spins(
+    system: ModelBase, state: State, groups: list[_Group], chosen: list[_Group], dof: int
+) -> list[_Group]:
+    """With a coordinate for each idle spin, if these are all that is missing."""
+    from linkwork.model.idle_spins import idle_speeds
+
+    idle = idle_speeds(system, state, admissible_speeds(system, state))[0]
+    if sum(len(group.u) for group in chosen) + idle.shape[1] != dof:
+        return chosen
+    single = [group for group in groups if group not in chosen and len(group.u) == 1]
+    spins = _pivots(idle[[group.u[0] for group in single]].T, (), range(len(single)), idle.shape[1])
+    return [*chosen, *(single[k] for k in spins)]
 
 
 def choose_independent_speeds(
@@ -131,13 +164,16 @@ def _check_pose(system: ModelBase, state: State, dof: int) -> None:
         )
 
 
-def _groups(system: ModelBase) -> list[_Group]:
+def _groups(system: ModelBase, local: bool) -> list[_Group]:
     numbering = system.numbering
     held = system.block()["q_priority"]
     groups = []
     for joint in numbering.tree:
         q, u = (tuple(range(s.start, s.stop)) for s in (numbering.q[joint], numbering.u[joint]))
         pairs = [(q, u)] if len(q) != len(u) else [((i,), (k,)) for i, k in zip(q, u, strict=True)]
+        if local and len(q) != len(u):
+            groups += [_Group(joint + end, (), (k,), np.inf) for end, k in zip(suffixes(len(u)), u, strict=True)]
+            continue
         ends = [""] if len(pairs) == 1 else suffixes(len(pairs))
         for end, (own_q, own_u) in zip(ends, pairs, strict=True):
             ranks = [float(held[i]) for i in own_q if held[i] > 0]
@@ -160,7 +196,8 @@ def _single_speeds(system: ModelBase) -> list[_Group]:
 
 def _joined(groups: Sequence[_Group]) -> IndependentCoordinates:
     q = tuple(sorted(i for group in groups for i in group.q))
-    return IndependentCoordinates(q, tuple(sorted(i for group in groups for i in group.u)))
+    u = tuple(sorted(i for group in groups for i in group.u))
+    return IndependentCoordinates(q, u, tuple(sorted(i for group in groups if not group.q for i in group.u)))
 
 
 # ---- rank ----
@@ -181,6 +218,17 @@ def _scaled_jacobian(system: ModelBase, state: State) -> FloatArray:
         length = np.abs(matrix[:, columns[angles]]).max(initial=0.0)
         matrix[:, columns[angles]] /= length if length > NO_LENGTH else 1.0
     return matrix
+
+
+def admissible_speeds(system: ModelBase, state: State) -> FloatArray:
+    """Return a basis of the speeds that the constraints allow at a state, (nu, dof)."""
+    matrix = _scaled_jacobian(system, state)
+    if 0 in matrix.shape:
+        return np.eye(matrix.shape[1])
+    _, values, rows = np.linalg.svd(matrix)
+    rank = int(np.sum(values > RANK_TOLERANCE * values[0])) if values[0] > RANK_TOLERANCE else 0
+    basis: FloatArray = rows[rank:].T
+    return basis
 
 
 def _singular_values(matrix: FloatArray, columns: Sequence[int]) -> FloatArray:
@@ -234,17 +282,20 @@ def _choose(groups: list[_Group], matrix: FloatArray, rank: int) -> list[_Group]
             chosen.append(group)
         else:
             first += group.u
-    dependent = set(_pivots(matrix, first, rest(), rank))
+    local = {k for group in groups if not group.q and group.rank == np.inf for k in group.u}
+    dependent = set(_pivots(matrix, first, rest(), rank, local))
     return [group for group in groups if group in chosen or not dependent.intersection(group.u)]
 
 
-def _pivots(matrix: FloatArray, first: Sequence[int], columns: Sequence[int], rank: int) -> list[int]:
-    """`rank` columns that are most independent of each other, those `first` before all others."""
+def _pivots(
+    matrix: FloatArray, first: Sequence[int], columns: Sequence[int], rank: int, rather: Collection[int] = ()
+) -> list[int]:
+    """`rank` columns that are most independent of each other, those `first` before all others, and `rather` some."""
     left = matrix.copy()
     found: list[int] = []
     for _ in range(rank):
         candidates = [k for k in (first or columns) if k not in found] or [k for k in columns if k not in found]
-        sizes = np.linalg.norm(left[:, candidates], axis=0)
+        sizes = np.linalg.norm(left[:, candidates], axis=0) * np.where([k in rather for k in candidates], 1.0, LESS_WANTED)
         best = candidates[int(np.argmax(sizes))]
         found.append(best)
         pivot = left[:, best] / np.linalg.norm(left[:, best])
@@ -263,7 +314,9 @@ def _requested(system: ModelBase, groups: list[_Group], requested: Sequence[str]
     known: dict[str, list[_Group]] = {}
     for group in groups:
         joint, bracket, element = group.name.partition("[")
-        for name in {group.name, f"{joint}.{letter}{bracket}{element}", joint, f"{joint}.{letter}"}:
+        letters = (letter,) if group.q or letter == "u" else (letter, "dq")
+        own = {f"{joint}.{one}{end}" for one in letters for end in ("", f"{bracket}{element}")}
+        for name in {group.name, joint, *own}:
             known.setdefault(name, []).append(group)
     chosen: list[_Group] = []
     for name in requested:

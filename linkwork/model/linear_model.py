@@ -13,7 +13,9 @@ from linkwork._util.checks import FloatArray, number
 from linkwork.core.native import Block, Minimal, OffsetArray, Stage
 from linkwork.errors import MechanismError
 from linkwork.model.arguments import Loads, one
+from linkwork.model.idle_states import without_idle_spins
 from linkwork.model.independent_coordinates import IndependentCoordinates, choose_independent_coordinates
+from linkwork.model.local_coordinates import LocalCoordinates
 from linkwork.variables.schema import Kind, Variable, matching
 
 if TYPE_CHECKING:
@@ -35,11 +37,12 @@ class LinearModel:
     A, B, C, D
         (n, n), (n, m), (p, n) and (p, m).
     states, inputs, outputs
-        Names of x, u and y.
+        Names of x, u and y. Of joints with a quaternion, "S.dq[1]" is the displacement along the speed "S.u[1]" from
+        the operating point: the rotation vector in the axes of the child, m for displacements of a free joint.
     x, u, y, xdot
         The operating point; in an equilibrium xdot is zero.
     independents
-        Which coordinates and speeds the states are; None: all of them.
+        Which coordinates and speeds the states are; None: all of them. Its `idle` names the spins that are left out.
     units
         Of states, inputs and outputs by name.
     """
@@ -99,10 +102,11 @@ def linear_model(
     block = _at(system, state, tau, time)
     if states == "full":
         return _model(system, block, None, block.directional_derivative, inputs, outputs)
-    chosen = choose_independent_coordinates(system, state, independents)
+    chosen = choose_independent_coordinates(system, state, independents, local=True)
     minimal = Minimal(block, chosen.q, chosen.u)
     minimal.put(minimal.get())  # the others to rounding, at the time given
-    return _model(system, block, chosen, minimal.directional_derivative, inputs, outputs)
+    model = _model(system, block, chosen, minimal.directional_derivative, inputs, outputs)
+    return without_idle_spins(system, state, model, minimal.directional_derivative, inputs, outputs)
 
 
 def _at(system: ModelBase, state: State, tau: Loads, time: float | None) -> Block:
@@ -124,22 +128,32 @@ def _model(
     outputs: Sequence[str] | None,
 ) -> LinearModel:
     by_name = {variable.name: variable for variable in system.variables}
+    local = () if chosen is None else chosen.local
+    places = LocalCoordinates(system, block, local)
     names = [*system.q_names, *system.u_names] if chosen is None else chosen.names(system)
-    x = [by_name[name] for name in names]
-    xdot = [by_name[f"der({name})"] for name in names]
+    before = 0 if chosen is None else len(chosen.q)
+    own = names[:before] + names[before + len(local) :] if local else names
+    x = [by_name[name] for name in own]
+    xdot = [by_name[f"der({name})"] for name in own]
     u = _chosen(system, inputs, ("input",), "inputs")
-    y = x if outputs is None else _chosen(system, outputs, _COMPUTED, "outputs")
+    y = [] if outputs is None else _chosen(system, outputs, _COMPUTED, "outputs")
     block.evaluate(Stage.OUTPUTS)
     x0, u0, y0, xdot0 = (block.reals[_offsets(v)] for v in (x, u, y, xdot))
-    rows, columns = _offsets([*xdot, *y]), _offsets([*x, *u])
-    matrix, seed = np.empty((rows.size, columns.size)), np.ones(1)
-    for k in range(columns.size):
-        matrix[:, k] = derivative(rows, columns[k : k + 1], seed)
-    n = len(x)
+    x0, xdot0 = np.insert(x0, before, places.values), np.insert(xdot0, before, places.rates)
+    rows = np.concatenate([_offsets([*xdot, *y]), places.offsets])
+    seeds = [(_offsets([one]), np.ones(1)) for one in (*x, *u)]
+    seeds[before:before] = places.seeds
+    matrix = np.array([derivative(rows, knowns, seed) for knowns, seed in seeds]).T
+    n, own_rows = len(names), len(x) + len(y)
+    of_local = places.rows(matrix[own_rows:])
+    matrix = np.vstack([matrix[:before], of_local, matrix[before:own_rows]])
+    if outputs is None:
+        matrix, y0 = np.vstack([matrix, np.eye(n, matrix.shape[1])]), x0
     blocks = matrix[:n, :n], matrix[:n, n:], matrix[n:, :n], matrix[n:, n:]
     A, B, C, D = map(np.ascontiguousarray, blocks)
-    units = {variable.name: variable.unit for variable in (*x, *u, *y)}
-    return LinearModel(A, B, C, D, _names(x), _names(u), _names(y), x0, u0, y0, xdot0, chosen, units)
+    units = {variable.name: variable.unit for variable in (*x, *u, *y)} | places.units
+    shown = tuple(names) if outputs is None else _names(y)
+    return LinearModel(A, B, C, D, tuple(names), _names(u), shown, x0, u0, y0, xdot0, chosen, units)
 
 
 def _chosen(system: ModelBase, names: Sequence[str] | None, kinds: tuple[Kind, ...], what: str) -> list[Variable]:

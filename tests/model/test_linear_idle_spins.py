@@ -1,0 +1,135 @@
+"""Linear models of mechanisms with quaternions: local coordinates, and idle spins that are left out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from support.idle_rods import scene
+
+
+def rod_vector(Q: np.ndarray) -> np.ndarray:
+    """The quaternion's rotation vector."""
+    Q = Q if Q[0] > 0 else -Q
+    size = float(np.linalg.norm(Q[1:]))
+    return 2.0 * Q[1:] * (np.arctan2(size, Q[0]) / size if size > 0.0 else 1.0)
+
+
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.append(a[0] * b[0] - a[1:] @ b[1:], a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:]))
+
+
+def turned(Q: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    size = float(np.linalg.norm(theta))
+    return product(Q, np.append(np.cos(size / 2), 0.5 * np.sinc(size / (2 * np.pi)) * theta))
+
+
+def test_a_free_body_in_motion_by_differences():
+    """Of a body that tumbles on a spring: the rates of rotation vectors and displacements, from short runs."""
+    rng = np.random.default_rng(4)
+    mech = lw.Mechanism("tumbling")
+    mech.add_body("box", mass=1.3, com=(0.1, -0.2, 0.05), inertia=np.diag([0.3, 0.4, 0.6]))
+    mech.add_joint("F", lw.Free(), "ground", "box", at=(0, 0, 0))
+    mech.add_force(lw.SpringDamper(bodies=("ground", "box"), points=((1, 2, 3), (0.3, 0, 0)), stiffness=40, free=1))
+    Q = rng.normal(size=4)
+    mech.start(q={"F": [0.1, 0.2, 0.3, *(Q / np.linalg.norm(Q))]}, u={"F": rng.normal(size=6)})
+    model = lw.compile(mech)
+    state = model.assemble()
+    linear = model.linearize(state)
+    q0, u0 = np.array(state.q), np.array(state.u)
+    p0, Q0 = q0[:3], q0[3:]
+    R0 = model.pose(state, "box").rotation
+    back = Q0 * [1, -1, -1, -1]
+
+    def rates(x: np.ndarray) -> np.ndarray:
+        """By differences along a step of time that is exact to second order."""
+        q, u = np.concatenate([p0 + R0 @ x[3:6], turned(Q0, x[:3])]), u0 + x[6:]
+        R, h = model.pose(model.state(q, u), "box").rotation, 1e-5
+
+        def local(dt: float) -> np.ndarray:
+            return np.append(rod_vector(product(back, turned(q[3:], dt * u[:3]))), R0.T @ (q[:3] + dt * R @ u[3:] - p0))
+
+        return np.concatenate([(local(h) - local(-h)) / (2 * h), model.accelerations(q, u)])
+
+    assert linear.states[:2] == ("F.dq[1]", "F.dq[2]")
+    assert np.abs(linear.xdot - rates(np.zeros(12))).max() < 1e-8
+    for k, step in enumerate(1e-5 * np.eye(12)):
+        assert np.abs((rates(step) - rates(-step)) / 2e-5 - linear.A[:, k]).max() < 1e-4
+
+
+def crank_and_rocker(first: lw.Spherical | lw.Universal, thin: bool = False) -> lw.Mechanism:
+    """A rod between two balls, or with a universal joint at one end, which holds its spin."""
+    mech = lw.Mechanism("rod")
+    for name in ("crank", "rocker"):
+        mech.add_body(name, mass=1, com=(0, 0, 0.1), inertia=lw.inertia.rod(1, 0.2, axis="z"))
+    inertia = np.diag([0.0 if thin else 1e-3, 0.004, 0.004])
+    mech.add_body("rod", mass=0.2, com=(0.25, 0, 0), inertia=inertia)
+    at = lw.Frame((0, 0, 0.2))
+    mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "crank", parent_frame=lw.Frame(), child_frame=lw.Frame())
+    base = lw.Frame((0.5, 0, 0))
+    mech.add_joint("B", lw.Revolute((0, 1, 0)), "ground", "rocker", parent_frame=base, child_frame=lw.Frame())
+    mech.add_joint("S1", first, "crank", "rod", parent_frame=at, child_frame=lw.Frame())
+    mech.add_joint("S2", lw.Spherical(), "rod", "rocker", parent_frame=base, child_frame=at)
+    mech.start(q={"A": 0.3})
+    return mech
+
+
+@pytest.mark.parametrize("thin", [False, True])
+def test_a_rod_between_balls_is_like_one_that_cannot_spin(thin):
+    """In and out of an equilibrium: A, B, C and D of the crank, the spin left out and named."""
+    options = {"independents": ["A"], "inputs": ["A.tau", "B.tau"], "outputs": ["B.q", "B.u", "rod.v"]}
+    spinning = lw.linearize(crank_and_rocker(lw.Spherical(), thin), **options)
+    held = lw.linearize(crank_and_rocker(lw.Universal((0, 1, 0), (0, 0, 1)), thin), **options)
+    assert spinning.states == held.states == ("A.q", "A.u")
+    for one, other in zip((spinning.A, spinning.B, spinning.C, spinning.D), (held.A, held.B, held.C, held.D)):
+        assert np.abs(one - other).max() < 1e-9
+    assert spinning.independents.idle[0].startswith("rod about its line along")
+
+
+def test_what_shows_the_spin_keeps_it():
+    model = lw.linearize(crank_and_rocker(lw.Spherical()), outputs=["rod.Q"])
+    assert len(model.states) == 4
+    assert model.independents.idle == ()
+
+
+def test_inputs_that_load_a_spin_without_inertia():
+    """They are left out, or refused where they were asked for; so are dampers."""
+    thin = crank_and_rocker(lw.Spherical(), thin=True)
+    model = lw.linearize(thin)
+    assert "A.tau" in model.inputs
+    assert "S1.tau[1]" not in model.inputs
+    assert "S1.tau[1]" in lw.linearize(crank_and_rocker(lw.Spherical())).inputs
+    with pytest.raises(lw.MechanismError, match="'S1.tau.*acts on an idle spin: 'rod' has no inertia"):
+        lw.linearize(thin, inputs=["S1.tau"])
+    thin.add_force(lw.SpringDamper("S1", damping=0.1))
+    with pytest.raises(lw.MechanismError, match="a damper acts on an idle spin: 'rod' has no inertia"):
+        lw.linearize(thin)
+
+
+def test_a_controller_of_the_crank():
+    """The idle spin is neither reached nor seen; the gain is that of the rod that cannot spin."""
+    from linkwork.controllers import gain
+
+    gains = []
+    for first in (lw.Spherical(), lw.Universal((0, 1, 0), (0, 0, 1))):
+        mech = crank_and_rocker(first)
+        gains.append(gain(lw.linearize(mech, independents=["A"], inputs=["A.tau"]), Q=1.0, R=1.0))
+    assert gains[0] == pytest.approx(gains[1], rel=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["RSSR", "RSSP", "free base", "suspension", "ladder", "strut", "weight on a rod"])
+@pytest.mark.parametrize("thickness", [0.0, 1e-2])
+def test_random_rods_have_linear_models(kind, thickness):
+    mech = scene(kind, 4, thickness).mech
+    model = lw.compile(mech)
+    state = model.assemble()
+    linear = model.linearize(model.state(state.q, np.zeros(len(state.u))))
+    assert np.isfinite(linear.A).all()
+
+
+def test_explain_names_the_spin():
+    text = lw.compile(crank_and_rocker(lw.Spherical(), thin=True)).explain()
+    assert "idle spins: bodies turn while nothing else moves" in text
+    assert "in S1, S2; no inertia about it, so that no load may act about it" in text
+    assert "idle" not in lw.compile(crank_and_rocker(lw.Universal((0, 1, 0), (0, 0, 1)))).explain()
