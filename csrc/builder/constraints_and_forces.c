@@ -42,6 +42,7 @@ lw_status lw_builder_add_term(lw_builder *b, const char *coupling, const char *j
                        "coupling '%s' has a term of joint '%s' already: give one with the sum of both", coupling,
                        joint);
   j->coupled = 1;
+  j->prescribed |= b->coupling[made.coupling].motion[0] != 0.0;
   return append_term(b, made);
 }
 
@@ -60,6 +61,8 @@ lw_status lw_builder_set_motion(lw_builder *b, const char *coupling, const doubl
   one->offset += c[0];
   one->motion[0] = 1.0;
   memcpy(one->motion + 1, c + 1, 6 * sizeof *c);
+  for (int32_t i = 0; i < b->terms; i++)
+    if (b->term[i].coupling == k) b->joint[b->term[i].joint].prescribed = 1;
   return LW_OK;
 }
 

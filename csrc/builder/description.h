@@ -44,7 +44,7 @@ typedef struct joint_part {
   int32_t captured;            /* of a pin, the frame that is found where it is at the event: 1 parent's, 2 child's */
   int32_t q_rank, u_rank;      /* priority of its start values, from 1; 0: none are given */
   double q[7], u[6];
-  int32_t sprung, coupled, actuated;
+  int32_t sprung, coupled, actuated, prescribed; /* prescribed: by the motion of a coupling */
   double stiffness[6], damping[6], free[6], reflected_inertia[6], max_load[6];
 } joint_part;
 

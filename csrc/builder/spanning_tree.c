@@ -1,10 +1,11 @@
 /* Which joints carry the bodies, and which are cut. The tree holds the joints that one would rather not cut: those
  * without a request to be cut, then joints with reflected inertia, then fixed joints (they cost no states), then joints
- * at massless bodies (see massless_leaves.c), then joints with a start value, a force or a coupling, then those that
- * were added first. Taking the joints in this order and leaving out each one that would close a loop (Kruskal) gives the
+ * at massless bodies (see massless_leaves.c), then joints with a motor (an actuator, a load limit or a prescribed motion),
+ * then joints with a start value, a force or a coupling, then those that were added first. Taking the joints in this order and leaving out each one that would close a loop (Kruskal) gives the
  * maximum spanning tree in this order of preference; where it leaves massless leaves, single joints are exchanged. */
 #include "plan.h"
 #include "model/model.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +18,12 @@ int32_t lw_find_group(int32_t *group, int32_t body) {
 static int preference(const joint_part *j, int need) {
   const int used = j->q_rank || j->u_rank || j->sprung || j->coupled || j->actuated;
   const int moves = lw_joint_sizes[j->type].q > 0;
-  int driven = 0;
-  for (int32_t c = 0; c < lw_joint_sizes[j->type].u; c++) driven |= j->reflected_inertia[c] != 0.0;
-  return 2 * (MASSLESS_NEEDS * (4 * (j->cut != 0) + 2 * !driven + moves) + need) + !used;
+  int driven = 0, motor = j->actuated || j->prescribed;
+  for (int32_t c = 0; c < lw_joint_sizes[j->type].u; c++) {
+    driven |= j->reflected_inertia[c] != 0.0;
+    motor |= j->max_load[c] < INFINITY;
+  }
+  return 4 * (MASSLESS_NEEDS * (4 * (j->cut != 0) + 2 * !driven + moves) + need) + 2 * !motor + !used;
 }
 
 /* Marks the joints of the tree. `group`: union-find over bodies, the ground at -1. `place`: of each joint, in the order
@@ -28,7 +32,7 @@ static void choose_joints(const lw_builder *b, int32_t *group, unsigned char *in
   int32_t taken = 0;
   for (int32_t k = GROUND; k < b->bodies; k++) group[k] = k;
   for (int32_t j = 0; j < b->joints; j++) place[j] = -1 - preference(&b->joint[j], (int)place[j]);
-  for (int rank = 0; rank < 16 * MASSLESS_NEEDS; rank++)
+  for (int rank = 0; rank < 32 * MASSLESS_NEEDS; rank++)
     for (int32_t j = 0; j < b->joints; j++) {
       if (place[j] != -1 - rank) continue;
       const int32_t first = lw_find_group(group, b->joint[j].parent), second = lw_find_group(group, b->joint[j].child);

@@ -340,7 +340,8 @@ static lw_status check_knowns(const lw_minimal *m, const uint32_t *knowns, size_
   for (size_t i = 0; i < n; i++) {
     char text[120];
     const int64_t q = (int64_t)knowns[i] - at->q, u = (int64_t)knowns[i] - at->u;
-    const int depends = (q >= 0 && q < m->nq && !m->q_is_free[q] && !is_local(m, q)) || (u >= 0 && u < m->nu && !m->u_is_free[u]);
+    const int depends =
+        (q >= 0 && q < m->nq && !m->q_is_free[q] && !is_local(m, q)) || (u >= 0 && u < m->nu && !m->u_is_free[u]);
     lw_describe(m->state, knowns[i], text, sizeof text);
     if (depends)
       return lw_fail(m->state, LW_ERROR_USAGE, "%s follows from the independent states: nothing is derived by it",

@@ -2,21 +2,24 @@
 
 The bodies and the ground are the nodes of a graph, the joints its edges. The tree holds the joints that one would
 rather not cut: joints without cut=True before joints with it, then joints with reflected inertia, then fixed joints
-(they cost no states), then joints at massless bodies (see `massless`), then joints with a start value, a force or a
-coupling, then those that were added first. Taking the joints in this order and leaving out each one that would close a
-loop (Kruskal) gives the maximum spanning tree in this order of preference; where it leaves massless leaves, single
-joints are exchanged.
+(they cost no states), then joints at massless bodies (see `massless`), then joints with a motor (an actuator, a load
+limit or a prescribed motion), then joints with a start value, a force or a coupling, then those that were added first.
+Taking the joints in this order and leaving out each one that would close a loop (Kruskal) gives the maximum spanning
+tree in this order of preference; where it leaves massless leaves, single joints are exchanged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from linkwork._util.disjoint_sets import DisjointSets
 from linkwork._util.names import quoted
 from linkwork.compiler.massless_leaves import MasslessGroups
 from linkwork.errors import MechanismError
-from linkwork.mechanism import GROUND, Mechanism
+from linkwork.mechanism import GROUND, Actuator, Mechanism
+from linkwork.mechanism.forces import of_kind
 
 
 class SpanningTree:
@@ -132,10 +135,15 @@ def _least_wanted_cuts_first(mech: Mechanism, need: Sequence[int]) -> list[int]:
     used = {*mech.start_q, *mech.start_u, *(joint for force in mech.forces for joint in force.joint_names)}
     used |= {term.joint for coupling in mech.couplings.values() for term in coupling.terms.values()}
 
-    def rank(index: int) -> tuple[bool, bool, bool, int, bool]:
+    motors = {joint for force in of_kind(mech.forces, Actuator) for joint in force.joint_names}
+    motors |= {joint.name for joint in joints if (joint.max_load < np.inf).any()}
+    motors |= {term.joint for one in mech.couplings.values() if one.motion for term in one.terms.values()}
+
+    def rank(index: int) -> tuple[bool, bool, bool, int, bool, bool]:
         joint = joints[index]
         driven = bool(joint.reflected_inertia.any())
-        return joint.cut, not driven, joint.kind.nq > 0, need[index], joint.name not in used
+        wanted = joint.name not in motors, joint.name not in used
+        return joint.cut, not driven, joint.kind.nq > 0, need[index], *wanted
 
     return sorted(range(len(joints)), key=rank)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from linkwork.model.independent_coordinates import admissible_speeds
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
     from linkwork.model.linear_model import LinearModel
+    from linkwork.model.model import Model
     from linkwork.model.state import State
 
 LOADED = 1e-9  # rad/s2 by an input of one: more is no rounding
@@ -93,7 +94,7 @@ def without_idle_spins(
 
 def _speeds_of_coordinates(system: ModelBase) -> dict[int, int]:
     numbering = system.numbering
-    pairs = {}
+    pairs: dict[int, int] = {}
     for name in numbering.tree:
         q, u = numbering.q[name], numbering.u[name]
         if q.stop - q.start == u.stop - u.start:
@@ -133,7 +134,7 @@ def _without_loads(
     reference = {variable.name: variable.reference for variable in system.variables}
     rows = np.array([reference[f"der({name})"] for name in system.u_names], dtype=np.uint32)
     turn = [
-        along @ system.body_jacobian(state, one.body)[:3]
+        along @ cast("Model", system).body_jacobian(state, one.body)[:3]
         for one in bodies
         for along in (np.eye(3) if one.direction is None else [one.direction])
     ]

@@ -295,7 +295,8 @@ def _pivots(
     found: list[int] = []
     for _ in range(rank):
         candidates = [k for k in (first or columns) if k not in found] or [k for k in columns if k not in found]
-        sizes = np.linalg.norm(left[:, candidates], axis=0) * np.where([k in rather for k in candidates], 1.0, LESS_WANTED)
+        weights = np.where([k in rather for k in candidates], 1.0, LESS_WANTED)
+        sizes = np.linalg.norm(left[:, candidates], axis=0) * weights
         best = candidates[int(np.argmax(sizes))]
         found.append(best)
         pivot = left[:, best] / np.linalg.norm(left[:, best])

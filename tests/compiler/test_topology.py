@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from linkwork.compiler.links import Link, Loop
 from linkwork.compiler.topology import Cluster, LoopStep, Segment, topology
 from linkwork.errors import MechanismError
-from linkwork.mechanism import Mechanism, SpringDamper
+from linkwork.mechanism import Actuator, Mechanism, Motion, SpringDamper
 from support.graphs import mechanism, windows
 from support.promises import check_promises, merged
 from support.random_graphs import any_connected_mechanisms, coupled_mechanisms, mechanisms_with_separate_loops
@@ -23,6 +23,19 @@ def four_bar(**options):
 
 def cut_names(mech):
     return [list(mech.joints)[joint] for joint in topology(mech).cut_joints]
+
+
+@pytest.mark.parametrize("motor", ["B", "C", "D"])
+@pytest.mark.parametrize("kind", ["actuator", "load limit", "motion"])
+def test_a_motor_stays_in_the_tree(motor, kind):
+    """Where the other joints have start values, too, and come before it."""
+    mech = four_bar(**({motor: {"max_load": 5.0}} if kind == "load limit" else {}))
+    mech.start(q=dict.fromkeys("ABCD", 0.1))
+    if kind == "actuator":
+        mech.add_force(Actuator("servo", {motor: 1.0}))
+    if kind == "motion":
+        mech.prescribe(motor, Motion((0.0, 1.0)))
+    assert motor not in cut_names(mech)
 
 
 def refused(*words):

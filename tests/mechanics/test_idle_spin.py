@@ -1,5 +1,7 @@
-"""Rods between balls and point masses on balls, without inertia about lines about which nothing else turns: the limit of
-small inertia, where the angular acceleration about the line vanishes, by every method."""
+"""Rods between balls and point masses on balls, without inertia about lines about which nothing else turns.
+
+The limit of small inertia, where the angular acceleration about the line vanishes, by every method.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ def test_accelerations_are_those_in_maximal_coordinates(kind, seed):
         model = compiled(made.mech, method)
         state = model.assemble()
         system = made.maximal(model, state)
-        assert system.residual() < 1e-9 and system.residual_rate() < 1e-8
+        assert system.residual() < 1e-9
+        assert system.residual_rate() < 1e-8
         made.leave_spins(system)
         assert largest_difference(model, state, system, names) < AGREEMENT
 
@@ -141,7 +144,7 @@ def crank_and_rocker(inertia: float, mass: float) -> lw.Mechanism:
 
 @pytest.mark.parametrize("mass", [0.0, 0.5])
 def test_a_link_without_inertia_between_balls(mass):
-    """Without mass, or with a point mass at one of its balls: by embedding and loop by loop, and by divide and conquer."""
+    """Without mass, or with a point mass at one of its balls: loop by loop, by embedding, by divide and conquer."""
     limit = [lw.compile(crank_and_rocker(thin, mass or 1e-3 * thin)) for thin in (1e-7, 2e-7)]
     near, further = (model.by_joint(model.accelerations(model.assemble())) for model in limit)
     for method in ("rcr", "embedding", "dca")[: 3 if mass else 2]:

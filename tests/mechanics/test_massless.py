@@ -248,7 +248,7 @@ def test_axis_through_the_point_mass(method):
 @pytest.mark.parametrize("method", ["auto", "multipliers"])
 @pytest.mark.parametrize("seed", range(5))
 def test_three_hinges_on_one_axis(seed, method):
-    """In any direction: what rounding leaves of the inertia does not count, and bodies without a load do not spin up."""
+    """In any direction: what rounding leaves of the inertia does not count; bodies without a load do not spin up."""
     rng = np.random.default_rng(seed)
     axis = rng.normal(size=3)
     place = (0, 0, 0)

@@ -1,4 +1,4 @@
-"""Rods between balls, and point masses on balls, in random mechanisms; the same bodies and joints in maximal coordinates.
+"""Rods between balls, and point masses on balls, in random mechanisms, and the same in maximal coordinates.
 
 `thickness` is the inertia about a rod's line over mass times length squared. Body frames are turned at random, so that
 no axis of a rod is an axis of its frame.
