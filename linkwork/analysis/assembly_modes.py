@@ -19,7 +19,7 @@ from linkwork._util.names import number_of, quoted
 from linkwork._util.one_thread import on_one_thread
 from linkwork._util.optional import optional_import
 from linkwork._util.progress import Progress, ProgressOption
-from linkwork.analysis.configuration_space import ConfigurationSpace
+from linkwork.analysis.configuration_space import ROUNDINGS, ConfigurationSpace
 from linkwork.analysis.pose_functions import PoseFunction, pose_function
 from linkwork.errors import AssemblyError, MechanismError
 from linkwork.mechanism import Mechanism
@@ -260,21 +260,40 @@ class _Search:
     def _try(self, q: FloatArray) -> None:
         """Close the mechanism from a pose, and keep a pose that is new."""
         space = self.space
+        for function, values, _ in self.held:
+            q = function.entered(values, q)
         near = space.closed(q, self.task, MOST_STEPS)
-        left = np.concatenate([space.violation(), self.task()[0]])
-        if not near.found or not np.abs(left).max(initial=0.0) <= CLOSED * max(space.length, 1e-3):
+        pose, violation = self._polished(near.q)
+        if not near.found or not violation <= self._rounding(CLOSED, pose):
             self.singular += near.found and self._conditioning() < DOUBTFUL
             return
         if self._conditioning() < REGULAR:
             self._note_movable()
             return
-        pose = self._wrapped(near.q)
+        pose = self._wrapped(pose)
         for k, known in enumerate(self.found):
             if space.distance(pose, known) < DIFFERENT * space.length:
                 self.hits[k] += 1
                 return
         self.found.append(pose)
         self.hits.append(1)
+
+    def _polished(self, q: FloatArray) -> tuple[FloatArray, float]:
+        """Return a pose after one more step, if that helps, and its violation, m; the block is there."""
+        found = []
+        for _ in range(2):
+            self.space.enter(q)
+            left, rows = self.task()
+            left, rows = np.concatenate([self.space.violation(), left]), np.vstack([self.space.jacobian(), rows])
+            found.append((float(np.abs(left).max(initial=0.0)), q))
+            q = self.space.displaced(q, self.space.least_step(rows, -left))
+        violation, best = min(found, key=lambda one: one[0])
+        self.space.enter(best)
+        return best, violation
+
+    def _rounding(self, relative: float, q: FloatArray) -> float:
+        """Return the violation, m, that counts as none, relative to the length or as coordinates have digits."""
+        return max(relative * max(self.space.length, 1e-3), ROUNDINGS * self.space.rounding(q))
 
     def _note_movable(self) -> None:
         """Take note of whether the present pose can move, or is singular: then it cannot leave it by a finite step."""
@@ -304,7 +323,7 @@ class _Search:
             before, pose[k] = pose[k], angle
             self.space.enter(pose)
             left = np.concatenate([self.space.violation(), self.task()[0]])
-            if np.abs(left).max(initial=0.0) > 10 * CLOSED * max(self.space.length, 1e-3):
+            if np.abs(left).max(initial=0.0) > self._rounding(10 * CLOSED, q):
                 pose[k] = before
         return pose
 

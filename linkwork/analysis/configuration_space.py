@@ -25,12 +25,14 @@ from linkwork.errors import AssemblyError, MechanismError
 
 if TYPE_CHECKING:
     from linkwork.core.native import Block
+    from linkwork.mechanism.joints import JointKind
     from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 
 RANK_TOLERANCE = 1e-9  # of a singular value, relative to the largest
 SMALLEST = 1e-3  # a matrix without dimension whose largest singular value is smaller has that one in its place
 CLOSED = 1e-13  # m for a mechanism of 1 m: violations are rounding
+ROUNDINGS = 8.0  # of the digits of coordinates that a closed pose may miss by
 LARGE = 10.0  # size of a row, without dimension, to which larger ones are scaled
 MOST_STEPS = 50
 ORIGIN = np.zeros(3)
@@ -121,7 +123,8 @@ class ConfigurationSpace:
                 self._positions.append((slice(q.start, q.start + 3), slice(u.start + 3, u.stop), at))
                 self._free_turns.append(self._quaternions[-1])
         self._plain = np.array(plain, dtype=int).reshape(-1, 2).T
-        self._aligned = [self._alignment(name) for name in n.cut]
+        cut = ((name, model.mechanism.joints[name].kind) for name in n.cut)
+        self._aligned = [self._alignment(name) for name, kind in cut if _keeps_one_axis(kind)]
         self.is_rotation = rotations
         self.gearing = Gearing(self)
         self.weigh(self._length())
@@ -213,26 +216,28 @@ class ConfigurationSpace:
         return self._shares[:, None] * self.block.constraint_jacobian()
 
     def is_reversed(self) -> bool:
-        """Whether axes that a joint keeps parallel are opposed in the present pose: Phi vanishes there as well."""
+        """Whether axes that a joint keeps parallel are exactly opposed in the present pose: Phi vanishes there as well.
+
+        Poses next to these are wide open (csrc/loops/basic_constraints.inc).
+        """
         closed = self.block["joint_closed"]
-        for joint, bodies, axes, count in self._aligned:
-            if count and (joint not in self.model.changes.switches or closed[joint]):
+        for joint, bodies, axes in self._aligned:
+            if joint not in self.model.changes.switches or closed[joint]:
                 parent, child = (
-                    self.block.body_motion(body, ORIGIN)[1] @ turned for body, turned in zip(bodies, axes, strict=True)
+                    self.block.body_motion(body, ORIGIN)[1] @ axis for body, axis in zip(bodies, axes, strict=True)
                 )
-                if (np.einsum("ij,ij->j", parent, child)[-count:] < 0.0).any():
+                if parent @ child < 0.0:
                     return True
         return False
 
-    def _alignment(self, name: str) -> tuple[int, list[int], list[FloatArray], int]:
-        """Return number, bodies and axes of a joint, and how many axes, the last ones, it keeps parallel."""
+    def _alignment(self, name: str) -> tuple[int, list[int], list[FloatArray]]:
+        """Return number, bodies and axes, in these, of a joint that keeps an axis of both parallel."""
         joints = self.model.mechanism.joints
         joint, numbers = joints[name], self.model.body_numbers
         bodies = [numbers.get(body, -1) for body in (joint.parent, joint.child)]
         frames = (joint.parent_frame, joint.child_frame)
-        axes = [np.asarray(frame.rotation) @ joint.kind.canonical_axes for frame in frames]
-        rotations = 3 if joint.kind.quaternion else sum(unit == "rad" for unit in joint.kind.motion_units)
-        return list(joints).index(name), bodies, axes, {0: 3, 1: 1}.get(rotations, 0)
+        axes = [(np.asarray(frame.rotation) @ joint.kind.canonical_axes)[:, 2] for frame in frames]
+        return list(joints).index(name), bodies, axes
 
     def tangent(self, extra: FloatArray | None = None, tolerance: float = RANK_TOLERANCE) -> Tangent:
         """Return the motions that the constraints, and further rows (n, nu), leave at the present pose."""
@@ -262,7 +267,7 @@ class ConfigurationSpace:
             radius.see(left)
             if size < least:
                 best, least = q, size
-            if size <= CLOSED * max(self.length, 1e-3) or count == most_steps:
+            if size <= max(CLOSED * max(self.length, 1e-3), self.rounding(q)) or count == most_steps:
                 break
             if count > 8 and size > 0.5 * least and least < 1e3 * CLOSED * self.length:
                 break  # rounding
@@ -272,7 +277,8 @@ class ConfigurationSpace:
                 radius.expect(left, rows @ step)
             q = self.displaced(q, step)
         self.enter(best)
-        found = bool(least <= 1e3 * CLOSED * max(self.length, 1e-3)) and not self.is_reversed()
+        found = least <= max(1e3 * CLOSED * max(self.length, 1e-3), ROUNDINGS * self.rounding(best))
+        found = bool(found) and not self.is_reversed()
         return Closest(best, least, count, found)
 
     def least_step(self, rows: FloatArray, values: FloatArray) -> FloatArray:
@@ -283,6 +289,11 @@ class ConfigurationSpace:
         tolerance = min(max(RANK_TOLERANCE, redundant), 1e-3)
         solution: FloatArray = np.linalg.lstsq(rows / self.weights, values, rcond=tolerance)[0] / self.weights
         return solution
+
+    def rounding(self, q: FloatArray) -> float:
+        """Return the violation, m, that the digits of coordinates (nq,) leave, as of angles after many revolutions."""
+        sizes = np.abs(self.weights[self._plain[1]] * q[self._plain[0]])
+        return float(np.finfo(np.float64).eps * sizes.max(initial=0.0))
 
     def require_closed(self, q: FloatArray, what: str) -> FloatArray:
         """Return the closed pose next to q; AssemblyError, which names `what`, where there is none."""
@@ -334,6 +345,11 @@ class ConfigurationSpace:
         rows = self.block.constraint_jacobian()
         lever = float(np.abs(rows[:, self.is_rotation]).max(initial=0.0)) if rows.size else 0.0
         return lever if lever > 1e-9 else self.size
+
+
+def _keeps_one_axis(kind: JointKind) -> bool:
+    """Whether a joint turns about one axis only."""
+    return kind.quaternion is None and sum(unit == "rad" for unit in kind.motion_units) == 1
 
 
 class StepRadius:

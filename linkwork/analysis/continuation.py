@@ -21,7 +21,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork.analysis.configuration_space import RANK_TOLERANCE, SMALLEST, ConfigurationSpace
+from linkwork.analysis.configuration_space import RANK_TOLERANCE, ROUNDINGS, SMALLEST, ConfigurationSpace
 from linkwork.analysis.pose_functions import PoseFunction
 from linkwork.errors import Unfinished
 
@@ -158,8 +158,9 @@ class Curve:
             found = Point(q, decomposition[2][-1], rows, *decomposition, float(np.linalg.norm(moved)))
             if found.regularity < least:
                 return None
-            is_closed = size <= CLOSED * self.scale
-            if is_closed and (size <= ROUNDING * self.scale or size > 0.1 * before):
+            rounding = self.space.rounding(q)
+            is_closed = size <= max(CLOSED * self.scale, ROUNDINGS * rounding)
+            if is_closed and (size <= max(ROUNDING * self.scale, rounding) or size > 0.1 * before):
                 return found
             if size > 0.5 * before:
                 return None

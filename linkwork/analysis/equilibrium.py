@@ -22,7 +22,8 @@ from linkwork._util.units import LOADS
 from linkwork.analysis.configuration_space import Closest, ConfigurationSpace
 from linkwork.analysis.equilibrium_result import Equilibria, Equilibrium
 from linkwork.analysis.force_balance import ForceBalance, rows_of
-from linkwork.analysis.pose_functions import PoseFunction, driving, pose_function
+from linkwork.analysis.inverse_kinematics import PoseSolver
+from linkwork.analysis.pose_functions import PoseFunction, Stacked, driving, pose_function
 from linkwork.analysis.rest_search import ACCEPTED, MOST_STEPS, Bound, Held, Rest, RestSearch, Seek
 from linkwork.analysis.scattered_search import ScatteredSearch
 from linkwork.analysis.small_motions import small_motions
@@ -290,6 +291,8 @@ class _Problem:
             return q
         found = self._found_near(q)
         if not found.found:
+            found = self._nearest(q)
+        if not found.found:
             self.space.enter(found.q)
             near = ", ".join(f"{name} = {_text(one.function.value())}" for name, one in self.held.items())
             wanted = ", ".join(f"{name} = {_text(one.values)}" for name, one in self.held.items())
@@ -300,6 +303,13 @@ class _Problem:
                     f"hold: {quoted(self.held)} would be beyond a bound of stop {bound.name!r}, {bound.value:.6g}"
                 )
         return found.q
+
+    def _nearest(self, q: FloatArray) -> Closest:
+        """Return the closed pose in which what is held is nearest to its values, from several starts."""
+        held = list(self.held.values())
+        solver = PoseSolver(self.space, Stacked(self.space, [one.function for one in held]))
+        near = solver.solve([one.values for one in held], q)
+        return Closest(near.q, near.violation, near.steps, near.found)
 
     def _found_near(self, q: FloatArray) -> Closest:
         """Return where what is held is reached from q; from aside of a pose in which it cannot begin to move."""
@@ -701,4 +711,4 @@ def _target(function: PoseFunction, value: ArrayLike, name: str) -> FloatArray:
 
 
 def _text(values: FloatArray) -> str:
-    return ", ".join(f"{value:.6g}" for value in np.atleast_1d(values))
+    return ", ".join(f"{value:.6g}" for value in np.round(np.atleast_1d(values), 9) + 0.0)

@@ -30,7 +30,7 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
 from linkwork._util.one_thread import on_one_thread
 from linkwork._util.progress import Progress, ProgressOption
-from linkwork.analysis.configuration_space import CLOSED, ConfigurationSpace, StepRadius
+from linkwork.analysis.configuration_space import CLOSED, ROUNDINGS, ConfigurationSpace, StepRadius
 from linkwork.analysis.limits import Bounds, Limits
 from linkwork.analysis.pose_functions import Stacked, pose_function
 from linkwork.analysis.tables import data_frame, write_csv
@@ -159,6 +159,8 @@ class PoseSolver:
         radius, count = StepRadius(self.length), 0
         for count in range(_MOST_STEPS + 1):
             space.enter(q)
+            rounding = space.rounding(q)
+            tolerance = max(self._tolerance, ROUNDINGS * rounding)
             left[:k] = space.violation()
             if wanted is not None:
                 left[k:] = self._weights * self._lacking(wanted)
@@ -166,9 +168,10 @@ class PoseSolver:
             radius.see(left)
             at = limits.values() if limits is not None else None
             outside = limits.excess(at) if limits is not None else 0.0
-            if max(size, outside) < least or (is_redundant and max(size, outside) <= self._tolerance):
+            if max(size, outside) < least or (is_redundant and max(size, outside) <= tolerance):
                 best, least, far = q, max(size, outside), float(np.sqrt(left[k:] @ left[k:]))
-            if (size <= CLOSED * self.length and settled and outside <= CLOSED * self.length) or count == _MOST_STEPS:
+            exact = max(CLOSED * self.length, rounding)
+            if (size <= exact and settled and outside <= exact) or count == _MOST_STEPS:
                 break
             np.multiply(space.jacobian(), self._shrink, out=rows[:k])
             if wanted is not None:
@@ -177,8 +180,8 @@ class PoseSolver:
                 preference.enter(q, rows, learns=size < _NEAR * self.length)
             step, loads = self._step(rows, -left[:k], left[k:], preference, at, radius.value)
             norm = float(np.sqrt(step @ step))
-            settled = settled or (size <= self._tolerance and norm <= _SETTLED * self.length)
-            if size <= self._tolerance and norm <= _ROUNDING * self.length:
+            settled = settled or (size <= tolerance and norm <= _SETTLED * self.length)
+            if size <= tolerance and norm <= max(_ROUNDING * self.length, rounding):
                 break  # redundant rows may miss by more than rounding, and no step changes that
             if norm > radius.value:
                 step *= radius.value / norm
@@ -189,9 +192,10 @@ class PoseSolver:
             q = space.displaced(q, self._shrink * step)
         if best is not q:
             space.enter(best)
-        if least <= self._tolerance and space.is_reversed():
+        tolerance = max(self._tolerance, ROUNDINGS * space.rounding(best))
+        if least <= tolerance and space.is_reversed():
             least = np.inf
-        return Attempt(best, far, least, count, least <= self._tolerance)
+        return Attempt(best, far, least, count, least <= tolerance)
 
     def _lacking(self, wanted: Sequence[FloatArray]) -> FloatArray:
         parts = self.functions.parts
@@ -308,7 +312,9 @@ class PoseSolver:
         outside = self.limits.excess() if self.limits is not None else 0.0
         distance = float(np.linalg.norm(lack))
         closed = max(violation, outside)
-        is_found = max(distance, closed) <= FOUND * scale and not space.is_reversed()
+        is_found = (
+            max(distance, closed) <= max(FOUND * scale, ROUNDINGS * space.rounding(q)) and not space.is_reversed()
+        )
         return Attempt(q, distance, closed, 0, is_found)
 
 

@@ -75,6 +75,10 @@ class PoseFunction(ABC):
     def acceleration(self) -> FloatArray:
         """Return its second rate (n,) in the motion of the block; SingularityError where that is not unique."""
 
+    def entered(self, values: FloatArray, q: FloatArray) -> FloatArray:
+        """Return coordinates (nq,) at which it has values (n,), where it is some of them; q where it is not."""
+        return q
+
     def difference(self, wanted: FloatArray) -> FloatArray:
         """Return what is left to reach values (n,), as its rows count: wanted less value."""
         left: FloatArray = wanted - self.value()
@@ -97,6 +101,11 @@ class _Coordinates(PoseFunction):
         super().__init__(space, _numbered(f"{joint.name}.q", kind.nq), kind.coordinate_units)
         self._q, self._u = n.q[joint.name], n.u[joint.name]
         self._rows = np.eye(space.nu)[self._u]
+
+    def entered(self, values: FloatArray, q: FloatArray) -> FloatArray:
+        q = q.copy()
+        q[self._q] = values
+        return q
 
     def value(self) -> FloatArray:
         return self.space.q[self._q]
@@ -171,7 +180,8 @@ class _CutCoordinates(PoseFunction):
         n = space.model.numbering
         self._cut = n.u[joint.name]
         self._reference = slice(n.q[joint.name].start - n.nq, n.q[joint.name].stop - n.nq)
-        self._angles = np.array([unit == "rad" for unit in self.units], dtype=bool)
+        screws = kind.type_name == "screw" and kind.value != 0.0  # the displacement counts their revolutions
+        self._angles = np.array([unit == "rad" and not screws for unit in self.units], dtype=bool)
 
     def value(self) -> FloatArray:
         """Return the coordinates (n,), angles next to those from which the space counts revolutions."""

@@ -28,6 +28,8 @@ Seek = Literal["minimum", "maximum", "any"]
 RESIDUAL = 1e-13  # of the scale of the forces: a pose with less is at rest
 ACCEPTED = 1e-10  # residuals that rounding cannot lower count as rest below it
 ZERO_STIFFNESS = 1e-10  # of the largest: it is none
+FLAT = 1e-4  # of the size of the forces by the length: forces of less stiffness vanish before the pose is reached
+MOST_POLISHING = 80  # steps
 MOST_TURN = 1.0  # rad in one step
 MOST_STEPS = 400
 FARTHEST = 1e6  # of the size of the mechanism
@@ -192,6 +194,7 @@ class _Run:
                     self._release()
                     best = np.inf
                     continue
+                self._polish()
                 if not self._leave_unstable():
                     return self._rest()
                 best = np.inf
@@ -311,6 +314,36 @@ class _Run:
                     self.radius = max(self.radius, length)
                     return True
         return False
+
+    def _polish(self) -> None:
+        """Go on by Newton's method along motions of little stiffness, as far as forces have digits.
+
+        In a marginal pose forces vanish with a power of the distance, and so does the stiffness: where forces count as
+        none, the pose is known to a third of the digits, and the sign of its stiffness means nothing.
+        """
+        last = np.inf
+        for _ in range(MOST_POLISHING):
+            basis, gradient = self.balance.tangent.basis, self.balance.gradient
+            if not gradient.any():
+                return
+            stiffness = basis.T @ self.forces.stiffness(self.q, self.balance, self._functions()) @ basis
+            values, vectors = np.linalg.eigh(0.5 * (stiffness + stiffness.T))
+            stiff = max(float(np.abs(values).max()), self.scale / self.space.length)
+            flat = (np.abs(values) <= FLAT * stiff) & (np.abs(values) > 1e-16 * stiff)
+            if not flat.any():
+                return
+            step = vectors[:, flat] @ (-(vectors[:, flat].T @ gradient) / values[flat])
+            size = float(np.linalg.norm(step))
+            if size <= SMALLEST_RADIUS * self.space.length or size > 0.9 * last:
+                return
+            last = size
+            target = self._closed_at(self.space.displaced(self.q, basis @ self._limited(basis, step)))
+            if target is None or self._first_hit(target) is not None:
+                return
+            allowed = max(self.balance.residual, RESIDUAL * self.scale)
+            if not self.search.balance(target, self.contacts).residual <= allowed:
+                return
+            self._accept(self.q, target)
 
     # ---- stops ----
 

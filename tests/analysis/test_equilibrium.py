@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 
 import linkwork as lw
 from linkwork.analysis.small_motions import small_motions
+from support import linkages
 from support.joint_families import JOINT_FAMILIES
 from support.random_mechanisms import FAMILIES, well_posed
 
@@ -462,6 +463,17 @@ def test_what_is_held_is_reached_from_a_pose_in_which_it_cannot_begin_to_move(
         lw.equilibrium(pointed(axis, quarter * np.pi / 2), hold={"tip.r[1]": 1.5})
 
 
+def test_the_nearest_value_that_a_closed_pose_has() -> None:
+    """Of a slide it is where crank and rod are in line, one way or the other; of a rocker likewise."""
+    slide = linkages.slider_crank(0.1, 0.3, 0.0, {"A": -0.8})
+    rocker = linkages.four_bar(0.4, 1.0, 0.8, 0.9, {"A": 0.5})
+    greatest, least = (np.arccos((0.9**2 + 0.8**2 - length**2) / (2 * 0.9 * 0.8)) for length in (1.4, 0.6))
+    cases = ((slide, "S", 5.0, 0.4), (slide, "S", -3.0, -0.4), (slide, "S", 0.1, 0.2))
+    for mech, name, asked, nearest in (*cases, (rocker, "D", 2.9, greatest), (rocker, "D", 0.2, least)):
+        with pytest.raises(lw.AssemblyError, match=f"; the nearest has {name} = {nearest:.6g}$"):
+            lw.equilibrium(mech, hold={name: asked}, motors=[name])
+
+
 # ---- stops ----
 
 
@@ -771,3 +783,34 @@ def test_what_falls_is_said_to_be_held_by_nothing() -> None:
     mech.add_joint("F", lw.Free(), "ground", "body", at=(0, 0, 0))
     with pytest.raises(lw.EquilibriumError, match=r"nothing holds 'F\[6\]'"):
         lw.equilibrium(mech)
+
+
+def upright(rods: int, stiffness: float) -> lw.Mechanism:
+    """Rods of 2 kg and 1 m in a row upward, springs in their hinges relaxed there."""
+    mech = lw.Mechanism("strut")
+    for k in range(rods):
+        mech.add_body(f"rod{k}", mass=2.0, com=(0, 0, 0.5), inertia=lw.inertia.rod(2.0, 1.0, axis="z"))
+        base = (f"rod{k - 1}", lw.Frame((0, 0, 1))) if k else ("ground", HERE)
+        mech.add_joint(f"A{k}", HINGE, base[0], f"rod{k}", parent_frame=base[1])
+        mech.add_force(lw.SpringDamper(f"A{k}", stiffness=stiffness))
+    return mech
+
+
+@pytest.mark.parametrize("rods", [1, 2, 3])
+def test_a_strut_at_its_critical_stiffness_has_one_marginal_pose(rods: int) -> None:
+    """The largest eigenvalue of the second derivative of the weight's potential by relative angles."""
+    moments = 2.0 * G * (rods - np.arange(rods) - 0.5)  # by absolute angles
+    absolute = np.tril(np.ones((rods, rods)))
+    critical = float(np.linalg.eigvalsh(absolute.T @ np.diag(moments) @ absolute)[-1])
+    for start in (0.0, 0.3, -1.0):
+        found = lw.equilibrium(upright(rods, critical), q={"A0": start})
+        assert np.abs(np.asarray(found.state.q)).max() < 1e-6
+        assert found.stable is None
+    poses = lw.equilibria(upright(rods, critical), starts=6)
+    upward = [one for one in poses if np.abs(np.asarray(one.state.q)).max() < 1e-3]
+    assert [one.stable for one in upward] == [None]
+    (above,) = [one for one in lw.equilibria(upright(rods, 1.01 * critical), starts=3) if abs(one["A0.q"]) < 1e-3]
+    assert above.stable
+    below = lw.equilibrium(upright(rods, 0.99 * critical), q={"A0": 0.3})
+    assert below.stable
+    assert abs(below["A0.q"]) > 0.05
