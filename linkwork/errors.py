@@ -172,6 +172,10 @@ class RoundingWarning(LinkworkWarning):
     """Frames of joints were made exact, so that loops move or close, by more than numbers with ten digits are off."""
 
 
+class StartWarning(LinkworkWarning):
+    """An FMU is written whose default start values do not assemble."""
+
+
 class SpringWarning(LinkworkWarning):
     """A spring cannot carry the weight that rests on it."""
 

@@ -114,6 +114,10 @@ LW_API lw_sizes lw_model_sizes(const lw_model *model);
 LW_API int32_t lw_field_count(void);
 LW_API lw_status lw_model_field(const lw_model *model, int32_t index, lw_field *field);
 
+/* Pivots and singular values of constraints below this part of the largest count as zero, lengths counted in that of
+ * their cluster: in all computations, so that all of them find the same degrees of freedom. */
+#define LW_RANK_TOLERANCE 1e-6
+
 /* A cluster: loops and couplings that share joints. Its independent columns are counted at the start values or at
  * neutral coordinates, whichever is nearer to a closed pose. */
 typedef struct lw_cluster_info {

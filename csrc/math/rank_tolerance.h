@@ -9,8 +9,9 @@
  * All other constants are exceptions, each with its reason. */
 #ifndef LW_MATH_RANK_TOLERANCE_H
 #define LW_MATH_RANK_TOLERANCE_H
+#include "linkwork.h"
 
-#define RANK_TOLERANCE 1e-6
+#define RANK_TOLERANCE LW_RANK_TOLERANCE
 #define RESIDUAL_RANK2 25.0
 
 /* In poses known to be singular, which lose their pivots only gradually: these are left out at once. */
@@ -19,10 +20,10 @@
 #define SMALL_PIVOT 0.02
 /* Multipliers factor S = J M^-1 J', whose pivots are squares. */
 #define SQUARED_RANK_TOLERANCE 1e-12
-/* Rows of unit size that are compared exactly, not in a pose found by iteration: constraints of divide and conquer,
- * where |phi| is added as 20 |phi|, and those of differential-algebraic equations, with RESIDUAL_RANK2 |phi|. */
-#define REDUNDANT_ROW 1e-9
-#define REPEATED_ROW 1e-7
+/* Rows of unit size: constraints of divide and conquer, where |phi| counts as 20 |phi|, and those of
+ * differential-algebraic equations, where it is added as RESIDUAL_RANK2 |phi|. */
+#define REDUNDANT_ROW RANK_TOLERANCE
+#define REPEATED_ROW RANK_TOLERANCE
 /* Of the largest residual of an assembly's derivative, what dependent rows may leave of it. */
 #define CONSISTENT_ROW 1e-7
 /* Not a matter of rank either: what frames with five digits or more miss of exact ones, rad or parts of the cluster's

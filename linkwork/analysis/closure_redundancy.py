@@ -19,14 +19,12 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted
-from linkwork.analysis.configuration_space import SMALLEST, ConfigurationSpace
+from linkwork.analysis.configuration_space import RANK_TOLERANCE, SMALLEST, ConfigurationSpace
 from linkwork.analysis.pose_functions import ClosingFrames
 
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
     from linkwork.model.state import State
-
-_DEPENDENT = 1e-8  # of what is left of a row, relative to the largest row
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +112,7 @@ def find_redundant_constraints(model: ModelBase, state: State | None = None) -> 
     for one in closures:
         basis = np.linalg.qr(before.T)[0]
         left, values, _ = np.linalg.svd(one.rows - (one.rows @ basis) @ basis.T)
-        rank = int(np.sum(values > _DEPENDENT * scale))
+        rank = int(np.sum(values > RANK_TOLERANCE * scale))
         for combination in _reduced(left[:, rank:].T, one.wrenches):
             parts = np.linalg.lstsq(before.T, combination @ one.rows, rcond=None)[0]
             used = {owner for owner, part in zip(owners, parts, strict=True) if abs(part) > 1e-6}

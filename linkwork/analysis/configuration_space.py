@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from linkwork._util.checks import FloatArray, number
 from linkwork._util.names import quoted
 from linkwork.analysis.gearing import Gearing
+from linkwork.core.native import RANK_TOLERANCE
 from linkwork.errors import AssemblyError, MechanismError
 
 if TYPE_CHECKING:
@@ -29,10 +30,10 @@ if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 
-RANK_TOLERANCE = 1e-9  # of a singular value, relative to the largest
 SMALLEST = 1e-3  # a matrix without dimension whose largest singular value is smaller has that one in its place
 CLOSED = 1e-13  # m for a mechanism of 1 m: violations are rounding
 ROUNDINGS = 8.0  # of the digits of coordinates that a closed pose may miss by
+REDUNDANT = 1e-8  # m, as assembly accepts it: violation of rows that others imply but for rounding
 LARGE = 10.0  # size of a row, without dimension, to which larger ones are scaled
 MOST_STEPS = 50
 ORIGIN = np.zeros(3)
@@ -255,7 +256,7 @@ class ConfigurationSpace:
 
         Redundant rows are allowed. Without convergence `found` is False and the pose is the best one tried.
         """
-        best, least = q, np.inf
+        best, least, settled = q, np.inf, False
         radius = StepRadius(self.length)
         for count in range(most_steps + 1):
             self.enter(q)
@@ -272,13 +273,16 @@ class ConfigurationSpace:
             if count > 8 and size > 0.5 * least and least < 1e3 * CLOSED * self.length:
                 break  # rounding
             step = self.least_step(rows, -left)
+            if size <= REDUNDANT and float(np.abs(rows @ step).max(initial=0.0)) <= CLOSED * max(self.length, 1e-3):
+                settled = True
+                break
             if (norm := float(np.linalg.norm(self.weights * step))) > radius.value:
                 step *= radius.value / norm
                 radius.expect(left, rows @ step)
             q = self.displaced(q, step)
         self.enter(best)
-        found = least <= max(1e3 * CLOSED * max(self.length, 1e-3), ROUNDINGS * self.rounding(best))
-        found = bool(found) and not self.is_reversed()
+        closed = least <= max(1e3 * CLOSED * max(self.length, 1e-3), ROUNDINGS * self.rounding(best))
+        found = (settled or bool(closed)) and not self.is_reversed()
         return Closest(best, least, count, found)
 
     def least_step(self, rows: FloatArray, values: FloatArray) -> FloatArray:

@@ -21,7 +21,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork.analysis.configuration_space import RANK_TOLERANCE, ROUNDINGS, SMALLEST, ConfigurationSpace
+from linkwork.analysis.configuration_space import REDUNDANT, ROUNDINGS, SMALLEST, ConfigurationSpace
 from linkwork.analysis.pose_functions import PoseFunction
 from linkwork.errors import Unfinished
 
@@ -32,6 +32,7 @@ CONTRACTION = 0.5  # largest |A0^+ (A1 - A0)| of a step
 TARGET = 0.3  # of step control
 FARTHEST = 0.1  # by which the corrector may move, relative to the step
 FARTHEST_MIDDLE = 0.02
+LEAST_REGULARITY = 1e-9  # of points that are followed: no decision on a rank, which is that of a curve
 SHORTEST = 1e-9  # of steps, relative to the length of the mechanism
 
 
@@ -141,7 +142,7 @@ class Curve:
         """Return the weighed displacement (nu,) from one pose to another."""
         return self.space.weights * self.space.difference(to, origin)
 
-    def point(self, q: FloatArray, least: float = RANK_TOLERANCE) -> Point | None:
+    def point(self, q: FloatArray, least: float = LEAST_REGULARITY) -> Point | None:
         """Return the point of the curve next to a pose, the block there; None where Newton's method does not contract.
 
         `least` is the regularity below which a point counts as singular: None as well.
@@ -158,6 +159,9 @@ class Curve:
             found = Point(q, decomposition[2][-1], rows, *decomposition, float(np.linalg.norm(moved)))
             if found.regularity < least:
                 return None
+            if size <= REDUNDANT:  # rows that others imply but for rounding stay open by it
+                independent = found.left[:, : found.rank]
+                size = float(np.abs(independent @ (independent.T @ left)).max(initial=0.0))
             rounding = self.space.rounding(q)
             is_closed = size <= max(CLOSED * self.scale, ROUNDINGS * rounding)
             if is_closed and (size <= max(ROUNDING * self.scale, rounding) or size > 0.1 * before):

@@ -23,7 +23,7 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted
 from linkwork._util.one_thread import on_one_thread
 from linkwork._util.progress import Progress, ProgressOption
-from linkwork.analysis.configuration_space import ConfigurationSpace
+from linkwork.analysis.configuration_space import REDUNDANT, ConfigurationSpace
 from linkwork.analysis.continuation import CLOSED, Curve, Held, LostBranchError, Point, next_step
 from linkwork.analysis.kinematic_result import KinematicResult, KinematicRow, SpecialPose
 from linkwork.analysis.pose_functions import PoseFunction, joint_rates, pose_function
@@ -201,7 +201,7 @@ class _Sweep:
         """Return the start as a point of the curve."""
         space, scale = self.space, self.curve.scale
         violation = float(np.abs(space.violation()).max(initial=0.0))
-        if violation > 1e4 * CLOSED * scale:
+        if violation > max(1e4 * CLOSED * scale, REDUNDANT):
             raise AssemblyError(
                 f"the state to begin at is open by {violation:.3g} m: close it first by model.assemble(q=...)"
             )

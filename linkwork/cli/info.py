@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import linkwork as lw
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
-from linkwork.cli.shared import aligned
+from linkwork.cli.shared import add_gap, aligned, start_of
 from linkwork.compiler.methods import METHODS
 from linkwork.model.explain import equation, groups
 from linkwork.model.mobility import degrees_of_freedom
@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     explain_help = "print its tree and cuts, and how and in what order its loops are solved, and why so"
     parser.add_argument("--explain", action="store_true", help=explain_help)
     add_method(parser)
+    add_gap(parser)
 
 
 def add_method(parser: argparse.ArgumentParser) -> None:
@@ -37,10 +38,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Print what a mechanism consists of."""
     system = lw.compile(mechanism_of(arguments), arguments.method)
     if arguments.explain and not arguments.json:
-        print(system.explain())
+        print(system.explain(start_of(system, arguments)))
         return 0
     try:
-        state = system.assemble()
+        state = start_of(system, arguments) or system.assemble()
     except lw.LinkworkError as error:
         raise lw.LinkworkError(f"{error} (--explain shows tree and loops all the same)") from error
     facts = describe(system, state)

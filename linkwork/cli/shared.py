@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from linkwork.errors import LinkworkError
 from linkwork.solvers import solver_names
+
+if TYPE_CHECKING:
+    from linkwork.model.model import Model
+    from linkwork.model.state import State
 
 INTERRUPTED = 130  # as shells expect of a program that was interrupted
 
@@ -18,6 +22,17 @@ def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     padded = ([cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows)
     return ["  " + "  ".join(cells).rstrip() for cells in padded]
+
+
+def add_gap(parser: argparse.ArgumentParser) -> None:
+    """Add the gap that assembly accepts."""
+    text = "largest gap of a loop that assembly accepts, where numbers were rounded [m] (default: 1e-8)"
+    parser.add_argument("--tolerance", type=float, metavar="M", help=text)
+
+
+def start_of(system: Model, arguments: argparse.Namespace, time: float = 0.0) -> State | None:
+    """Return the start assembled with the gap that was given; None: none was, and the default serves."""
+    return None if arguments.tolerance is None else system.assemble(tolerance=arguments.tolerance, time=time)
 
 
 def add_tolerances(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,7 @@ from linkwork.cli.info import add_method
 from linkwork.cli.inputs import add_loads, inputs_of
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
 from linkwork.cli.result_files import DATA, FILMS, MODELS, PAGES, PICTURES, add_output, check_files, save
-from linkwork.cli.shared import INTERRUPTED, add_solver, add_tolerances, aligned
+from linkwork.cli.shared import INTERRUPTED, add_gap, add_solver, add_tolerances, aligned, start_of
 from linkwork.simulation.dae.registry import formulation_names
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--formulation", default="ode", metavar="NAME", help=equations_help)
     add("--scheme", type=int, metavar="N", help="of formulation chou: 1 to 4 (default: 4, linear cost)")
     add_tolerances(parser)
+    add_gap(parser)
     add("--first-step", type=float, metavar="DT", help="first step of the solver [s] (default: chosen)")
     add("--max-step", type=float, metavar="DT", help="largest step of the solver [s] (default: no limit)")
     gain_help = "feedback on errors of loops [1/s], for formulation ode (default: as fast as the loops move)"
@@ -59,12 +60,14 @@ def run(arguments: argparse.Namespace) -> int:
         system.column(name)  # errors are reported before the run
     check_files(arguments.output)
     inputs = inputs_of(arguments)
+    start = start_of(system, arguments, arguments.t_start or 0.0)
     begin = time.perf_counter()
     try:
         result = lw.simulate(
             system,
             arguments.t_end,
             t_start=arguments.t_start,
+            state=start,
             inputs=inputs,
             solver=arguments.solver,
             formulation=arguments.formulation,

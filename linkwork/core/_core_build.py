@@ -20,7 +20,7 @@ extern "Python" int lw_py_law_events(void *context, double t, const double *x, d
 
 # Macros with a number, of which cffi wants the type.
 CONSTANTS = """
-static const double LW_EVENT_RESOLUTION, LW_ODE_SAMPLE_ANGLE;
+static const double LW_EVENT_RESOLUTION, LW_ODE_SAMPLE_ANGLE, LW_RANK_TOLERANCE;
 static const int LW_ODE_MAX_SAMPLES, LW_ODE_COUNTED_SAMPLES;
 """
 

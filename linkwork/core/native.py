@@ -15,6 +15,7 @@ from linkwork._util.checks import FloatArray
 from linkwork.core._core import ffi, lib
 from linkwork.errors import AssemblyError, LinkworkError, MechanismError, SingularityError, SolverError
 
+RANK_TOLERANCE: float = lib.LW_RANK_TOLERANCE  # of constraints: smaller pivots count as zero
 EVENT_RESOLUTION: float = lib.LW_EVENT_RESOLUTION  # of the event indicators of a mechanism: smaller ones are rounding
 
 OffsetArray = NDArray[np.uint32]

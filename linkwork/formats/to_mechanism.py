@@ -18,6 +18,7 @@ from linkwork.errors import MechanismError
 from linkwork.formats.bases import set_base, set_poses
 from linkwork.formats.bodies import Bodies, possible_inertia
 from linkwork.formats.closures import Closure, joined
+from linkwork.formats.exact_loops import make_loops_exact
 from linkwork.formats.limits import start_within_limits
 from linkwork.formats.robot import Coordinate, Robot, RobotJoint, RobotRod
 from linkwork.mechanism import GROUND, Actuator, Mechanism, SpringDamper, Stop
@@ -71,6 +72,7 @@ class _Building:
             self.mech.gravity = robot.gravity
         self.taken: set[str] = {GROUND}
         self.limit_elements: dict[str, str] = {}
+        self.elements: dict[str, str] = {}  # of the joints of the mechanism
         self.names: dict[str, dict[str, str]] = {"link": {}, "joint": {}}
 
     def build(self) -> Mechanism:
@@ -82,6 +84,7 @@ class _Building:
         self._add_rods()
         self._add_actuators()
         self._start()
+        make_loops_exact(self.mech, self.elements, self.report)
         start_within_limits(self.mech, self.limit_elements, self.report)
         self.report.names = self.names
         self.mech.report = self.report
@@ -145,6 +148,7 @@ class _Building:
                 )
             else:
                 name = self._name("joint", joint.name)
+                self.elements[name] = joint.element
                 numbers = _numbers_of(joint)
                 self.mech.add_joint(
                     name,
@@ -165,6 +169,7 @@ class _Building:
 
     def _add_closure(self, closure: Closure) -> None:
         name = self._name("joint", closure.name)
+        self.elements[name] = closure.elements[0]
         ends = self._body(closure.parent), self._body(closure.child)
         frame, other = closure.parent_frame, closure.child_frame
         self.mech.add_joint(name, closure.kind, *ends, parent_frame=frame, child_frame=other, cut=True)

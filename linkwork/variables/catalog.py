@@ -58,11 +58,17 @@ _BODY_OUTPUTS = (  # the rules: of the pose, of the velocity
     ),
     output("{0}.w[]", "body_angular_velocity", "rad/s", "angular velocity, world axes", elements=_AXES, dependency=1),
 )
+_SHARED = "world axes; of least norm along redundant constraints"
 _REACTIONS = (
-    output("{0}.f[]", "reaction_force", "N", "force of the joint on its child, world axes", elements=_AXES),
     output(
-        *("{0}.t[]", "reaction_torque", "N.m", "torque of the joint on its child about its frame there, world axes"),
+        "{0}.f[]",
+        "reaction_force",
+        "N",
+        f"force of the joint on its child, {_SHARED}",
         elements=_AXES,
+    ),
+    output(
+        "{0}.t[]", "reaction_torque", "N.m", f"torque on its child about its frame there, {_SHARED}", elements=_AXES
     ),
 )
 _LOOP_OUTPUTS = (

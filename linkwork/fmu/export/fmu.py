@@ -2,6 +2,7 @@
 
 import math
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,8 @@ import numpy as np
 from linkwork._util.files import FAST, SMALL, write_archive
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import ProgressOption
-from linkwork.errors import ExportError, ExportNameError, LinkworkError
+from linkwork._util.stack import levels_of_package
+from linkwork.errors import ExportError, ExportNameError, LinkworkError, StartWarning
 from linkwork.fmu.export import model_description_fmi2 as description_fmi2
 from linkwork.fmu.export import model_description_fmi3 as description_fmi3
 from linkwork.fmu.export.content import Content, Experiment
@@ -250,7 +252,9 @@ def _start(system: "Model") -> tuple["FloatArray", bool]:
     block = np.array(system.block().reals)
     try:
         state = system.assemble()
-    except LinkworkError:  # the importer may set other parameters
+    except LinkworkError as error:  # the importer may set other parameters
+        text = f"the FMU cannot be initialised with its default values, only with others from its importer: {error}"
+        warnings.warn(StartWarning(text), stacklevel=levels_of_package())
         return block, False
     for name, values in (("q", state.q), ("u", state.u)):
         block[system.fields[name].span] = values

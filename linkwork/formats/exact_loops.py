@@ -1,0 +1,45 @@
+"""Frames of a robot's file that were rounded: made exact where its loops move or close only so, and reported."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+
+from linkwork.errors import LinkworkError, LinkworkWarning
+from linkwork.formats.report import Report
+from linkwork.mechanism import Mechanism
+
+
+def make_loops_exact(mech: Mechanism, elements: Mapping[str, str], report: Report) -> None:
+    """Give a mechanism the frames with which `compile` would make its loops exact.
+
+    Parameters
+    ----------
+    mech
+        Its joints change.
+    elements
+        For each joint the element of the file.
+    report
+        What changes is noted here: as approximated, or as taken where it is the rounding of ten digits.
+    """
+    from linkwork.compiler.exact_loops import is_large
+    from linkwork.model.compile import compile
+
+    if len(mech.joints) <= len(mech.bodies):
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LinkworkWarning)
+            model = compile(mech)
+    except LinkworkError:
+        return  # which compilation will explain
+    for one in model.corrections:
+        exact = model.mechanism.joints[one.joint]
+        mech.joints[one.joint] = replace(
+            mech.joints[one.joint], parent_frame=exact.parent_frame, child_frame=exact.child_frame
+        )
+        note = report.approximated if is_large([one]) else report.taken
+        sizes = f"turned by {one.angle:.2g} rad and moved by {one.distance:.2g} m"
+        how = f"{sizes}, so that its loops move and close exactly"
+        note(f"{elements.get(one.joint, f'joint {one.joint!r}')} > frame", how)
