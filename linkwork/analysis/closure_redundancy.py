@@ -19,8 +19,9 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted
-from linkwork.analysis.configuration_space import RANK_TOLERANCE, SMALLEST, ConfigurationSpace
+from linkwork.analysis.configuration_space import SMALLEST, ConfigurationSpace
 from linkwork.analysis.pose_functions import ClosingFrames
+from linkwork.core.native import RANK_TOLERANCE
 
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase

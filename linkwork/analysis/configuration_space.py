@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 SMALLEST = 1e-3  # a matrix without dimension whose largest singular value is smaller has that one in its place
 CLOSED = 1e-13  # m for a mechanism of 1 m: violations are rounding
 ROUNDINGS = 8.0  # of the digits of coordinates that a closed pose may miss by
+TASK_TOLERANCE = 1e-9  # the same where rows of functions of the pose are among them, small near dead points
 REDUNDANT = 1e-8  # m, as assembly accepts it: violation of rows that others imply but for rounding
 LARGE = 10.0  # size of a row, without dimension, to which larger ones are scaled
 MOST_STEPS = 50
@@ -240,11 +241,13 @@ class ConfigurationSpace:
         axes = [(np.asarray(frame.rotation) @ joint.kind.canonical_axes)[:, 2] for frame in frames]
         return list(joints).index(name), bodies, axes
 
-    def tangent(self, extra: FloatArray | None = None, tolerance: float = RANK_TOLERANCE) -> Tangent:
+    def tangent(self, extra: FloatArray | None = None, tolerance: float | None = None) -> Tangent:
         """Return the motions that the constraints, and further rows (n, nu), leave at the present pose."""
         rows = self.jacobian() if extra is None else np.vstack([self.jacobian(), extra])
         if not rows.size:
             return Tangent(np.eye(self.nu) / self.weights[:, None], np.zeros(self.nu), np.zeros((len(rows), 0)))
+        if tolerance is None:
+            tolerance = RANK_TOLERANCE if extra is None else TASK_TOLERANCE
         left, values, right = np.linalg.svd(rows / self.weights, full_matrices=True)
         rank = int(np.sum(values > tolerance * max(values[0], SMALLEST)))
         padded = np.zeros(self.nu)
@@ -287,10 +290,10 @@ class ConfigurationSpace:
 
     def least_step(self, rows: FloatArray, values: FloatArray) -> FloatArray:
         """Return the least weighed displacement s with rows @ s = values in the sense of least squares."""
-        if not np.abs(rows / self.weights).max(initial=0.0) > RANK_TOLERANCE * SMALLEST:
+        if not np.abs(rows / self.weights).max(initial=0.0) > TASK_TOLERANCE * SMALLEST:
             return np.zeros(self.nu)
         redundant = 10.0 * float(np.abs(values).max(initial=0.0)) / self.length  # what an open loop does to zero rows
-        tolerance = min(max(RANK_TOLERANCE, redundant), 1e-3)
+        tolerance = min(max(TASK_TOLERANCE, redundant), 1e-3)
         solution: FloatArray = np.linalg.lstsq(rows / self.weights, values, rcond=tolerance)[0] / self.weights
         return solution
 

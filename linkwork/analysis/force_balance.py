@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork.analysis.configuration_space import RANK_TOLERANCE, Tangent
+from linkwork.analysis.configuration_space import TASK_TOLERANCE, Tangent
 from linkwork.analysis.load_distribution import least_loads, undriven
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ class ForceBalance:
         if not len(jacobian):
             return np.zeros(0), loads
         left = (force - rows.T @ loads) / space.weights
-        found = np.linalg.lstsq((jacobian / space.weights).T, left, rcond=RANK_TOLERANCE)[0]
+        found = np.linalg.lstsq((jacobian / space.weights).T, left, rcond=TASK_TOLERANCE)[0]
         return found.astype(np.float64), loads
 
     def row_scale(self, functions: Sequence[PoseFunction], rows: FloatArray) -> FloatArray:

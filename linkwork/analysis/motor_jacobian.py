@@ -338,7 +338,7 @@ class Conditioning:
 
 def _motions(space: ConfigurationSpace, functions: Stacked, motors: Stacked) -> _Motions:
     length = space.length
-    basis = space.tangent(tolerance=SINGULAR).basis
+    basis = space.tangent().basis
     by_functions = functions.weights(length)[:, None] * (functions.rows() @ basis)
     by_motors = motors.weights(length)[:, None] * (motors.rows() @ basis)
     _, values, right = np.linalg.svd(by_motors, full_matrices=True)

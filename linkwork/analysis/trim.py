@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork.analysis.configuration_space import RANK_TOLERANCE
+from linkwork.analysis.configuration_space import TASK_TOLERANCE
 from linkwork.analysis.force_balance import rows_of
 from linkwork.analysis.load_distribution import least_loads
 from linkwork.analysis.rest_search import ACCEPTED, RESIDUAL
@@ -101,7 +101,7 @@ def _solve(
     """Return c and the least f with by_pose c - rows' f + force = 0, and the direction that is left, or None."""
     left = _left_null(by_pose)
     found, missed = least_loads(rows @ left, left.T @ force, row_scale)
-    step = np.linalg.lstsq(by_pose, rows.T @ found - force, rcond=RANK_TOLERANCE)[0].astype(np.float64)
+    step = np.linalg.lstsq(by_pose, rows.T @ found - force, rcond=TASK_TOLERANCE)[0].astype(np.float64)
     lack = -left @ missed
     size = float(np.abs(lack).max(initial=0.0))
     return step, found, lack / size if size > 1e-9 * scale else None
@@ -112,5 +112,5 @@ def _left_null(matrix: FloatArray) -> FloatArray:
     if not matrix.shape[1]:
         return np.eye(len(matrix))
     left, values, _ = np.linalg.svd(matrix)
-    rank = int(np.sum(values > RANK_TOLERANCE * max(float(values.max(initial=0.0)), 1e-300)))
+    rank = int(np.sum(values > TASK_TOLERANCE * max(float(values.max(initial=0.0)), 1e-300)))
     return left[:, rank:]

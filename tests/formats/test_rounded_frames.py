@@ -17,7 +17,8 @@ LINK = (
 LINKS = '<link name="base"/>' + "".join(LINK.format(*one) for one in (("a", 0.2), ("b", 0.5), ("c", 0.4)))
 FOUR_BAR = """<robot name="four_bar">{links}
   <joint name="A" type="continuous"><parent link="base"/><child link="a"/><axis xyz="0 1 0"/></joint>
-  <joint name="B" type="continuous"><parent link="a"/><child link="b"/><origin xyz="0.4 0 0"/><axis xyz="0 1 0"/></joint>
+  <joint name="B" type="continuous"><parent link="a"/><child link="b"/>
+    <origin xyz="0.4 0 0"/><axis xyz="0 1 0"/></joint>
   <joint name="D" type="continuous"><parent link="base"/><child link="c"/>
     <origin xyz="0.9 0 0" rpy="{half} 0 0"/><axis xyz="0 0 -1"/></joint>
   <loop name="C" type="revolute"><predecessor link="b"><origin xyz="1 {gap} 0"/></predecessor>
@@ -25,7 +26,7 @@ FOUR_BAR = """<robot name="four_bar">{links}
 </robot>"""
 
 
-def four_bar(tmp_path, half=repr(np.pi / 2), gap="0"):
+def four_bar(tmp_path, half="1.5707963267948966", gap="0"):
     path = tmp_path / "four_bar.urdf"
     path.write_text(FOUR_BAR.format(links=LINKS, half=half, gap=gap), encoding="utf-8")
     return path
@@ -52,7 +53,9 @@ def test_loops_of_rounded_files_are_exact(tmp_path, rounded, outcome):
         assert not model.corrections
         state = model.assemble()
         assert (state["A.q"], state["A.u"]) == (-1.0, -2.0)
-        found.append([*state.q, *lw.simulate(model, 1.0)["A.q"][-1:], *lw.kinematics(model, "A", -1.0, -0.5)["B.q"][-1:]])
+        found.append(
+            [*state.q, *lw.simulate(model, 1.0)["A.q"][-1:], *lw.kinematics(model, "A", -1.0, -0.5)["B.q"][-1:]]
+        )
     np.testing.assert_allclose(found[1], found[0], rtol=0, atol=1e-5)
     lines = [entry for entry in mech.report.entries if entry.element.endswith("> frame")]
     assert lines
