@@ -98,7 +98,7 @@ class Law:
     # ---- during a run ----
 
     def enter_segment(self, low: float, high: float) -> None:
-        """Ask functions of time from now on within these times, s: on one side of their jumps."""
+        """Ask functions of time from now on within these times, s: between two of their jumps."""
         self._low, self._high = low, high
 
     def continue_at(self, t: float) -> None:

@@ -211,7 +211,7 @@ class Run:
         return commands or bool((before != after).any())
 
     def _enter_segment(self, number: int) -> None:
-        """Ask the functions of time on this side of their jumps."""
+        """Ask the functions of time between two of their jumps from now on."""
         self._segment, segment = number, self._segments[number]
         self.law.enter_segment(segment.low, segment.high)
 
@@ -433,7 +433,7 @@ class Run:
         return inputs
 
     def _before_jumps(self, t: FloatArray) -> FloatArray:
-        """Return the times of rows (nt,); of two rows at a jump of inputs the first one is on its near side."""
+        """Return the times of rows (nt,); of two rows at a jump of inputs the first one is before it."""
         if len(self._segments) == 1:
             return t
         times, again = t.copy(), t[1:] == t[:-1]

@@ -4,7 +4,7 @@ Tables state where they change. Functions are sampled before the run, at SAMPLES
 lasts as long as one of them is seen. Three kinds of change are found in the samples:
 
 - A jump. The interval is halved until two neighbouring numbers are left. The run ends a segment there and starts the
-  next one, each with the values on its own side.
+  next one, and neither sees the values of the other.
 - A kink, a jump of the slope, likewise.
 - A short change that is smooth, such as a bell. With e_s = |f(t) - cubic through f(t -+ s), f(t -+ 3s)|, a function
   that steps of size s resolve has e_s = e_2s / 16 or less. Where e_s is as large as e_2s, something happens on the
@@ -198,7 +198,7 @@ class _Scan:
 
 
 def _sampled(function: Sampled, times: Sequence[float]) -> list[ArrayLike]:
-    """Return what a function is at times until it fails; the run meets the failure again, with a result until then."""
+    """Return what a function is at times until it fails; the run then fails there too, with a result."""
     values: list[ArrayLike] = []
     append, t = values.append, times[0]
     try:
@@ -287,7 +287,7 @@ def _divided(t_start: float, t_end: float, jumps: Sequence[Jump], windows: Seque
     """Return the segments between jumps, with the limits of the windows."""
     backward = t_end < t_start
     low, high = sorted((t_start, t_end))
-    # At a jump a segment ends at the first time on the other side, and keeps to its own.
+    # At a jump a segment ends at the first time behind it, and its functions are asked before it only.
     bounds = {window.begin: (window.begin, window.begin) for window in windows[1:]}
     for before, after in jumps:
         near, far = (after, before) if backward else (before, after)

@@ -127,7 +127,7 @@ class Table:
 
     @property
     def _closed(self) -> bool:
-        """Whether the last row is the end of the piece before it, and not the begin of what is outside."""
+        """Whether the last row is the end of the piece before it, not the begin of the one after it."""
         return self.interpolation != "hold" and len(self.t) > 1 and self._times[-2] < self._times[-1]
 
     def _refuses(self, t: float) -> bool:
