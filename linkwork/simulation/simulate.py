@@ -33,6 +33,7 @@ from linkwork.solvers import Options
 from linkwork.solvers.base import MAX_EVENTS, MAX_STEPS, SMALLEST_RTOL, Limits
 
 SHORTEST_SAMPLE = 1e-12  # of the largest time
+FULL_GAIN_UNTIL = 10.0  # s, of the end; after it the least gain of the feedback decreases
 STEP_SHARE = 0.1  # of the accuracy asked for: the errors of the steps add up. The FMU does the same.
 # The steps of backward differences are several times as many, and their errors have one sign for longer.
 BACKWARD_DIFFERENCES = ("BDF", "ida")
@@ -188,7 +189,7 @@ def simulate(
         )
     _check_run(system, state, start, end)
     _check_samples(controlled, start, end)
-    gains = _gains(loop_gain, formulation, forward=end >= start)
+    gains = _gains(loop_gain, formulation, start, end)
     recorder = SimulationRecorder(system, gains, start, end, t_eval)
     driven = Driven(given, controlled, as_event_functions(events))
     settings = Settings(solver, _of_steps(solver, options), Limits(max_steps, max_events), options.rtol, options.atol)
@@ -244,10 +245,17 @@ def _time(value: object, what: str) -> float:
     return float(value)
 
 
-def _gains(given: ArrayLike | None, formulation: str, *, forward: bool) -> FloatArray:
-    """Gains on positions and on speeds; below zero: chosen by the mechanics."""
+def _gains(given: ArrayLike | None, formulation: str, start: float, end: float) -> FloatArray:
+    """Gains on positions and on speeds; below zero: chosen by the mechanics.
+
+    What they are at least, where nothing moves, does not bound the steps of long runs. Runs that continue others have
+    the same gains as these.
+    """
+    forward = end >= start
     if given is None:
-        return np.full(2, AUTOMATIC_GAIN) if forward else np.zeros(2)  # backward, the feedback would open loops
+        longest = max(abs(end), end - start)
+        least = min(1.0, FULL_GAIN_UNTIL / longest) if longest else 1.0
+        return np.full(2, AUTOMATIC_GAIN * least) if forward else np.zeros(2)  # backward, the feedback opens loops
     gains = finite(given, np.shape(given) and (2,), "loop_gain")
     if (gains < 0).any():
         raise MechanismError(f"loop_gain must not be negative, not {given!r}: leave it out to have it chosen")

@@ -18,6 +18,7 @@ const SMALLEST_RTOL = 100 * Number.EPSILON;
 const MAX_STEPS = 10_000_000;
 const MOST_BYTES = 64 * 2 ** 20; // of the rows in the memory of the core
 const STEPS_AT_ONCE = 256;
+const FULL_GAIN_UNTIL = 10; // s, of the end; after it the least gain of the feedback decreases
 const FIRST_ERROR = 1e-4; // the norm of the last error that a start assumes
 
 /** Where a run begins: states [q; u], revolutions of the cut joints, and what transitions have changed. */
@@ -188,7 +189,9 @@ export class Simulation {
     const { state } = this;
     if (this.model.sizes.transitions) state.putDiscrete(start.discrete);
     state.countRevolutions(start.revolutions);
-    state.put("correction_gain", [AUTOMATIC_GAIN, AUTOMATIC_GAIN], Stage.NONE);
+    const longest = Math.max(Math.abs(this.options.t_end), this.options.t_end - this.t);
+    const gain = AUTOMATIC_GAIN * (longest ? Math.min(1, FULL_GAIN_UNTIL / longest) : 1);
+    state.put("correction_gain", [gain, gain], Stage.NONE);
     this.enter(start.t, start.y);
     this.revolutions.set(start.revolutions);
     if (!this.model.sizes.transitions) return;
