@@ -58,6 +58,10 @@ class Failure(StrEnum):
         "there, or be discontinuous (give it as an event); else relax rtol and atol"
     )
     TOO_MANY_STEPS = "max_steps is used up; raise it, relax rtol and atol, or try a stiff solver such as 'rodas5p'"
+    TOO_SLOW = (
+        "max_steps would be used up long before the end; raise it, relax rtol and atol, or try a stiff solver such as "
+        "'rodas5p'"
+    )
     NOT_FINITE = (
         "the state, its derivative or an event indicator is not finite there; check the start values and parameters"
     )
@@ -224,6 +228,6 @@ class Solver(ABC):
         self.statistics.event_evaluations += 1
         return self.problem.event_values(t, y)
 
-    def fail(self, kind: Failure) -> SolverError:
+    def fail(self, kind: Failure, reason: str | None = None) -> SolverError:
         """Return the exception for a failure at the last good state."""
-        return failure(kind, self.name, self.t, self.y)
+        return failure(kind, self.name, self.t, self.y, reason)

@@ -30,7 +30,7 @@ def explain(error: SolverError, run: Run, result: Result) -> LinkworkError | Non
         return lock_up.fault
     if fault is not None:
         error.args = (f"{error}. There, {fault}",)
-    elif run.system.loop_names and result.t.size and Failure.TOO_MANY_STEPS not in str(error):
+    elif run.system.loop_names and result.t.size and not _is_too_long(error):
         error.args = (f"{error}{_near_singular(run, result)}",)
     return fault
 
@@ -66,10 +66,15 @@ def _fastest(run: Run, loop: int) -> tuple[str, float]:
     return joint, sizes[joint]
 
 
+def _is_too_long(error: SolverError) -> bool:
+    """Whether the run needed too many steps."""
+    return any(str(kind) in str(error) for kind in (Failure.TOO_MANY_STEPS, Failure.TOO_SLOW))
+
+
 def _spent_on_events(error: SolverError, run: Run) -> bool:
     """Whether the steps were used up, a large part of them between events."""
     statistics = run.recorder.statistics
-    return str(Failure.TOO_MANY_STEPS) in str(error) and statistics.events > EVENT_SHARE * statistics.steps
+    return _is_too_long(error) and statistics.events > EVENT_SHARE * statistics.steps
 
 
 def _fault(run: Run) -> LinkworkError | None:
