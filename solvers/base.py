@@ -99,6 +99,9 @@ class Options:
     ----------
     rtol, atol
         The local error of a state y is kept below about atol + rtol |y|.
+    atols
+        Absolute tolerances of the single states in place of `atol`, shape (n,), by their sizes; zero where the size is
+        unknown. A solver may let smaller ones grow with their states, up to `atol`.
     max_step, first_step
         Longest and first step, in units of time, positive also backwards; None leaves them to the solver.
 
@@ -112,6 +115,7 @@ class Options:
     atol: float = 1e-8
     max_step: float | None = None
     first_step: float | None = None
+    atols: FloatArray | None = None
 
     def __post_init__(self) -> None:
         for name in ("rtol", "atol", "max_step", "first_step"):
@@ -197,6 +201,11 @@ class Solver(ABC):
     @abstractmethod
     def dense(self, t: FloatArray) -> FloatArray:
         """Return the states, shape (nt, n), at times within the last step, shape (nt,)."""
+
+    @property
+    def atols(self) -> FloatArray | None:
+        """The absolute tolerances of the single states at present, (n,), where they have such."""
+        return self.options.atols
 
     @property
     def step_control(self) -> StepControl | None:

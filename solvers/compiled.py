@@ -69,6 +69,8 @@ class CompiledSolver(Solver):
         self._ode = ffi.gc(created, lib.lw_ode_free)
         if lib.lw_ode_set_method(self._ode, METHODS[name], jacobian) != lib.LW_OK:
             raise MemoryError(f"no memory for the matrices of {problem.n} states")
+        if options.atols is not None:
+            lib.lw_ode_set_absolute_tolerances(self._ode, _doubles(options.atols))
 
         counted = 0 if problem.on_step is None else COUNTED_SAMPLES
         lib.lw_ode_set_angular_speed(self._ode, angular_speed, counted)
@@ -83,6 +85,13 @@ class CompiledSolver(Solver):
         """The size of the next step, the norm of the last error and the choice of method."""
         control = lib.lw_ode_get_step_control(self._ode)
         return control.next_step, control.previous_error, control.choice
+
+    @property
+    def atols(self) -> FloatArray | None:
+        """Those that have grown with their states."""
+        if self.options.atols is None:
+            return None
+        return _array(lib.lw_ode_absolute_tolerances(self._ode), self.problem.n)
 
     def continue_from(self, control: StepControl) -> None:
         """Take the next step as the run did from which this comes."""

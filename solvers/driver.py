@@ -106,6 +106,7 @@ def integrate(
         if not method.statistics.methods:
             method.statistics.methods = {solver: method.statistics.steps}
     recorder.step_control = method.step_control
+    recorder.atols = method.atols
     recorder.end(status, message)
 
 

@@ -42,6 +42,8 @@ class Recorder:
         step before them.
     step_control
         What the step size control remembers at the end of the last part; None: the solver does not know it.
+    atols
+        The absolute tolerances of the states at the end of the last part, (n,); None: they have one.
     message, status
         How the last part ended.
     pace
@@ -68,6 +70,7 @@ class Recorder:
         self.events: list[EventRecord] = []
         self.step_values: FloatArray = np.zeros(n_step_values)
         self.step_control: StepControl | None = None
+        self.atols: FloatArray | None = None
         self.message = ""
         self.status = Status.FAILED
         self._times = None if t_eval is None else _checked_times(t_eval, t_start, t_end)

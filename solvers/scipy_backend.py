@@ -51,7 +51,7 @@ class SciPySolver(InterpolatingSolver):
 
     def _new_method(self) -> OdeSolver:
         options, remaining = self.options, abs(self.t_end - self.t)
-        keywords: dict[str, Any] = {"rtol": options.rtol, "atol": options.atol}
+        keywords: dict[str, Any] = {"rtol": options.rtol, "atol": self._absolute_tolerance()}
         keywords["max_step"] = np.inf if options.max_step is None else options.max_step
         if options.first_step is not None:
             keywords["first_step"] = min(options.first_step, remaining)
@@ -64,6 +64,13 @@ class SciPySolver(InterpolatingSolver):
         y = self.y if self.problem.n else np.zeros(1)
         derivative = self._remembering(self.derivative) if self.problem.n else lambda t, y: np.zeros(1)
         return method(derivative, self.t, y.copy(), self.t_end, **keywords)
+
+    def _absolute_tolerance(self) -> float | FloatArray:
+        """Return that of the options, or those of the states, where they are known."""
+        options = self.options
+        if options.atols is None or not self.problem.n:
+            return options.atol
+        return np.where(options.atols > 0.0, options.atols, options.atol)
 
     def _advance(self) -> None:
         evaluations = self.statistics.evaluations

@@ -551,6 +551,9 @@ LW_API int lw_ode_mechanism_events(void *state, double t, const double *y, doubl
 LW_API int lw_ode_mechanism_angular_speed(void *state, double t, const double *y, double *speeds);
 /* As lw_ode_jacobian wants it, exact to rounding (complex step). */
 LW_API int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time);
+/* Absolute tolerances [nq + nu] for the states by the sizes of the mechanism at its present state, for a run of so many
+ * seconds: `tolerance` itself for mechanisms of metres and seconds. */
+LW_API void lw_absolute_tolerances(lw_state *state, double duration, double tolerance, double *atol);
 /* For lw_ode_set_on_step: lw_step_accepted at (t, y); step_values[nq_cut] are the coordinates of the cut joints. Then
  * lw_check_constraints; -1 where it fails. The second one does no more than this. */
 LW_API int lw_ode_mechanism_step(void *state, double t, const double *y, double *step_values);
@@ -707,6 +710,10 @@ LW_API void lw_ode_free(lw_ode *ode);
  * LW_ODE_AUTO without memory for matrices stays explicit. */
 LW_API lw_status lw_ode_set_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian);
 LW_API void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options);
+/* An absolute tolerance for each state, [n], in place of that of the options; NULL: that again. Those that are smaller
+ * grow with their states, up to that of the options. */
+LW_API void lw_ode_set_absolute_tolerances(lw_ode *ode, const double *atol);
+LW_API const double *lw_ode_absolute_tolerances(const lw_ode *ode);
 /* A function that lw_ode_run calls at the end of every accepted step, at (t, y), and the n_step_values numbers that it
  * writes; they stay the caller's, who sets them for the start. on_step NULL: none is called. It returns 0, or a
  * negative value to stop. */

@@ -87,7 +87,8 @@ typedef enum lw_owner {
   X(restitution, TRANSITION, 1, LW_PARAMETER, LW_STAGE_NONE, "of a stop: speed after an impact, by that before")   \
   X(transition_points, TRANSITION, 6, LW_PARAMETER, LW_STAGE_NONE, "of the distance watched; of an impulse [m]")   \
   X(impulse_start, TRANSITION, 6, LW_INTERNAL, LW_STAGE_NONE, "default of `impulse`")                              \
-  X(correction_gain, ONE, 2, LW_PARAMETER, LW_STAGE_NONE, "loop feedback on position, speed [1/s]; -c: by speed, c / 10 at least") \
+  X(correction_gain, ONE, 2, LW_PARAMETER, LW_STAGE_NONE,                                                          \
+    "loop feedback on position, speed [1/s]; -c: by speed, c / 10 at least")                                       \
   X(joint_parameter, JOINT, 1, LW_PARAMETER, LW_STAGE_NONE, "of its type: a screw's pitch [m/rad]; else 0")        \
   X(q_start, COORDINATE, 1, LW_START, LW_STAGE_NONE, "start guess of the coordinates [rad or m]")                  \
   X(u_start, SPEED, 1, LW_START, LW_STAGE_NONE, "start guess of the speeds [rad/s or m/s]")                        \

@@ -57,7 +57,7 @@ static double stability_ratio(lw_ode *ode) {
   for (int32_t i = 0; i < ode->n; i++) {
     double slope = 0.0;
     for (int j = 0; j < LW_DOPRI5_STAGES - 2; j++) slope += A[LW_DOPRI5_STAGES - 2][j] * ode->k[j][i];
-    const double scale = lw_ode_scale(ode, ode->y[i]);
+    const double scale = lw_ode_scale(ode, i, ode->y[i]);
     const double state = (ode->y[i] - (ode->y_old[i] + ode->h * slope)) / scale;
     const double change = (ode->k[LW_DOPRI5_STAGES - 1][i] - ode->k[LW_DOPRI5_STAGES - 2][i]) / scale;
     of_states += state * state;

@@ -14,8 +14,7 @@ enum { RECOVERABLE = 1 };
 /* Increment of a state, relative to its value and its change in a step, but not below the tolerance. */
 static double increment_for(const lw_ode *ode, int32_t i) {
   const double change = ode->h * ode->k[ode->method->f_stage][i];
-  const double increment =
-      fmax(SQRT_EPSILON * fmax(fabs(ode->y[i]), fabs(change)), fmin(ode->options.atol, SQRT_EPSILON));
+  const double increment = fmax(SQRT_EPSILON * fmax(fabs(ode->y[i]), fabs(change)), fmin(ode->atol[i], SQRT_EPSILON));
   return copysign(increment > 0.0 ? increment : SQRT_EPSILON, change);
 }
 

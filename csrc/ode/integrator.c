@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "math/counted_size.h"
 #include "ode.h"
 
 /* ---- arithmetic that is the same everywhere ------------------------------------------------------- */
@@ -49,7 +50,7 @@ lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, l
   if (n < 0 || n_events < 0) return NULL;
   if (events == NULL) n_events = 0;
   const size_t states = (size_t)n, indicators = (size_t)n_events;
-  const size_t doubles = (4 + LW_DOPRI5_STAGES) * states + 4 * indicators;
+  const size_t doubles = (5 + LW_DOPRI5_STAGES) * states + 4 * indicators;
   lw_ode *ode = calloc(1, sizeof *ode + doubles * sizeof(double) + 2 * indicators * sizeof(int32_t));
   if (ode == NULL) return NULL;
   ode->n = n;
@@ -60,7 +61,7 @@ lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, l
   ode->options = *options;
   ode->method = &lw_dopri5;
   double *next = (double *)(void *)(ode + 1);
-  double **const arrays[] = {&ode->y, &ode->y_old, &ode->y_new, &ode->y_sample};
+  double **const arrays[] = {&ode->y, &ode->y_old, &ode->y_new, &ode->y_sample, &ode->atol};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++, next += states) *arrays[i] = next;
   for (int i = 0; i < LW_DOPRI5_STAGES; i++, next += states) ode->k[i] = next;
   ode->z = next;
@@ -69,6 +70,7 @@ lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, l
   ode->z_before = next + 3 * indicators;
   ode->event_sign = (int32_t *)(void *)(next + 4 * indicators);
   ode->crossings = ode->event_sign + indicators;
+  lw_ode_set_absolute_tolerances(ode, NULL);
   return ode;
 }
 
@@ -115,7 +117,32 @@ void lw_ode_free(lw_ode *ode) {
   free(ode);
 }
 
-void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options) { ode->options = *options; }
+void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options) {
+  ode->options = *options;
+  if (!ode->own_atol) lw_ode_set_absolute_tolerances(ode, NULL);
+}
+
+void lw_ode_set_absolute_tolerances(lw_ode *ode, const double *atol) {
+  ode->own_atol = atol != NULL;
+  ode->atol_grows = false;
+  for (int32_t i = 0; i < ode->n; i++) {
+    ode->atol[i] = atol ? atol[i] : ode->options.atol;
+    ode->atol_grows |= ode->atol[i] < ode->options.atol;
+  }
+}
+
+const double *lw_ode_absolute_tolerances(const lw_ode *ode) { return ode->atol; }
+
+/* By the largest size of the state so far, until that of the options is reached. */
+static void grow_absolute_tolerances(lw_ode *ode) {
+  const double largest = ode->options.atol;
+  ode->atol_grows = false;
+  for (int32_t i = 0; i < ode->n; i++) {
+    if (ode->atol[i] >= largest) continue;
+    ode->atol[i] = fmin(fmax(ode->atol[i], largest * lw_counted_size(fabs(ode->y[i]))), largest);
+    ode->atol_grows |= ode->atol[i] < largest;
+  }
+}
 
 void lw_ode_set_on_step(lw_ode *ode, lw_ode_function on_step, int32_t n_step_values, double *step_values) {
   ode->on_step = on_step;
@@ -160,7 +187,7 @@ void lw_ode_set_step_control(lw_ode *ode, lw_ode_step_control control) {
 double lw_ode_norm(const lw_ode *ode, const double *x, const double *y) {
   double sum = 0.0;
   for (int32_t i = 0; i < ode->n; i++) {
-    const double ratio = x[i] == 0.0 ? 0.0 : x[i] / lw_ode_scale(ode, y[i]);
+    const double scale = lw_ode_scale(ode, i, y[i]), ratio = x[i] == 0.0 || scale == 0.0 ? 0.0 : x[i] / scale;
     sum += ratio * ratio;
   }
   return ode->n > 0 ? sqrt(sum / ode->n) : 0.0;
@@ -309,6 +336,7 @@ static lw_ode_outcome step_until_accepted(lw_ode *ode, double t_bound) {
       ode->statistics.steps++;
       ode->statistics.implicit_steps += ode->method == &lw_rodas5p;
       adapt_step_size(ode, size, error, rejected > 0);
+      if (ode->atol_grows) grow_absolute_tolerances(ode);
       if (!event) lw_ode_weigh_step(ode, rejected);
       return event ? LW_ODE_EVENT : LW_ODE_STEP;
     }

@@ -41,7 +41,8 @@ static double scaled_norm(const lw_ode *ode, const double *x) { return lw_ode_no
 double lw_ode_spectral_radius(lw_ode *ode) {
   const size_t n = (size_t)ode->n;
   double *x = ode->y_new, *product = ode->y_sample, radius = 1.0;
-  for (size_t i = 0; i < n; i++) x[i] = lw_ode_scale(ode, ode->y[i]) * (1.0 + (double)(7919 * i % 101) / 101.0);
+  for (size_t i = 0; i < n; i++)
+    x[i] = lw_ode_scale(ode, (int32_t)i, ode->y[i]) * (1.0 + (double)(7919 * i % 101) / 101.0);
   for (int power = 0; power < POWERS; power++) {
     for (size_t i = 0; i < n; i++) {
       product[i] = 0.0;

@@ -66,6 +66,9 @@ struct lw_ode {
   double h_next;         /* proposed size of the next step; 0: not chosen yet */
   double previous_error; /* error norm of the last accepted step that was not shortened */
   double *y, *y_old, *y_new, *y_sample;
+  double *atol;              /* of each state */
+  bool own_atol;             /* given for each state, else that of the options */
+  bool atol_grows;           /* some are smaller than that of the options, and grow with their states */
   double *k[LW_ODE_VECTORS]; /* stages; those beyond the explicit method are allocated with `implicit` */
   double *z, *z_sample;      /* indicators at the two ends of the bracket */
   double *z_trial, *z_before;
@@ -99,17 +102,17 @@ static inline int lw_ode_derivative(lw_ode *ode, double t, const double *y, doub
   return ode->derivative(ode->context, t, y, ydot);
 }
 
-static inline double lw_ode_scale(const lw_ode *ode, double y) {
-  return ode->options.atol + ode->options.rtol * fabs(y);
+static inline double lw_ode_scale(const lw_ode *ode, int32_t i, double y) {
+  return ode->atol[i] + ode->options.rtol * fabs(y);
 }
 
 /* Error of state i relative to its tolerance; 0/0 counts as 0, so that a state that stays zero needs no atol. */
 static inline double lw_ode_error_ratio(const lw_ode *ode, int32_t i, double error) {
-  const double scale = lw_ode_scale(ode, fmax(fabs(ode->y[i]), fabs(ode->y_new[i])));
+  const double scale = lw_ode_scale(ode, i, fmax(fabs(ode->y[i]), fabs(ode->y_new[i])));
   return isfinite(ode->y_new[i]) ? (error == 0.0 ? 0.0 : error / scale) : NAN;
 }
 
-/* Root mean square of x_i / scale_i; 0/0 counts as 0. */
+/* Root mean square of x_i / scale_i; 0/0 counts as 0, and a state without a scale does not count. */
 double lw_ode_norm(const lw_ode *ode, const double *x, const double *y);
 
 /* method_choice.c: what a step that has been accepted, after so many rejected ones, says of the choice of method; the

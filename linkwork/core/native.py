@@ -246,6 +246,12 @@ class Block:
         """Compute the block up to a stage."""
         self._check(lib.lw_evaluate(self.handle, stage))
 
+    def absolute_tolerances(self, duration: float, tolerance: float) -> FloatArray:
+        """Return absolute tolerances of the states (nq + nu,) by the mechanism's sizes at the present state."""
+        found = np.empty(self.model.sizes.nq + self.model.sizes.nu)
+        lib.lw_absolute_tolerances(self.handle, duration, tolerance, _doubles(found))
+        return found
+
     def assemble(self, tolerance: float) -> None:
         """Find states that close the loops from the start guesses; residual accepted in m."""
         self._check(lib.lw_assemble(self.handle, tolerance))

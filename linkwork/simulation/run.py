@@ -19,7 +19,7 @@ from linkwork.model.model import Model
 from linkwork.model.state import State
 from linkwork.simulation.controller import Controller
 from linkwork.simulation.dae.formulation import Formulation, in_unknowns
-from linkwork.simulation.dae.registry import FormulationRequest
+from linkwork.simulation.dae.registry import SOLVERS, FormulationRequest
 from linkwork.simulation.discrete_state import Change, DiscreteState, Start, carry_out
 from linkwork.simulation.event_functions import EventFunction
 from linkwork.simulation.inputs import Inputs
@@ -37,13 +37,18 @@ CHATTERING_PART = 1e-2  # ... within this part of the run
 
 @dataclass(frozen=True)
 class Settings:
-    """Solver, accuracy and limits of all segments; the accuracy of the states, of which steps get a share."""
+    """Solver, limits of all segments, and the accuracy of the states, of which steps get a share.
+
+    `duration` is given where the absolute tolerance follows the sizes of the mechanism, those of a run of so many
+    seconds; None: it is that of the options.
+    """
 
     solver: str
     options: Options
     limits: Limits
     rtol: float
     atol: float
+    duration: float | None = None
 
 
 @dataclass(frozen=True)
@@ -147,7 +152,7 @@ class Run:
 
     def integrate(self, settings: Settings) -> None:
         """Integrate to the end of the run, segment by segment."""
-        start, options, control = self._start, settings.options, self._step_control
+        start, options, control = self._start, self._scaled(settings), self._step_control
         while True:
             until, options = self._next_time(), self._options(settings.options, options)
             problem, limits = self._problem(start, control), settings.limits
@@ -164,7 +169,7 @@ class Run:
             start = self._next_start(replace(start, t=until, y=reached))
             if until == self.recorder.t_end:
                 break
-            options = replace(options, first_step=None)
+            options = replace(options, first_step=None, atols=self.recorder.atols)
             # After a sample or a jump of inputs, which only change loads, steps continue as they were; after others, the
             # method is kept.
             only_loads = until == self.law.last_sample or until == self._segments[self._segment].begin
@@ -181,6 +186,21 @@ class Run:
             self.enter(start.t, start.y)
             drifts = not self.recorder.gains.all() and self.formulation is None
             self.block.watch_constraints(*((1.0, 1.0) if drifts else (settings.rtol, settings.atol)))
+
+    def _scaled(self, settings: Settings) -> Options:
+        """Return the options with absolute tolerances by the sizes of the mechanism at the start."""
+        options = settings.options
+        if settings.duration is None:
+            return options
+        self.enter(self._start.t, self._start.y)
+        atols = self.block.absolute_tolerances(settings.duration, options.atol)
+        if self.formulation is not None or settings.solver in SOLVERS:  # one number for all unknowns
+            lengths = atols[: self.system.numbering.nq]
+            return replace(options, atol=float(lengths[lengths > 0.0].min(initial=options.atol)))
+        if (atols == options.atol).all():
+            return options
+        own = np.full(self.law.x0.size, options.atol)
+        return replace(options, atols=np.concatenate([atols, own]))
 
     def _next_time(self) -> float:
         """Return the end of the run or of a segment of its inputs, or the time of the next time event or sample."""

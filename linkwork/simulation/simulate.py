@@ -36,7 +36,7 @@ SHORTEST_SAMPLE = 1e-12  # of the largest time
 FULL_GAIN_UNTIL = 10.0  # s, of the end; after it the least gain of the feedback decreases
 STEP_SHARE = 0.1  # of the accuracy asked for: the errors of the steps add up. The FMU does the same.
 # The steps of backward differences are several times as many, and their errors have one sign for longer.
-BACKWARD_DIFFERENCES = ("BDF", "ida")
+BACKWARD_DIFFERENCES = ("BDF", "LSODA", "ida")
 BACKWARD_SHARE = 0.003
 BACKWARD_TIGHTEST = 1e-11  # below it, rounding disturbs Newton's method where a mechanism rests
 
@@ -119,8 +119,9 @@ def simulate(
         How the Newton matrix of "chou" is made and solved: 1 differences of the full system, 2 the full system, 3 the
         reduced system, 4 (default) in time and memory that grow linearly with the bodies.
     rtol, atol
-        Target accuracy of the states y: atol + rtol |y|; `atol` is `rtol` if left out. Each step of the solver gets a
-        tenth of it, those of "BDF" and "ida" 0.003 of it (at least 1e-11, at most a tenth). What the motion itself
+        Target accuracy of the states y: atol + rtol |y|. If `atol` is left out, it is `rtol` for mechanisms of about a
+        metre, and follows the lengths and times of smaller and slower ones. Each step of the solver gets a tenth of it,
+        those of "BDF", "LSODA" and "ida" 0.003 of it (at least 1e-11, at most a tenth). What the motion itself
         amplifies comes on top.
     t_eval
         Times of the output, (nt,), s, within the run but for rounding; by default every step, and times between where
@@ -192,7 +193,9 @@ def simulate(
     gains = _gains(loop_gain, formulation, start, end)
     recorder = SimulationRecorder(system, gains, start, end, t_eval)
     driven = Driven(given, controlled, as_event_functions(events))
-    settings = Settings(solver, _of_steps(solver, options), Limits(max_steps, max_events), options.rtol, options.atol)
+    duration = max(abs(end), end - start) if atol is None else None
+    limits = Limits(max_steps, max_events)
+    settings = Settings(solver, _of_steps(solver, options), limits, options.rtol, options.atol, duration)
     if start != state.time or first_step is not None:
         state = replace(state, step_control=None)
     run = Run(system, driven, state, recorder, request)

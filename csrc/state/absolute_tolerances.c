@@ -1,0 +1,88 @@
+/* Absolute tolerances that follow the mechanism's own lengths and times: a mechanism of a micrometre has errors of parts
+ * of a micrometre. lw_counted_size() says how a size counts; mechanisms of the usual size have the tolerance itself.
+ *
+ * Angles have size one. Displacements have the largest of: distances between joints and centres of mass of bodies that
+ * turn, coordinates, deflections of springs. Rates have the largest of: speeds, the roots of sizes times accelerations;
+ * those of angles at most one. Errors of rates that do no harm to the coordinates over the duration are allowed. */
+#include <math.h>
+#include <string.h>
+
+#include "joints/types.h"
+#include "math/counted_size.h"
+#include "state/state.h"
+
+typedef struct sizes {
+  double length, speed, rate; /* of displacements, of their rates, of angular rates */
+  double acceleration;        /* of displacements */
+} sizes;
+
+static double distance(const double *a, const double *b) {
+  return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+static int is_displacement_speed(int32_t type, int32_t k) { return lw_joint_sizes[type].translations >> k & 1; }
+
+/* With quaternions the displacements stand first. */
+static int is_displacement(int32_t type, int32_t k) {
+  const lw_joint_size *size = &lw_joint_sizes[type];
+  if (size->q == size->u) return size->translations >> k & 1;
+  int32_t displacements = 0;
+  for (int32_t c = 0; c < size->u; c++) displacements += size->translations >> c & 1;
+  return k < displacements;
+}
+
+/* Some joint from the ground to the link turns. */
+static int turns(const lw_model *m, int32_t link) {
+  for (; link >= 0; link = m->link[link].parent)
+    if (m->link[link].type != LW_FIXED && !lw_is_translational(m->link[link].type)) return 1;
+  return 0;
+}
+
+/* Distances from a joint to the centres of mass of the bodies that turn there. */
+static double arm_of(const lw_model *m, const double *x, int32_t i) {
+  const lw_link *link = &m->link[i];
+  const double *ends[2] = {x + m->at.parent_position + 3 * link->joint, x + m->at.child_position + 3 * link->joint};
+  double arm = 0.0;
+  if (turns(m, i)) arm = distance(ends[!link->reversed], x + m->at.body_com + 3 * link->body);
+  if (link->parent < 0 || !turns(m, link->parent)) return arm;
+  return fmax(arm, distance(ends[link->reversed], x + m->at.body_com + 3 * m->link[link->parent].body));
+}
+
+static void add_link(const lw_model *m, const double *x, int32_t i, int accelerations, sizes *s) {
+  const lw_link *link = &m->link[i];
+  const lw_joint_size *size = &lw_joint_sizes[link->type];
+  s->length = fmax(s->length, arm_of(m, x, i));
+  for (int32_t k = 0; k < size->q; k++)
+    if (is_displacement(link->type, k)) s->length = fmax(s->length, fabs(x[m->at.q + link->q + k]));
+  for (int32_t k = 0; k < size->u; k++) {
+    const int32_t u = link->u + k;
+    const double speed = fabs(x[m->at.u + u]), change = accelerations ? fabs(x[m->at.udot + u]) : 0.0;
+    if (!is_displacement_speed(link->type, k)) {
+      s->rate = fmax(s->rate, fmax(speed, sqrt(change)));
+      continue;
+    }
+    s->speed = fmax(s->speed, speed);
+    s->acceleration = fmax(s->acceleration, change);
+    if (x[m->at.stiffness + u] != 0.0 && size->q == size->u)
+      s->length = fmax(s->length, fabs(x[m->at.q + link->q + k] - x[m->at.free_coordinate + u]));
+  }
+}
+
+void lw_absolute_tolerances(lw_state *state, double duration, double tolerance, double *atol) {
+  const lw_model *m = state->model;
+  const int accelerations = lw_evaluate(state, LW_STAGE_DERIVATIVES) == LW_OK;
+  const double *x = state->block.reals;
+  sizes s = {0};
+  for (int32_t i = 0; i < m->size.bodies; i++) add_link(m, x, i, accelerations, &s);
+  const double speed = fmax(fmax(s.speed, s.length * s.rate), sqrt(s.length * s.acceleration));
+  const double of_length = tolerance * lw_counted_size(s.length), over = duration > 0.0 ? 1.0 / duration : 0.0;
+  const double of_speed = fmin(fmax(tolerance * lw_counted_size(speed), of_length * over), fmax(tolerance, of_length));
+  const double of_rate = fmin(fmax(tolerance * lw_counted_size(s.rate), tolerance * over), tolerance);
+  for (int32_t i = 0; i < m->size.bodies; i++) {
+    const lw_link *link = &m->link[i];
+    for (int32_t k = 0; k < lw_joint_sizes[link->type].q; k++)
+      atol[link->q + k] = is_displacement(link->type, k) ? of_length : tolerance;
+    for (int32_t k = 0; k < lw_joint_sizes[link->type].u; k++)
+      atol[m->size.nq + link->u + k] = is_displacement_speed(link->type, k) ? of_speed : of_rate;
+  }
+}
