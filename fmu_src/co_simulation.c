@@ -52,6 +52,16 @@ static fmu_status too_many_attempts(const fmu *f) {
       (double)max_attempts, lw_ode_time(f->ode), *recent ? "; last transitions: " : "", recent);
 }
 
+/* Once for a simulation, by the start; afterwards they only grow with the states. */
+static void set_absolute_tolerances(fmu *f, double tolerance) {
+  static const double usual_duration = 10.0;
+  if (f->run.scaled) return;
+  const double duration = f->run.stop_defined ? fabs(f->run.stop_time) : usual_duration;
+  lw_absolute_tolerances(f->state, fmax(duration, f->run.stop_time - f->run.time), tolerance, f->y);
+  lw_ode_set_absolute_tolerances(f->ode, f->y);
+  f->run.scaled = 1;
+}
+
 static lw_ode_method method_of(uint32_t solver) {
   switch ((fmu_solver)solver) {
     case FMU_DOPRI5: return LW_ODE_DOPRI5;
@@ -75,6 +85,7 @@ fmu_status fmu_set_integrator(fmu *f, double first_step) {
   if (lw_ode_set_method(f->ode, method_of(f->run.solver), fmu_ode_jacobian) != LW_OK)
     return fmu_log_message(&f->log, FMU_ERROR, "out of memory");
   lw_ode_set_options(f->ode, &options);
+  set_absolute_tolerances(f, tolerance);
   return FMU_OK;
 }
 

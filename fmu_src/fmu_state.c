@@ -77,15 +77,15 @@ static int is_valid_run(const fmu *f, const fmu_run *run) {
   return one_mode && numbers && run->solver >= FMU_DOPRI5 && run->solver <= FMU_AUTO && is_flag(run->stop_defined) &&
          is_flag(run->assembled) && is_flag(run->restart_needed) && is_flag(run->looked_ahead) &&
          is_flag(run->input_changed) && is_flag(run->event_pending) && is_flag(run->dynamics_changed) &&
-         run->interpolation <= FMU_INPUTS_INTERPOLATED && run->states_invalid == 0 &&
+         run->interpolation <= FMU_INPUTS_INTERPOLATED && run->states_invalid == 0 && is_flag(run->scaled) &&
          (run->dae == 0 || (run->dae == 1 && f->dae.n && f->kind == FMU_MODEL_EXCHANGE));
 }
 
 static const char *why_refused(const fmu *f, const header *h) {
   if (memcmp(h->magic, magic, sizeof magic) != 0) return "it is not an FMU state of this version";
   if (memcmp(h->token, f->token, sizeof f->token) != 0) return "it is the FMU state of another FMU";
-  if (h->size != snapshot_size(f)) return "it has the wrong size";
   if (h->kind != (uint32_t)f->kind) return "Model Exchange and Co-Simulation have different states";
+  if (h->size != snapshot_size(f)) return "it has the wrong size";
   if (!is_valid_run(f, &h->run)) return "it is an FMU state that no instance can be in";
   return NULL;
 }

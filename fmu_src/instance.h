@@ -34,6 +34,7 @@ typedef struct fmu_run {
                               * UpdateDiscreteStates has not reported it */
   uint32_t dae;              /* the structural parameter `dae.enabled` */
   uint32_t looked_ahead;     /* Model Exchange: the three times below are known */
+  uint32_t scaled;           /* the integrator has absolute tolerances by the sizes of the mechanism */
   double ahead_from, ahead_to, completed; /* last look ahead, and up to where; end of the importer's last step */
 } fmu_run;
 

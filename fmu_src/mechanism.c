@@ -254,11 +254,15 @@ static fmu_status exit_initialization(fmu *f) {
 
 static fmu_status reset(fmu *f) { return fmu_core_status(f, lw_state_reset(f->state), "the model's defaults"); }
 
-/* ---- FMU states: the input polynomials, the rates of DAE mode, the snapshot of the core -------------------------------------- */
+/* ---- FMU states: input polynomials, rates of DAE mode, absolute tolerances, snapshot of the core -------------------- */
 
 static size_t inputs_size(const fmu *f) { return f->input.count * sizeof *f->polynomial; }
 
-static size_t state_size(const fmu *f) { return inputs_size(f) + fmu_dae_size(f) + lw_state_size(f->state); }
+static size_t tolerances_size(const fmu *f) { return f->ode ? f->n_states * sizeof(double) : 0; }
+
+static size_t state_size(const fmu *f) {
+  return inputs_size(f) + fmu_dae_size(f) + tolerances_size(f) + lw_state_size(f->state);
+}
 
 static fmu_status save_state(fmu *f, unsigned char *bytes) {
   if (f->run.states_invalid) {
@@ -270,17 +274,31 @@ static fmu_status save_state(fmu *f, unsigned char *bytes) {
   memcpy(bytes, f->polynomial, inputs_size(f));
   bytes += inputs_size(f);
   if (f->dae.n) memcpy(bytes, f->dae.rates, fmu_dae_size(f));
-  lw_state_save(f->state, bytes + fmu_dae_size(f));
+  bytes += fmu_dae_size(f);
+  if (f->ode) memcpy(bytes, lw_ode_absolute_tolerances(f->ode), tolerances_size(f));
+  lw_state_save(f->state, bytes + tolerances_size(f));
   return FMU_OK;
 }
 
+/* The bytes may be invented. */
+static int restore_tolerances(fmu *f, const unsigned char *bytes) {
+  if (!f->ode) return 1;
+  memcpy(f->y, bytes, tolerances_size(f));
+  for (uint32_t i = 0; i < f->n_states; i++)
+    if (!(f->y[i] >= 0.0 && f->y[i] < INFINITY)) return 0;
+  lw_ode_set_absolute_tolerances(f->ode, f->y);
+  return 1;
+}
+
 static fmu_status restore_state(fmu *f, const unsigned char *bytes) {
-  const unsigned char *dae = bytes + inputs_size(f), *core = dae + fmu_dae_size(f);
+  const unsigned char *dae = bytes + inputs_size(f), *tolerances = dae + fmu_dae_size(f);
+  const unsigned char *core = tolerances + tolerances_size(f);
   const fmu_status status = fmu_core_status(f, lw_state_restore(f->state, core, lw_state_size(f->state)), "the state");
   if (status != FMU_OK) return status;
   memcpy(f->polynomial, bytes, inputs_size(f));
   if (f->dae.n) memcpy(f->dae.rates, dae, fmu_dae_size(f));
-  return FMU_OK;
+  if (restore_tolerances(f, tolerances)) return FMU_OK;
+  return fmu_log_message(&f->log, FMU_ERROR, "it is an FMU state that no instance can be in");
 }
 
 const fmu_content fmu_mechanism = {

@@ -119,7 +119,7 @@ void lw_ode_free(lw_ode *ode) {
 
 void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options) {
   ode->options = *options;
-  if (!ode->own_atol) lw_ode_set_absolute_tolerances(ode, NULL);
+  lw_ode_set_absolute_tolerances(ode, ode->own_atol ? ode->atol : NULL);
 }
 
 void lw_ode_set_absolute_tolerances(lw_ode *ode, const double *atol) {

@@ -357,7 +357,8 @@ class ModelBase:
             allow it, before those of the description, and the first given longest; the others serve as guesses. All
             other coordinates and speeds start at zero.
         tolerance
-            Largest gap of a loop or distance that is accepted, m.
+            Largest gap of a loop or distance that is accepted, m, in loops of about a metre; in smaller and larger ones
+            in proportion to their size.
         time
             s, of motions that are prescribed.
         motion

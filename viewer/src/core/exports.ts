@@ -35,6 +35,9 @@ export interface Exports extends WebAssembly.Exports {
 
   lw_web_ode_create(state: number, states: number, indicators: number, options: number): number;
   lw_web_ode_set_revolutions(ode: number, counting: number, count: number, revolutions: number): void;
+  lw_absolute_tolerances(state: number, duration: number, tolerance: number, atol: number): void;
+  lw_ode_set_absolute_tolerances(ode: number, atol: number): void;
+  lw_ode_absolute_tolerances(ode: number): number;
   lw_ode_free(ode: number): void;
   lw_ode_start(ode: number, t: number, y: number): number;
   lw_ode_run(ode: number, bound: number, tries: bigint, output: number): number;

@@ -139,6 +139,15 @@ export class Integrator {
     );
   }
 
+  /** Absolute tolerances of the states, at an address; they grow with the states. */
+  setTolerances(address: number): void {
+    this.core.call.lw_ode_set_absolute_tolerances(this.handle, address);
+  }
+
+  get tolerances(): Float64Array {
+    return this.core.doubles(this.core.call.lw_ode_absolute_tolerances(this.handle), this.n).slice();
+  }
+
   /** Step towards `bound` and fill rows; return whether the last step ended at an event. */
   run(bound: number, tries: number, output: Output): boolean {
     const rows = output.complete ? 0 : output.prepared();

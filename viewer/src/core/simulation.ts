@@ -106,6 +106,8 @@ export class Simulation {
   private until = NaN; // end of the segment
   private control: StepControl | null; // with which the next segment begins
   private taken = 0; // rows of the output that are in `rows`
+  private readonly scaled: boolean; // absolute tolerances follow the sizes of the mechanism
+  private tolerances: Float64Array | null = null;
   private pastSteps = 0; // of the segments that have ended
 
   constructor(
@@ -114,6 +116,7 @@ export class Simulation {
     options: SimulationOptions,
   ) {
     this.options = { rtol: 1e-8, atol: options.rtol ?? 1e-8, t_eval: null, inputs: null, eventRows: false, ...options };
+    this.scaled = options.atol === undefined;
     const { sizes } = model;
     checkOptions(start.t, this.options);
     checkRows(sizes, this.options);
@@ -205,6 +208,7 @@ export class Simulation {
     const rtol = Math.max(this.options.rtol * STEP_SHARE, SMALLEST_RTOL);
     const atol = this.options.atol * STEP_SHARE || this.options.atol;
     this.integrator = new Integrator(this.state, rtol, atol, { counting: this.counting, address: this.latest });
+    this.setTolerances(atol);
     this.guard.begin(this.t);
     this.limitRows();
     this.addStartRow();
@@ -213,12 +217,29 @@ export class Simulation {
     return this.integrator;
   }
 
+  /** By the sizes of the mechanism at the start, unless they are given; later segments go on with what has grown. */
+  private setTolerances(atol: number): void {
+    if (!this.scaled) return;
+    const { core } = this.model;
+    if (this.tolerances === null) {
+      const { t_end } = this.options;
+      const duration = Math.max(Math.abs(t_end), t_end - this.t);
+      this.enter(this.t, this.y);
+      core.withDoubles(this.y, (address) => {
+        core.call.lw_absolute_tolerances(this.state.handle, duration, atol, address);
+        this.tolerances = core.doubles(address, this.y.length).slice();
+      });
+    }
+    core.withDoubles(this.tolerances!, (address) => this.integrator!.setTolerances(address));
+  }
+
   private endSegment(integrator: Integrator): void {
     const { until } = this;
     const reached = this.y;
     this.pastSteps += this.attempts(integrator);
     this.control = integrator.stepControl;
     const { choice } = this.control;
+    this.tolerances = integrator.tolerances;
     integrator.free();
     this.integrator = null;
     const due = this.model.sizes.transitions > 0 && this.state.nextEventTime <= until;

@@ -233,7 +233,7 @@ export class Runner {
 
   private simulation(model: Model, start: Start, run: RunRequest, inputs: Float64Array, times: Float64Array): Simulation {
     const { t_end, rtol, atol } = run;
-    return new Simulation(model, start, { t_end, rtol, atol, t_eval: times, inputs, eventRows: true });
+    return new Simulation(model, start, { t_end, rtol, ...(atol === rtol ? {} : { atol }), t_eval: times, inputs, eventRows: true });
   }
 
   private inputs(model: Model, given: Values): Float64Array {
