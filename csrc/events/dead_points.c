@@ -189,8 +189,9 @@ lw_status lw_find_second_order_violation(lw_state *s, double *violation) {
 
 /* ---- at rest ---- */
 
-#define LOAD_AT_REST 1e-6 /* rad/s2 or m/s2 */
-#define ALONG 1e-3        /* cosine in the mass metric between the accelerations and the motion that has ended */
+#define NEARLY_NO_SPEED 1e-6 /* of the fastest before the event */
+#define LOAD_AT_REST 1e-6    /* rad/s2 or m/s2 */
+#define ALONG 1e-3           /* cosine in the mass metric between the accelerations and the motion that has ended */
 
 /* The rows of a dead point leave rounding of the speeds that they end. */
 static void clear_rounding(lw_state *s) {
@@ -202,7 +203,9 @@ static void clear_rounding(lw_state *s) {
 }
 
 void lw_clear_speeds_at_rest(lw_state *s) {
-  if (is_at_rest(s) && fastest_now(s) > 0.0 && !is_regular(s)) clear_rounding(s);
+  const double now = fastest_now(s);
+  if (now > 0.0 && now <= fmax(ROUNDING_SPEED, NEARLY_NO_SPEED * fastest_before(s)) && !is_regular(s))
+    clear_rounding(s);
 }
 
 static double product(int32_t n, const double *a, const double *b) {
