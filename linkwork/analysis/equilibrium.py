@@ -23,7 +23,7 @@ from linkwork.analysis.configuration_space import Closest, ConfigurationSpace
 from linkwork.analysis.equilibrium_result import Equilibria, Equilibrium
 from linkwork.analysis.force_balance import ForceBalance, rows_of
 from linkwork.analysis.inverse_kinematics import PoseSolver
-from linkwork.analysis.pose_functions import PoseFunction, Stacked, driving, pose_function
+from linkwork.analysis.pose_functions import Hold, PoseFunction, Stacked, driving, pose_function
 from linkwork.analysis.rest_search import ACCEPTED, MOST_STEPS, Bound, Held, Rest, RestSearch, Seek
 from linkwork.analysis.scattered_search import ScatteredSearch
 from linkwork.analysis.small_motions import small_motions
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 
-Hold = Mapping[str, ArrayLike] | Iterable[str] | None
 STEADY = 1e-7  # what a steady motion may change, relative
 DEAD = 1e-5  # of the scale of the forces: what remains along a motion that no load holds
 ASIDE = 0.1, 0.3, 1.0  # lengths of the mechanism: how far from a singular start what is held is sought

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, names_of
 from linkwork._util.names import suggest
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from linkwork.analysis.configuration_space import ConfigurationSpace
     from linkwork.mechanism.points import Measure, PointOfInterest
 
+Hold = Mapping[str, ArrayLike | None] | Iterable[str] | None  # values by name, None: as at the start; or names
 KINK = 1e-12  # of the mechanism's size: points that are nearer coincide; of 1: directions are parallel
 
 _ORIGIN = np.zeros(3)

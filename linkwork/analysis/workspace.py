@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwork._util.checks import FloatArray, shortened
+from linkwork._util.checks import FloatArray, names_of, shortened
 from linkwork._util.checks import length as count_of
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
@@ -28,7 +28,7 @@ from linkwork.analysis.configuration_space import ConfigurationSpace
 from linkwork.analysis.inverse_kinematics import PoseSolver, checked_targets
 from linkwork.analysis.limits import Bounds, Limits
 from linkwork.analysis.motor_jacobian import Conditioning
-from linkwork.analysis.pose_functions import Stacked, pose_function, stacked, stacked_motors
+from linkwork.analysis.pose_functions import Hold, Stacked, pose_function, stacked, stacked_motors
 from linkwork.analysis.tables import data_frame, write_csv
 from linkwork.errors import MechanismError, MechanismNameError, UnreachableError
 from linkwork.mechanism import Actuator, Mechanism
@@ -168,7 +168,7 @@ def workspace(
     of: str | Sequence[str],
     over: Mapping[str, Sequence[float]] | None = None,
     by: str | Sequence[str] | None = None,
-    hold: Mapping[str, ArrayLike] | None = None,
+    hold: Hold = None,
     state: State | None = None,
     limits: Mapping[str, Bounds] | None = None,
     points: int = POINTS,
@@ -191,7 +191,8 @@ def workspace(
         Motors, whose Jacobian is conditioned well or badly; by default all actuators, or without any as many
         coordinates as there are degrees of freedom.
     hold
-        Values of further functions that hold in all poses, as ``{"hand.Q": (1, 0, 0, 0)}``.
+        Further functions of the pose that keep their values: a name or names, which keep those of the start, or values
+        by name, as ``{"hand.Q": (1, 0, 0, 0)}``, None for that of the start.
     state
         The start; by default the assembled start.
     limits
@@ -432,11 +433,12 @@ def _range(space: ConfigurationSpace, unit: str, name: str, limits: Limits | Non
     return lower, upper
 
 
-def _targets(
-    space: ConfigurationSpace, axes: Mapping[str, FloatArray], hold: Mapping[str, ArrayLike] | None
-) -> tuple[Stacked, list[FloatArray]]:
-    """Return the functions of axes and held values, and the latter."""
-    given = {name: float(axis[0]) for name, axis in axes.items()} | dict(hold or {})
+def _targets(space: ConfigurationSpace, axes: Mapping[str, FloatArray], hold: Hold) -> tuple[Stacked, list[FloatArray]]:
+    """Return the functions of axes and held values, and the latter; the space is at the start."""
+    values: Mapping[str, ArrayLike | None]
+    values = hold if isinstance(hold, Mapping) else dict.fromkeys(names_of(() if hold is None else hold, "hold"))
+    held = {name: pose_function(space, name).value() if one is None else one for name, one in values.items()}
+    given: dict[str, ArrayLike] = {name: float(axis[0]) for name, axis in axes.items()} | held
     functions, values, is_path = checked_targets(space, given, "over and hold")
     if is_path:
         raise MechanismError("hold gives one value by name, not a path")

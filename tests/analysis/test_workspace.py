@@ -23,6 +23,21 @@ from support.platforms import (
 )
 
 
+def test_what_is_held_is_given_by_name_or_with_values() -> None:
+    """As in `equilibrium` and `kinematics`: names keep the values of the start."""
+    model = lw.compile(stewart())
+    start = model.assemble()
+    options = {"of": "platform.r[3]", "over": {"platform.r[1]": (-0.1, 0.1, 3)}, "by": STRUTS, "state": start}
+    kept = ["platform.Q", "platform.r[2]", "platform.r[3]"]
+    values = {"platform.Q": (1, 0, 0, 0), "platform.r[2]": 0.0, "platform.r[3]": start["platform.r"][2]}
+    found = [lw.workspace(model, hold=hold, **options) for hold in (values, kept, dict.fromkeys(kept))]
+    for one in found:
+        np.testing.assert_allclose(one["platform.r[3]"], start["platform.r"][2], rtol=0, atol=1e-9)
+        assert one.reached.all()
+    with pytest.raises(lw.MechanismError, match="hold must be a name or names"):
+        lw.workspace(model, hold=[1.0], **options)
+
+
 def test_a_platform_reaches_the_nodes_that_its_struts_allow() -> None:
     span = 0.12
     axes = {"platform.r[1]": (-0.33, 0.33, 12), "platform.r[3]": (0.42, 0.78, 13)}
