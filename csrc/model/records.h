@@ -18,7 +18,7 @@
   } prefix##link_centroid;                                                                                            \
   typedef struct prefix##idle_spin { /* which lines a body turns about while nothing else moves; link frame */        \
     T kind, p[3], d[3];              /* line_kind (tree/idle_spin.inc), a point, a direction */                       \
-    T axial, inertia;                /* about them; what stands in where that is zero */                              \
+    T axial, inertia;                /* about them; the inertia that stands in for none */                            \
   } prefix##idle_spin;                                                                                                \
   typedef struct prefix##cut_constants {                                                                              \
     T R[9], p[3];   /* cut joint's frame in the parent's link frame */                                                \
