@@ -30,8 +30,8 @@ static void apply_changes(const lw_model *m, const lw_exact_loops *x, lw_frame *
   }
 }
 
-/* Room for all of it, in one piece. */
-static int open_room(const lw_model *m, lw_exact_loops *x) {
+/* Memory for all of it, in one piece. */
+static int open_memory(const lw_model *m, lw_exact_loops *x) {
   const size_t joints = (size_t)m->size.joints, loops = (size_t)m->size.loops,
                columns = (size_t)(m->size.nu + m->size.nu_cut);
   x->direction = malloc(sizeof *x->direction * DIRECTIONS * joints);
@@ -54,7 +54,7 @@ lw_status lw_model_exact_frames(const lw_model *m, lw_frame *frames, int32_t *ch
   lw_block b = {.reals = calloc((size_t)m->size.reals, sizeof(double)),
                 .integers = calloc((size_t)m->integers, sizeof(int32_t))};
   lw_exact_loops *x = calloc(1, sizeof *x);
-  const int ready = b.reals && b.integers && x && open_room(m, x);
+  const int ready = b.reals && b.integers && x && open_memory(m, x);
   if (ready) {
     memcpy(b.reals, m->defaults, sizeof(double) * (size_t)m->parameters);
     if (!lw_best_kernels()->constants(m, b).kind) lw_best_kernels()->make_loops_exact(m, b, x);

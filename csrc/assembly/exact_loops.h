@@ -25,7 +25,7 @@ typedef struct lw_loop_centre {
   double point[3];
 } lw_loop_centre;
 
-/* Room and result, one for a model. */
+/* Scratch and result, one for a model. */
 typedef struct lw_exact_loops {
   lw_joint_direction *direction; /* [3 joints] */
   lw_direction_group group[MOST_DIRECTIONS];

@@ -15,7 +15,7 @@ from linkwork._util.names import number_of, quoted
 from linkwork.core.native import NativeModel
 from linkwork.mechanism import Frame, Mechanism
 
-NOTHING = 1e-15  # rad or m: not worth a word beside what was changed
+NOTHING = 1e-15  # rad or m: not worth a word
 ROUNDING = 1e-9  # rad or m
 
 
@@ -35,9 +35,14 @@ class FrameCorrection:
     angle: float
     distance: float
 
+    @property
+    def is_large(self) -> bool:
+        """Whether it is larger than the rounding of numbers with ten digits, which nobody means."""
+        return max(self.angle, self.distance) > ROUNDING
+
 
 def exact_frames(mech: Mechanism, native: NativeModel) -> tuple[Mechanism, tuple[FrameCorrection, ...]]:
-    """Return a mechanism whose loops are exact, and what was changed; the same one where nothing was.
+    """Return a mechanism whose loops are exact, and its corrections; the same one where there are none.
 
     Parameters
     ----------
@@ -73,8 +78,8 @@ def describe_corrections(corrections: Sequence[FrameCorrection]) -> str:
 
 
 def is_large(corrections: Sequence[FrameCorrection]) -> bool:
-    """Whether one is larger than the rounding of numbers with ten digits, which nobody means."""
-    return any(max(one.angle, one.distance) > ROUNDING for one in corrections)
+    """Whether one is large."""
+    return any(one.is_large for one in corrections)
 
 
 def _numbers(frame: Frame) -> FloatArray:

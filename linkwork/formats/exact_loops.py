@@ -23,7 +23,6 @@ def make_loops_exact(mech: Mechanism, elements: Mapping[str, str], report: Repor
     report
         What changes is noted here: as approximated, or as taken where it is the rounding of ten digits.
     """
-    from linkwork.compiler.exact_loops import is_large
     from linkwork.model.compile import compile
 
     if len(mech.joints) <= len(mech.bodies):
@@ -39,7 +38,7 @@ def make_loops_exact(mech: Mechanism, elements: Mapping[str, str], report: Repor
         mech.joints[one.joint] = replace(
             mech.joints[one.joint], parent_frame=exact.parent_frame, child_frame=exact.child_frame
         )
-        note = report.approximated if is_large([one]) else report.taken
+        note = report.approximated if one.is_large else report.taken
         sizes = f"turned by {one.angle:.2g} rad and moved by {one.distance:.2g} m"
         how = f"{sizes}, so that its loops move and close exactly"
         note(f"{elements.get(one.joint, f'joint {one.joint!r}')} > frame", how)

@@ -106,8 +106,8 @@ def _redundant(system: ModelBase, state: State | None) -> list[str]:
     head = f"redundant constraints: {found.speeds} speeds - {found.equations} equations + {len(found)} redundant ones"
     return [
         "",
-        f"{head} leave {number_of(found.dof, *_DOF)}; the reactions along them, which nothing determines, are those of "
-        "least norm",
+        f"{head} leave {number_of(found.dof, *_DOF)}",
+        "  nothing determines the reactions along them: those of least norm are given",
         *(f"  {one}" for one in shown),
         *_more(len(found) - len(shown), "constraints"),
     ]

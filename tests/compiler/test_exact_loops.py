@@ -1,4 +1,4 @@
-"""Overconstrained loops whose frames were written with some digits are the exact ones, and what changed is said."""
+"""Overconstrained loops whose frames were written with some digits are the exact ones, and corrections are reported."""
 
 import warnings
 

@@ -35,6 +35,7 @@ whole mechanism, expected multiplications: rcr 288, embedding 409, multipliers 8
   multipliers and dca need the closures as well, for the stabilisation: they are used on request only
 
 redundant constraints: 3 speeds - 5 equations + 3 redundant ones leave 1 degree of freedom
+  nothing determines the reactions along them: those of least norm are given
   joint 'D': torque about (1, 0, 0), in A, B, C, D
   joint 'D': torque about (0, 0, 1), in A, B, C, D
   joint 'D': force along (0, 1, 0), in A, B, C, D"""

@@ -42,6 +42,8 @@ RIGHT = {
 RIGHT_OPTIONS = {
     "export": {"stop_time", "step_size", "tolerance", "outputs"},
     "run": {"tolerance"},
+    "simulate": {"tolerance"},  # a gap in m
+    "info": {"tolerance"},  # a gap in m
     "controller": set(),
 }
 

@@ -93,7 +93,7 @@ def slider(rng: np.random.Generator) -> lw.Mechanism:
 
 
 def spherical(rng: np.random.Generator) -> lw.Mechanism:
-    """A four-bar whose axes meet in a point."""
+    """A four-bar whose axes pass one point."""
     make = Assembler("spherical", rng)
     make.bodies("a", "b", "c")
     axes = np.array([(0, 0, 1), (0.3, 0, 1), (0.5, 0.8, 1), (0, 1.1, 1)]) + rng.uniform(-0.1, 0.1, (4, 3))
@@ -103,13 +103,13 @@ def spherical(rng: np.random.Generator) -> lw.Mechanism:
     return make.mech
 
 
-def door(rng: np.random.Generator) -> lw.Mechanism:
-    """A door on two or three hinges, with a handle."""
-    make = Assembler("door", rng)
-    make.bodies("door", "handle")
+def panel(rng: np.random.Generator) -> lw.Mechanism:
+    """A panel on two or three hinges, with a handle."""
+    make = Assembler("panel", rng)
+    make.bodies("panel", "handle")
     for k in range(rng.integers(2, 4)):
-        make.joint(f"hinge{k}", "ground", "door", (0, 0, 0.7 * k + 0.1), Z)
-    make.joint("handle", "door", "handle", (0.5, 0.1, 0.3), (0, 1, 0))
+        make.joint(f"hinge{k}", "ground", "panel", (0, 0, 0.7 * k + 0.1), Z)
+    make.joint("handle", "panel", "handle", (0.5, 0.1, 0.3), (0, 1, 0))
     make.mech.start(q={"hinge0": 0.2}, u={"hinge0": -2.0, "handle": 1.0})
     return make.mech
 
@@ -145,7 +145,7 @@ def ladder(rng: np.random.Generator) -> lw.Mechanism:
 
 
 def bennett(rng: np.random.Generator) -> lw.Mechanism:
-    """Four axes that neither are parallel nor meet: it moves as lengths and twists of its links fit each other."""
+    """Four axes that are neither parallel nor concurrent: it moves as lengths and twists of links fit."""
     make = Assembler("bennett", rng)
     make.bodies("a", "b", "c")
     twists, first = (0.6, 1.1), rng.uniform(0.7, 1.5)
@@ -161,5 +161,5 @@ def bennett(rng: np.random.Generator) -> lw.Mechanism:
 
 
 ROUNDED_LOOPS: dict[str, Callable[[np.random.Generator], lw.Mechanism]] = {
-    make.__name__: make for make in (planar, slider, spherical, door, sarrus, ladder)
+    make.__name__: make for make in (planar, slider, spherical, panel, sarrus, ladder)
 }
