@@ -170,8 +170,8 @@ class Run:
             if until == self.recorder.t_end:
                 break
             options = replace(options, first_step=None, atols=self.recorder.atols)
-            # After a sample or a jump of inputs, which only change loads, steps continue as they were; after others, the
-            # method is kept.
+            # After a sample or a jump of inputs, which only change loads, steps continue as they were; after others,
+            # the method is kept.
             only_loads = until == self.law.last_sample or until == self._segments[self._segment].begin
             control = self.recorder.step_control
             if control is not None and not only_loads:
