@@ -16,6 +16,8 @@ typedef struct sizes {
   double acceleration;        /* of displacements */
 } sizes;
 
+static const double LONG = 10.0; /* s: in shorter runs errors of rates below those of coordinates do no harm */
+
 static double distance(const double *a, const double *b) {
   return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
 }
@@ -75,7 +77,7 @@ void lw_absolute_tolerances(lw_state *state, double duration, double tolerance, 
   sizes s = {0};
   for (int32_t i = 0; i < m->size.bodies; i++) add_link(m, x, i, accelerations, &s);
   const double speed = fmax(fmax(s.speed, s.length * s.rate), sqrt(s.length * s.acceleration));
-  const double of_length = tolerance * lw_counted_size(s.length), over = duration > 0.0 ? 1.0 / duration : 0.0;
+  const double of_length = tolerance * lw_counted_size(s.length), over = duration > LONG ? LONG / duration : 1.0;
   const double of_speed = fmin(fmax(tolerance * lw_counted_size(speed), of_length * over), fmax(tolerance, of_length));
   const double of_rate = fmin(fmax(tolerance * lw_counted_size(s.rate), tolerance * over), tolerance);
   for (int32_t i = 0; i < m->size.bodies; i++) {

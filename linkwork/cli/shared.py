@@ -39,7 +39,7 @@ def add_tolerances(parser: argparse.ArgumentParser) -> None:
     """Add the tolerances of a solver."""
     rtol_help = "relative tolerance of the states (default: %(default)g)"
     parser.add_argument("--rtol", type=float, default=1e-8, metavar="TOL", help=rtol_help)
-    atol_help = "absolute tolerance of the states (default: as --rtol)"
+    atol_help = "absolute tolerance of the states (default: --rtol, by the sizes of the mechanism)"
     parser.add_argument("--atol", type=float, metavar="TOL", help=atol_help)
 
 

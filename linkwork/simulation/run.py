@@ -193,7 +193,10 @@ class Run:
         options = settings.options
         if settings.duration is None:
             return options
-        self.enter(self._start.t, self._start.y)
+        try:
+            self.enter(self._start.t, self._start.y)
+        except Exception:  # the run will raise it, where it has a result
+            return options
         atols = self.block.absolute_tolerances(settings.duration, options.atol)
         if self.formulation is not None or settings.solver in SOLVERS:  # one number for all unknowns
             lengths = atols[: self.system.numbering.nq]
