@@ -108,7 +108,7 @@ class CompiledSolver(Solver):
         arrays = (_doubles(output.t), _doubles(output.y), _doubles(output.step_values), control)
         rows = ffi.new("lw_ode_output *", (output.times_given, output.limit, output.count, *arrays, output.follows))
         lib.lw_ode_set_on_step(self._ode, self._on_step, output.latest.size, _doubles(output.latest))
-        if self.name == IMPLICIT:  # C weighs those that "auto" has chosen
+        if self.name == IMPLICIT:  # those that "auto" has chosen count for several in C
             tries = max(1, tries // (1 + self.problem.n // 2))
         try:
             outcome = self._checked(lib.lw_ode_run, self.t_end, tries, ffi.NULL if output.complete else rows)

@@ -115,7 +115,7 @@ def _run(method: Solver, recorder: Recorder, limits: Limits) -> tuple[Status, st
     problem, statistics = method.problem, method.statistics
     on_step = None if method.calls_on_step else problem.on_step
     chattering = _Chattering(recorder, problem.t0, limits.events)
-    recorder.pace.begin(limits.steps)
+    recorder.progress.begin(limits.steps)
     method.start(problem.t0, problem.y0.copy())
     if problem.step_control is not None:
         method.continue_from(problem.step_control)
@@ -131,7 +131,7 @@ def _run(method: Solver, recorder: Recorder, limits: Limits) -> tuple[Status, st
             recorder.reach(method.t, method.y)
         if problem.on_progress is not None:
             problem.on_progress(method.t)
-        recorder.pace.check(method)
+        recorder.progress.check(method)
         action: Action | None = None if on_step is None else on_step(method.t, method.y.copy())
         if crossings is not None and not isinstance(action, Terminate):
             chattering.check_number()

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from linkwork.errors import SolverValueError
 from linkwork.solvers.arguments import real, vector
 from linkwork.solvers.output import Output
-from linkwork.solvers.pace import Pace
+from linkwork.solvers.progress import StepProgress
 from linkwork.solvers.problem import FloatArray, IntArray, Problem, StepControl
 from linkwork.solvers.solution import EventRecord, Solution, Statistics, Status
 
@@ -46,8 +46,8 @@ class Recorder:
         The absolute tolerances of the states at the end of the last part, (n,); None: they have one.
     message, status
         How the last part ended.
-    pace
-        The progress, by which runs without hope are given up.
+    progress
+        The steps so far, by which runs without hope are given up.
 
     Raises
     ------
@@ -64,7 +64,7 @@ class Recorder:
         if not (math.isfinite(t_start) and math.isfinite(t_end)):
             raise SolverValueError(f"the run from t0 = {t_start} to t_end = {t_end} must be between finite times")
         self.t_start, self.t_end = t_start, t_end
-        self.pace = Pace(t_start, t_end)
+        self.progress = StepProgress(t_start, t_end)
         self.t = t_start
         self.y: FloatArray = np.empty(0)
         self.events: list[EventRecord] = []

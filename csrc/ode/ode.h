@@ -115,7 +115,7 @@ static inline double lw_ode_error_ratio(const lw_ode *ode, int32_t i, double err
 /* Root mean square of x_i / scale_i; 0/0 counts as 0, and a state without a scale does not count. */
 double lw_ode_norm(const lw_ode *ode, const double *x, const double *y);
 
-/* method_choice.c: what a step that has been accepted, after so many rejected ones, says of the choice of method; the
+/* method_choice.c: takes account of a step that has been accepted, after so many rejected ones; the
  * method chosen for the next step; the way back where the Jacobian does not exist, true if the step is to be tried again. */
 void lw_ode_weigh_step(lw_ode *ode, int32_t rejected);
 void lw_ode_apply_choice(lw_ode *ode);

@@ -1,5 +1,5 @@
 /* Absolute tolerances that follow the mechanism's own lengths and times: a mechanism of a micrometre has errors of parts
- * of a micrometre. lw_counted_size() says how a size counts; mechanisms of the usual size have the tolerance itself.
+ * of a micrometre. lw_counted_size() has the rule for sizes; mechanisms of the usual size have the tolerance itself.
  *
  * Angles have size one. Displacements have the largest of: distances between joints and centres of mass of bodies that
  * turn, coordinates, deflections of springs. Rates have the largest of: speeds, the roots of sizes times accelerations;

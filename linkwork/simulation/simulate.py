@@ -108,7 +108,7 @@ def simulate(
         events of one direction, that end the run, or at which something is done.
     solver
         "auto", the default: "dopri5" until stability limits its steps, then "rodas5p" while that costs less;
-        `statistics` of the result says which took how many steps. "dopri5", explicit, or "rodas5p", for stiff
+        `statistics` of the result has the steps of each. "dopri5", explicit, or "rodas5p", for stiff
         mechanisms (compiled), SciPy's "DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF", or "ida" of SUNDIALS (extra
         `dae`, or the package scikit-sundae). For "ggl" and "chou", "auto" is "ida".
     formulation

@@ -10,7 +10,7 @@ FIRST_LOOK = 100_000  # steps, and again each time that their number has doubled
 HOPELESS = 10.0  # times the steps that are left
 
 
-class Pace:
+class StepProgress:
     """The progress of a run to `t_end`, over all of its parts."""
 
     def __init__(self, t_start: float, t_end: float) -> None:
@@ -28,7 +28,7 @@ class Pace:
         self._limit = limit
 
     def check(self, method: Solver) -> None:
-        """Raise an error if the run cannot come to its end within the limit, at the pace since the last look."""
+        """Raise an error if the run cannot come to its end within the limit, at its speed since the last look."""
         self._part = method.statistics.steps + (method.statistics.rejected or 0)
         taken = self._past + self._part
         if taken < self._next or self._limit is None:
