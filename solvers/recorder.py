@@ -10,8 +10,8 @@ import numpy.typing as npt
 from linkwork.errors import SolverValueError
 from linkwork.solvers.arguments import real, vector
 from linkwork.solvers.output import Output
-from linkwork.solvers.progress import StepProgress
 from linkwork.solvers.problem import FloatArray, IntArray, Problem, StepControl
+from linkwork.solvers.progress import StepProgress
 from linkwork.solvers.solution import EventRecord, Solution, Statistics, Status
 
 ROUNDING = 1e-12  # of the largest time: times of rows that are as near to an end of the run are there
