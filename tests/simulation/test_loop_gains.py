@@ -51,3 +51,20 @@ def test_high_gains_make_small_steps(run):
 def test_one_gain_for_each_level(run):
     assert run("dopri5", (10.0, 10.0)) == run("dopri5", 10.0)
     assert run("dopri5", (0.0, 10.0))[0] != run("dopri5", 10.0)[0]
+
+
+@pytest.mark.parametrize("solver", ["auto", "dopri5", "DOP853"])
+@pytest.mark.parametrize("slower", [1e3, 1e7])
+def test_slow_motions_take_no_more_steps_than_fast_ones(slower: float, solver: str) -> None:
+    """One radian of a four-bar without loads: the same path, whatever the speed."""
+    mech = four_bar().mechanism
+    mech.gravity = np.zeros(3)
+    model = lw.compile(mech)
+
+    def turned(speed: float) -> lw.Result:
+        return lw.simulate(model, 1.0 / speed, state=model.assemble(u={"A": speed}), solver=solver)
+
+    fast, slow = turned(1.0), turned(1.0 / slower)
+    assert slow.statistics.steps < fast.statistics.steps + 10  # the first step is found from a short one
+    assert slow["A.q"][-1] == pytest.approx(fast["A.q"][-1], abs=1e-7)
+    assert slow["loop.D.residual"].max() < 1e-8
