@@ -435,9 +435,9 @@ def _range(space: ConfigurationSpace, unit: str, name: str, limits: Limits | Non
 
 def _targets(space: ConfigurationSpace, axes: Mapping[str, FloatArray], hold: Hold) -> tuple[Stacked, list[FloatArray]]:
     """Return the functions of axes and held values, and the latter; the space is at the start."""
-    values: Mapping[str, ArrayLike | None]
-    values = hold if isinstance(hold, Mapping) else dict.fromkeys(names_of(() if hold is None else hold, "hold"))
-    held = {name: pose_function(space, name).value() if one is None else one for name, one in values.items()}
+    kept: Mapping[str, ArrayLike | None]
+    kept = hold if isinstance(hold, Mapping) else dict.fromkeys(names_of(() if hold is None else hold, "hold"))
+    held = {name: pose_function(space, name).value() if one is None else one for name, one in kept.items()}
     given: dict[str, ArrayLike] = {name: float(axis[0]) for name, axis in axes.items()} | held
     functions, values, is_path = checked_targets(space, given, "over and hold")
     if is_path:

@@ -38,5 +38,5 @@ def adopt(model: ModelBase, state: State) -> State:
     tree = set(model.numbering.tree)
     q, u = ({n: v for n, v in model.by_joint(x).items() if n in tree and np.size(v)} for x in (state.q, state.u))
     motion = {name: state.motion[span] for name, span in model.numbering.motions.items()}
-    closed = model.closed_state(q, u, time=state.time, motion=motion)
+    closed = model._closed_state(q, u, time=state.time, motion=motion)
     return replace(closed, discrete_state=state.discrete_state)

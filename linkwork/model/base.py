@@ -401,12 +401,12 @@ class ModelBase:
         """
         block = self.block()
         try:
-            state = self.closed_state(q, u, tolerance, time, motion, block)
+            state = self._closed_state(q, u, tolerance, time, motion, block)
         except AssemblyError as error:
 
             def again(twin: ModelBase, joint: str) -> State:
                 guesses = {name: value for name, value in (q or {}).items() if name != joint}
-                return twin.closed_state(guesses, None, tolerance, time, motion)
+                return twin._closed_state(guesses, None, tolerance, time, motion)
 
             causes = describe_misalignment(self, error, again), describe_tolerance(self, error)
             error.args = ("; ".join([str(error), *filter(None, causes)]),)
@@ -417,7 +417,7 @@ class ModelBase:
         warn_of_changed_starts(state)
         return state
 
-    def closed_state(
+    def _closed_state(
         self,
         q: Mapping[str, ArrayLike] | None = None,
         u: Mapping[str, ArrayLike] | None = None,

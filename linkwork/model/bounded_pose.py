@@ -55,7 +55,7 @@ def start_within_stops(model: ModelBase) -> dict[str, FloatArray] | None:
             if span.stop <= pose.size and span.stop > span.start
         }
         try:
-            found = _all_of(model.closed_state(start))
+            found = _all_of(model._closed_state(start))
         except AssemblyError:
             continue
         if not _beyond(found, lower, upper).any():

@@ -86,7 +86,7 @@ def test_versions(fmu):
 @KINDS
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
 def test_start_values_out_of_reach(make, version, kind):
-    """Of a slider-crank: said once, with the value asked and the one kept; within reach nothing is said."""
+    """Of a slider-crank: reported once, with the value asked and the one kept; within reach nothing is."""
     slide = make(slider_crank(0.1, 0.3, 0.0, {"A": -0.8}), version)
     for asked, kept in ((5.0, 0.4), (0.35, 0.35)):
         instance = slide.new(kind)

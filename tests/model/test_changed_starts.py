@@ -1,4 +1,4 @@
-"""Start values that assembly cannot keep are said, with the value asked and the value kept; all others stay."""
+"""Start values that assembly cannot keep are reported, with the value asked and the value kept; all others stay."""
 
 import math
 import warnings
