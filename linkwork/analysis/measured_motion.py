@@ -159,8 +159,8 @@ def measured(
     states = _closed(space, positions, columns.t, kept, q, u, udot, chosen)
     samples = Samples(*states[:3], inputs[kept])
     values = np.array([columns[name] for _, name in chosen]).reshape(len(chosen), len(columns.t)).T
-    names = tuple(name for _, name in chosen)
-    return Measured(columns.t[kept], samples, states[3], names, _acting(space, names, values[kept], samples), states[4])
+    loaded = tuple(name for _, name in chosen)
+    return Measured(columns.t[kept], samples, states[3], loaded, _acting(space, loaded, values[kept], samples), states[4])
 
 
 # ---- columns ----
