@@ -152,7 +152,8 @@ class Recorder:
 def _checked_times(t_eval: npt.ArrayLike, t0: float, t_end: float) -> FloatArray:
     times = vector(t_eval, "t_eval")
     for end in (t0, t_end):  # sums of steps miss it by rounding
-        times[np.abs(times - end) <= ROUNDING * max(abs(t0), abs(t_end))] = end
+        beyond = (times < min(t0, t_end)) if end == min(t0, t_end) else (times > max(t0, t_end))
+        times[beyond & (np.abs(times - end) <= ROUNDING * max(abs(t0), abs(t_end)))] = end
     direction = -1.0 if t_end < t0 else 1.0
     if (np.diff(times) * direction <= 0.0).any():
         raise SolverValueError(

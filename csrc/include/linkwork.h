@@ -21,7 +21,7 @@
 
 /* The one place of the version. */
 #define LW_VERSION_MAJOR 0
-#define LW_VERSION_MINOR 2
+#define LW_VERSION_MINOR 3
 #define LW_VERSION_PATCH 0
 
 /* Exports of a shared library. LW_SHARED: the library is a shared one; LW_BUILDING: it is being compiled. */

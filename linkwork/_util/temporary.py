@@ -12,7 +12,7 @@ from weakref import finalize
 class TemporaryFolder:
     """A folder that is removed with the last reference to this object, and at the latest at the end of the process.
 
-    Unlike those of `tempfile`, which warn where they are not closed: its owner may live as long as a user likes.
+    Unlike those of `tempfile` it may live as long as a user likes, without a warning that nobody has closed it.
 
     Attributes
     ----------

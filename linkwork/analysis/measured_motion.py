@@ -160,7 +160,8 @@ def measured(
     samples = Samples(*states[:3], inputs[kept])
     values = np.array([columns[name] for _, name in chosen]).reshape(len(chosen), len(columns.t)).T
     loaded = tuple(name for _, name in chosen)
-    return Measured(columns.t[kept], samples, states[3], loaded, _acting(space, loaded, values[kept], samples), states[4])
+    acting = _acting(space, loaded, values[kept], samples)
+    return Measured(columns.t[kept], samples, states[3], loaded, acting, states[4])
 
 
 # ---- columns ----

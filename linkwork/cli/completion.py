@@ -9,6 +9,7 @@ from linkwork._util.optional import optional_import
 SHELLS = ("bash", "zsh", "fish")
 # Arguments by the words that stand for them in usages.
 FILES = ("MECHANISM", "FILE", "FILE.csv", "FILE.py|NAME", "FMU", "SYSTEM", "TABLE", "DATA", "PATH")
+FILES_BEHIND_NAMES = ("NAME=LOAD|FILE.csv:COLUMN",)  # which shells do not complete
 FOLDERS = ("FOLDER",)
 
 

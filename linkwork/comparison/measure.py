@@ -78,7 +78,7 @@ def _aligned(result: Result, reference: Result, name: str) -> tuple[FloatArray, 
     where = _quaternion(reference.model.mechanism, vector)
     if where is None:
         return result[name], reference[name]
-    found, right = result[vector], reference[vector]
+    found, right = result[vector].copy(), reference[vector].copy()
     for values in (found, right):
         values[:, where] /= np.linalg.norm(values[:, where], axis=1, keepdims=True)
     turned = (found[:, where] * right[:, where]).sum(axis=1) < 0

@@ -205,7 +205,7 @@ class Mechanism(KnownAttributes):
             World point, (3,), m, where the joint is in the reference poses; its axes are then in world axes, too.
         parent_frame, child_frame
             Instead of `at`: the joint frame in the parent's and in the child's own frame; the joint's axes are in it.
-            One that is left out is `Frame()`: without `at` and without frames, the origins of both bodies meet.
+            One that is left out is `Frame()`: without `at` and without frames, the origins of both bodies coincide.
         cut
             True: cut the loop at this joint rather than at one that is chosen, so that its coordinates are no states.
         reflected_inertia

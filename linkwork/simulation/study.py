@@ -256,13 +256,13 @@ def _answers(
 
 
 def _check_sent(job: _Job) -> None:
-    """Refuse what a process that is started anew cannot get, such as a lambda."""
+    """Refuse values that cannot be sent to another process, such as a lambda."""
     for name, value in {"measure": job.measure, **job.options}.items():
         try:
             pickle.dumps(value)
         except (pickle.PicklingError, AttributeError, TypeError) as problem:
             raise MechanismError(
-                f"{name} cannot be sent to the processes of the study, which this platform starts anew: {problem}; "
+                f"{name} cannot be sent to the processes of the study, which share no memory here: {problem}; "
                 "define its functions by def at the top of a module, or give workers=1"
             ) from problem
 

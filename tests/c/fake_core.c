@@ -255,6 +255,11 @@ lw_status lw_minimal_create(lw_state *s, const uint32_t *q, int32_t n_q, const u
   *minimal = NULL;
   return fail(s, LW_ERROR_USAGE, "there are no minimal states");
 }
+void lw_absolute_tolerances(lw_state *s, double duration, double tolerance, double *atol) {
+  (void)duration;
+  (void)s;
+  for (int32_t i = 0; i < 2; i++) atol[i] = tolerance; /* q and u */
+}
 void lw_minimal_free(lw_minimal *minimal) { (void)minimal; }
 void lw_minimal_get(const lw_minimal *minimal, double *x) { (void)minimal, (void)x; }
 void lw_minimal_keep_start(lw_minimal *minimal) { (void)minimal; }

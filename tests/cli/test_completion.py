@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from linkwork.cli.completion import FILES, FOLDERS, SHELLS
+from linkwork.cli.completion import FILES, FILES_BEHIND_NAMES, FOLDERS, SHELLS
 from linkwork.cli.main import COMMANDS, main, make_parser
 
 pytest.importorskip("shtab", reason="needs the Python package shtab")
@@ -66,6 +66,7 @@ def test_all_arguments_with_files_are_known() -> None:
     assert {word for word in words if any(part in word for part in ("FILE", "FMU", "PATH", "FOLDER"))} <= {
         *FILES,
         *FOLDERS,
+        *FILES_BEHIND_NAMES,
     }
     assert words >= {*FILES, *FOLDERS}
 

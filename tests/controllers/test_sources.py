@@ -120,7 +120,7 @@ def test_beyond_the_table_its_ends_are_held(run, tmp_path):
     [
         ([0, 0], [1, 2], {}, "increase"),
         ([0, 1], [1, 2, 3], {}, "one finite number for each of the 2 times"),
-        ([0, 1], [1, 2], {"interpolation": "square"}, "linear or cubic"),
+        ([0, 1], [1, 2], {"interpolation": "square"}, "linear, monotone or cubic"),
         ([0, 1, 2], [1, 2, 3], {"interpolation": "cubic", "periodic": True}, "must end with"),
     ],
 )

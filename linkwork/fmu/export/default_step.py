@@ -52,7 +52,8 @@ def _lengths(system: Model, stop: float, most: int) -> FloatArray:
         found = getattr(problem, "result", None)
     if found is None:
         return np.empty(0)
-    lengths: FloatArray = np.sort(np.diff(found.t))
+    ends = np.isfinite(found._trajectory.control).all(axis=1)  # of steps; what turns has rows within them
+    lengths: FloatArray = np.sort(np.diff(found.t[ends]))
     return lengths[lengths > 0.0]
 
 
