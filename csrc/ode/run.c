@@ -41,7 +41,7 @@ static void fill_within_step(const lw_ode *ode, lw_ode_output *output) {
     const double t = ode->t_old + i / (double)intervals * h;
     output->t[output->count] = t;
     lw_ode_dense(ode, t, output->y + output->count * ode->n);
-    for (int k = 0; k < 2 && output->step_control; k++) output->step_control[2 * output->count + k] = NAN;
+    for (int k = 0; k < 3 && output->step_control; k++) output->step_control[3 * output->count + k] = NAN;
     finish_row(ode, output);
   }
 }
