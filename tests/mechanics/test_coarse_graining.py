@@ -152,7 +152,14 @@ class TestThinSegments:
         assert found.before.angular_velocity[0] @ X == pytest.approx(0.0)
 
     @pytest.mark.parametrize(
-        "kinds", [(lw.Fixed(), lw.Fixed()), (lw.Universal(Y + Z, Y - Z), lw.Fixed()), (lw.Revolute(Z), lw.Fixed())]
+        "kinds",
+        [
+            (lw.Fixed(), lw.Fixed()),
+            (lw.Universal(Y + Z, Y - Z), lw.Fixed()),
+            (lw.Revolute(Z), lw.Fixed()),
+            (lw.Spherical(), lw.Spherical()),
+            (lw.Revolute(X), lw.Spherical()),
+        ],
     )
     def test_joints_that_do_not_need_the_inertia(self, kinds):
         found = self.found(kinds)
@@ -161,7 +168,7 @@ class TestThinSegments:
 
     def test_those_that_do_are_refused_by_name(self):
         with pytest.raises(lw.SingularityError, match=r"'segment0', 'segment1', 'segment2'"):
-            self.found([lw.Spherical(), lw.Spherical()])
+            self.found([lw.Spherical(), lw.Universal(Y + Z, Y - Z)])
 
 
 RNG = np.random.default_rng(0)

@@ -80,13 +80,20 @@ def test_the_limit_is_a_parameter():
         system.with_parameters({"A.tau_max": -1.0}).assemble()
 
 
+def limit(mech, name, most):
+    mech.joints[name] = dataclasses.replace(mech.joints[name], max_load=np.array([most]))
+
+
 def test_reactions_of_a_saturated_joint():
+    """Of the cut joint: all have limits, because the one to be cut is a joint without limit where there is one."""
     scene = well_posed(FAMILIES["planar_4R"][0], 7)
-    free, _ = reached(scene)
-    name = free.numbering.cut[0]
-    joint = scene.mechanism.joints[name]
-    scene.mechanism.joints[name] = dataclasses.replace(joint, max_load=np.array([1.5]))
+    for joint in scene.mechanism.joints:
+        limit(scene.mechanism, joint, 50.0)
+    wide, state = reached(scene)
+    name = wide.numbering.cut[0]
+    expected = wide.reactions(state, tau={name: 1.5})
+    limit(scene.mechanism, name, 1.5)
     system, state = reached(scene)
+    assert system.numbering.cut == wide.numbering.cut
     found = system.reactions(state, tau={name: 9.0})
-    expected = free.reactions(free.assemble(q=scene.q, u=scene.u), tau={name: 1.5})
     assert found == pytest.approx(expected, abs=1e-11 * np.abs(expected).max())
