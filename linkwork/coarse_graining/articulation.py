@@ -100,7 +100,8 @@ def coarse_grain(
         On arrays that do not fit each other, numbers that are not finite, masses that are not positive, empty segments,
         joints of unknown segments or of one with itself, and segments that no path of joints leads to.
     SingularityError
-        If a segment can turn about an axis about which it has no inertia.
+        If a segment can turn in this pose about an axis about which it has no inertia. Where it can in all poses, as on
+        ball joints, it takes the limit of a small inertia.
 
     Examples
     --------

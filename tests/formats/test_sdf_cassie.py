@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,8 @@ from support.sdf_oracle import SdfOracle
 # typed with, so that its motion there is one of rounding errors: it is compared without these two joints as well.
 RIGID = ("left-shin-spring-joint", "right-shin-spring-joint")
 
+NAMES = ["cassie", "cassie_reduced", "cassie_simple", "cassie_v2", "cassie_wo_gearbox_spring"]
+
 
 class Case:
     def __init__(self, name: str, without: tuple[str, ...] = ()) -> None:
@@ -30,7 +34,10 @@ class Case:
         self.mech = to_mechanism(self.robot)
         self.model = lw.compile(self.mech)
         self.names = self.mech.names["link"]
-        changed = {entry.element for entry in self.robot.report.of("approximated")}
+        approximated = self.robot.report.of("approximated")
+        changed = {entry.element for entry in approximated}
+        # Frames that were made exact, rad: the equations of the oracle have those of the file.
+        self.turned = sum(float(angle) for e in approximated for angle in re.findall(r"turned by (\S+) rad", e.text))
         for link, found in self.oracle.links.items():  # inertias that no body can have
             if any(element.startswith(f"link {link!r}") for element in changed):
                 found.inertia = self.mech.bodies[self.names[link]].inertia
@@ -49,16 +56,7 @@ class Case:
         return self.oracle.maximal(bodies, np.array(self.mech.gravity))
 
 
-@pytest.mark.parametrize(
-    ("name", "without"),
-    [
-        ("cassie", RIGID),
-        ("cassie_reduced", ()),
-        ("cassie_simple", ()),
-        ("cassie_v2", ()),
-        ("cassie_wo_gearbox_spring", ()),
-    ],
-)
+@pytest.mark.parametrize(("name", "without"), [(name, RIGID if name == "cassie" else ()) for name in NAMES])
 @pytest.mark.parametrize("count", [2, pytest.param(20, marks=pytest.mark.slow)])
 def test_accelerations(name: str, without: tuple[str, ...], count: int) -> None:
     case = Case(name, without)
@@ -66,10 +64,16 @@ def test_accelerations(name: str, without: tuple[str, ...], count: int) -> None:
     for _ in range(count):
         state = case.state(rng)
         system = case.system(state)
-        assert system.residual() < 1e-9
-        assert system.residual_rate() < 1e-8
-        # States are closed to 1e-15, but those of cassie_v2 to 1e-10.
-        assert largest_difference(case.model, state, system, case.names) < (1e-8 if name == "cassie_v2" else 1e-9)
+        assert system.residual() < 1e-12 + case.turned  # on arms below a metre
+        assert system.residual_rate() < 1e-11 + 5 * case.turned
+        assert largest_difference(case.model, state, system, case.names) < 1e-9 + 5 * case.turned
+
+
+def test_one_frame_is_not_that_of_the_file() -> None:
+    """A hinge of cassie_v2 whose angles in the file have rounding errors: all others are compared as they are."""
+    turned = {name: Case(name).turned for name in NAMES}
+    assert 5e-8 < turned.pop("cassie_v2") < 1e-7
+    assert not any(turned.values())
 
 
 def test_the_whole_of_cassie_closes() -> None:

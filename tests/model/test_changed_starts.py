@@ -49,6 +49,25 @@ class TestOutOfReach:
         assert f"S.q = {asked:.6g} m was asked, {nearest:.6g} m is kept" in text
         assert changed(state)["S.q"] == (asked, state["S.q"], False)
 
+    @pytest.mark.parametrize("tolerance", [1e-3, 1e-8])
+    @pytest.mark.parametrize("asked", [{"S": 0.45}, {"S": 0.45, "A": 0.5}])
+    def test_the_end_of_a_range_is_closed_to_rounding(self, asked, tolerance):
+        """A pose beyond the end is open by how far it is beyond: the tolerance of assembly would allow it."""
+        state, _ = assembled(slider_crank(CRANK, ROD, 0.0, {}), q=asked, tolerance=tolerance)
+        assert np.abs(state.model.loop_residual(state)).max() < 1e-12
+        assert state["S.q"] == pytest.approx(REACH, abs=2e-6)
+
+    @pytest.mark.parametrize("tolerance", [1e-3, 1e-8])
+    def test_a_range_of_one_point(self, tolerance):
+        """A motion gives the crank, and so the slide."""
+        mech = slider_crank(CRANK, ROD, 0.0, {"S": 0.45})
+        mech.prescribe("A", lw.Motion((0.5, 1.0)))
+        state, _ = assembled(mech, tolerance=tolerance)
+        height = CRANK * math.sin(0.5)
+        assert value(state, "A") == pytest.approx(0.5, abs=1e-12)
+        place = CRANK * math.cos(0.5) + math.sqrt(ROD**2 - height**2)
+        assert value(state, "S") == pytest.approx(place, abs=1e-12)
+
     def test_a_rocker_beyond_its_range(self):
         """The greatest angle at its foot: crank and coupler in line."""
         state, (text,) = assembled(four_bar(0.4, 1.0, 0.8, 0.9, {"D": 2.9}))
