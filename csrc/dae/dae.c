@@ -3,6 +3,8 @@
 #include "events/discrete_state.h"
 #include "math/pivoted_qr.inc"
 #include "math/rank_tolerance.h"
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,12 +98,24 @@ static lw_status enter_time(lw_state *s, double t) {
   return e;
 }
 
+#define ROUNDING (16.0 * DBL_EPSILON) /* of the length of the cluster */
+
+/* Rounding of Phi counts as zero: at rest it stays the same, so that Newton's method would never see it decrease. */
+static void clear_rounding(const lw_state *s, const double *relaxation, double *length, double *phi) {
+  const int32_t rows = lw_constraint_rows(s->model);
+  lw_constraint_lengths(s, 0.0, length);
+  for (int32_t r = 0; r < rows; r++)
+    if (relaxation[rows + r] == 0.0 && fabs(phi[r]) <= ROUNDING * length[r]) phi[r] = 0.0;
+}
+
 lw_status lw_dae_residual(lw_state *s, double t, const double *y, const double *ydot, const double *relaxation,
                           double *residual) {
   if (!s) return LW_ERROR_USAGE;
-  const lw_status e = enter_time(s, t);
-  if (e) return e;
+  lw_constraint_workspace *w;
+  lw_status e = enter_time(s, t);
+  if (e || (e = lw_open_constraint_workspace(s, &w))) return e;
   s->kernels->augmented(s->model, s->block, &(lw_dae_point){y, ydot, relaxation}, residual);
+  clear_rounding(s, relaxation, w->length, residual + s->model->size.nq + s->model->size.nu);
   return LW_OK;
 }
 

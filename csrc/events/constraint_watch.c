@@ -1,6 +1,8 @@
 /* The constraints at the end of an accepted step. The integrator keeps the error of each coordinate near atol + rtol |q|,
  * and the stabilised equations take away what errors add up to: residuals of sound motions are a part of that. The bound
- * is BOUND sqrt(n) (atol + rtol |q|), for the n states of which the norm of the errors is the mean, and at most LARGEST.
+ * is BOUND sqrt(n) (atol + rtol |q|), for the n states of which the norm of the errors is the mean, at least LEAST and
+ * at most LARGEST. Next to singular poses rows count as dependent (math/rank_tolerance.h) and are not enforced, at any
+ * accuracy; what they then miss shows for a while after.
  * Residuals at the start of the watch, from assembly, a pin or a new input, are allowed twice. Couplings whose motion
  * is an input are the importer's or the user's: their values and rates need not fit. */
 #include "events/constraint_watch.h"
@@ -10,6 +12,7 @@
 
 #define BOUND 10.0    /* in sound motions residuals are below 0.3 */
 #define LARGEST 0.1   /* rad, or lengths of the cluster */
+#define LEAST 1e-5    /* the same; past singular poses residuals are below 1e-6 */
 #define ROUNDING 1e-9 /* the same, as tolerance at least */
 #define NAMED 3
 
@@ -89,7 +92,7 @@ static double bound_of(const lw_state *s, int32_t c) {
     allowed = fmax(allowed, tolerance[1] * per + tolerance[0] * size + ROUNDING * size);
     largest = fmax(largest, size);
   }
-  return fmin(BOUND * n * allowed, LARGEST * largest);
+  return fmin(fmax(BOUND * n * allowed, LEAST), LARGEST * largest);
 }
 
 /* The change of a coupling's sum with its coordinates: sum of |p'|, displacements in the length of the cluster. */
