@@ -78,7 +78,12 @@ def _spent_on_events(error: SolverError, run: Run) -> bool:
 
 
 def _fault(run: Run) -> LinkworkError | None:
-    """Return the error at the last state that the solver tried, if there is one."""
+    """Return the error at the last state that the solver tried, if there is one.
+
+    States that are no numbers are the solver's: what it solved had no solution.
+    """
+    if not all(np.isfinite(run.block[name]).all() for name in ("q", "u")):
+        return None
     try:
         run.block.evaluate(Stage.DERIVATIVES)
     except LinkworkError as fault:
