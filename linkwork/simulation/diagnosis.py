@@ -80,9 +80,9 @@ def _spent_on_events(error: SolverError, run: Run) -> bool:
 def _fault(run: Run) -> LinkworkError | None:
     """Return the error at the last state that the solver tried, if there is one.
 
-    States that are no numbers are the solver's: what it solved had no solution.
+    Unknowns of Newton's method that are no numbers are the solver's: what it solved had no solution.
     """
-    if not all(np.isfinite(run.block[name]).all() for name in ("q", "u")):
+    if run.formulation is not None and not all(np.isfinite(run.block[name]).all() for name in ("q", "u")):
         return None
     try:
         run.block.evaluate(Stage.DERIVATIVES)
