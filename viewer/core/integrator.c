@@ -10,7 +10,10 @@ lw_ode *lw_web_ode_create(lw_state *state, int32_t states, int32_t indicators, c
   return NULL;
 }
 
-/* As lw_ode_set_on_step: revolutions of the cut joints, counted at every step if `counting`, else left as they are. */
-void lw_web_ode_set_revolutions(lw_ode *ode, int32_t counting, int32_t count, double *revolutions) {
-  lw_ode_set_on_step(ode, counting ? lw_ode_mechanism_step : NULL, count, revolutions);
+/* As lw_ode_set_on_step and lw_ode_set_angular_speed. At every step, the revolutions of the cut joints are counted if
+ * `counting`, else left as they are, and constraints are checked if `watching`; with either, nothing turns far in one. */
+void lw_web_ode_set_on_step(lw_ode *ode, int32_t counting, int32_t watching, int32_t count, double *revolutions) {
+  const lw_ode_function on_step = counting ? lw_ode_mechanism_step : watching ? lw_ode_mechanism_check : NULL;
+  lw_ode_set_on_step(ode, on_step, count, revolutions);
+  lw_ode_set_angular_speed(ode, lw_ode_mechanism_angular_speed, on_step ? LW_ODE_COUNTED_SAMPLES : 0);
 }

@@ -32,9 +32,11 @@ export interface Exports extends WebAssembly.Exports {
   lw_recent_transitions(state: number, text: number, size: number): void;
   lw_discrete_state_changed(state: number): number;
   lw_step_accepted(state: number): void;
+  lw_watch_constraints(state: number, rtol: number, atol: number): void;
+  lw_check_constraints(state: number): number;
 
   lw_web_ode_create(state: number, states: number, indicators: number, options: number): number;
-  lw_web_ode_set_revolutions(ode: number, counting: number, count: number, revolutions: number): void;
+  lw_web_ode_set_on_step(ode: number, counting: number, watching: number, count: number, revolutions: number): void;
   lw_absolute_tolerances(state: number, duration: number, tolerance: number, atol: number): void;
   lw_ode_set_absolute_tolerances(ode: number, atol: number): void;
   lw_ode_absolute_tolerances(ode: number): number;

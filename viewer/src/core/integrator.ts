@@ -6,9 +6,11 @@ import type { State } from "./state";
 
 const EVENT_RESOLUTION = 5e-16; // LW_EVENT_RESOLUTION
 const OPTIONS = 48; // bytes of lw_ode_options
-const OUTPUT = 40; // bytes of lw_ode_output
+const OUTPUT = 48; // bytes of lw_ode_output
 const STATISTICS = 56;
 const CONTROL = 24; // bytes of lw_ode_step_control
+
+export const MAX_SAMPLES = 256; // LW_ODE_MAX_SAMPLES, of rows within one step
 
 /** lw_ode_outcome. */
 const Outcome = { STEP: 0, EVENT: 1, STOPPED: 2, STEP_TOO_SMALL: 3, TOO_MANY_STEPS: 4, NOT_FINITE: 5 } as const;
@@ -38,7 +40,7 @@ export interface Statistics {
   evaluations: number;
 }
 
-/** Rows in the memory of the core: at the times given, or at the end of every step. */
+/** Rows in the memory of the core: at the times given, or at the end of every step and where something turns in it. */
 export class Output {
   readonly times: number;
   readonly states: number;
@@ -61,7 +63,7 @@ export class Output {
     const struct = core.integers(this.struct, OUTPUT / 4);
     struct.fill(0);
     struct[0] = timesGiven ? 1 : 0;
-    struct.set([this.times, this.states, this.revolutions, 0], 6);
+    struct.set([this.times, this.states, this.revolutions, 0, timesGiven ? 0 : 1], 6);
   }
 
   free(): void {
@@ -106,12 +108,15 @@ export class Integrator {
   private readonly handle: number;
   private readonly n: number;
 
-  /** `revolutions`: where the coordinates of the cut joints are kept, in the memory of the core. */
+  /**
+   * `onStep`: whether to count the coordinates of the cut joints, which are kept at an address in the memory of the
+   * core, and whether to check constraints.
+   */
   constructor(
     private readonly state: State,
     rtol: number,
     atol: number,
-    revolutions: { counting: boolean; address: number },
+    onStep: { counting: boolean; watching: boolean; address: number },
   ) {
     const { core, sizes } = state.model;
     this.n = sizes.nq + sizes.nu;
@@ -123,8 +128,8 @@ export class Integrator {
       return core.call.lw_web_ode_create(state.handle, this.n, sizes.event_indicators, options);
     });
     if (this.handle === 0) throw new MemoryError(`no memory for an integrator of ${this.n} states`);
-    const counting = revolutions.counting ? 1 : 0;
-    core.call.lw_web_ode_set_revolutions(this.handle, counting, sizes.nq_cut, revolutions.address);
+    const { counting, watching, address } = onStep;
+    core.call.lw_web_ode_set_on_step(this.handle, Number(counting), Number(watching), sizes.nq_cut, address);
   }
 
   free(): void {
@@ -190,6 +195,7 @@ export class Integrator {
   }
 
   private checked(outcome: number): number {
+    if (outcome === Outcome.STOPPED) this.state.checkConstraints();
     const reason = FAILURES[outcome];
     if (reason !== undefined) throw stopped(this.t, this.y, reason);
     return outcome;

@@ -2,7 +2,7 @@
 
 import { LinkworkError } from "./errors";
 import { type Model, Stage } from "./model";
-import { AUTOMATIC_GAIN, type Row } from "./simulation";
+import type { Row } from "./simulation";
 import { State } from "./state";
 
 /** Evaluates rows in their order, in a block of its own; what does not exist is NaN. */
@@ -10,6 +10,7 @@ export class OutputReader {
   private readonly state: State;
   private discrete: Float64Array | null = null;
   private revolutions: Float64Array | null = null;
+  private gain = NaN;
   private readonly computed: number; // offset from which on numbers are computed
 
   /** `offsets`: of the numbers to read. */
@@ -18,7 +19,6 @@ export class OutputReader {
     private readonly offsets: readonly number[],
   ) {
     this.state = new State(model);
-    this.state.put("correction_gain", [AUTOMATIC_GAIN, AUTOMATIC_GAIN], Stage.NONE);
     this.computed = model.field("qdot").first;
   }
 
@@ -33,6 +33,7 @@ export class OutputReader {
     if (!this.revolutions || row.revolutions.some((turn, i) => turn !== this.revolutions![i])) {
       state.countRevolutions((this.revolutions = row.revolutions));
     }
+    if (row.gain !== this.gain) state.put("correction_gain", [(this.gain = row.gain), row.gain], Stage.NONE);
     state.enter(row.y, row.inputs, row.t);
     state.stepAccepted();
     const exists = this.evaluate();

@@ -7,7 +7,7 @@
 import { ChatteringGuard } from "./chattering";
 import { LinkworkError, MechanismError } from "./errors";
 import { explained } from "./explanation";
-import { Integrator, Output, type StepControl, stopped, TOO_MANY_STEPS } from "./integrator";
+import { Integrator, MAX_SAMPLES, Output, type StepControl, stopped, TOO_MANY_STEPS } from "./integrator";
 import { type Model, type Sizes, Stage } from "./model";
 import { general } from "./numbers";
 import { State } from "./state";
@@ -18,6 +18,7 @@ const SMALLEST_RTOL = 100 * Number.EPSILON;
 const MAX_STEPS = 10_000_000;
 const MOST_BYTES = 64 * 2 ** 20; // of the rows in the memory of the core
 const STEPS_AT_ONCE = 256;
+const ROWS_AT_ONCE = STEPS_AT_ONCE + MAX_SAMPLES; // unless times are given
 const FULL_GAIN_UNTIL = 10; // s, of the end; after it the least gain of the feedback decreases
 const FIRST_ERROR = 1e-4; // the norm of the last error that a start assumes
 
@@ -37,6 +38,7 @@ export interface Row {
   revolutions: Float64Array;
   discrete: Float64Array | null; // null without transitions
   inputs: Float64Array;
+  gain: number; // of the feedback that keeps loops closed
 }
 
 export interface SimulationEvent {
@@ -99,6 +101,8 @@ export class Simulation {
   private readonly latest: number; // address of the coordinates of the cut joints at the last step
   private readonly guard: ChatteringGuard;
   private readonly counting: boolean;
+  private readonly watching: boolean; // constraints are compared with the tolerances
+  private readonly gain: number;
   private readonly transitions: string[];
   private inputs: Float64Array;
   private discrete: Float64Array | null;
@@ -124,11 +128,14 @@ export class Simulation {
     this.state = new State(model);
     this.inputs = this.options.inputs ?? inputsOf(this.state);
     this.latest = model.core.allocateDoubles(sizes.nq_cut);
-    this.output = new Output(this.state, this.options.t_eval?.length ?? STEPS_AT_ONCE, this.options.t_eval !== null);
+    this.output = new Output(this.state, this.options.t_eval?.length ?? ROWS_AT_ONCE, this.options.t_eval !== null);
     if (this.options.t_eval) this.output.all.set(this.options.t_eval);
     this.control = start.control;
     this.guard = new ChatteringGuard();
     this.counting = this.mustCountRevolutions();
+    this.watching = sizes.loops > 0 || sizes.couplings > 0 || sizes.transitions > 0;
+    const longest = Math.max(Math.abs(this.options.t_end), this.options.t_end - this.t);
+    this.gain = AUTOMATIC_GAIN * (longest ? Math.min(1, FULL_GAIN_UNTIL / longest) : 1);
     this.transitions = model.names("transition");
     this.y = start.y.slice();
     this.discrete = null;
@@ -164,8 +171,13 @@ export class Simulation {
 
   /** Inputs from here on; between two segments only, as after `advanceTo`. */
   setInputs(inputs: Float64Array): void {
-    this.inputs = inputs.slice();
-    this.enter(this.t, this.y);
+    this.attempt(() => {
+      const before = this.signs();
+      this.inputs = inputs.slice();
+      const after = this.signs();
+      // a jump of loads makes transitions due: parts that rest on a stop are lifted off
+      if (after.some((positive, i) => positive !== before[i])) this.handleDue();
+    });
   }
 
   /** Where another run can continue this one at a row, or at what is reached. */
@@ -192,9 +204,7 @@ export class Simulation {
     const { state } = this;
     if (this.model.sizes.transitions) state.putDiscrete(start.discrete);
     state.countRevolutions(start.revolutions);
-    const longest = Math.max(Math.abs(this.options.t_end), this.options.t_end - this.t);
-    const gain = AUTOMATIC_GAIN * (longest ? Math.min(1, FULL_GAIN_UNTIL / longest) : 1);
-    state.put("correction_gain", [gain, gain], Stage.NONE);
+    state.put("correction_gain", [this.gain, this.gain], Stage.NONE);
     this.enter(start.t, start.y);
     this.revolutions.set(start.revolutions);
     if (!this.model.sizes.transitions) return;
@@ -207,14 +217,23 @@ export class Simulation {
     if (this.discrete) this.state.putDiscrete(this.discrete);
     const rtol = Math.max(this.options.rtol * STEP_SHARE, SMALLEST_RTOL);
     const atol = this.options.atol * STEP_SHARE || this.options.atol;
-    this.integrator = new Integrator(this.state, rtol, atol, { counting: this.counting, address: this.latest });
+    const { counting, watching, latest: address } = this;
+    this.integrator = new Integrator(this.state, rtol, atol, { counting, watching, address });
     this.setTolerances(atol);
+    this.watch();
     this.guard.begin(this.t);
     this.limitRows();
     this.addStartRow();
     this.integrator.start(this.t, this.y, this.control);
     this.control = null;
     return this.integrator;
+  }
+
+  /** Begin to compare the residuals of constraints with the tolerances. */
+  private watch(): void {
+    if (!this.watching) return;
+    this.enter(this.t, this.y);
+    this.state.watchConstraints(this.options.rtol, this.options.atol);
   }
 
   /** By the sizes of the mechanism at the start, unless they are given; later segments go on with what has grown. */
@@ -247,9 +266,7 @@ export class Simulation {
       this.enter(until, reached);
       // the states may have jumped; the method is kept
       this.control = { nextStep: 0, previousError: FIRST_ERROR, choice };
-      this.addEventRow(reached);
-      if (this.carryOut(() => this.state.handleEvents())) this.countRevolutions();
-      this.addEventRow(this.y);
+      this.handleDue();
     }
     if (this.model.sizes.transitions) this.discrete = this.state.discrete;
     if (until !== this.options.t_end) return;
@@ -295,6 +312,19 @@ export class Simulation {
     integrator.start(this.t, this.y);
   }
 
+  /** Carry out the transitions that are due between two segments. */
+  private handleDue(): void {
+    this.addEventRow(this.y);
+    if (this.carryOut(() => this.state.handleEvents())) this.countRevolutions();
+    this.addEventRow(this.y);
+  }
+
+  /** Which event indicators are positive; brings the block to the present states. */
+  private signs(): boolean[] {
+    this.enter(this.t, this.y);
+    return this.model.sizes.event_indicators ? Array.from(this.state.eventIndicators(), (value) => value > 0) : [];
+  }
+
   /** Carry out transitions that are due; the states after them are those of the run. Return whether there were any. */
   private carryOut(action: () => void): boolean {
     const { state } = this;
@@ -328,12 +358,17 @@ export class Simulation {
 
   private takeRows(): void {
     for (; this.taken < this.output.count; this.taken++) {
-      this.rows.push({ ...this.output.row(this.taken), discrete: this.discrete, inputs: this.inputs });
+      this.rows.push({ ...this.output.row(this.taken), ...this.constants });
     }
   }
 
   private addRow(t: number, y: Float64Array): void {
-    this.rows.push({ t, y, revolutions: this.revolutions.slice(), discrete: this.discrete, inputs: this.inputs });
+    this.rows.push({ t, y, revolutions: this.revolutions.slice(), ...this.constants });
+  }
+
+  /** What rows have in common until the next event. */
+  private get constants(): Pick<Row, "discrete" | "inputs" | "gain"> {
+    return { discrete: this.discrete, inputs: this.inputs, gain: this.gain };
   }
 
   /** A row on either side of an event, for those who draw. */
@@ -403,7 +438,7 @@ function checkOptions(t: number, { t_end, rtol, atol, t_eval }: Required<Simulat
 }
 
 function checkRows({ nq, nu, nq_cut }: Sizes, { t_eval }: Required<SimulationOptions>): void {
-  const rows = t_eval?.length ?? STEPS_AT_ONCE;
+  const rows = t_eval?.length ?? ROWS_AT_ONCE;
   if (8 * rows * (1 + nq + nu + nq_cut) <= MOST_BYTES) return;
   throw new MechanismError(`${rows} rows take too much memory; ask for a shorter run or for fewer rows per second`);
 }

@@ -93,6 +93,16 @@ export class State {
     return this.at("cut_reference").slice();
   }
 
+  /** Compare residuals of constraints from here on with errors of these tolerances. */
+  watchConstraints(rtol: number, atol: number): void {
+    this.call.lw_watch_constraints(this.handle, rtol, atol);
+  }
+
+  /** Throw if a constraint is violated at the present states, an accepted step. */
+  checkConstraints(): void {
+    this.check(this.call.lw_check_constraints(this.handle));
+  }
+
   evaluate(stage: number): void {
     this.check(this.call.lw_evaluate(this.handle, stage));
   }

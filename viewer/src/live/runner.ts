@@ -4,7 +4,16 @@ import { LinkworkError, MechanismError } from "../core/errors";
 import type { Core } from "../core/memory";
 import { Model, Stage } from "../core/model";
 import { OutputReader } from "../core/outputs";
-import { assembled, inputsOf, type Row, Simulation, type SimulationEvent, type Start, startOf } from "../core/simulation";
+import {
+  assembled,
+  AUTOMATIC_GAIN,
+  inputsOf,
+  type Row,
+  Simulation,
+  type SimulationEvent,
+  type Start,
+  startOf,
+} from "../core/simulation";
 import { State } from "../core/state";
 import type { RunEvent, Vector } from "../payload";
 import { Drag, SAMPLE } from "./drag";
@@ -263,7 +272,7 @@ export class Runner {
     const reader = this.reader(model);
     try {
       const values = new Float64Array(this.setup.offsets.length);
-      this.read(reader, { ...start, discrete: null, inputs: inputsOf(state) }, values);
+      this.read(reader, { ...start, discrete: null, inputs: inputsOf(state), gain: AUTOMATIC_GAIN }, values);
       return values;
     } finally {
       reader.free();
