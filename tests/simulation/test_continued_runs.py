@@ -89,3 +89,15 @@ def test_turns_are_kept():
     assert rest["A.q"][-1] == whole["A.q"][-1]
     joined = whole[0.0:middle].join(rest)
     assert np.array_equal(joined["A.q"][-20:], whole["A.q"][-20:])
+
+
+def test_rows_within_steps_do_not_touch_the_step_control_of_others():
+    """Every step of a fast wheel ends at a row from which a run continues as it was."""
+    mech = lw.Mechanism("wheel")
+    mech.add_body("rotor", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+    mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rotor", at=(0, 0, 0))
+    mech.start(u={"A": 30.0})
+    result = lw.simulate(mech, 2.0)
+    known = [result.state(time).step_control is not None for time in result.t]
+    assert result.t.size > 10 * result.statistics.steps
+    assert sum(known) == result.statistics.steps
