@@ -143,7 +143,7 @@ def check_run(links, restitution, low):
     energy = result["energy.kinetic"] + result["energy.potential"]
     assert np.diff(energy).max() < 1e-5
     for i in range(links):
-        assert result[f"J{i}.q"].min() > low - 1e-9
+        assert result[f"J{i}.q"].min() > low - 1e-8  # the accuracy of the run
     return result
 
 
