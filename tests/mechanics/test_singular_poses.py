@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from support.methods import METHODS
+from support.methods import CLUSTER_METHODS, METHODS
 
 G = 9.81
 
@@ -28,7 +28,7 @@ def along_the_windows(count):
     return {f"A{k}": 1.0 for k in range(count + 1)} | {f"B{k}": -1.0 for k in range(count)}
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", CLUSTER_METHODS)
 @pytest.mark.parametrize("count", [1, 2, 5, 20])
 def test_the_speeds_tell_the_branch(count, method):
     """All legs turn alike, and the rungs do not turn: their weight counts at the ends of the legs."""
@@ -54,6 +54,11 @@ def test_1e_4_rad_off_it_is_regular(count, method):
     state = system.assemble(q={"A0": 1e-4})
     expected = G * ((count + 1) / 2 + count) / ((count + 1) / 3 + count)
     assert system.accelerations(state)[: count + 1] == pytest.approx(np.full(count + 1, expected), rel=1e-6)
+
+
+def test_multipliers_do_not_ask_the_speeds():
+    with pytest.raises(lw.SingularityError, match=r"multipliers cannot select a branch; take method 'rcr'"):
+        lw.compile(windows_in_line(2), "multipliers").assemble(u=along_the_windows(2))
 
 
 @pytest.mark.parametrize("method", METHODS)
