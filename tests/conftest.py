@@ -26,6 +26,16 @@ def time_is_saved() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def the_working_directory_stays() -> Iterator[None]:
+    """The test that leaves the process in another folder fails, not those after it."""
+    here = os.getcwd()
+    yield
+    there = os.getcwd()
+    os.chdir(here)
+    assert there == here
+
+
 @pytest.fixture(scope="session")
 def checkout() -> Path:
     """The top folder of the checkout."""

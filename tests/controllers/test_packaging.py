@@ -267,7 +267,7 @@ def test_the_checks_of_fmus_find_nothing_but_what_the_library_cannot(tmp_path):
     ):
         report = check_fmu(fmu)
         errors = [one.text for one in report.findings() if one.level == "error"]
-        assert len(errors) == 1
+        assert len(errors) == 1, errors
         assert "a wrong token is accepted" in errors[0]  # PythonFMU does not hand it over
         ran = {outcome.name for outcome in report.outcomes if outcome.skipped is None}
         assert ran >= {"units", "structure", "life", "independence", "steps", "inputs", "snapshots", "serialisation"}

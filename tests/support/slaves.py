@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from fmpy import extract, read_model_description
-from fmpy.fmi2 import FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
+from fmpy.fmi2 import defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
+
+from linkwork.fmu.caller.library import Library
 
 Values = dict[str, Any]
 
@@ -25,7 +27,7 @@ class Slave:
         extract(str(fmu), str(folder))
         identifier = self.description.coSimulation.modelIdentifier
         guid = self.description.guid
-        self.fmu = FMU2Slave(guid=guid, unzipDirectory=str(folder), modelIdentifier=identifier, instanceName=name)
+        self.fmu = Library("2.0", "CS", folder, identifier, guid).load(name)
         self.fmu.instantiate(callbacks=self._callbacks())
         self.time = 0.0
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from linkwork.errors import FmuError
+
+
+_one_at_a_time = threading.Lock()  # FMPy goes to the FMU's folder to load it, and all threads share one folder
 
 
 class NotLoaded(FmuError):
@@ -50,16 +54,17 @@ class Library:
             If the library cannot be loaded or does not export a function.
         """
         kind, folder = _class(self.version, self.interface), str(self.folder)
-        here = os.getcwd()
         fmu = kind.__new__(kind)
-        try:
-            fmu.__init__(guid=self.token, unzipDirectory=folder, modelIdentifier=self.identifier, instanceName=name)
-        except Exception as problem:  # any error of FMPy or ctypes
-            if hasattr(fmu, "dll"):
-                fmu.freeLibrary()
-            raise _not_loaded(problem, self.version, folder) from problem
-        finally:
-            os.chdir(here)  # FMPy stays in the FMU's folder where loading fails
+        with _one_at_a_time:
+            here = os.getcwd()
+            try:
+                fmu.__init__(guid=self.token, unzipDirectory=folder, modelIdentifier=self.identifier, instanceName=name)
+            except Exception as problem:  # any error of FMPy or ctypes
+                if hasattr(fmu, "dll"):
+                    fmu.freeLibrary()
+                raise _not_loaded(problem, self.version, folder) from problem
+            finally:
+                os.chdir(here)  # FMPy stays in the FMU's folder where loading fails
         return fmu
 
 
