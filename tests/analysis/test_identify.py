@@ -471,9 +471,7 @@ def test_a_saturated_motor_gives_the_mass_by_the_load_that_acts(of_joint, of_act
     if of_actuator is not None:
         mech.add_force(lw.Actuator("motor", {"A": 2.0}, gain=1.5, **of_actuator))
     name = "A.tau" if of_actuator is None else "motor.input"
-    run = lw.simulate(
-        mech, 2.0, inputs={name: lambda t: 15 * np.sin(5 * t)}, t_eval=np.linspace(0, 2, 201), rtol=1e-9
-    )
+    run = lw.simulate(mech, 2.0, inputs={name: lambda t: 15 * np.sin(5 * t)}, t_eval=np.linspace(0, 2, 201), rtol=1e-9)
     found = lw.identify(mech, run, ["rod.m"])
     assert found["rod.m"] == pytest.approx(2.0, rel=1e-10)
     assert found.std["rod.m"] < 1e-8

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import ctypes
 import os
 import re
 import threading
@@ -10,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from linkwork.errors import FmuError
-
 
 _one_at_a_time = threading.Lock()  # FMPy goes to the FMU's folder to load it, and all threads share one folder
 
@@ -65,7 +66,18 @@ class Library:
                 raise _not_loaded(problem, self.version, folder) from problem
             finally:
                 os.chdir(here)  # FMPy stays in the FMU's folder where loading fails
+        _release_python(fmu.dll)
         return fmu
+
+
+def _release_python(library: ctypes.CDLL) -> None:
+    """Have a library of PythonFMU release the interpreter before the process ends.
+
+    As the process ends it does so twice, and the second time damages the heap.
+    """
+    if hasattr(library, "finalizePythonInterpreter"):
+        again = ctypes.CDLL(library._name)  # so that it stays in the process until then
+        atexit.register(again.finalizePythonInterpreter)
 
 
 def _class(version: str, interface: str) -> Any:
