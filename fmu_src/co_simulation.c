@@ -52,12 +52,16 @@ static fmu_status too_many_attempts(const fmu *f) {
       (double)max_attempts, lw_ode_time(f->ode), *recent ? "; last transitions: " : "", recent);
 }
 
+double fmu_duration(const fmu *f) {
+  static const double usual_duration = 10.0;
+  const double duration = f->run.stop_defined ? fabs(f->run.stop_time) : usual_duration;
+  return fmax(duration, f->run.stop_time - f->run.time);
+}
+
 /* Once for a simulation, by the start; afterwards they only grow with the states. */
 static void set_absolute_tolerances(fmu *f, double tolerance) {
-  static const double usual_duration = 10.0;
   if (f->run.scaled) return;
-  const double duration = f->run.stop_defined ? fabs(f->run.stop_time) : usual_duration;
-  lw_absolute_tolerances(f->state, fmax(duration, f->run.stop_time - f->run.time), tolerance, f->y);
+  lw_absolute_tolerances(f->state, fmu_duration(f), tolerance, f->y);
   lw_ode_set_absolute_tolerances(f->ode, f->y);
   f->run.scaled = 1;
 }

@@ -32,11 +32,13 @@ fmu_status fmu_update_discrete_states(fmu *f, fmu_event_info *info) {
   if (status == FMU_OK) status = fmu_handle_events(f);
   if (status != FMU_OK) return status;
   if ((status = fmu_dae_start(f)) != FMU_OK) return status;
+  fmu_update_nominals(f);
   const double next = fmin(fmu_next_event_time(f), fmu_look_ahead(f));
   /* Importers begin their integrators again for this report only. In Co-Simulation they have none. */
   info->states_changed = f->run.dynamics_changed && f->kind == FMU_MODEL_EXCHANGE;
   info->time_defined = isfinite(next);
   info->time = info->time_defined ? next : 0;
-  f->run.dynamics_changed = 0;
+  info->nominals_changed = f->run.nominals_changed;
+  f->run.dynamics_changed = f->run.nominals_changed = 0;
   return FMU_OK;
 }

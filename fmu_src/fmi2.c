@@ -160,9 +160,10 @@ fmi2Status fmi2EnterEventMode(fmi2Component c) {
 fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
   BEGIN(NewDiscreteStates);
   NEED(info);
-  fmu_event_info update = {0, 0, 0};
+  fmu_event_info update = {0};
   const fmu_status status = fmu_update_discrete_states(f, &update);
   memset(info, 0, sizeof *info);
+  info->nominalsOfContinuousStatesChanged = update.nominals_changed;
   info->valuesOfContinuousStatesChanged = update.states_changed;
   info->nextEventTimeDefined = update.time_defined;
   info->nextEventTime = update.time;

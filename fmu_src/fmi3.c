@@ -249,9 +249,10 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean *need_update, fm
   NEED(values_changed);
   NEED(next_event_defined);
   NEED(next_event);
-  fmu_event_info update = {0, 0, 0};
+  fmu_event_info update = {0};
   const fmu_status status = fmu_update_discrete_states(f, &update);
-  *need_update = *terminate = *nominals_changed = false;
+  *need_update = *terminate = false;
+  *nominals_changed = update.nominals_changed;
   *values_changed = update.states_changed;
   *next_event_defined = update.time_defined;
   *next_event = update.time;

@@ -36,6 +36,9 @@ typedef struct fmu_run {
   uint32_t looked_ahead;     /* Model Exchange: the three times below are known */
   uint32_t scaled;           /* the integrator has absolute tolerances by the sizes of the mechanism */
   double ahead_from, ahead_to, completed; /* last look ahead, and up to where; end of the importer's last step */
+  lw_motion_sizes nominal;                /* from which the nominal values of the states follow */
+  uint32_t nominals_changed;              /* UpdateDiscreteStates has not reported it */
+  uint32_t sizes_changed;                 /* a parameter changed in Event Mode, perhaps the nominal values with it */
 } fmu_run;
 
 #define FMU_DEFAULT_TOLERANCE 1e-7 /* in Co-Simulation, if the importer gives none */
@@ -221,6 +224,7 @@ fmu_status fmu_dae_directional_derivative(fmu *f, const uint32_t *unknowns, size
 
 typedef struct fmu_event_info {
   int states_changed; /* valuesOfContinuousStatesChanged: the importer's integrator must begin again */
+  int nominals_changed;
   int time_defined;
   double time; /* of the next time event */
 } fmu_event_info;
@@ -239,6 +243,7 @@ double fmu_look_ahead(fmu *f);
 int fmu_must_look_ahead(fmu *f);
 /* Sets the integrator's options and method. */
 fmu_status fmu_set_integrator(fmu *f, double first_step);
+double fmu_duration(const fmu *f); /* of the run, s */
 
 /* ---- Model Exchange --------------------------------------------------------------------------------- */
 
@@ -246,7 +251,10 @@ fmu_status fmu_set_time(fmu *f, double time);
 fmu_status fmu_set_states(fmu *f, const double *x, size_t n);
 fmu_status fmu_get_states(fmu *f, double *x, size_t n);
 fmu_status fmu_get_derivatives(fmu *f, double *derivatives, size_t n);
+/* Nominal values: those of the model description, then by the start, and larger ones after changes of parameters. */
 fmu_status fmu_get_nominals(fmu *f, double *nominals, size_t n);
+void fmu_start_nominals(fmu *f);  /* at the end of Initialization Mode */
+void fmu_update_nominals(fmu *f); /* after changes of parameters */
 fmu_status fmu_get_event_indicators(fmu *f, double *indicators, size_t n);
 fmu_status fmu_completed_integrator_step(fmu *f, int *event_mode_needed);
 void fmu_write_states(fmu *f, const double *x); /* all states of the block, unchecked */

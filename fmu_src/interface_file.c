@@ -1,5 +1,6 @@
 #include "interface_file.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,15 @@ static uint32_t next_word(cursor *c) {
   if (c->at < c->end) return *c->at++;
   c->error = "it is truncated";
   return 0;
+}
+
+/* A positive 64-bit number, the word of the lower bits first. */
+static double next_size(cursor *c) {
+  const uint64_t low = next_word(c), bits = low | (uint64_t)next_word(c) << 32;
+  double size;
+  memcpy(&size, &bits, sizeof size);
+  if (!(size > 0 && isfinite(size)) && !c->error) c->error = "a nominal size is not a positive number";
+  return size;
 }
 
 static int is_ascending(const fmu_list *list) {
@@ -83,16 +93,19 @@ static void read_unknowns(cursor *c, fmu_interface *interface, uint32_t referenc
 const char *fmu_interface_read(fmu_interface *interface, const unsigned char *bytes, size_t size, uint32_t nq,
                                uint32_t nu, uint32_t reals, uint32_t end, uint32_t n_dae) {
   memset(interface, 0, sizeof *interface);
-  if (size < HEAD || memcmp(bytes, magic, sizeof magic) != 0 || (bytes[VERSION] != '2' && bytes[VERSION] != '3'))
+  if (size < HEAD || memcmp(bytes, magic, sizeof magic) != 0 || (bytes[VERSION] != '4' && bytes[VERSION] != '5'))
     return "it is not an interface file of this version";
   if (size % WORD != 0) return "it is truncated";
   const size_t n = (size - HEAD) / WORD;
-  interface->dae = bytes[VERSION] == '3';
+  interface->dae = bytes[VERSION] == '5';
   if (interface->dae) end += n_dae;
   interface->words = malloc((n + 1) * sizeof *interface->words);
   if (!interface->words) return "out of memory";
   for (size_t i = 0; i < n; i++) interface->words[i] = read_word(bytes + HEAD + WORD * i);
   cursor c = {interface->words, interface->words + n, NULL};
+  interface->sizes.length = next_size(&c);
+  interface->sizes.speed = next_size(&c);
+  interface->sizes.rate = next_size(&c);
   interface->q = next_list(&c, nq);
   interface->u = next_list(&c, nu);
   read_variables(&c, interface, reals, end);

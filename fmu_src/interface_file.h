@@ -1,16 +1,19 @@
 /* The interface file: exposed states, variables and dependencies of a model.
  *
- * resources/interface.lwi consists of little-endian 32-bit words: the magic; the independent coordinates and the
+ * resources/interface.lwi consists of little-endian 32-bit words: the magic; the sizes from which the nominal values
+ * follow, as 64-bit numbers of displacements, their rates and angular rates; the independent coordinates and the
  * independent speeds of minimal states, as indices into the fields q and u (both empty: all states are exposed); the
  * variables of the value references 1, 2, ... in FMI 3.0, each as offset into the block and number of elements (none in
  * FMI 2.0: a value reference is an offset); all value references that occur as knowns; for each output, derivative and
  * event indicator its value reference and those of its knowns. Every list begins with its length; all but that of the
- * variables are in ascending order. The last character of the magic is 2, or 3 if the FMU has DAE mode: the residuals
+ * variables are in ascending order. The last character of the magic is 4, or 5 if the FMU has DAE mode: the residuals
  * are then among the unknowns. */
 #ifndef LINKWORK_INTERFACE_FILE_H
 #define LINKWORK_INTERFACE_FILE_H
 #include <stddef.h>
 #include <stdint.h>
+
+#include "linkwork.h"
 
 typedef struct fmu_list {
   const uint32_t *items;
@@ -18,6 +21,7 @@ typedef struct fmu_list {
 } fmu_list;
 
 typedef struct fmu_interface {
+  lw_motion_sizes sizes;
   fmu_list q, u;
   fmu_list variables; /* n pairs, or none */
   fmu_list knowns;

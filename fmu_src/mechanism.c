@@ -244,6 +244,7 @@ static fmu_status exit_initialization(fmu *f) {
   lw_state_save(f->state, f->backup);
   if (f->minimal) lw_minimal_keep_start(f->minimal);
   lw_step_accepted(f->state);
+  fmu_start_nominals(f);
   status = fmu_start_events(f);
   if (status == FMU_OK) status = fmu_dae_start(f);
   if (f->kind == FMU_MODEL_EXCHANGE) lw_watch_constraints(f->state, importer_accuracy, importer_accuracy);

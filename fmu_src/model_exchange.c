@@ -113,10 +113,42 @@ fmu_status fmu_get_derivatives(fmu *f, double *derivatives, size_t n) {
   return status;
 }
 
-/* In SI units the states of a mechanism are of order one. */
+/* ---- nominal values ------------------------------------------------------------------------------------ */
+
+static lw_motion_sizes nominal_sizes(const fmu *f) {
+  return f->run.nominal.length > 0 ? f->run.nominal : f->interface.sizes; /* before the start */
+}
+
+/* The model description has rounded ones. */
+static int differs(double a, double b) { return fabs(a - b) > 0.01 * b; }
+
+static void set_nominal_sizes(fmu *f, lw_motion_sizes sizes) {
+  const lw_motion_sizes before = nominal_sizes(f);
+  const int changed =
+      differs(sizes.length, before.length) || differs(sizes.speed, before.speed) || differs(sizes.rate, before.rate);
+  f->run.nominal = changed ? sizes : before;
+  f->run.nominals_changed |= (uint32_t)changed;
+  f->run.sizes_changed = 0;
+}
+
+void fmu_start_nominals(fmu *f) {
+  if (f->kind == FMU_MODEL_EXCHANGE) set_nominal_sizes(f, lw_nominal_sizes(f->state, fmu_duration(f)));
+}
+
+/* At a moment of rest they would be too small. */
+void fmu_update_nominals(fmu *f) {
+  if (f->kind != FMU_MODEL_EXCHANGE || !f->run.sizes_changed) return;
+  const lw_motion_sizes now = lw_nominal_sizes(f->state, fmu_duration(f)), before = nominal_sizes(f);
+  set_nominal_sizes(f, (lw_motion_sizes){fmax(now.length, before.length), fmax(now.speed, before.speed),
+                                         fmax(now.rate, before.rate)});
+}
+
 fmu_status fmu_get_nominals(fmu *f, double *nominals, size_t n) {
-  const fmu_status status = check_array(f, nominals, n, f->n_exposed_states, "nominals");
-  for (size_t i = 0; status == FMU_OK && i < n; i++) nominals[i] = 1;
+  fmu_status status = check_array(f, nominals, n, f->n_exposed_states, "nominals");
+  if (status == FMU_OK && n) status = fmu_reserve_scratch(f, nominals, f->n_states);
+  if (status != FMU_OK || !n) return status;
+  lw_sizes_of_states(f->model, nominal_sizes(f), f->scratch);
+  for (size_t i = 0; i < n; i++) nominals[i] = f->scratch[state_offset(f, i) - f->first_state];
   return status;
 }
 

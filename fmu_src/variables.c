@@ -254,6 +254,7 @@ static void mark_changed(fmu *f, uint32_t offset, double value) {
   fmu_invalidate_states(f);
   f->run.restart_needed = 1;
   if (input) f->run.input_changed = 1;
+  else f->run.sizes_changed = 1;
   if (f->run.mode == FMU_EVENT && !is_discrete_input(f, offset)) f->run.dynamics_changed = 1;
 }
 

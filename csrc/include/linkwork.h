@@ -551,8 +551,18 @@ LW_API int lw_ode_mechanism_events(void *state, double t, const double *y, doubl
 LW_API int lw_ode_mechanism_angular_speed(void *state, double t, const double *y, double *speeds);
 /* As lw_ode_jacobian wants it, exact to rounding (complex step). */
 LW_API int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time);
-/* Absolute tolerances [nq + nu] for the states by the sizes of the mechanism at its present state, for a run of so many
- * seconds: `tolerance` itself for mechanisms of metres and seconds. */
+/* Sizes by which errors are measured: of displacements [m], their rates [m/s] and angular rates [rad/s], for a run of so
+ * many seconds. Mechanisms of metres and seconds have ones. */
+typedef struct lw_motion_sizes {
+  double length, speed, rate;
+} lw_motion_sizes;
+/* At the present state; 1 where a size is unknown. */
+LW_API lw_motion_sizes lw_nominal_sizes(lw_state *state, double duration);
+/* Of forces [N] of masses and gravity; 1 where it is unknown. `sizes` are nominal ones. */
+LW_API double lw_nominal_force(const lw_state *state, lw_motion_sizes sizes);
+/* The size of each state [nq + nu]; 1 of angles and quaternions. */
+LW_API void lw_sizes_of_states(const lw_model *model, lw_motion_sizes sizes, double *size);
+/* Absolute tolerances [nq + nu] for the states: `tolerance` times their sizes at the present state. */
 LW_API void lw_absolute_tolerances(lw_state *state, double duration, double tolerance, double *atol);
 /* For lw_ode_set_on_step: lw_step_accepted at (t, y); step_values[nq_cut] are the coordinates of the cut joints. Then
  * lw_check_constraints; -1 where it fails. The second one does no more than this. */

@@ -3,7 +3,9 @@
  *
  * Angles have size one. Displacements have the largest of: distances between joints and centres of mass of bodies that
  * turn, coordinates, deflections of springs. Rates have the largest of: speeds, the roots of sizes times accelerations;
- * those of angles at most one. Errors of rates that do no harm to the coordinates over the duration are allowed. */
+ * those of angles at most one. Errors of rates that do no harm to the coordinates over the duration are allowed.
+ *
+ * FMUs have the same sizes as nominal values, from which importers make absolute tolerances. */
 #include <math.h>
 #include <string.h>
 
@@ -70,21 +72,54 @@ static void add_link(const lw_model *m, const double *x, int32_t i, int accelera
   }
 }
 
-void lw_absolute_tolerances(lw_state *state, double duration, double tolerance, double *atol) {
+/* At the present state; 0: unknown. */
+static lw_motion_sizes motion_sizes(lw_state *state, double duration) {
   const lw_model *m = state->model;
   const int accelerations = lw_evaluate(state, LW_STAGE_DERIVATIVES) == LW_OK;
-  const double *x = state->block.reals;
+  const double *x = state->block.reals, over = duration > LONG ? LONG / duration : 1.0;
   sizes s = {0};
   for (int32_t i = 0; i < m->size.bodies; i++) add_link(m, x, i, accelerations, &s);
+  const double length = lw_counted_size(s.length);
   const double speed = fmax(fmax(s.speed, s.length * s.rate), sqrt(s.length * s.acceleration));
-  const double of_length = tolerance * lw_counted_size(s.length), over = duration > LONG ? LONG / duration : 1.0;
-  const double of_speed = fmin(fmax(tolerance * lw_counted_size(speed), of_length * over), fmax(tolerance, of_length));
-  const double of_rate = fmin(fmax(tolerance * lw_counted_size(s.rate), tolerance * over), tolerance);
+  return (lw_motion_sizes){
+      .length = length,
+      .speed = fmin(fmax(lw_counted_size(speed), length * over), fmax(1.0, length)),
+      .rate = fmin(fmax(lw_counted_size(s.rate), over), 1.0),
+  };
+}
+
+void lw_sizes_of_states(const lw_model *m, lw_motion_sizes sizes, double *size) {
   for (int32_t i = 0; i < m->size.bodies; i++) {
     const lw_link *link = &m->link[i];
     for (int32_t k = 0; k < lw_joint_sizes[link->type].q; k++)
-      atol[link->q + k] = is_displacement(link->type, k) ? of_length : tolerance;
+      size[link->q + k] = is_displacement(link->type, k) ? sizes.length : 1.0;
     for (int32_t k = 0; k < lw_joint_sizes[link->type].u; k++)
-      atol[m->size.nq + link->u + k] = is_displacement_speed(link->type, k) ? of_speed : of_rate;
+      size[m->size.nq + link->u + k] = is_displacement_speed(link->type, k) ? sizes.speed : sizes.rate;
   }
+}
+
+void lw_absolute_tolerances(lw_state *state, double duration, double tolerance, double *atol) {
+  const lw_model *m = state->model;
+  lw_sizes_of_states(m, motion_sizes(state, duration), atol);
+  for (int32_t i = 0; i < m->size.nq + m->size.nu; i++) atol[i] *= tolerance;
+}
+
+/* Below, a size is rounding. */
+static const double smallest_size = 1e-15;
+
+/* What starts at zero may have a speed: the way of a second is then its length. */
+lw_motion_sizes lw_nominal_sizes(lw_state *state, double duration) {
+  lw_motion_sizes sizes = motion_sizes(state, duration);
+  if (sizes.speed < smallest_size) sizes.speed = sizes.length < smallest_size ? 1.0 : sizes.length;
+  if (sizes.length < smallest_size) sizes.length = sizes.speed;
+  return sizes;
+}
+
+double lw_nominal_force(const lw_state *state, lw_motion_sizes sizes) {
+  const lw_model *m = state->model;
+  const double *x = state->block.reals, *g = x + m->at.gravity, none[3] = {0};
+  double mass = 0.0;
+  for (int32_t i = 0; i < m->size.bodies; i++) mass += x[m->at.body_mass + i];
+  const double force = lw_counted_size(mass * fmax(distance(g, none), sizes.speed * sizes.speed / sizes.length));
+  return force > 0.0 ? force : 1.0;
 }

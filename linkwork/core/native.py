@@ -252,6 +252,11 @@ class Block:
         lib.lw_absolute_tolerances(self.handle, duration, tolerance, _doubles(found))
         return found
 
+    def nominal_sizes(self, duration: float) -> tuple[float, float, float, float]:
+        """Return the nominal sizes at the present state: m, m/s, rad/s, and of forces N."""
+        sizes = lib.lw_nominal_sizes(self.handle, duration)
+        return sizes.length, sizes.speed, sizes.rate, lib.lw_nominal_force(self.handle, sizes)
+
     def assemble(self, tolerance: float) -> None:
         """Find states that close the loops from the start guesses; residual accepted in m."""
         self._check(lib.lw_assemble(self.handle, tolerance))

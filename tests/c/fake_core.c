@@ -255,6 +255,13 @@ lw_status lw_minimal_create(lw_state *s, const uint32_t *q, int32_t n_q, const u
   *minimal = NULL;
   return fail(s, LW_ERROR_USAGE, "there are no minimal states");
 }
+lw_motion_sizes lw_nominal_sizes(lw_state *s, double duration) {
+  return (void)s, (void)duration, (lw_motion_sizes){1.0, 1.0, 1.0};
+}
+void lw_sizes_of_states(const lw_model *model, lw_motion_sizes sizes, double *size) {
+  (void)model, (void)sizes;
+  size[0] = size[1] = 1.0; /* q and u */
+}
 void lw_absolute_tolerances(lw_state *s, double duration, double tolerance, double *atol) {
   (void)duration;
   (void)s;

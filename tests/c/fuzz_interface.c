@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   unsigned char *given = malloc(size + MAGIC);
   if (!given) return 0;
-  memcpy(given, "LWFMUI02", MAGIC);
+  memcpy(given, "LWFMUI04", MAGIC);
   if (size) memcpy(given + MAGIC, bytes, size);
   const size_t skipped = size >= MAGIC && memcmp(bytes, given, MAGIC - 1) == 0 ? MAGIC : 0;
   fmu_interface interface;

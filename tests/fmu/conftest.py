@@ -1,6 +1,7 @@
 """FMUs of the four-bar, built and unpacked once, and a wrapper around the stand-in core."""
 
 import importlib.util
+import struct
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -85,7 +86,7 @@ def fake_folder(checkout, tmp_path_factory, needs_program) -> Path:
     subprocess.run([needs_program("cc"), *flags, "-o", binary, *sources, "-lm"], check=True)
     (folder / "resources").mkdir()
     (folder / "resources" / "model.lwm").write_bytes(b"FAKE1")
-    (folder / "resources" / "interface.lwi").write_bytes(MAGIC + bytes(4 * 5))  # full states, and empty lists
+    (folder / "resources" / "interface.lwi").write_bytes(MAGIC + struct.pack("<3d5I", 1, 1, 1, *[0] * 5))  # empty lists
     return folder
 
 

@@ -203,4 +203,4 @@ def test_numbers_are_words_of_the_least_byte_first(of_everything, tmp_path):
 
     with zipfile.ZipFile(lw.export_fmu(of_everything, tmp_path / "a.fmu")) as archive:
         data = archive.read("resources/interface.lwi")
-    assert struct.unpack_from("<8sII", data) == (b"LWFMUI02", 0, 0)
+    assert struct.unpack_from("<8s3dII", data) == (b"LWFMUI04", 1.0, 1.0, 1.0, 0, 0)

@@ -243,18 +243,21 @@ class Instance:
         return self._boolean("Set", references, ((c_int if self.version == "2.0" else c_bool) * len(values))(*values))
 
     def try_update(self) -> tuple[int, dict[str, float]]:
-        """New discrete states: whether states changed, and when the next event is; more is never needed."""
+        """New discrete states: whether states and nominals changed, and when the next event is; more is never needed."""
         if self.version == "2.0":
             info = _EventInfo2()
             status = self.call("NewDiscreteStates", byref(info))
-            needed, changed, defined, time = info.needed, info.values_changed, info.time_defined, info.time
+            needed, nominals, changed, defined = (
+                getattr(info, name) for name in ("needed", "nominals_changed", "values_changed", "time_defined")
+            )
+            time = info.time
         else:
             flags, next_time = [c_bool() for _ in range(5)], c_double()
             status = self.call("UpdateDiscreteStates", *map(byref, flags), byref(next_time))
-            needed, _, _, changed, defined = (flag.value for flag in flags)
+            needed, _, nominals, changed, defined = (flag.value for flag in flags)
             time = next_time.value
         assert not needed
-        return status, {"changed": bool(changed), "next": time if defined else None}
+        return status, {"changed": bool(changed), "nominals": bool(nominals), "next": time if defined else None}
 
     def update(self) -> dict[str, float]:
         status, found = self.try_update()

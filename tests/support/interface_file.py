@@ -20,8 +20,9 @@ class Interface:
 
 
 def read_interface(data: bytes) -> Interface:
-    assert data[:8] == b"LWFMUI02"
-    words = iter(struct.unpack(f"<{(len(data) - 8) // 4}I", data[8:]))
+    head = 8 + 3 * 8  # the magic and the nominal sizes
+    assert data[:8] == b"LWFMUI04"
+    words = iter(struct.unpack(f"<{(len(data) - head) // 4}I", data[head:]))
 
     def several(count: int) -> list[int]:
         return [next(words) for _ in range(count)]

@@ -7,7 +7,8 @@ import struct
 from linkwork.controllers.native.interface import FIRST_REFERENCE, Interface, Variable
 from linkwork.controllers.native.structure import Structure
 from linkwork.fmu.export.interface_file import MAGIC as INTERFACE_MAGIC
-from linkwork.fmu.export.interface_file import counted, words
+from linkwork.fmu.export.interface_file import counted, sizes_bytes, words
+from linkwork.fmu.export.nominal_values import NominalSizes
 
 MAGIC = b"LWCTRL01"
 _VALUES = {"real": 1, "boolean": 2, "integer": 4}
@@ -40,7 +41,8 @@ def dependency_bytes(interface: Interface, fmi: str) -> bytes:
     unknowns = sorted(interface.dependencies.items())
     rows = [words(position + first) + counted(known + first for known in knowns) for position, knowns in unknowns]
     known = counted(position + first for position in interface.knowns)
-    return b"".join([INTERFACE_MAGIC, words(0, 0), words(count, *variables), known, words(len(unknowns)), *rows])
+    head = INTERFACE_MAGIC + sizes_bytes(NominalSizes())
+    return b"".join([head, words(0, 0), words(count, *variables), known, words(len(unknowns)), *rows])
 
 
 def _variable(one: Variable) -> bytes:

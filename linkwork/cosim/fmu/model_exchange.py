@@ -32,7 +32,7 @@ class ExchangeStepper:
     n_states, n_indicators
         Numbers of its continuous states and event indicators.
     rtol
-        Relative and absolute tolerance of the solver.
+        Tolerance of the solver, relative and, times the nominal values of the states, absolute.
     """
 
     def __init__(self, fmu: FmuInstance, n_states: int, n_indicators: int, rtol: float) -> None:
@@ -40,6 +40,7 @@ class ExchangeStepper:
         self._n, self._n_indicators, self._rtol = n_states, n_indicators, rtol
         self._next_event = math.inf
         self._terminate = False
+        self._nominals = np.ones(n_states)
 
     def update(self) -> bool:
         """Update the discrete states in Event Mode to a fixed point; return whether the FMU ends the simulation."""
@@ -72,21 +73,24 @@ class ExchangeStepper:
         return goal
 
     def _integrate(self, time: float, goal: float) -> float:
+        """Integrate the states as multiples of their nominal values."""
+        nominals = np.array(self._fmu.nominals(self._n))
+        self._nominals = np.where((nominals > 0.0) & np.isfinite(nominals), nominals, 1.0)
         problem = Problem(
             self._derivative,
             time,
-            np.array(self._fmu.continuous_states(self._n)),
+            np.array(self._fmu.continuous_states(self._n)) / self._nominals,
             events=self._indicators if self._n_indicators else None,
             on_event=lambda _t, _y, _crossings: Terminate(),
             on_step=self._complete,
         )
-        found = solve(problem, goal, rtol=self._rtol)
-        self._set(found.t_end, found.y_end)
-        return found.t_end
+        solution = solve(problem, goal, rtol=self._rtol)
+        self._set(solution.t_end, solution.y_end)
+        return solution.t_end
 
     def _set(self, t: float, y: FloatArray) -> None:
         self._fmu.set_time(t)
-        self._fmu.set_continuous_states(y.tolist())
+        self._fmu.set_continuous_states((y * self._nominals).tolist())
 
     def _derivative(self, t: float, y: FloatArray) -> FloatArray:
         """Not a number where the FMU discards the states, so that the solver takes a shorter step."""
@@ -94,7 +98,7 @@ class ExchangeStepper:
 
         try:
             self._set(t, y)
-            return np.array(self._fmu.derivatives(self._n))
+            return np.array(self._fmu.derivatives(self._n)) / self._nominals
         except FMICallException as problem:
             if problem.status != DISCARD:
                 raise

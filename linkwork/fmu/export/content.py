@@ -10,6 +10,7 @@ from zlib import crc32
 from linkwork._util.checks import FloatArray
 from linkwork.errors import ExportError
 from linkwork.fmu.export.dae_mode import DaeMode
+from linkwork.fmu.export.nominal_values import NominalSizes
 from linkwork.fmu.export.profiles import Profile
 from linkwork.fmu.export.settings import SETTING_STARTS
 from linkwork.variables.schema import Variable
@@ -225,6 +226,8 @@ class Content:
         What DAE mode adds; None: there is none.
     profile
         The importer that it is written for; None: any.
+    nominal
+        From which the nominal values of states and outputs follow.
     """
 
     name: str
@@ -237,6 +240,7 @@ class Content:
     sources: tuple[str, ...] = ()
     dae: DaeMode | None = None
     profile: Profile | None = None
+    nominal: NominalSizes = field(default_factory=NominalSizes)
 
     @property
     def co_simulation(self) -> bool:

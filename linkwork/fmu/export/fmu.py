@@ -24,6 +24,7 @@ from linkwork.fmu.export.documentation import documentation_files
 from linkwork.fmu.export.instantiation_token import instantiation_token
 from linkwork.fmu.export.interface_file import interface_bytes
 from linkwork.fmu.export.libraries import library_files
+from linkwork.fmu.export.nominal_values import NominalSizes, rounded
 from linkwork.fmu.export.profiles import Profile, find_profile
 from linkwork.fmu.export.reference_files import reference_files
 from linkwork.fmu.export.reference_run import NoReference, Reference, reference_run
@@ -235,6 +236,7 @@ def describe_system(
         independents=independents,
         sources=tuple(sources),
         profile=profile,
+        nominal=_nominal_sizes(system, block, experiment),
     )
     content.check()
     return content
@@ -259,6 +261,15 @@ def _start(system: "Model") -> tuple["FloatArray", bool]:
     for name, values in (("q", state.q), ("u", state.u)):
         block[system.fields[name].span] = values
     return block, True
+
+
+def _nominal_sizes(system: "Model", start: "FloatArray", experiment: Experiment) -> NominalSizes:
+    """Of the mechanism at the start that `start`, the numbers of a block, has."""
+    block = system.block()
+    for name in ("q", "u"):
+        block.reals[system.fields[name].span] = start[system.fields[name].span]
+    block.changed()
+    return NominalSizes(*map(rounded, block.nominal_sizes(experiment.stop - experiment.start)))
 
 
 def _compiled(mechanism: "Mechanism | Model") -> "Model":

@@ -4,9 +4,10 @@ import struct
 from collections.abc import Iterable, Sequence
 
 from linkwork.fmu.export.content import Content
+from linkwork.fmu.export.nominal_values import NominalSizes
 
-MAGIC = b"LWFMUI02"
-DAE_MAGIC = b"LWFMUI03"  # with DAE mode: residuals are unknowns as well
+MAGIC = b"LWFMUI04"
+DAE_MAGIC = b"LWFMUI05"  # with DAE mode: residuals are unknowns as well
 _WORD = struct.Struct("<I")
 ON_ALL = 0xFFFFFFFF  # in the place of a number of dependencies
 
@@ -14,7 +15,8 @@ ON_ALL = 0xFFFFFFFF  # in the place of a number of dependencies
 def interface_bytes(content: Content, fmi: str) -> bytes:
     """Return `resources/interface.lwi`: words of 32 bits, the first byte the least, behind eight bytes `MAGIC`.
 
-    Each list comes behind its length, all but the variables in ascending order:
+    First come the sizes from which the nominal values of the states follow: of displacements, their rates and angular
+    rates, as 64-bit numbers. Each list comes behind its length, all but the variables in ascending order:
 
     - positions of the independent coordinates and of the independent speeds; both empty: all of the tree are states;
     - for FMI 3.0 the variables and event indicators of the value references 1, 2, ...: offset and number of elements of
@@ -23,13 +25,13 @@ def interface_bytes(content: Content, fmi: str) -> bytes:
     - outputs, derivatives of states and event indicators: value reference, number of dependencies and the value
       references of these, or `ON_ALL` for all of the list before.
     """
-    independents = b"".join(map(counted, content.independents))
+    head = sizes_bytes(content.nominal) + b"".join(map(counted, content.independents))
     if fmi == "2.0":
-        return MAGIC + independents + words(0) + counted(set(content.knowns)) + _unknowns(content, None)
+        return MAGIC + head + words(0) + counted(set(content.knowns)) + _unknowns(content, None)
     number = content.numbered()
     knowns = counted({number[at] for at in content.knowns})
     magic = MAGIC if content.dae is None else DAE_MAGIC
-    return magic + independents + _variables(content) + knowns + _unknowns(content, number)
+    return magic + head + _variables(content) + knowns + _unknowns(content, number)
 
 
 def _variables(content: Content) -> bytes:
@@ -63,6 +65,11 @@ def _unknowns(content: Content, number: dict[int, int] | None) -> bytes:
 
 def _numbers(offsets: Sequence[int], number: dict[int, int] | None) -> Sequence[int]:
     return offsets if number is None else [number[at] for at in offsets]
+
+
+def sizes_bytes(sizes: NominalSizes) -> bytes:
+    """Return the nominal sizes of states as 64-bit numbers."""
+    return struct.pack("<3d", sizes.length, sizes.speed, sizes.rate)
 
 
 def counted(numbers: Iterable[int]) -> bytes:

@@ -1,6 +1,6 @@
 """The model description of FMI 2.0: variables are known by their position, from 1."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from xml.etree.ElementTree import Element, SubElement
 
@@ -52,11 +52,12 @@ def model_description(content: Content, token: str) -> Iterator[str]:
     # The independent variable is optional here, and not every importer expects it.
     rows = [row for row in content.rows if "independent" not in {entry.causality for entry in row.form.entries}]
     templates: dict[int, str] = {}
+    nominals = content.nominal.by_unit()
     first: dict[int, int] = {}  # by row, the position of its first variable
     position = 1
     for row in rows:
         if id(row.form) not in templates:
-            templates[id(row.form)] = _template(row.form)
+            templates[id(row.form)] = _template(row.form, nominals)
         yield fill(templates[id(row.form)], row, row.offsets, content, [position + i for i in row.form.states])
         first[id(row)] = position
         position += len(row.offsets)
@@ -72,11 +73,11 @@ def _add_sources(kind: Element, content: Content) -> None:
             SubElement(listed, "File", name=name)
 
 
-def _template(form: GroupTemplate) -> str:
+def _template(form: GroupTemplate, nominals: Mapping[str, float]) -> str:
     """The variables of a form, in which everything of the entity is open."""
     placeholders, derivatives, lines = Placeholders(form), count(), []
     for i, entry in enumerate(form.entries):
-        value = value_attributes(entry.variable, placeholders.start(i))
+        value = value_attributes(entry.variable, placeholders.start(i), nominals)
         if entry.variable.derivative_of is not None:
             value["derivative"] = placeholders.more(next(derivatives))
         inside = element(TYPES_FMI2[entry.variable.type], value)

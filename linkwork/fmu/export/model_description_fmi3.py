@@ -1,6 +1,6 @@
 """The model description of FMI 3.0: variables are known by their value reference, their number in the document."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from xml.etree.ElementTree import Element, SubElement
 
 from linkwork.fmu.export.content import Content, GroupTemplate, Place
@@ -44,10 +44,11 @@ def model_description(content: Content, token: str) -> Iterator[str]:
     yield head(root)
     yield "  <ModelVariables>\n"
     templates: dict[int, str] = {}
+    nominals = content.nominal.by_unit()
     number = content.numbered()
     for row in content.all_rows:
         if id(row.form) not in templates:
-            templates[id(row.form)] = _template(row.form)
+            templates[id(row.form)] = _template(row.form, nominals)
         yield fill(templates[id(row.form)], row, [number[at] for at in row.offsets], content)
     if content.dae is not None:
         yield from content.dae.variables(number)
@@ -82,12 +83,12 @@ def dae_manifest(content: Content) -> dict[str, bytes]:
     return {MANIFEST: content.dae.manifest(others, number)}
 
 
-def _template(form: GroupTemplate) -> str:
+def _template(form: GroupTemplate, nominals: Mapping[str, float]) -> str:
     """The variables of a form, in which everything of the entity is open."""
     placeholders, states, lines = Placeholders(form), iter(form.states), []
     for i, entry in enumerate(form.entries):
         attributes = describe(entry, placeholders.reference(i)) | value_attributes(
-            entry.variable, placeholders.start(i)
+            entry.variable, placeholders.start(i), nominals
         )
         if entry.variable.derivative_of is not None:
             attributes["derivative"] = placeholders.reference(next(states))

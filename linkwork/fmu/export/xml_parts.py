@@ -1,7 +1,7 @@
 """The parts of a model description that both versions of the standard write alike."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -18,6 +18,7 @@ TYPES_FMI2 = {"real": "Real", "boolean": "Boolean", "integer": "Integer", "enume
 TYPES_FMI3 = {"real": "Float64", "boolean": "Boolean", "integer": "Int32", "enumeration": "Enumeration"}
 
 WORDS = 3  # of an entity
+COMPUTED_OR_STATE = ("state", "derivative", "output")
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 _WRITTEN: dict[str, Callable[[float], str]] = {
     "real": lambda value: repr(value) if math.isfinite(value) else "INF",
@@ -113,15 +114,15 @@ def describe(entry: Entry, reference: str) -> dict[str, str]:
     return attributes
 
 
-def value_attributes(variable: Variable, start: str | None) -> dict[str, str]:
-    """Return the attributes of a variable that belong to its type."""
-    attributes = _real_attributes(variable) if variable.type == "real" else {}
+def value_attributes(variable: Variable, start: str | None, nominals: Mapping[str, float]) -> dict[str, str]:
+    """Return the attributes of a variable that belong to its type; `nominals` has nominal values by unit."""
+    attributes = _real_attributes(variable, nominals) if variable.type == "real" else {}
     if variable.type == "enumeration":
         attributes["declaredType"] = "Solver"
     return attributes if start is None else attributes | {"start": start}
 
 
-def _real_attributes(variable: Variable) -> dict[str, str]:
+def _real_attributes(variable: Variable, nominals: Mapping[str, float]) -> dict[str, str]:
     attributes = {"unit": variable.unit}
     shown = display_unit(variable.unit)
     if shown is not None:
@@ -129,6 +130,8 @@ def _real_attributes(variable: Variable) -> dict[str, str]:
     for name, limit in (("min", variable.minimum), ("max", variable.maximum)):
         if limit is not None:
             attributes[name] = repr(float(limit))
+    if variable.kind in COMPUTED_OR_STATE and variable.unit in nominals:
+        attributes["nominal"] = repr(nominals[variable.unit])
     if variable.jumps:
         attributes["reinit"] = boolean(True)
     return attributes
