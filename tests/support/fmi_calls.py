@@ -243,7 +243,7 @@ class Instance:
         return self._boolean("Set", references, ((c_int if self.version == "2.0" else c_bool) * len(values))(*values))
 
     def try_update(self) -> tuple[int, dict[str, float]]:
-        """New discrete states: whether states and nominals changed, and when the next event is; more is never needed."""
+        """New discrete states: what changed, and when the next event is; more is never needed."""
         if self.version == "2.0":
             info = _EventInfo2()
             status = self.call("NewDiscreteStates", byref(info))
