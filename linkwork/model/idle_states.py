@@ -12,6 +12,7 @@ from linkwork._util.checks import FloatArray
 from linkwork._util.names import quoted
 from linkwork.core.native import OffsetArray
 from linkwork.errors import MechanismError
+from linkwork.model.arguments import one
 from linkwork.model.idle_spins import SpinningBody, idle_speeds
 from linkwork.model.independent_coordinates import admissible_speeds
 
@@ -63,7 +64,7 @@ def without_idle_spins(
     V[: len(order), : idle.shape[1]], V[len(order) :, idle.shape[1] :] = idle[order], idle[list(chosen.u)]
     thin = [body for body in bodies if not body.has_inertia]
     if thin:
-        _refuse_dampers(model, V, thin)
+        _refuse_dampers(system, state, idle, thin)
         model = _without_loads(system, state, model, derivative, thin, inputs)
     shown = outputs is not None and np.abs(model.C @ V).max(initial=0.0) > TOLERANCE * np.abs(model.C).max(initial=1.0)
     out = _pivots(V)
@@ -115,10 +116,17 @@ def _pivots(V: FloatArray) -> list[int]:
     return sorted([*found, *(first + k for k in found)])
 
 
-def _refuse_dampers(model: LinearModel, V: FloatArray, bodies: Sequence[SpinningBody]) -> None:
-    half, spins = len(V) // 2, V[len(V) // 2 :, V.shape[1] // 2 :]
-    damped = np.linalg.pinv(spins) @ model.A[half:, half:] @ spins
-    if np.abs(damped).max(initial=0.0) > TOLERANCE * max(1.0, np.abs(model.A).max(initial=0.0)):
+def _refuse_dampers(system: ModelBase, state: State, idle: FloatArray, bodies: Sequence[SpinningBody]) -> None:
+    """At rest, where accelerations along spins depend on their speeds by dampers alone."""
+    block = system.block()
+    system.enter(block, state)
+    no_loads = one(system.arguments.with_motions(state, system.arguments.loads(None)), "tau")
+    block.enter(state.q, np.zeros_like(state.u), no_loads, state.time)
+    reference = {variable.name: variable.reference for variable in system.variables}
+    speeds = np.array([reference[name] for name in system.u_names], dtype=np.uint32)
+    rates = np.array([reference[f"der({name})"] for name in system.u_names], dtype=np.uint32)
+    changes = [block.directional_derivative(rates, speeds, np.ascontiguousarray(spin)) for spin in idle.T]
+    if np.abs(idle.T @ np.transpose(changes)).max(initial=0.0) > TOLERANCE:
         raise MechanismError(f"a damper acts on an idle spin: {_REMEDY.format(_listed(bodies))}")
 
 

@@ -93,6 +93,22 @@ def test_what_shows_the_spin_keeps_it():
     assert model.independents.idle == ()
 
 
+@pytest.mark.parametrize("kind", ["RSSR", "ladder", "strut", "point mass"])
+@pytest.mark.parametrize("seed", [100, 101])
+def test_in_motion_it_is_the_limit_of_small_inertia(kind, seed):
+    """The line turns with the motion, which is no damper."""
+    thin, thick = (lw.linearize(scene(kind, seed, thickness).mech) for thickness in (0.0, 1e-7))
+    assert thin.independents.idle == thick.independents.idle
+    assert thin.eigenvalues == pytest.approx(thick.eigenvalues, rel=1e-9, abs=1e-9)
+
+
+def test_a_damper_is_refused_in_motion():
+    mech = scene("RSSR", 100).mech
+    mech.add_force(lw.SpringDamper("B", damping=1e-4))
+    with pytest.raises(lw.MechanismError, match="a damper acts on an idle spin: 'rod' has no inertia"):
+        lw.linearize(mech)
+
+
 def test_inputs_that_load_a_spin_without_inertia():
     """They are left out, or refused where they were asked for; so are dampers."""
     thin = crank_and_rocker(lw.Spherical(), thin=True)
