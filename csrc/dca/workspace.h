@@ -9,6 +9,7 @@
 #define LW_DCA_WORKSPACE(ARRAY)                                                                    \
   ARRAY(factor, 36 * p->bodies) /* of compliances, see solve.inc */                                \
   ARRAY(length2, p->bodies)     /* m2: inertia about the joint by mass */                          \
+  ARRAY(unit, p->bodies)        /* in which the speed of its joint is counted */                   \
   ARRAY(unloaded, 6 * p->bodies)                                                                   \
   ARRAY(by_load, 6 * p->bodies)                                                                    \
   ARRAY(before, 6 * p->bodies) /* velocities [angular; of the centre of mass], world axes */       \
