@@ -42,6 +42,12 @@ double lw_cluster_length(const lw_state *s, int32_t cluster) {
   return lw_reals(s)[m->at.distance_metric + m->coupling[last].distance];
 }
 
+double lw_speed_unit(const lw_state *s, const lw_link *link, int32_t c) {
+  if (link->cluster < 0) return 1.0;
+  const double metric = lw_reals(s)[s->model->at.speed_metric + link->u + c];
+  return lw_joint_sizes[link->type].translations >> c & 1 ? metric / lw_cluster_length(s, link->cluster) : metric;
+}
+
 void lw_constraint_lengths(const lw_state *s, double open, double *length) {
   const lw_model *m = s->model;
   for (int32_t i = 0; i < m->size.loops + m->couplings; i++) {

@@ -6,13 +6,6 @@
 #include "math/pivoted_qr.inc"
 #include "math/rank_tolerance.h"
 
-/* The speeds of trains of gears have units of their own (loops/speed_metric.inc). */
-static double unit_of(const lw_state *s, const lw_link *link, int32_t c) {
-  if (link->cluster < 0) return 1.0;
-  const double metric = lw_reals(s)[s->model->at.speed_metric + link->u + c];
-  return lw_joint_sizes[link->type].translations >> c & 1 ? metric / lw_cluster_length(s, link->cluster) : metric;
-}
-
 /* Rows of couplings get size one, those of loops at most one. Zero: open ones, those that are left out (relaxation
  * below 0), and those that nothing moves. */
 static void scale_rows(const lw_state *s, const double *length, const double *relaxation, double *J) {
@@ -22,7 +15,7 @@ static void scale_rows(const lw_state *s, const double *length, const double *re
     for (int32_t i = 0; i < m->size.bodies; i++)
       for (int32_t c = 0; c < m->link[i].speeds; c++) {
         const int is_angle = !(lw_joint_sizes[m->link[i].type].translations >> c & 1);
-        J[m->link[i].u + c] *= unit_of(s, &m->link[i], c) / (is_angle && length[r] > 0.0 ? length[r] : 1.0);
+        J[m->link[i].u + c] *= lw_speed_unit(s, &m->link[i], c) / (is_angle && length[r] > 0.0 ? length[r] : 1.0);
       }
     const double size = sqrt(qr_dot(J, J, 0, nu));
     const int counts = length[r] > 0.0 && relaxation[r] == 1.0 && size > REDUNDANT_ROW;

@@ -54,14 +54,15 @@ static int allocate_model(lw_minimal *m) {
   const size_t rows = (size_t)m->rows, nu = (size_t)m->nu, nq = (size_t)m->nq, q = (size_t)m->n_q, u = (size_t)m->n_u;
   m->q = calloc(q + u + 2 * nu + 1, sizeof *m->q);
   m->q_is_free = calloc(nq + nu + 1, 1);
-  m->J = calloc(2 * rows * nu + 5 * rows + 3 * nu + q + 3 * nq + 1, sizeof *m->J);
+  m->J = calloc(2 * rows * nu + 6 * rows + 3 * nu + q + 3 * nq + 1, sizeof *m->J);
   if (!m->q || !m->q_is_free || !m->J) return 0;
   m->u = m->q + q, m->dependent = m->u + u;
   m->u_is_free = m->q_is_free + nq;
   m->dependents = (pivoted_qr){.rows = m->rows, .order = m->dependent + nu, .a = m->J + rows * nu};
   m->phi = m->dependents.a + rows * nu;
   m->rate = m->phi + rows, m->first_phi = m->rate + rows, m->rhs = m->first_phi + rows, m->length = m->rhs + rows;
-  m->step = m->length + rows;
+  m->scale = m->length + rows;
+  m->step = m->scale + rows;
   m->dependents.diagonal = m->step + nu;
   m->initial_q = m->dependents.diagonal + nu;
   m->saved_q = m->initial_q + q;

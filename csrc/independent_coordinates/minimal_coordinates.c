@@ -43,15 +43,38 @@ static double length_of(const lw_minimal *m, int32_t u) {
   return moves ? lw_cluster_length(m->state, link->cluster) : 1.0;
 }
 
-/* The columns of J at the state, rows and displacements in their lengths. */
+/* Of the steps: lengths, and units in trains of gears. */
+static double metric_of(const lw_minimal *m, int32_t u) {
+  const lw_link *link = link_of(m, u);
+  return length_of(m, u) * lw_speed_unit(m->state, link, u - link->u);
+}
+
+/* A power of two near the size of a row in the metric, for stages of a train of gears; 1 for other rows. */
+static double size_of_stage(const lw_minimal *m, int32_t row) {
+  const double *J = m->J + row * m->nu;
+  double size2 = 0.0;
+  int is_stage = 0;
+  for (int32_t u = 0; u < m->nu; u++) {
+    if (J[u] == 0.0) continue;
+    const double entry = J[u] * metric_of(m, u) / m->length[row];
+    is_stage |= metric_of(m, u) != length_of(m, u), size2 += entry * entry;
+  }
+  return is_stage && size2 > 0.0 ? ldexp(1.0, ilogb(sqrt(2.0 * size2))) : 1.0;
+}
+
+/* The columns of J at the state, rows and columns in the metric. */
 static lw_status factor_dependents(lw_minimal *m) {
+  const int32_t couplings = m->state->model->couplings;
   const lw_status e = lw_constraint_jacobian(m->state, m->J);
   if (e) return e;
   lw_constraint_lengths(m->state, 1.0, m->length);
+  for (int32_t r = 0; r < m->rows; r++) m->scale[r] = m->length[r];
+  for (int32_t i = 0; i < couplings; i++)
+    m->scale[m->rows - couplings + i] *= size_of_stage(m, m->rows - couplings + i);
   for (int32_t k = 0; k < m->dependents.columns; k++) {
-    const double size = length_of(m, m->dependent[k]);
+    const double size = metric_of(m, m->dependent[k]);
     for (int32_t r = 0; r < m->rows; r++)
-      m->dependents.a[k * m->rows + r] = m->J[r * m->nu + m->dependent[k]] * size / m->length[r];
+      m->dependents.a[k * m->rows + r] = m->J[r * m->nu + m->dependent[k]] * size / m->scale[r];
   }
   qr_factor(&m->dependents, 0.0);
   m->pivot_ratio = qr_pivot_ratio(&m->dependents);
@@ -61,12 +84,12 @@ static lw_status factor_dependents(lw_minimal *m) {
 /* Steps that take `side` away, in the metric; the largest of them is returned. */
 static double solve_dependents(lw_minimal *m) {
   double largest = 0.0;
-  for (int32_t r = 0; r < m->rows; r++) m->rhs[r] /= -m->length[r];
+  for (int32_t r = 0; r < m->rows; r++) m->rhs[r] /= -m->scale[r];
   qr_least_squares(&m->dependents, m->rhs, m->step);
   for (int32_t k = 0; k < m->dependents.columns; k++) {
     const double size = fabs(m->step[k]);
     largest = size > largest || isnan(size) ? size : largest;
-    m->step[k] *= length_of(m, m->dependent[k]);
+    m->step[k] *= metric_of(m, m->dependent[k]);
   }
   return largest;
 }

@@ -15,6 +15,7 @@ struct lw_minimal {
   pivoted_qr dependents;
   double pivot_ratio;                                       /* what factoring them has given */
   double *J, *phi, *rate, *first_phi, *rhs, *step, *length; /* length: in which each row counts */
+  double *scale;                                            /* of each row for the elimination */
   double *initial_q, *saved_q, *saved_states;               /* independent coordinates, all coordinates; q and u */
   double *start_q;                                          /* all coordinates; another pose to begin from */
   int has_start;

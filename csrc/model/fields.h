@@ -196,6 +196,7 @@ typedef enum lw_owner {
   X(cluster_work, ONE, m->cluster_reals, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                     \
   X(multiplier_work, ONE, m->multipliers.reals, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                              \
   X(has_massless, ONE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "1: a body has no mass; else 0")                           \
+  X(has_uneven_masses, ONE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "1: clusters may lose digits by them; else 0")        \
   X(idle_spin, BODY, LW_REALS(idle_spin), LW_INTERNAL, LW_STAGE_CONSTANTS, "of links")                                \
   X(idle_spins, ONE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "how many bodies have an inertia that stands in")            \
   X(may_lack_inertia, ONE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "1: joints may move none in some poses; else 0")       \

@@ -58,7 +58,7 @@ static lw_status copy_to_complex(lw_state *s) {
 /* Of divide and conquer, which follows in complex what it has chosen in double. */
 static lw_status allocate_complex_dca(lw_state *s) {
   lw_status e;
-  if (s->model->method != LW_DCA) return LW_OK;
+  if (!lw_may_divide(s)) return LW_OK;
   if ((e = lw_dca_allocate(s, &s->complex_dca, &s->complex_block, 2 * sizeof(double)))) return e;
   if ((e = lw_dca_allocate(s, &s->dca, &s->block, sizeof(double)))) return e;
   s->complex_dca.solved_in = &s->dca;

@@ -306,7 +306,7 @@ lw_status lw_evaluate(lw_state *s, lw_stage stage) {
     *s->stage = LW_STAGE_CONSTANTS;
   }
   if (stage >= LW_STAGE_ACCELERATIONS && *s->stage < LW_STAGE_ACCELERATIONS) {
-    if (s->model->method == LW_DCA && (e = lw_dca_allocate(s, &s->dca, &s->block, sizeof(double)))) return e;
+    if (lw_may_divide(s) && (e = lw_dca_allocate(s, &s->dca, &s->block, sizeof(double)))) return e;
     if ((e = lw_report(s, k->accelerations(s->model, s->block)))) return e;
     *s->stage = LW_STAGE_ACCELERATIONS;
   }

@@ -26,6 +26,11 @@ struct lw_state {
 
 static inline double *lw_reals(const lw_state *s) { return s->block.reals; }
 
+/* Accelerations may be by divide and conquer: always, or where uneven masses cost the clusters digits. */
+static inline int lw_may_divide(const lw_state *s) {
+  return s->model->method == LW_DCA || lw_reals(s)[s->model->at.has_uneven_masses] != 0.0;
+}
+
 /* sensitivity.c: the complex block with the parameters, inputs, states and modes of the real one and all that follows
  * from the parameters alone; needs constants. */
 lw_status lw_prepare_complex(lw_state *s);
