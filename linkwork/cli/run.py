@@ -36,7 +36,7 @@ from linkwork.cosim.recording.sink_choice import open_sink
 from linkwork.cosim.recording.tee import Tee
 from linkwork.cosim.running import models_of, recorded_variables, scenes_of, usual_step
 from linkwork.cosim.system import System
-from linkwork.cosim.system.checks import check_system
+from linkwork.cosim.system.checks import check_system, configured
 from linkwork.cosim.system.references import known
 from linkwork.errors import CosimError
 from linkwork.results.selection import fits
@@ -158,6 +158,8 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
     names = Names(system, models)
     inputs = read_inputs(arguments.input, names, system) if arguments.input else {}
     parameters = dict(names.value(name, text) for name, text in arguments.set)
+    models = configured(system, models, system.parameters(arguments.parameter_set, parameters))
+    names = Names(system, models)
     notices = check_system(system, models, values=parameters, external=inputs)
     recorded: list[str] = [*recorded_variables(system, models, None, by_target(system, inputs))]
     if arguments.columns:

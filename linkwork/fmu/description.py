@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -77,8 +77,8 @@ class Variable:
 
     @property
     def real(self) -> bool:
-        """Whether it holds floating-point numbers: one, or an array of them."""
-        return self.type in ("Real", "Float64") and self.reference is not None
+        """Whether it holds floating-point numbers, one or an array of them, at any time: not at ticks of clocks."""
+        return self.type in ("Real", "Float64") and self.reference is not None and "clocks" not in self.given
 
 
 @dataclass(frozen=True)
@@ -241,17 +241,22 @@ class Description:
         found = [self.find(one.given.get("derivative")) for one in pairs if one is not None]
         return [one for one in found if one is not None]
 
-    def size(self, variable: Variable) -> int:
-        """How many numbers a variable holds, from the start values of its structural parameters."""
-        return math.prod(self.shape(variable))
+    def size(self, variable: Variable, sizes: Mapping[int, int] | None = None) -> int:
+        """How many numbers a variable holds; `sizes` as of `shape`."""
+        return math.prod(self.shape(variable, sizes))
 
-    def shape(self, variable: Variable) -> tuple[int, ...]:
-        """The sizes of an array, from the start values of its structural parameters; empty unless it is an array."""
-        sizes = []
+    def shape(self, variable: Variable, sizes: Mapping[int, int] | None = None) -> tuple[int, ...]:
+        """The sizes of an array, from the start values of its structural parameters; empty unless it is an array.
+
+        `sizes` are other values of structural parameters, by value reference.
+        """
+        found = []
         for one in variable.dimensions:
             parameter = self.find(one.get("valueReference"))
-            sizes.append(as_integer(one.get("start", parameter.start if parameter else None)) or 0)
-        return tuple(sizes)
+            usual = as_integer(one.get("start", parameter.start if parameter else None)) or 0
+            by = None if parameter is None or one.get("start") is not None else parameter.reference
+            found.append(usual if by is None or sizes is None else sizes.get(by, usual))
+        return tuple(found)
 
     def numbers(self, variables: Iterable[Variable]) -> list[Number]:
         """All numbers of some variables, in the order in which they are read and written."""

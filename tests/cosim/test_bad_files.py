@@ -81,7 +81,7 @@ def test_a_model_description_that_is_no_xml(sound, tmp_path):
 
 def test_scheduled_execution_only(sound, tmp_path):
     path = rewritten(sound, tmp_path / "se.fmu", "<CoSimulation ", "<ScheduledExecution ")
-    refused(path, "offers no Co-Simulation and no Model Exchange", "export it for")
+    refused(path, "is for Scheduled Execution alone", "export it for Co-Simulation or Model Exchange")
 
 
 def test_fmi_1(sound, tmp_path):

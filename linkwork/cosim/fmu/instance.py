@@ -31,6 +31,7 @@ FloatArray = NDArray[np.float64]
 #: The call that a message about a crash names, by method.
 CALLS = {
     "instantiate": Call.instantiate,
+    "configure": Call.configure,
     "enter_initialization": Call.enterInitializationMode,
     "exit_initialization": Call.exitInitializationMode,
     "terminate": Call.terminate,
@@ -50,6 +51,7 @@ CALLS = {
 #: The remedy for the user where a call fails.
 REMEDIES = {
     "instantiate": "export it again, or check what it needs where it runs",
+    "configure": "look at the values of its structural parameters",
     "enter_initialization": "look at its parameters and start values",
     "exit_initialization": "look at its parameters, start values and inputs",
     "write": "look at the values that are set",
@@ -120,6 +122,7 @@ class Instance:
         plain = model.tool.startswith("PythonFMU")
         self.fmu = make_instance(model.fmi, name, self.messages, plain=plain)
         self._stepper: ExchangeStepper | None = None
+        self._configured = False
         self.inputs = self.discrete_inputs = self.outputs = self.recorded_only = self.ports(())
 
     def bind(self, inputs: Sequence[Variable], outputs: Sequence[Variable], recorded_only: Sequence[Variable]) -> None:
@@ -169,13 +172,24 @@ class Instance:
         self.fmu.instantiate(**events)
 
     @call
+    def configure(self, structural: Ports) -> None:
+        """Set structural parameters in Configuration Mode, before any other variable (FMI 3.0)."""
+        self.fmu.enter_configuration_mode()
+        if structural.copied:
+            structural.to_buffers()
+        self.fmu.write(structural.calls)
+        self.fmu.exit_configuration_mode()
+        self._configured = True
+
+    @call
     def enter_initialization(self, start: float, stop: float | None, tolerance: float | None) -> None:
         """Enter Initialization Mode."""
         self.time = start
         self.fmu.enter_initialization(start, stop, tolerance)
         if self.model.interface == "ME":
             rtol = tolerance or self.model.tolerance or RTOL
-            self._stepper = ExchangeStepper(self.fmu, self.model.n_states, self.model.n_indicators, rtol)
+            counts = self.fmu.counts() if self._configured else (self.model.n_states, self.model.n_indicators)
+            self._stepper = ExchangeStepper(self.fmu, *counts, rtol)
 
     @call
     def exit_initialization(self) -> None:

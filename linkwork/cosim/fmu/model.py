@@ -6,7 +6,7 @@ import math
 import os
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -16,6 +16,7 @@ from xml.etree.ElementTree import Element
 from linkwork._util.names import suggest
 from linkwork._util.temporary import TemporaryFolder
 from linkwork._util.units import BASE_UNITS
+from linkwork.cosim.system.definition import Value
 from linkwork.cosim.system.references import known
 from linkwork.cosim.system.units import UNKNOWN, Unit
 from linkwork.errors import CosimError, LinkworkError
@@ -45,13 +46,19 @@ class Variable:
         As FMI names it: ``Real``, ``Float64``, ``Int32``, ``Boolean``, ``Enumeration``, ...
     value_type
         The type of its value in a master: ``real`` (a double), ``whole`` (an integer; Booleans are 0 and 1) or
-        ``text``; None for types that are not exchanged (binary variables and clocks).
+        ``text``; None for variables that are not exchanged: binary ones, clocks, and those that belong to clocks.
     start
         As text, or None.
     size
         How many numbers it has; 1 unless it is an array of FMI 3.0.
     dimensions
-        The sizes of an array, at the start values of its structural parameters; empty unless it is an array.
+        The sizes of an array, at the values of its structural parameters; empty unless it is an array.
+    structural
+        Of each size the value reference of the structural parameter that gives it; None: it is fixed.
+    clocks
+        Names of the clocks to which it belongs; it has a value only while one of them ticks.
+    interval
+        Of a clock: ``triggered``, or how its interval varies if the FMU determines its time.
     unit
         Its name in the model description, or "".
     nominal
@@ -78,6 +85,24 @@ class Variable:
     enumeration: str = ""
     items: tuple[tuple[str, int], ...] = ()
     dimensions: tuple[int, ...] = ()
+    structural: tuple[int | None, ...] = ()
+    clocks: tuple[str, ...] = ()
+    interval: str = ""
+
+    @property
+    def why_not_exchanged(self) -> str:
+        """Why it is not exchanged, for an error's text."""
+        if self.clocks:
+            return f"belongs to the clock {self.clocks[0]!r}, and clocks are not activated"
+        return f"is of type {self.type}, which is not exchanged"
+
+    def resized(self, sizes: Mapping[int, int]) -> Variable:
+        """Return it with other values of structural parameters, by value reference; its start values are then void."""
+        pairs = zip(self.structural, self.dimensions, strict=True)
+        dimensions = tuple(size if by is None else sizes.get(by, size) for by, size in pairs)
+        if dimensions == self.dimensions:
+            return self
+        return replace(self, dimensions=dimensions, size=math.prod(dimensions), start=None)
 
 
 @dataclass(frozen=True)
@@ -92,6 +117,15 @@ class Abilities:
     event_mode: bool
     only_once: bool  # in a process
     needs_tool: bool
+
+
+@dataclass
+class Unpacked:
+    """An FMU on disk: its folder while it is unpacked, and whether it is `lost`; see `FmuModel`."""
+
+    folder: Path | None = None
+    lost: bool = False
+    owner: TemporaryFolder | None = field(default=None, repr=False)
 
 
 @dataclass
@@ -117,8 +151,16 @@ class FmuModel:
     interface: str = "CS"  # or "ME", of FMUs without Co-Simulation
     n_states: int = 0
     n_indicators: int = 0
-    lost: bool = False
-    _unpacked: TemporaryFolder | None = field(default=None, repr=False)
+    _unpacked: Unpacked = field(default_factory=Unpacked, repr=False)  # shared with `configured` ones
+
+    @property
+    def lost(self) -> bool:
+        """Whether it may not be called any more."""
+        return self._unpacked.lost
+
+    @lost.setter
+    def lost(self, lost: bool) -> None:
+        self._unpacked.lost = lost
 
     @property
     def fmi3(self) -> bool:
@@ -151,7 +193,26 @@ class FmuModel:
         except LinkworkError:
             return None
 
-    @cached_property
+    def clocks(self) -> list[Variable]:
+        """Its clocks."""
+        return [one for one in self.variables.values() if one.type == "Clock"]
+
+    def structural(self, names: Iterable[str]) -> list[Variable]:
+        """The structural parameters among variables of these names."""
+        found = (self.variables.get(name) for name in names)
+        return [one for one in found if one is not None and one.causality == "structuralParameter"]
+
+    def configured(self, values: Mapping[str, Value]) -> FmuModel:
+        """Return the same FMU with the sizes of arrays at some values of its structural parameters.
+
+        Values that are no sizes change none; checks of values report them.
+        """
+        sizes = {one.reference: size for one in self.structural(values) if (size := _size(values[one.name])) > 0}
+        if not sizes:
+            return self
+        return replace(self, variables={name: one.resized(sizes) for name, one in self.variables.items()})
+
+    @property
     def folder(self) -> Path:
         """The folder in which it is unpacked for as long as this object lives.
 
@@ -162,12 +223,15 @@ class FmuModel:
         """
         from fmpy import extract
 
+        if self._unpacked.folder is not None:
+            return self._unpacked.folder
         self._check_platform()
-        self._unpacked = TemporaryFolder("linkwork_fmu_", self._writable_folder())
+        self._unpacked.owner = TemporaryFolder("linkwork_fmu_", self._writable_folder())
         try:
-            return Path(extract(self.path, self._unpacked.path))
+            self._unpacked.folder = Path(extract(self.path, self._unpacked.owner.path))
         except Exception as problem:  # any error of zipfile, zlib or FMPy
             raise CosimError(f"the FMU {self.path} cannot be unpacked: {problem}") from problem
+        return self._unpacked.folder
 
     def _writable_folder(self) -> Path:
         """Return a folder with an ASCII path if there is one, as libraries of PythonFMU crash at others."""
@@ -217,13 +281,23 @@ def read_model(path: Path) -> FmuModel:
     if not (description.fmi2 or description.fmi3):
         raise CosimError(f"the FMU {path} is of FMI {description.version}; export it for FMI 2.0 or 3.0")
     if not {"CS", "ME"} & set(description.kinds):
-        raise CosimError(f"the FMU {path} offers no Co-Simulation and no Model Exchange; export it for one of them")
+        raise CosimError(f"the FMU {path} {_other_kind(description)}; export it for Co-Simulation or Model Exchange")
     for wrong in description.problems():
         raise _unreadable(path, wrong)
     try:
         return _model(path, description)
     except ValueError as error:  # text where a number is expected
         raise _unreadable(path, error) from error
+
+
+def _other_kind(description: Description) -> str:
+    if "SE" not in description.kinds:
+        return "offers no Co-Simulation and no Model Exchange"
+    clocks = ", ".join(repr(one.name) for one in description.variables if one.type == "Clock")
+    return (
+        "is for Scheduled Execution alone, where a scheduler of the importer runs its parts"
+        f"{f' at the ticks of the clocks {clocks}' if clocks else ''}: a run has none"
+    )
 
 
 def _unreadable(path: Path, problem: object) -> CosimError:
@@ -275,11 +349,12 @@ def _variable(description: Description, one: DescribedVariable) -> Variable:
     assert one.reference is not None
     nominal = abs(float(one.attribute("nominal") or 1.0))
     enumeration = one.given.get("declaredType", "") if one.type == "Enumeration" else ""
+    clocks = tuple(clock.name for text in one.given.get("clocks", "").split() if (clock := description.find(text)))
     return Variable(
         name=one.name,
         reference=one.reference,
         type=one.type,
-        value_type=VALUE_TYPES.get(one.type),
+        value_type=None if clocks else VALUE_TYPES.get(one.type),
         causality=one.causality,
         variability=one.variability,
         start=one.start,
@@ -292,7 +367,25 @@ def _variable(description: Description, one: DescribedVariable) -> Variable:
         enumeration=enumeration,
         items=tuple((name, int(value)) for name, value in description.items(enumeration)) if enumeration else (),
         dimensions=description.shape(one),
+        structural=tuple(_structural(size, description) for size in one.dimensions),
+        clocks=clocks,
+        interval=one.attribute("intervalVariability") or "" if one.type == "Clock" else "",
     )
+
+
+def _structural(dimension: Element, description: Description) -> int | None:
+    """The value reference of the structural parameter that gives a size; None: it is fixed."""
+    found = None if dimension.get("start") is not None else description.find(dimension.get("valueReference"))
+    return found.reference if found is not None and found.causality == "structuralParameter" else None
+
+
+def _size(value: Value) -> int:
+    """A value as the size of an array; 0: it is none."""
+    try:
+        size = float(value) if isinstance(value, int | float | str) else 0.0
+    except ValueError:
+        return 0
+    return int(size) if size.is_integer() and size > 0 else 0
 
 
 def _unit(one: Element) -> Unit:

@@ -39,6 +39,7 @@ class Call(IntEnum):
     terminate = 15
     reset = 16
     freeInstance = 17
+    configure = 18
 
 
 class Place(NamedTuple):

@@ -59,17 +59,17 @@ def apply(instance: Instance, values: Mapping[str, Value]) -> None:
         If a value does not fit its variable.
     """
     model = instance.model
+    structural = model.structural(values)
+    if structural:
+        ports = instance.ports(structural)
+        for one in ports.variables:
+            _put(instance, ports, one, values[one.name])
+        instance.configure(ports)
     for ports in (instance.inputs, instance.discrete_inputs):
         for one in ports.variables:
             if one.start is not None:
                 _put(instance, ports, one, one.start)
-    given = [model.variable(name) for name in values]
-    for one in given:
-        if one.causality == "structuralParameter":
-            raise CosimError(
-                f"FMU {model.path.name} (instance {instance.name!r}): {one.name!r} is a structural parameter, which "
-                "changes the size of the model; export the FMU for the required size"
-            )
+    given = [model.variable(name) for name in values if model.variable(name) not in structural]
     ports = instance.ports([one for one in given if one.value_type])
     for one in ports.variables:
         _put(instance, ports, one, values[one.name])

@@ -84,7 +84,7 @@ def check_inputs(system: System, models: Mapping[str, FmuModel], externals: Iter
             what = "give it in parameters" if "arameter" in variable.causality else "choose an input"
             raise CosimError(f"{where} is of causality {variable.causality}, not an input; {what}")
         if variable.value_type is None:
-            raise CosimError(f"{where} is of type {variable.type}, which is not exchanged; leave it out")
+            raise CosimError(f"{where} {variable.why_not_exchanged}; leave it out")
         if reference in connected:
             raise CosimError(f"{where} is connected to {connected[reference]!r} already; remove one of them")
 

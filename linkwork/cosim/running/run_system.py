@@ -25,7 +25,7 @@ from linkwork.cosim.running.preparation import (
 )
 from linkwork.cosim.running.runner import Run
 from linkwork.cosim.system import System, Value
-from linkwork.cosim.system.checks import check_system
+from linkwork.cosim.system.checks import check_system, configured
 
 
 @checks_keywords
@@ -101,6 +101,7 @@ def run(
     external = by_target(system, inputs or {})
     check_inputs(system, known_models, external)
     settings = plain(system.parameters(parameter_sets, parameters))
+    known_models = configured(system, known_models, settings)
     notices = check_system(system, known_models, values=settings, external=external)
     values = by_component(system, known_models, settings)
     recorded = recorded_variables(system, known_models, columns, external)

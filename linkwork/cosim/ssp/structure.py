@@ -222,6 +222,8 @@ class Structure:
 
     def _check_shape(self, element: Element, component: str, name: str, shape: tuple[int, ...]) -> None:
         variable = self.model(component).variables.get(name)
+        if variable is not None and any(by is not None for by in variable.structural):
+            return  # structural parameters, which are not known yet, give its sizes
         if variable is not None and variable.dimensions != shape:
             there = " x ".join(map(str, variable.dimensions)) or "no array"
             mine = " x ".join(map(str, shape))

@@ -54,7 +54,7 @@ def write_ssp(system: SystemDefinition, path: Path, version: str | None = None, 
         raise CosimError(f"the step must be a positive time, not {step!r} s")
     sources = _sources(system)
     models = {fmu: read_model(fmu) for fmu in sources}
-    of = {name: models[one.fmu.resolve()] for name, one in system.components.items()}
+    of = {name: models[one.fmu.resolve()].configured(one.parameters) for name, one in system.components.items()}
     used = dict(_used(system, of))
     content = Content(system, of, version or _version(used.values()), step, used)
     files: dict[str, bytes | Path] = {}

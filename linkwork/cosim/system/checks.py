@@ -52,10 +52,12 @@ def check_system(
         If something is wrong: all of it, a line each.
     """
     external = _external(system, external)
+    models = configured(system, models, system.parameters() if values is None else values)
     errors = [
+        *_clocks_of_time(system, models),
         *_wrong_connections(system, models),
         *_wrong_values(system, models, values),
-        *_unconnected(system, models, external),
+        *_unconnected(system, models, external, values or {}),
         *_used_twice(system, models),
     ]
     if errors:
@@ -129,8 +131,8 @@ def _misfits(one: Connection, source: Variable, target: Variable) -> Iterator[st
     if target.causality != "input":
         yield f"{one.target!r} is of causality {target.causality}, and only inputs can be set; {_instead(target)}"
     if source.value_type is None or target.value_type is None:
-        what, name = (source.type, one.source) if source.value_type is None else (target.type, one.target)
-        yield f"{name!r} is of type {what}, which is not exchanged"
+        wrong, name = (source, one.source) if source.value_type is None else (target, one.target)
+        yield f"{name!r} {wrong.why_not_exchanged}"
     elif not _types_fit(source, target):
         yield f"a {source.type} cannot be connected to a {target.type}; put an FMU between that converts it"
     elif not _map_fits(one, target):
@@ -193,6 +195,7 @@ def _wrong_values(system: System, models: Models, values: Mapping[str, Value] | 
 
 
 def _wrong_set(values: Mapping[str, Value], system: System, models: Models) -> Iterator[str]:
+    models = configured(system, models, values)
     for text, value in values.items():
         try:
             reference = system.reference(text)
@@ -221,13 +224,43 @@ def _reported(problem: CosimError, begin: str = "") -> str:
 # ---- the system as a whole
 
 
+def configured(system: System, models: Models, values: Mapping[str, Value]) -> dict[str, FmuModel]:
+    """Return the FMUs of the components with the sizes that structural parameters give to their arrays.
+
+    `values` are those of variables, by ``component.variable``; wrong names are ignored here.
+    """
+    own: dict[str, dict[str, Value]] = {}
+    for text, value in values.items():
+        try:
+            reference = system.reference(text)
+        except CosimError:
+            continue
+        own.setdefault(reference.component, {})[reference.variable] = value
+    return {name: model.configured(own.get(name, {})) for name, model in models.items()}
+
+
+def _clocks_of_time(system: System, models: Models) -> Iterator[str]:
+    """Clocks that an importer has to activate at times that the FMU determines; without Event Mode none can."""
+    for name in system.components:
+        model = models[name]
+        if model.interface == "CS" and not model.abilities.event_mode:
+            continue
+        for one in model.clocks():
+            if one.causality == "input" and one.interval != "triggered":
+                yield (
+                    f"FMU {model.path.name} (instance {name!r}): the importer has to activate its clock {one.name!r} "
+                    f"at times that the FMU determines (intervalVariability {one.interval or 'unknown'!r}), which a "
+                    "run does not; export it without clocks, so that it samples on its own"
+                )
+
+
 def _external(system: System, more: Iterable[str]) -> set[str]:
     more = set(more)
     through = {one.target for one in system.external_inputs if one.source in more}
     return {one.target for one in system.connections} | more | through
 
 
-def _unconnected(system: System, models: Models, external: set[str]) -> Iterator[str]:
+def _unconnected(system: System, models: Models, external: set[str], values: Mapping[str, Value]) -> Iterator[str]:
     for component in system.components.values():
         model = models[component.name]
         for name in component.required:
@@ -237,7 +270,7 @@ def _unconnected(system: System, models: Models, external: set[str]) -> Iterator
                 yield f"the input {reference!r} is required and not connected; connect it or give it as an input"
         for one in model.of_causality("input"):
             given = one.start is not None or one.name in component.parameters or one.name in component.required
-            if not given and (reference := f"{component.name}.{one.name}") not in external:
+            if not given and (reference := f"{component.name}.{one.name}") not in {*external, *values}:
                 yield (
                     f"the input {reference!r} has no start value in {model.path.name} and is not connected; "
                     "connect it or give it a value"
@@ -260,6 +293,16 @@ def _notices(system: System, models: Models, external: set[str], values: Mapping
     given = {*external, *(system.reference(text) for text in values)}
     for component in system.components.values():
         model = models[component.name]
+        if clocks := model.clocks():
+            rest = f" and {len(clocks) - FEW} more" if len(clocks) > FEW else ""
+            listed = ", ".join(one.name for one in clocks[:FEW])
+            yield (
+                f"clocks of {component.name!r} are not activated: {listed}{rest}; what belongs to them is not "
+                "computed, connected or recorded"
+            )
+        resized = [one.name for one in model.of_causality("parameter") if one.dimensions and one.start is None]
+        if void := [name for name in resized if f"{component.name}.{name}" not in given]:
+            yield f"structural parameters of {component.name!r} change the size of {', '.join(void)}: give the values"
         if model.abilities.needs_tool:
             yield f"the FMU {model.path.name} of {component.name!r} needs the tool that exported it"
         inputs = [one.name for one in model.of_causality("input")]

@@ -22,7 +22,8 @@ def misfit(component: str, value: Value, variable: Variable, fmu: str) -> Iterat
     where = f"FMU {fmu} (instance {component!r}): {variable.name!r}"
     parts = _parts(value, variable)
     if variable.value_type is None:
-        yield f"{where} is of type {variable.type}, which cannot be set"
+        why = variable.why_not_exchanged if variable.clocks else f"is of type {variable.type}, which"
+        yield f"{where} {why}{': it' if variable.clocks else ''} cannot be set"
     elif not _can_be_set(variable):
         what = f"{variable.causality}, {variable.variability}"
         yield f"{where} cannot be set, the FMU computes it ({what}); set a parameter or input"

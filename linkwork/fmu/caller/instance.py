@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, MutableSequence, Sequence
-from ctypes import byref, c_double, c_int, c_size_t, c_uint32
+from ctypes import byref, c_double, c_int, c_size_t, c_uint32, c_uint64
 from typing import Any, ClassVar, NamedTuple
 
 from linkwork.fmu.caller.library import Library
@@ -123,6 +123,14 @@ class FmuInstance(ABC):
     @abstractmethod
     def _instantiate(self, options: dict[str, Any]) -> None: ...
 
+    def enter_configuration_mode(self) -> None:
+        """Enter Configuration Mode, in which structural parameters may be set (FMI 3.0)."""
+        self.fmpy.enterConfigurationMode()
+
+    def exit_configuration_mode(self) -> None:
+        """Leave Configuration Mode (FMI 3.0)."""
+        self.fmpy.exitConfigurationMode()
+
     @abstractmethod
     def enter_initialization(self, start: float, stop: float | None, tolerance: float | None) -> None:
         """Enter Initialization Mode."""
@@ -217,6 +225,10 @@ class FmuInstance(ABC):
     def set_reals(self, references: Sequence[int], values: Sequence[float]) -> None:
         """Set variables of 64-bit floating-point numbers."""
         self._transfer(self.write, references, (c_double * len(values))(*values))
+
+    def set_size(self, reference: int, size: int) -> None:
+        """Set a structural parameter that gives the size of arrays, in Configuration Mode (FMI 3.0)."""
+        self.write([("UInt64", (c_uint32 * 1)(reference), 1, (c_uint64 * 1)(size), 1)])
 
     def _transfer(self, call: Callable[[Iterable[ValueCall]], None], references: Sequence[int], buffer: Any) -> None:
         if references:

@@ -18,8 +18,8 @@ Body = Callable[["Fmu"], Iterable[Finding]]
 
 _MODULES = (
     *("archive", "header", "names", "values", "units", "combinations", "structure", "platforms"),
-    *("life_cycle", "steps", "snapshots", "rates", "derivatives", "dependencies", "history", "capabilities", "events"),
-    *("runs", "reference", "memory"),
+    *("configuration", "life_cycle", "steps", "snapshots", "rates", "derivatives", "dependencies", "history"),
+    *("capabilities", "events", "runs", "reference", "memory"),
 )
 
 

@@ -28,6 +28,9 @@ def simulation(fmu: Fmu) -> Iterator[Finding]:
     given = fmu.description.experiment
     start, step = given["startTime"] or 0.0, step_length(fmu.description)
     stop = min(start + _STEPS * step, given["stopTime"] if given["stopTime"] is not None else start + 100 * step)
+    variables = fmu.description.variables
+    clocked = [v.name for v in variables if "clocks" in v.given]  # which cannot be read while their clocks are inactive
+    outputs = [v.name for v in variables if v.causality == "output" and v.name not in clocked and v.type != "Clock"]
     for kind in runnable(fmu, "ME", "CS"):
         instance = None
         if uncounted:
@@ -42,6 +45,7 @@ def simulation(fmu: Fmu) -> Iterator[Finding]:
             step_size=step,
             output_interval=step,
             relative_tolerance=given["tolerance"],
+            output=outputs if clocked else None,
         )
         if instance is not None:
             instance.freeInstance()

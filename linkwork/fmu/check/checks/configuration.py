@@ -1,0 +1,98 @@
+"""Structural parameters, which Configuration Mode alone may change, and clocks, which checks do not activate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from linkwork.fmu.check.fmu import Fmu
+from linkwork.fmu.check.instance import Instance, runnable, running
+from linkwork.fmu.check.registry import check
+from linkwork.fmu.check.report import Finding, NotApplicable, error, note, warning
+from linkwork.fmu.description import Description, Variable, as_integer
+
+_FEW = 5  # clocks in a finding
+
+
+@check(
+    "configuration", "Configuration Mode changes sizes of arrays, and the instance can be initialised with them",
+    dynamic=True,
+)  # fmt: skip
+def configuration(fmu: Fmu) -> Iterator[Finding]:
+    """Pass through Configuration Mode; then change all sizes by one, and initialise."""
+    one = fmu.description
+    if not any(v.causality == "structuralParameter" for v in one.variables):
+        raise NotApplicable("no structural parameters")
+    sizes = _other_sizes(one)
+    for kind in runnable(fmu, "ME", "CS"):
+        with running(fmu, kind, started=False) as instance:
+            _configure(instance, {})
+            instance.enter()
+            instance.start()
+        if sizes:
+            with running(fmu, kind, started=False) as instance:
+                yield from _resized(instance, sizes)
+
+
+def _other_sizes(one: Description) -> dict[int, int]:
+    """By value reference another size that is allowed, of each structural parameter that gives sizes."""
+    referred = (one.find(size.get("valueReference")) for v in one.variables for size in v.dimensions)
+    found = {}
+    for by in referred:
+        start = as_integer(by.start) if by is not None and by.causality == "structuralParameter" else None
+        if by is None or start is None or by.reference is None:
+            continue
+        low, high = max(by.number("min") or 1, 1), by.number("max")
+        if high is None or start + 1 <= high:
+            found[by.reference] = start + 1
+        elif start - 1 >= low:
+            found[by.reference] = start - 1
+    return found
+
+
+def _configure(instance: Instance, sizes: dict[int, int]) -> None:
+    instance.fmu.enter_configuration_mode()
+    for reference, size in sizes.items():
+        instance.fmu.set_size(reference, size)
+    instance.fmu.exit_configuration_mode()
+
+
+def _resized(instance: Instance, sizes: dict[int, int]) -> Iterator[Finding]:
+    """Start values of arrays are void then: give values to what has some."""
+    one = instance.description
+    _configure(instance, sizes)
+    changed = [v for v in one.variables if v.real and one.size(v) != one.size(v, sizes)]
+    for v in changed:
+        if v.start is not None and v.causality in ("parameter", "input") and v.reference is not None:
+            instance.fmu.set_reals([v.reference], _padded(v, one.size(v, sizes)))
+    instance.n = sum(one.size(state, sizes) for state in one.states)
+    instance.enter()
+    instance.start()
+    if instance.kind == "ME" and (count := instance.fmu.counts()[0]) != instance.n:
+        yield error(f"ME: with other sizes the library has {count} continuous states, and the variables {instance.n}")
+    for v in changed:
+        if v.reference is not None:
+            instance.fmu.reals([v.reference], one.size(v, sizes))
+
+
+def _padded(variable: Variable, size: int) -> list[float]:
+    values = [float(text) for text in (variable.start or "0").split()]
+    return (values + values[-1:] * size)[:size]
+
+
+@check("clocks", "clocks are for Event Mode, and nothing else is needed of them here")
+def clocks(fmu: Fmu) -> Iterator[Finding]:
+    """State what is not checked."""
+    one = fmu.description
+    found = [v.name for v in one.variables if v.type == "Clock"]
+    if not found:
+        raise NotApplicable("no clocks")
+    listed = ", ".join(found[:_FEW]) + (f" and {len(found) - _FEW} more" if len(found) > _FEW else "")
+    if not {"ME", "CS"} & set(one.kinds):
+        yield note(f"Scheduled Execution is not run: what happens at the ticks of {listed} is not checked")
+        return
+    yield note(f"{listed}: the checks activate no clocks, and leave out what belongs to them")
+    if "CS" in one.kinds and not one.able("CS", "hasEventMode"):
+        yield warning(
+            f"{listed}: in Co-Simulation clocks need Event Mode, which it does not declare: no importer can activate "
+            "them; declare hasEventMode"
+        )
