@@ -1,5 +1,6 @@
 """FMUs whose continuous states are independent coordinates and speeds alone."""
 
+import re
 from ctypes import c_double
 
 import numpy as np
@@ -249,3 +250,42 @@ def test_fmpy(bars, needs, kind):
     exact = lw.simulate(bars.system, t_end=1.0, solver="DOP853", rtol=1e-12, t_eval=result["time"])
     for name in names:
         assert np.abs(result[name] - exact[name]).max() < 1e-6
+
+
+def rod_between(second: lw.Spherical | lw.Universal) -> lw.Mechanism:
+    """A crank, a rod and a rocker in space; the rod is in a ball on the crank, and in another joint on the rocker."""
+    mech = lw.Mechanism("rod_between")
+    ends = np.array([[0.0, 0.0, 0.2], [0.6, 0.3, 0.4]])
+    bodies = {"crank": (np.zeros(3), ends[0]), "rod": ends, "rocker": (np.array([0.6, 0.3, 0.0]), ends[1])}
+    for name, (start, end) in bodies.items():
+        middle = (end - start) / 2
+        # thick enough for a full model that turns about the rod's line
+        mech.add_body(name, mass=1.0, com=tuple(middle), inertia=0.02 * np.eye(3), origin=tuple(start))
+    mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "crank", at=(0, 0, 0))
+    mech.add_joint("B", lw.Spherical(), "crank", "rod", at=tuple(ends[0]))
+    mech.add_joint("D", lw.Revolute((1, 0, 0)), "ground", "rocker", at=(0.6, 0.3, 0))
+    mech.add_joint("C", second, "rod", "rocker", at=tuple(ends[1]))
+    mech.start(u={"A": 1.0})
+    return mech
+
+
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+def test_a_rod_between_balls_is_refused_and_with_a_universal_joint_is_not(version, tmp_path, needs):
+    """Its turn about its line is one independent speed of a quaternion; nothing is written."""
+    fmpy = needs("fmpy")
+    path = tmp_path / "a.fmu"
+    text = "joint '[BC]' turn by a quaternion, .*use states=\"full\", or take fewer axes .*a Universal at one end"
+    for wanted in (None, ["A"]):
+        with pytest.raises(lw.LinkworkError) as refusal:
+            lw.export_fmu(rod_between(lw.Spherical()), path, version, states="minimal", independents=wanted)
+        assert re.search(text if wanted is None else "2 degrees of freedom", str(refusal.value)), refusal.value
+        assert not path.exists()
+    mech = rod_between(lw.Universal((1, 0, 0), (0, 0, 1)))
+    options = {"fmi_type": "ModelExchange", "stop_time": 0.2, "output_interval": 0.1, "relative_tolerance": 1e-9}
+    runs = []
+    for states in ("minimal", "full"):
+        lw.export_fmu(mech, tmp_path / f"{states}.fmu", version, ["A.q", "D.q"], states=states, reference=False)
+        runs.append(fmpy.simulate_fmu(str(tmp_path / f"{states}.fmu"), record_events=False, **options))
+    assert fmpy.read_model_description(str(tmp_path / "minimal.fmu")).numberOfContinuousStates == 2
+    assert runs[0]["D.q"] == pytest.approx(np.asarray(runs[1]["D.q"]), abs=1e-5)
+    assert np.ptp(runs[0]["D.q"]) > 0.05
