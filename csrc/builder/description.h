@@ -101,11 +101,12 @@ typedef struct measure_part {
 
 typedef struct transition_part {
   const char *name;
-  int32_t action, trigger;                    /* lw_action, lw_trigger; NO_TRIGGER until one is given */
-  int32_t joint, pin, body;                   /* what it acts on; -1: nothing of that kind */
-  int32_t directions, bounds;                 /* as in lw_transition */
-  int32_t crossing_joint, element, direction; /* crossing_joint -1: the distance of two bodies crosses */
-  int32_t watched[2];                         /* these bodies, and a point of each */
+  int32_t action, trigger;          /* lw_action, lw_trigger; NO_TRIGGER until one is given */
+  int32_t joint, pin, body;         /* what it acts on; -1: nothing of that kind */
+  int32_t directions, bounds;       /* as in lw_transition */
+  int32_t quantity, crossing_joint; /* lw_quantity that crosses, -1 none; its joint, -1 for a distance */
+  int32_t element, direction;       /* of the joint's coordinates or speeds */
+  int32_t watched[2];               /* bodies of a distance, and a point of each */
   double watched_point[2][3];
   double value[2], restitution; /* value: the field transition_value */
   double point[3], impulse[6];  /* of an impulse: force, then torque */

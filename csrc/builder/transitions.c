@@ -15,7 +15,13 @@ static lw_status add(lw_builder *b, transition_part made) {
 }
 
 static transition_part blank(lw_action action, const char *name) {
-  return (transition_part){.name = name ? name : "", .action = action, .joint = -1, .pin = -1, .body = -1};
+  return (transition_part){.name = name ? name : "",
+                           .action = action,
+                           .joint = -1,
+                           .pin = -1,
+                           .body = -1,
+                           .quantity = -1,
+                           .crossing_joint = -1};
 }
 
 static lw_status lock_or_unlock(lw_builder *b, lw_action action, const char *name, const char *joint,
@@ -141,24 +147,44 @@ lw_status lw_builder_on_command(lw_builder *b, const char *transition) {
   return set_trigger(b, transition, LW_COMMAND, 0.0, &t);
 }
 
-lw_status lw_builder_at_crossing(lw_builder *b, const char *transition, const char *joint, int32_t element,
-                                 double value, int32_t direction) {
+static lw_status set_crossing(lw_builder *b, const char *name, lw_quantity quantity, double value, int32_t direction,
+                              transition_part **found) {
+  const lw_status e = set_trigger(b, name, LW_ZERO_CROSSING, value, found);
+  if (e) return e;
+  (*found)->quantity = quantity, (*found)->direction = (direction > 0) - (direction < 0);
+  return LW_OK;
+}
+
+static lw_status cross_in_joint(lw_builder *b, const char *transition, lw_quantity quantity, const char *joint,
+                                int32_t element, double value, int32_t direction) {
   transition_part *t;
   int32_t watched;
   lw_status e = lw_find_joint(b, "transition", transition ? transition : "", joint, &watched);
   if (e) return e;
   const lw_joint_size *size = &lw_joint_sizes[b->joint[watched].type];
   const int32_t plain = size->q == size->u ? size->q : size->q - 4; /* the rest is a quaternion */
-  if (element < 0 || element >= plain)
-    return lw_refuse(b, LW_ERROR_USAGE, "transition '%s': joint '%s' (%s) has no angle or displacement %d", transition,
-                     joint, lw_joint_type_name(b->joint[watched].type), (int)element);
-  if ((e = set_trigger(b, transition, LW_ZERO_CROSSING, value, &t))) return e;
-  t->crossing_joint = watched, t->element = element, t->direction = (direction > 0) - (direction < 0);
+  if (element < 0 || element >= (quantity == LW_SPEED ? size->u : plain))
+    return lw_refuse(b, LW_ERROR_USAGE, "transition '%s': joint '%s' (%s) has no %s %d", transition, joint,
+                     lw_joint_type_name(b->joint[watched].type),
+                     quantity == LW_SPEED ? "speed" : "angle or displacement", (int)element);
+  if ((e = set_crossing(b, transition, quantity, value, direction, &t))) return e;
+  t->crossing_joint = watched, t->element = element;
   return LW_OK;
 }
 
-lw_status lw_builder_at_distance(lw_builder *b, const char *transition, const char *first, const double from[3],
-                                 const char *second, const double to[3], double value, int32_t direction) {
+lw_status lw_builder_at_crossing(lw_builder *b, const char *transition, const char *joint, int32_t element,
+                                 double value, int32_t direction) {
+  return cross_in_joint(b, transition, LW_COORDINATE, joint, element, value, direction);
+}
+
+lw_status lw_builder_at_speed(lw_builder *b, const char *transition, const char *joint, int32_t element, double value,
+                              int32_t direction) {
+  return cross_in_joint(b, transition, LW_SPEED, joint, element, value, direction);
+}
+
+static lw_status cross_between(lw_builder *b, const char *transition, lw_quantity quantity, const char *first,
+                               const double from[3], const char *second, const double to[3], double value,
+                               int32_t direction) {
   transition_part *t;
   int32_t body[2];
   lw_status e;
@@ -166,15 +192,25 @@ lw_status lw_builder_at_distance(lw_builder *b, const char *transition, const ch
   if ((e = lw_find_body(b, "transition", shown, first, &body[0])) ||
       (e = lw_find_body(b, "transition", shown, second, &body[1])))
     return e;
-  if (body[0] == body[1] || !(value > 0.0) || !lw_all_finite(from, 3) || !lw_all_finite(to, 3))
-    return lw_refuse(b, LW_ERROR_PARAMETER,
-                     "transition '%s': give points of two bodies, and a distance above zero that they cross", shown);
-  if ((e = set_trigger(b, transition, LW_ZERO_CROSSING, value, &t))) return e;
-  t->crossing_joint = -1, t->direction = (direction > 0) - (direction < 0);
+  if (body[0] == body[1] || (quantity == LW_DISTANCE && !(value > 0.0)) || !lw_all_finite(from, 3) ||
+      !lw_all_finite(to, 3))
+    return lw_refuse(b, LW_ERROR_PARAMETER, "transition '%s': give points of two bodies, and a%s that they cross",
+                     shown, quantity == LW_DISTANCE ? " distance above zero" : " rate of their distance");
+  if ((e = set_crossing(b, transition, quantity, value, direction, &t))) return e;
   memcpy(t->watched, body, sizeof body);
   memcpy(t->watched_point[0], from, sizeof t->watched_point[0]);
   memcpy(t->watched_point[1], to, sizeof t->watched_point[1]);
   return LW_OK;
+}
+
+lw_status lw_builder_at_distance(lw_builder *b, const char *transition, const char *first, const double from[3],
+                                 const char *second, const double to[3], double value, int32_t direction) {
+  return cross_between(b, transition, LW_DISTANCE, first, from, second, to, value, direction);
+}
+
+lw_status lw_builder_at_distance_rate(lw_builder *b, const char *transition, const char *first, const double from[3],
+                                      const char *second, const double to[3], double value, int32_t direction) {
+  return cross_between(b, transition, LW_DISTANCE_RATE, first, from, second, to, value, direction);
 }
 
 /* ---- whole mechanisms ---- */
@@ -194,7 +230,7 @@ static int undoes(const transition_part *a, const transition_part *c) {
 }
 
 static int same_watched(const transition_part *a, const transition_part *c) {
-  if (a->crossing_joint != c->crossing_joint) return 0;
+  if (a->quantity != c->quantity || a->crossing_joint != c->crossing_joint) return 0;
   if (a->crossing_joint >= 0) return a->element == c->element;
   for (int swap = 0; swap < 2; swap++) {
     int same = 1;

@@ -116,25 +116,34 @@ static void put_terms_and_forces(const plan *p, const topology *t, model_bytes *
   put_integers(out, p->variants.removable_joint, p->variants.removable_joints);
 }
 
+static int is_of_points(const transition_part *t) {
+  return t->quantity == LW_DISTANCE || t->quantity == LW_DISTANCE_RATE;
+}
+
+static int32_t number_of_quantity(const plan *p, const transition_part *t) {
+  if (t->quantity < 0 || is_of_points(t)) return -1;
+  return (t->quantity == LW_SPEED ? p->at.u : p->at.q)[t->crossing_joint] + t->element;
+}
+
 static void put_transitions(const plan *p, model_bytes *out) {
   const lw_builder *b = p->builder;
   const int32_t first_pin = b->joints - b->pins;
   for (int32_t k = 0; k < b->transitions; k++) {
     const transition_part *t = &b->transition[k];
-    const int crosses = t->trigger == LW_ZERO_CROSSING, apart = crosses && t->crossing_joint < 0;
     const int32_t subject = t->pin >= 0 ? first_pin + t->pin : t->joint >= 0 ? t->joint : t->body;
-    const int32_t row[11] = {t->action,
+    const int32_t row[12] = {t->action,
                              subject,
                              t->directions,
                              t->bounds,
                              t->trigger,
-                             crosses && !apart ? p->at.q[t->crossing_joint] + t->element : -1,
-                             apart ? t->watched[0] : -1,
-                             apart ? t->watched[1] : -1,
-                             crosses ? t->direction : 0,
+                             t->quantity,
+                             number_of_quantity(p, t),
+                             is_of_points(t) ? t->watched[0] : -1,
+                             is_of_points(t) ? t->watched[1] : -1,
+                             t->direction,
                              lw_is_undone(b, t),
                              t->action == LW_PIN ? b->pin[t->pin].captured : 0};
-    put_integers(out, row, 11);
+    put_integers(out, row, 12);
   }
 }
 
@@ -232,13 +241,8 @@ PUT_EACH(axis_in_body, points, b->point[k].axis, 3)
 
 PUT_EACH(transition_value, transitions, b->transition[k].value, 2)
 PUT_EACH(restitution, transitions, &b->transition[k].restitution, 1)
-PUT(transition_points) {
-  for (int32_t k = 0; k < p->builder->transitions; k++) {
-    const transition_part *t = &p->builder->transition[k];
-    if (t->action != LW_IMPULSE) put_numbers(out, t->watched_point[0], 6);
-    else put_numbers(out, t->point, 3), put_zeros(out, 3);
-  }
-}
+PUT_EACH(transition_points, transitions, b->transition[k].watched_point[0], 6)
+PUT_EACH(impulse_point, transitions, b->transition[k].point, 3)
 PUT_EACH(impulse_start, transitions, b->transition[k].impulse, 6)
 
 PUT(correction_gain) {

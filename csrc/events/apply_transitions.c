@@ -134,6 +134,7 @@ static lw_status handle_due_transitions(lw_state *s, int32_t *changed) {
   if (!asked.speeds_jump) return asked.contacts_change ? lw_update_contacts(s) : LW_OK;
   if (asked.closed && (e = lw_check_pin_gaps(s))) return e;
   if ((e = lw_apply_impacts(s)) || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
+  lw_shift_speed_crossings(s);
   x[at->energy_lost] += kinetic - x[at->energy_kinetic];
   lw_step_accepted(s);
   *changed = 1;

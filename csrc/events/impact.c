@@ -32,7 +32,7 @@ static void add_applied_impulse(lw_state *s, int32_t i) {
   const lw_offsets *at = &s->model->at;
   const double *x = lw_reals(s), *impulse = x + at->impulse + 6 * i;
   const int32_t body = transition_of(s, i)->joint;
-  const double *point = x + at->transition_points + 6 * i, *com = x + at->body_com + 3 * body;
+  const double *point = x + at->impulse_point + 3 * i, *com = x + at->body_com + 3 * body;
   const double *Q = x + at->body_orientation + 4 * body;
   double *push = s->events->applied_impulse + 6 * body, c[3], arm[3];
   for (int k = 0; k < 3; k++) c[k] = point[k] - com[k];
@@ -105,6 +105,15 @@ static void apply_velocity_jump(lw_state *s) {
   lw_state_changed(s, LW_STAGE_CONSTANTS);
 }
 
+/* The speeds nearest to the present ones, in the metric of the masses, that satisfy all constraints. */
+static lw_status project_speeds(lw_state *s) {
+  clear_constraints(s);
+  clear_applied_impulses(s);
+  const lw_status e = solve_velocity_jump(s);
+  if (e == LW_OK) apply_velocity_jump(s);
+  return e;
+}
+
 /* ---- dead points ---- */
 
 #define SECOND_ORDER 1e-4 /* second derivative of a constraint, as part of the speed squared: the motion violates it */
@@ -149,11 +158,7 @@ static lw_status take_neighbours_speeds(lw_state *s) {
     x[m->at.impulse_torque + k] += r->neighbour[speeds + 3 * joints + k];
   }
   lw_state_changed(s, LW_STAGE_CONSTANTS);
-  clear_constraints(s);
-  clear_applied_impulses(s);
-  const lw_status e = solve_velocity_jump(s);
-  if (e == LW_OK) apply_velocity_jump(s);
-  return e;
+  return project_speeds(s);
 }
 
 /* Speeds that satisfy the rates of all constraints may violate their second derivatives, and where loops are open by a
@@ -553,11 +558,7 @@ static lw_status stop_bounces(lw_state *s, int32_t active) {
   for (int32_t k = 0; k < active; k++) moving |= r->speed_before[r->contact[r->active[k]].u] != 0.0;
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   if (!moving) return LW_OK;
-  clear_constraints(s);
-  clear_applied_impulses(s);
-  const lw_status e = solve_velocity_jump(s);
-  if (e == LW_OK) apply_velocity_jump(s);
-  return e;
+  return project_speeds(s);
 }
 
 /* The loads that select the stops and those of the locks differ by rounding and by the feedback on loops: a lock that

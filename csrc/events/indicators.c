@@ -8,12 +8,70 @@ static double value_of(const lw_state *s, int32_t i, int which) {
   return lw_reals(s)[s->base->at.transition_value + 2 * i + which];
 }
 
+/* ---- rates of monitored quantities; they need the stage that stage_of() gives ---- */
+
+/* Only free tree joints have coordinates that are not integrals of a speed. */
+static double coordinate_rate(const indicator_view *w, int32_t q) {
+  const lw_model *m = w->s->model;
+  const int32_t u = lw_speed_of_coordinate(m, q);
+  return u >= 0 ? speed_at(w, u) : q < m->size.nq ? w->x[m->at.qdot + q] : 0.0;
+}
+
+/* With d and v from the first point to the second: l'' = (v.v + d.d'' - l'^2) / l. */
+static double distance_acceleration(lw_state *s, int32_t i) {
+  const lw_transition *x = transition_of(s, i);
+  const indicator_view w = current_view(s);
+  const double *ends = lw_reals(s) + s->model->at.transition_points + 6 * i;
+  const quantity distance = distance_between_points(&w, i);
+  double p[2][3], v[2][3], a[2][6], sum = -distance.rate * distance.rate;
+  for (int end = 0; end < 2; end++) {
+    point_motion(&w, x->body[end], ends + 3 * end, p[end], v[end]);
+    if (lw_body_acceleration(s, x->body[end], ends + 3 * end, a[end])) return 0.0;
+  }
+  for (int k = 0; k < 3; k++) {
+    const double speed = v[1][k] - v[0][k];
+    sum += speed * speed + (p[1][k] - p[0][k]) * (a[1][3 + k] - a[0][3 + k]);
+  }
+  return distance.value > 0.0 ? sum / distance.value : 0.0;
+}
+
+static double monitored_rate(lw_state *s, int32_t i) {
+  const lw_transition *x = transition_of(s, i);
+  const indicator_view w = current_view(s);
+  switch ((lw_quantity)x->quantity) {
+    case LW_COORDINATE: return coordinate_rate(&w, x->number);
+    case LW_SPEED: return lw_reals(s)[s->model->at.acceleration + x->number];
+    case LW_DISTANCE: return distance_between_points(&w, i).rate;
+    case LW_DISTANCE_RATE: return distance_acceleration(s, i);
+    case LW_QUANTITIES: break;
+  }
+  return 0.0;
+}
+
+/* Where a quantity starts at its value: the first of its derivatives, of two, that is not zero. */
+static double initial_trend(lw_state *s, int32_t i) {
+  const double rate = monitored_rate(s, i);
+  const int32_t q = transition_of(s, i)->number;
+  if (rate != 0.0 || lw_evaluate(s, LW_STAGE_OUTPUTS)) return rate;
+  switch ((lw_quantity)transition_of(s, i)->quantity) {
+    case LW_COORDINATE: {
+      const int32_t u = lw_speed_of_coordinate(s->model, q);
+      return u < 0 ? 0.0 : lw_reals(s)[s->model->at.acceleration + u];
+    }
+    case LW_DISTANCE: return distance_acceleration(s, i);
+    case LW_SPEED:
+    case LW_DISTANCE_RATE:
+    case LW_QUANTITIES: break;
+  }
+  return 0.0;
+}
+
 double lw_stop_gap(const lw_state *s, int32_t i, int bound) {
   const indicator_view w = current_view(s);
   return stop_gap(&w, i, bound);
 }
 
-int lw_trigger_distance(const lw_state *s, int32_t i, double *distance, double *rate) {
+int lw_trigger_distance(lw_state *s, int32_t i, double *distance, double *rate) {
   const lw_transition *x = transition_of(s, i);
   const indicator_view w = current_view(s);
   if (x->action == LW_STOP) {
@@ -22,10 +80,10 @@ int lw_trigger_distance(const lw_state *s, int32_t i, double *distance, double *
     *rate = (upper ? -1.0 : 1.0) * speed_at(&w, lw_stopped_speed(s->model, x));
     return 1;
   }
-  if (x->trigger != LW_ZERO_CROSSING || x->action == LW_IMPULSE) return 0;
-  const quantity watched = monitored_quantity(&w, i);
-  *distance = watched.value - value_of(s, i, 0);
-  *rate = watched.rate;
+  const int is_length = x->quantity == LW_COORDINATE || x->quantity == LW_DISTANCE;
+  if (x->trigger != LW_ZERO_CROSSING || x->action == LW_IMPULSE || !is_length) return 0;
+  *distance = monitored_value(&w, i) - value_of(s, i, 0);
+  *rate = monitored_rate(s, i);
   return 1;
 }
 
@@ -34,24 +92,43 @@ double lw_contact_indicator(const lw_state *s, int32_t i) {
   return contact_force(&w, i) + MIN_CONTACT_FORCE;
 }
 
-/* Coordinates of tree joints are states, and so are most of their rates; other quantities are outputs. */
-static int needs_outputs(const lw_state *s, int32_t i) {
-  const lw_transition *x = transition_of(s, i);
-  const lw_model *m = s->base;
-  if (x->action == LW_STOP) return lw_stopped_speed(m, x) >= m->size.nu || lw_memory_of(s, i)->event_sign != 0.0;
-  if (x->trigger != LW_ZERO_CROSSING) return 0;
-  return x->quantity < 0 || x->quantity >= m->size.nq || lw_speed_of_coordinate(m, x->quantity) < 0;
+/* Coordinates and speeds of tree joints are states, and so are most rates of the coordinates; other quantities are
+ * outputs. */
+static lw_stage stage_of_quantity(const lw_model *m, const lw_transition *x, int with_rates) {
+  switch ((lw_quantity)x->quantity) {
+    case LW_COORDINATE:
+      return x->number >= m->size.nq || lw_speed_of_coordinate(m, x->number) < 0 ? LW_STAGE_OUTPUTS : LW_STAGE_NONE;
+    case LW_SPEED:
+      return x->number >= m->size.nu ? LW_STAGE_OUTPUTS : with_rates ? LW_STAGE_ACCELERATIONS : LW_STAGE_NONE;
+    case LW_DISTANCE:
+    case LW_DISTANCE_RATE:
+    case LW_QUANTITIES: break;
+  }
+  return LW_STAGE_OUTPUTS;
 }
 
-static lw_stage required_stage(const lw_state *s) {
-  for (int32_t i = 0; i < s->base->size.transitions; i++)
-    if (needs_outputs(s, i)) return LW_STAGE_OUTPUTS;
-  return LW_STAGE_NONE;
+static lw_stage stage_of(const lw_state *s, int32_t i, int with_rates) {
+  const lw_transition *x = transition_of(s, i);
+  const lw_model *m = s->base;
+  if (x->trigger == LW_ZERO_CROSSING) return stage_of_quantity(m, x, with_rates);
+  if (x->action != LW_STOP) return LW_STAGE_NONE;
+  return lw_stopped_speed(m, x) >= m->size.nu || lw_memory_of(s, i)->event_sign != 0.0 ? LW_STAGE_OUTPUTS
+                                                                                       : LW_STAGE_NONE;
+}
+
+/* Of the indicators; `with_rates`: of what decides whether a transition is due as well. */
+static lw_stage required_stage(const lw_state *s, int with_rates) {
+  lw_stage required = LW_STAGE_NONE;
+  for (int32_t i = 0; i < s->base->size.transitions && required < LW_STAGE_OUTPUTS; i++) {
+    const lw_stage stage = stage_of(s, i, with_rates);
+    required = stage > required ? stage : required;
+  }
+  return required;
 }
 
 lw_status lw_event_indicators(lw_state *s, double *indicators) {
   if (!s) return LW_ERROR_USAGE;
-  const lw_status e = lw_evaluate(s, required_stage(s));
+  const lw_status e = lw_evaluate(s, required_stage(s, 0));
   if (e) return e;
   const indicator_view w = current_view(s);
   for (int32_t i = 0; i < s->base->size.transitions; i++)
@@ -90,7 +167,7 @@ static lw_status check_stop(lw_state *s, int32_t i) {
 }
 
 lw_status lw_initialize_event_signs(lw_state *s) {
-  lw_status e = lw_evaluate(s, required_stage(s));
+  lw_status e = lw_evaluate(s, required_stage(s, 1));
   for (int32_t i = 0; !e && i < s->base->size.transitions; i++)
     if (transition_of(s, i)->action == LW_STOP) e = check_stop(s, i);
   if (e) return e;
@@ -98,11 +175,35 @@ lw_status lw_initialize_event_signs(lw_state *s) {
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     lw_transition_memory *memory = lw_memory_of(s, i);
     if (transition_of(s, i)->trigger != LW_ZERO_CROSSING || memory->event_sign != 0.0) continue;
-    const quantity x = monitored_quantity(&w, i);
-    const double off = x.value - value_of(s, i, 0);
-    memory->event_sign = off > 0.0 || (off == 0.0 && x.rate > 0.0) ? 1.0 : -1.0;
+    const double at = value_of(s, i, 0), off = monitored_value(&w, i) - at;
+    const int is_at_value = fabs(off) <= 0.5 * lw_zero_tolerance(at);
+    memory->event_sign = (is_at_value ? initial_trend(s, i) : off) > 0.0 ? 1.0 : -1.0;
   }
   return LW_OK;
+}
+
+/* ---- after an impact ---- */
+
+#define LEAST_CORRECTION 1e-9 /* of the fastest speed */
+
+static double fastest_speed(const lw_state *s) {
+  const lw_model *m = s->model;
+  double most = 0.0;
+  for (int32_t u = 0; u < m->size.nu + m->size.nu_cut; u++) most = fmax(most, fabs(lw_speed_value(s, u)));
+  return most;
+}
+
+void lw_shift_speed_crossings(lw_state *s) {
+  const indicator_view w = current_view(s);
+  const double *tolerance = lw_reals(s) + s->model->at.watch_tolerance;
+  const double correction = fmax(LEAST_CORRECTION, tolerance[0]) * fastest_speed(s) + tolerance[1];
+  for (int32_t i = 0; i < s->base->size.transitions; i++) {
+    const lw_transition *x = transition_of(s, i);
+    if (x->trigger != LW_ZERO_CROSSING || (x->quantity != LW_SPEED && x->quantity != LW_DISTANCE_RATE)) continue;
+    lw_transition_memory *memory = lw_memory_of(s, i);
+    const double off = monitored_value(&w, i) - value_of(s, i, 0);
+    memory->shift[0] = memory->event_sign * off < 0.0 && fabs(off) <= correction ? off : 0.0;
+  }
 }
 
 /* ---- due transitions ---- */
@@ -114,8 +215,9 @@ static int has_crossed(quantity x, double tolerance) {
 
 static int32_t check_crossing_trigger(lw_state *s, int32_t i) {
   const indicator_view w = current_view(s);
-  if (!has_crossed(crossing_quantity(&w, i), lw_zero_tolerance(value_of(s, i, 0)))) return 0;
   lw_transition_memory *memory = lw_memory_of(s, i);
+  const quantity z = {crossing_indicator(&w, i), memory->event_sign * monitored_rate(s, i)};
+  if (!has_crossed(z, lw_zero_tolerance(value_of(s, i, 0)))) return 0;
   const int32_t direction = transition_of(s, i)->direction;
   memory->event_sign = -memory->event_sign;
   return direction == 0 || direction == memory->event_sign ? LW_DO : 0;
@@ -153,7 +255,7 @@ static int32_t check_time_trigger(const lw_state *s, int32_t i) {
 
 int32_t lw_find_due_transitions(lw_state *s) {
   int32_t count = 0;
-  if (lw_evaluate(s, required_stage(s))) return -1;
+  if (lw_evaluate(s, required_stage(s, 1))) return -1;
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     const lw_transition *x = transition_of(s, i);
     int32_t due = 0;

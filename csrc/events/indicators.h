@@ -14,8 +14,11 @@ int32_t lw_find_due_transitions(lw_state *s);
 /* Distance of a coordinate from a bound of a stop, positive within the range. bound 0: lower, 1: upper. */
 double lw_stop_gap(const lw_state *s, int32_t transition, int bound);
 /* Distance of what a transition watches from its bound or value, and the rate of that: the nearer bound of a stop.
- * Returns 0 if it watches no joint. Needs outputs. */
-int lw_trigger_distance(const lw_state *s, int32_t transition, double *distance, double *rate);
+ * Returns 0 if it watches no coordinate or distance. Needs outputs. */
+int lw_trigger_distance(lw_state *s, int32_t transition, double *distance, double *rate);
+/* After an impact, which also takes away what speeds had left the constraints by: a speed that this moves across the value
+ * at which it triggers has not crossed it, and does so from where it is. Needs outputs. */
+void lw_shift_speed_crossings(lw_state *s);
 /* The event indicator of the stop on which a joint rests: negative where its lock pulls. Needs outputs. */
 double lw_contact_indicator(const lw_state *s, int32_t transition);
 /* Initialises the signs of the event functions that are not yet known, and checks the bounds of stops against the

@@ -40,8 +40,15 @@ static int is_trigger(const lw_model *m, const lw_transition *x) {
   if (!lw_within(x->trigger, 0, LW_TRIGGERS) || (x->trigger == LW_NO_TRIGGER && x->action != LW_STOP)) return 0;
   if (x->trigger != LW_ZERO_CROSSING) return 1;
   if (!lw_within(x->direction, -1, 2)) return 0;
-  if (x->quantity >= 0) return lw_within(x->quantity, 0, m->size.nq + m->size.nq_cut);
-  return lw_within(x->body[0], -1, m->size.bodies) && lw_within(x->body[1], -1, m->size.bodies);
+  switch ((lw_quantity)x->quantity) {
+    case LW_COORDINATE: return lw_within(x->number, 0, m->size.nq + m->size.nq_cut);
+    case LW_SPEED: return lw_within(x->number, 0, m->size.nu + m->size.nu_cut);
+    case LW_DISTANCE:
+    case LW_DISTANCE_RATE:
+      return lw_within(x->body[0], -1, m->size.bodies) && lw_within(x->body[1], -1, m->size.bodies);
+    case LW_QUANTITIES: break;
+  }
+  return 0;
 }
 
 lw_status lw_read_transition(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
@@ -52,12 +59,13 @@ lw_status lw_read_transition(reader *r, lw_model *m, table_cursor *at, const int
                        .bounds = v[3],
                        .trigger = v[4],
                        .quantity = v[5],
-                       .body = {v[6], v[7]},
-                       .direction = v[8],
-                       .undone = v[9] != 0,
+                       .number = v[6],
+                       .body = {v[7], v[8]},
+                       .direction = v[9],
+                       .undone = v[10] != 0,
                        .indicator = m->size.event_indicators};
-  if (!is_action(m, x) || !is_trigger(m, x) || !lw_within(v[10], 0, 3)) return lw_row_error(r, "transition", at->row);
-  if (x->action == LW_PIN) m->joint[x->joint].captured = v[10];
+  if (!is_action(m, x) || !is_trigger(m, x) || !lw_within(v[11], 0, 3)) return lw_row_error(r, "transition", at->row);
+  if (x->action == LW_PIN) m->joint[x->joint].captured = v[11];
   if (x->action == LW_STOP) m->size.event_indicators += (x->bounds & 1) + (x->bounds >> 1);
   if (x->trigger == LW_ZERO_CROSSING) m->size.event_indicators++;
   return LW_OK;

@@ -308,10 +308,16 @@ LW_API lw_status lw_builder_at_time(lw_builder *builder, const char *transition,
 /* Where a coordinate crosses a value. `direction`: +1 rising, -1 falling, 0 both. */
 LW_API lw_status lw_builder_at_crossing(lw_builder *builder, const char *transition, const char *joint, int32_t element,
                                         double value, int32_t direction);
-/* Where the distance of points of two bodies does. */
+/* Where a speed of a joint does. */
+LW_API lw_status lw_builder_at_speed(lw_builder *builder, const char *transition, const char *joint, int32_t element,
+                                     double value, int32_t direction);
+/* Where the distance of points of two bodies does, or its rate. */
 LW_API lw_status lw_builder_at_distance(lw_builder *builder, const char *transition, const char *first,
                                         const double first_point[3], const char *second, const double second_point[3],
                                         double value, int32_t direction);
+LW_API lw_status lw_builder_at_distance_rate(lw_builder *builder, const char *transition, const char *first,
+                                             const double first_point[3], const char *second,
+                                             const double second_point[3], double value, int32_t direction);
 /* Where the input `command` becomes 1. Its end undoes a lock or pin that nothing else undoes. */
 LW_API lw_status lw_builder_on_command(lw_builder *builder, const char *transition);
 

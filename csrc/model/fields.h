@@ -85,7 +85,8 @@ typedef enum lw_owner {
   X(transition_value, TRANSITION, 2, LW_PARAMETER, LW_STAGE_NONE,                                                  \
     "time [s], value of a zero crossing, or a stop's bounds")                                                      \
   X(restitution, TRANSITION, 1, LW_PARAMETER, LW_STAGE_NONE, "of a stop: speed after an impact, by that before")   \
-  X(transition_points, TRANSITION, 6, LW_PARAMETER, LW_STAGE_NONE, "of the distance watched; of an impulse [m]")   \
+  X(transition_points, TRANSITION, 6, LW_PARAMETER, LW_STAGE_NONE, "of the distance that is monitored [m]")        \
+  X(impulse_point, TRANSITION, 3, LW_PARAMETER, LW_STAGE_NONE, "where an impulse acts, body axes [m]")             \
   X(impulse_start, TRANSITION, 6, LW_INTERNAL, LW_STAGE_NONE, "default of `impulse`")                              \
   X(correction_gain, ONE, 2, LW_PARAMETER, LW_STAGE_NONE,                                                          \
     "loop feedback on position, speed [1/s]; -c: by speed, c / 10 at least")                                       \

@@ -3,7 +3,7 @@
 #define LW_READING_H
 #include "model/model.h"
 
-#define LW_MODEL_VERSION 9u
+#define LW_MODEL_VERSION 10u
 
 typedef struct lw_model_header {
   char magic[8];
@@ -60,8 +60,8 @@ typedef enum lw_number_kind {
  *   actuator         limits
  *   gear             actuator speed
  *   removable_joint  joint
- *   transition       action joint directions bounds trigger quantity bodies(2) direction undone captured, see
- *                    lw_transition
+ *   transition       action joint directions bounds trigger quantity number bodies(2) direction undone captured,
+ *                    see lw_transition
  *   point            link
  *   measure          kind points(2) */
 #define LW_TABLES(X)                                                                                              \
@@ -83,10 +83,10 @@ typedef enum lw_number_kind {
   X(distance, distance, c->distances, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND)                                 \
   X(removable_joint, removable_joint, c->removable_joints, NULL, LW_A_JOINT)                                      \
   X(transition, transition, c->transitions, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, \
-    LW_ANY, LW_ANY, LW_ANY)                                                                                       \
+    LW_ANY, LW_ANY, LW_ANY, LW_ANY)                                                                               \
   X(point, point, c->points, NULL, LW_LINK_OR_GROUND)                                                             \
   X(measure, measure, c->measures, NULL, LW_FLAG, LW_A_POINT, LW_A_POINT)
-#define LW_MOST_COLUMNS 11
+#define LW_MOST_COLUMNS 12
 #define LW_COUNT_OF(...) ((int32_t)(sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t)))
 
 /* The row at hand of a table, and what the rows before it have come to. */

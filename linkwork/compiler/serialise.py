@@ -29,7 +29,7 @@ from linkwork.mechanism.forces import of_kind
 from linkwork.mechanism.joints import JointKind
 from linkwork.mechanism.points import QUANTITIES
 
-VERSION = 9
+VERSION = 10
 AUTOMATIC_GAIN = -1.0
 BY_CLUSTER, MULTIPLIERS_ABOUT_JOINTS, MULTIPLIERS_ABOUT_CENTROIDS, MULTIPLIERS_ABOUT_ORIGIN, SUBASSEMBLIES = range(5)
 LOOP_BY_LOOP, EMBEDDING = range(2)

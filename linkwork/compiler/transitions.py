@@ -27,6 +27,7 @@ from linkwork.mechanism import (
 
 ACTIONS = {Lock: 0, Unlock: 1, Pin: 2, Release: 3, Stop: 4, Impulse: 5}  # lw_action
 AT_TIME, CROSSING, COMMAND, NO_TRIGGER = range(4)  # lw_trigger
+COORDINATE, SPEED, DISTANCE, DISTANCE_RATE = range(4)  # lw_quantity
 LOWER, UPPER = 1, 2
 Positions = Mapping[str, int]  # of joints or bodies by name
 
@@ -63,21 +64,25 @@ def _target(mech: Mechanism, joint: Positions, body: Positions, transition: Tran
 
 
 def _trigger(mech: Mechanism, body: Positions, numbering: Numbering, transition: Transition) -> list[int]:
-    """Trigger, coordinate that crosses or -1, two bodies, direction."""
+    """Trigger, quantity that crosses or -1, its number or -1, two bodies, direction."""
     when = transition.when
     match when:
         case Time():
-            return [AT_TIME, -1, -1, -1, 0]
+            return [AT_TIME, -1, -1, -1, -1, 0]
         case Command():
-            return [COMMAND, -1, -1, -1, 0]
+            return [COMMAND, -1, -1, -1, -1, 0]
         case Crossing():
-            if isinstance(when.quantity, PointDistance):
-                return [CROSSING, -1, *(body.get(name, -1) for name in when.quantity.bodies), when.direction]
-            coordinate = when.coordinate(mech)
-            assert coordinate is not None
-            joint, element = coordinate
-            return [CROSSING, numbering.q[joint].start + element, -1, -1, when.direction]
-    return [NO_TRIGGER, -1, -1, -1, 0]
+            return [CROSSING, *_watched(mech, body, numbering, when), when.direction]
+    return [NO_TRIGGER, -1, -1, -1, -1, 0]
+
+
+def _watched(mech: Mechanism, body: Positions, numbering: Numbering, crossing: Crossing) -> list[int]:
+    """Quantity, its number or -1, two bodies."""
+    watched = crossing.watched(mech)
+    if isinstance(watched, PointDistance):
+        return [DISTANCE_RATE if watched.rate else DISTANCE, -1, *(body.get(name, -1) for name in watched.bodies)]
+    first = (numbering.u if watched.is_speed else numbering.q)[watched.joint].start
+    return [SPEED if watched.is_speed else COORDINATE, first + watched.element, -1, -1]
 
 
 def _last(mech: Mechanism, transition: Transition) -> list[int]:
@@ -87,13 +92,14 @@ def _last(mech: Mechanism, transition: Transition) -> list[int]:
 
 
 def transition_parameters(mech: Mechanism) -> list[FloatArray]:
-    """Return the fields transition_value, restitution, transition_points and impulse_start, each flat."""
+    """Return the fields transition_value, restitution, transition_points, impulse_point and impulse_start, flat."""
     all_of = list(mech.transitions.values())
     restitution = [one.action.restitution if isinstance(one.action, Stop) else 0.0 for one in all_of]
     return [
         np.array([_values(one) for one in all_of]).ravel(),
         np.array(restitution),
         np.array([_points(one) for one in all_of]).ravel(),
+        np.array([one.action.point if isinstance(one.action, Impulse) else (0.0,) * 3 for one in all_of]).ravel(),
         np.array([_impulse(one.action) for one in all_of]).ravel(),
     ]
 
@@ -110,10 +116,8 @@ def _values(transition: Transition) -> list[float]:
 
 
 def _points(transition: Transition) -> list[float]:
-    """The ends of a distance that is watched, or in their place the point of an impulse."""
+    """The ends of a distance that is monitored."""
     when = transition.when
-    if isinstance(transition.action, Impulse):
-        return [*transition.action.point, 0.0, 0.0, 0.0]
     if isinstance(when, Crossing) and isinstance(when.quantity, PointDistance):
         return [*when.quantity.points[0], *when.quantity.points[1]]
     return [0.0] * 6

@@ -30,7 +30,7 @@ Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `add_coupling
 `SpringDamper`, `Wrench`, `Actuator`, `add_transition`, its actions, `add_point`, `add_measure`, the shapes and `start`
 mean, with the same defaults; relative paths of meshes start from the folder of the file. The arguments of a joint have
 the names that its class gives them: "axis", "axis1" and "axis2", "normal", or none.
-"when" is {"type": "time", "t"}, {"type": "crossing", "quantity": coordinate or {"bodies", "points"},
+"when" is {"type": "time", "t"}, {"type": "crossing", "quantity": coordinate, speed or {"bodies", "points", "rate"},
 "value", "direction"} or {"type": "command"}.
 """
 
@@ -209,7 +209,7 @@ def _plain(value: Any) -> Any:
         case JointKind():
             return _kind(value)
         case PointDistance():
-            return _values(value)
+            return {name: given for name, given in _values(value).items() if given is not False}
     return value
 
 

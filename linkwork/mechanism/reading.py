@@ -169,7 +169,7 @@ def _trigger(item: Any) -> Trigger:
     given = {key: value for key, value in item.items() if key != "type"}
     if isinstance(given.get("quantity"), Mapping):
         with _at("quantity"):
-            _check_keys(given["quantity"], ["bodies", "points"], [])
+            _check_fields(given["quantity"], PointDistance, [])
             given["quantity"] = PointDistance(**given["quantity"])
     trigger: Trigger = kind(**given)
     return trigger

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -78,7 +78,7 @@ class Command(Trigger):
 @checks_keywords
 @dataclass(frozen=True)
 class PointDistance:
-    """The distance in m between points of two bodies, for a `Crossing`.
+    """The distance in m between points of two bodies, or its rate in m/s, for a `Crossing`.
 
     Parameters
     ----------
@@ -86,20 +86,23 @@ class PointDistance:
         Names of two bodies, one of them may be "ground".
     points
         A point of each, (2, 3), m, in the frame of its body.
+    rate
+        Whether the rate of the distance is meant, positive where the points move apart, rather than the distance.
 
     Raises
     ------
     MechanismError
-        If there are not two bodies, or on points that are not finite.
+        If there are not two bodies, on points that are not finite, or on a rate other than True or False.
 
     Examples
     --------
     >>> PointDistance(bodies=("hook", "ground"), points=((0.1, 0, 0), (1, 0, 0)))
-    PointDistance(bodies=('hook', 'ground'), points=((0.1, 0.0, 0.0), (1.0, 0.0, 0.0)))
+    PointDistance(bodies=('hook', 'ground'), points=((0.1, 0.0, 0.0), (1.0, 0.0, 0.0)), rate=False)
     """
 
     bodies: tuple[str, str]
     points: tuple[Point, Point]
+    rate: bool = False
 
     def __post_init__(self) -> None:
         bodies = tuple(self.bodies) if isinstance(self.bodies, tuple | list) else ()
@@ -112,20 +115,23 @@ class PointDistance:
         points = finite(self.points, (2, 3), "PointDistance: points (one in the frame of each body)")
         object.__setattr__(self, "bodies", bodies)
         object.__setattr__(self, "points", tuple(map(tuple, points.tolist())))
+        if not isinstance(self.rate, bool | np.bool_):
+            raise MechanismError(f"PointDistance: rate must be True or False, not {self.rate!r}")
+        object.__setattr__(self, "rate", bool(self.rate))
 
 
 @checks_keywords
 @dataclass(frozen=True)
 class Crossing(Trigger):
-    """Where a quantity crosses a value.
+    """Where a quantity crosses a value, also by an impact.
 
     Parameters
     ----------
     quantity
-        A coordinate such as "hinge.q", or "plane.q[2]" in a joint of several, but none of a quaternion; or a
-        `PointDistance`.
+        A coordinate such as "hinge.q", or "plane.q[2]" in a joint of several, but none of a quaternion; a speed such
+        as "hinge.u" or "ball.u[3]"; or a `PointDistance`.
     value
-        rad or m.
+        rad or m; of a speed or rate, rad/s or m/s.
     direction
         +1: where it rises through the value; -1: where it falls; 0: both.
 
@@ -138,6 +144,8 @@ class Crossing(Trigger):
     --------
     >>> Crossing("hinge.q", 0.5)
     Crossing(quantity='hinge.q', value=0.5, direction=1)
+    >>> Crossing("hinge.u", 0.0, direction=-1)
+    Crossing(quantity='hinge.u', value=0.0, direction=-1)
     """
 
     type_name = "crossing"
@@ -148,11 +156,12 @@ class Crossing(Trigger):
     def __post_init__(self) -> None:
         if not isinstance(self.quantity, str | PointDistance):
             raise MechanismError(
-                f"Crossing: quantity must be a coordinate such as 'hinge.q' or a PointDistance, not {self.quantity!r}"
+                "Crossing: quantity must be a coordinate such as 'hinge.q', a speed such as 'hinge.u' or a "
+                f"PointDistance, not {self.quantity!r}"
             )
         what = f"Crossing of {self.quantity!r}" if isinstance(self.quantity, str) else "Crossing of a PointDistance"
         object.__setattr__(self, "value", number(self.value, f"{what}: value"))
-        if isinstance(self.quantity, PointDistance) and self.value <= 0.0:
+        if isinstance(self.quantity, PointDistance) and not self.quantity.rate and self.value <= 0.0:
             raise MechanismError(f"{what}: value must be positive, not {self.value:g} m; no distance passes it")
         direction = number(self.direction, f"{what}: direction")
         if direction not in (-1.0, 0.0, 1.0):
@@ -162,18 +171,18 @@ class Crossing(Trigger):
         object.__setattr__(self, "direction", int(direction))
 
     def check(self, mech: Mechanism, what: str) -> None:
-        """Refuse coordinates and bodies that do not exist (any more), and elements of quaternions."""
+        """Refuse coordinates, speeds and bodies that do not exist (any more), and elements of quaternions."""
         if isinstance(self.quantity, PointDistance):
             for body in self.quantity.bodies:
                 check_body_known(mech, f"{what}: PointDistance", body)
         else:
-            find_coordinate(mech, what, self.quantity)
+            find_in_joint(mech, what, self.quantity)
 
-    def coordinate(self, mech: Mechanism) -> tuple[str, int] | None:
-        """Return joint and element, from 0, of the coordinate that is watched; None: a `PointDistance` is."""
+    def watched(self, mech: Mechanism) -> PointDistance | InJoint:
+        """Return the quantity, a coordinate or speed by its joint."""
         if isinstance(self.quantity, PointDistance):
-            return None
-        return find_coordinate(mech, "Crossing", self.quantity)
+            return self.quantity
+        return find_in_joint(mech, "Crossing", self.quantity)
 
     def meets(self, mech: Mechanism, other: Trigger) -> bool:
         """Return whether the same quantity crosses the same value, in a direction of both."""
@@ -181,36 +190,47 @@ class Crossing(Trigger):
             isinstance(other, Crossing)
             and self.value == other.value
             and self.direction * other.direction >= 0
-            and self._watched(mech) == other._watched(mech)
+            and self._identity(mech) == other._identity(mech)
         )
 
-    def _watched(self, mech: Mechanism) -> Hashable:
+    def _identity(self, mech: Mechanism) -> Hashable:
         """The monitored quantity, independent of its notation."""
-        if isinstance(self.quantity, PointDistance):
-            return frozenset(zip(self.quantity.bodies, self.quantity.points, strict=True))
-        return self.coordinate(mech)
+        watched = self.watched(mech)
+        if isinstance(watched, InJoint):
+            return watched
+        return frozenset(zip(watched.bodies, watched.points, strict=True)), watched.rate
 
 
-def find_coordinate(mech: Mechanism, what: str, name: str) -> tuple[str, int]:
-    """Return joint and element, from 0, of a coordinate that is an angle or a displacement: "A.q", "A", "U.q[2]"."""
+class InJoint(NamedTuple):
+    """A coordinate or a speed of a joint: its number among them, from 0."""
+
+    joint: str
+    element: int
+    is_speed: bool = False
+
+
+def find_in_joint(mech: Mechanism, what: str, name: str) -> InJoint:
+    """Return a coordinate that is an angle or a displacement, "A.q", "A" or "U.q[2]", or a speed, "A.u" or "U.u[2]"."""
     joint = re.split(r"[.\[]", name)[0]
     check_joint_known(mech, joint, what)
     kind = mech.joints[joint].kind
     described = f"{what}: joint {joint!r} ({type(kind).__name__})"
     if kind.nq == 0:
         raise MechanismError(f"{described} has no coordinates: name another joint")
-    indices = [""] if kind.nq == 1 else [f"[{i + 1}]" for i in range(kind.nq)]
-    elements = {f"{joint}{q}{index}": i for q in (".q", "") for i, index in enumerate(indices)}
+    coordinates, speeds = ([f"[{i + 1}]" for i in range(n)] if n > 1 else [""] for n in (kind.nq, kind.nu))
+    known = {f"{joint}.q{index}": InJoint(joint, i) for i, index in enumerate(coordinates)}
+    known |= {f"{joint}.u{index}": InJoint(joint, i, is_speed=True) for i, index in enumerate(speeds)}
+    found = known.get(name) or known.get(name.replace(joint, f"{joint}.q", 1))
     plain = plain_coordinates(mech, joint)
-    if elements.get(name) in plain:
-        return joint, elements[name]
-    if not plain or name in elements:
+    usable = [text for text, one in known.items() if one.is_speed or one.element in plain]
+    if found and (found.is_speed or found.element in plain):
+        return found
+    if found or (not plain and name == joint):
         raise MechanismError(
             f"{described}: {name!r} is of a quaternion, whose elements are no angles: name a coordinate of a joint of "
-            "fixed axes, or give a PointDistance"
+            f"fixed axes or a speed such as {usable[-1]!r}, or give a PointDistance"
         )
-    known = [repr(text) for text, i in elements.items() if ".q" in text and i in plain]
-    raise MechanismError(f"{described} has no coordinate {name!r}: name {' or '.join(known)}")
+    raise MechanismError(f"{described} has no coordinate or speed {name!r}: name {' or '.join(map(repr, usable))}")
 
 
 def plain_coordinates(mech: Mechanism, joint: str) -> list[int]:

@@ -125,16 +125,19 @@ def _coordinate_unit(namer: Namer, joint: str, element: int) -> str:
 
 
 def _crossing_unit(namer: Namer, crossing: Crossing) -> str:
-    coordinate = crossing.coordinate(namer.mech)
-    return "m" if coordinate is None else _coordinate_unit(namer, *coordinate)
+    watched = crossing.watched(namer.mech)
+    if isinstance(watched, PointDistance):
+        return "m/s" if watched.rate else "m"
+    kind = namer.mech.joints[watched.joint].kind
+    return f"{kind.motion_units[watched.element]}/s" if watched.is_speed else kind.coordinate_units[watched.element]
 
 
 def _crossing_depends(namer: Namer, crossing: Crossing) -> Names:
-    if isinstance(crossing.quantity, PointDistance):
-        return namer.depends.between(*crossing.quantity.bodies)[0]
-    coordinate = crossing.coordinate(namer.mech)
-    assert coordinate is not None
-    joint, element = coordinate
-    if joint not in namer.tree:
-        return namer.depends.loop(joint)[0]
-    return (f"{joint}.q{suffixes(namer.mech.joints[joint].kind.nq)[element]}",)
+    watched = crossing.watched(namer.mech)
+    if isinstance(watched, PointDistance):
+        return namer.depends.between(*watched.bodies)[watched.rate]
+    if watched.joint not in namer.tree:
+        return namer.depends.loop(watched.joint)[watched.is_speed]
+    kind = namer.mech.joints[watched.joint].kind
+    symbol, count = ("u", kind.nu) if watched.is_speed else ("q", kind.nq)
+    return (f"{watched.joint}.{symbol}{suffixes(count)[watched.element]}",)

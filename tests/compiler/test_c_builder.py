@@ -127,6 +127,9 @@ def test_motions_and_triggers():
     mechanism.add_transition("bent", lw.Lock("A3"), lw.Crossing("A3.q", 1.5, 0))
     mechanism.add_transition("later", lw.Unlock("A3"), lw.Time(0.7))
     mechanism.add_transition("kick", lw.Impulse("link4", (0.1, 0, 0), (0, 1, 0)), lw.Crossing(reach, 0.2))
+    approach = lw.PointDistance(("link1", "link4"), points, rate=True)
+    mechanism.add_transition("closing", lw.Unlock("A2"), lw.Crossing(approach, -0.4, -1))
+    mechanism.add_transition("fast", lw.Lock("A4"), lw.Crossing("A1.u", 1.5))
     check(mechanism)
 
 

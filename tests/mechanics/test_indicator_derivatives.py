@@ -1,5 +1,7 @@
 """Derivatives of event indicators: closed forms, differences, and the same in every mode."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,9 @@ def watched():
     mech.add_transition("cut", lw.Unlock("B"), when=lw.Crossing("D.q", 1.0, 0))
     ends = lw.PointDistance(("crank", "rocker"), ((0.1, 0.2, 0.0), (0.3, 0.0, -0.1)))
     mech.add_transition("apart", lw.Unlock("B"), when=lw.Crossing(ends, 0.5, 0))
+    mech.add_transition("leaving", lw.Unlock("B"), when=lw.Crossing(dataclasses.replace(ends, rate=True), 0.5, 0))
+    mech.add_transition("tree_speed", lw.Unlock("B"), when=lw.Crossing("B.u", 0.2, 0))
+    mech.add_transition("cut_speed", lw.Unlock("B"), when=lw.Crossing("D.u", 1.0, 0))
     return mech
 
 

@@ -49,6 +49,7 @@ VALUES = {
         lambda: lw.Crossing(lw.PointDistance(("lid", "ground"), ENDS), 0),
         ("Crossing of a PointDistance: value must be positive",),
     ),
+    "distance: rate": (lambda: lw.PointDistance(("lid", "ground"), ENDS, rate=1), ("rate must be True or False",)),
     "distance: bodies": (lambda: lw.PointDistance("lid", ENDS), ("PointDistance: bodies must be the names of two",)),
     "distance: one": (lambda: lw.PointDistance(("lid", "lid"), ENDS), ("both points are on 'lid'",)),
     "distance: points": (lambda: lw.PointDistance(("lid", "ground"), (0, 0, 0)), ("points (one in", "2 x 3 numbers")),
@@ -91,11 +92,17 @@ ADDED = {
     "crossing unknown": ("new", lw.Lock("ball"), lw.Crossing("hing.q", 1), ("no joint 'hing'", "'hinge'?")),
     "crossing pin": ("new", lw.Lock("ball"), lw.Crossing("pin.q", 1), ("'pin' is a transition",)),
     "crossing fixed": ("new", lw.Lock("ball"), lw.Crossing("stay", 1), ("(Fixed) has no coordinates",)),
-    "crossing speed": ("new", lw.Lock("ball"), lw.Crossing("hinge.u", 1), ("no coordinate 'hinge.u'", "'hinge.q'")),
-    "crossing of several": (
-        "new", lw.Lock("ball"), lw.Crossing("cross.q", 1), ("no coordinate 'cross.q'", "'cross.q[1]' or 'cross.q[2]'")
+    "crossing rate": (
+        "new", lw.Lock("ball"), lw.Crossing("hinge.a", 1), ("no coordinate or speed 'hinge.a'", "'hinge.u'")
     ),
-    "crossing ball": ("new", lw.Lock("hinge"), lw.Crossing("ball.q[2]", 1), ("'ball.q[2]' is of a quaternion",)),
+    "crossing speed": ("new", lw.Lock("ball"), lw.Crossing("ball.u", 1), ("no coordinate or speed", "'ball.u[1]'")),
+    "unlock at one speed": (
+        "new", lw.Unlock("ball"), lw.Crossing("hinge.u", 2.0, 0), ("'fast' (Lock) and 'new' (Unlock)", "'hinge.u'")
+    ),
+    "crossing of several": (
+        "new", lw.Lock("ball"), lw.Crossing("cross.q", 1), ("or speed 'cross.q'", "'cross.q[1]' or 'cross.q[2]'")
+    ),
+    "crossing ball": ("new", lw.Lock("hinge"), lw.Crossing("ball.q[2]", 1), ("is of a quaternion", "'ball.u[3]'")),
     "crossing free": ("new", lw.Lock("hinge"), lw.Crossing("float[5]", 1), ("'float[5]' is of a quaternion",)),
     "distance unknown": (
         "new", lw.Lock("hinge"), lw.Crossing(lw.PointDistance(("lid", "nob"), ENDS), 1), ("no body 'nob'", "'knob'?")
@@ -121,6 +128,7 @@ def with_some():
     mech.add_transition("free", lw.Unlock("cross", (1, 2)), when=lw.Crossing("hinge.q", 1))
     mech.add_transition("pin", lw.Pin("lid", "ground", HINGE), when=near)
     mech.add_transition("bumper", lw.Stop("slide", lower=-1))
+    mech.add_transition("fast", lw.Lock("ball"), when=lw.Crossing("hinge.u", 2.0, -1))
     return mech
 
 

@@ -12,6 +12,7 @@ from support.transitions import latched
 
 POINTS = ((0.1, -0.0, 1 / 3), (0, 0, 1e-300))
 NEAR = lw.PointDistance(("lid", "ground"), POINTS)
+APART = lw.PointDistance(("lid", "knob"), POINTS, rate=True)
 
 
 def every_kind():
@@ -27,6 +28,8 @@ def every_kind():
     mech.add_transition("bumper", lw.Stop("slide", lower=-0.0, upper=1 / 3, restitution=0.5))
     mech.add_transition("rim", lw.Stop("cross", upper=2, coordinate=2))
     mech.add_transition("kick", lw.Impulse("lid", (0, 0, 0.1), torque=(0, -0.0, 2)), when=lw.Time(3))
+    mech.add_transition("catch", lw.Lock("slide"), when=lw.Crossing("ball.u[3]", -1 / 3, 0))
+    mech.add_transition("bumped", lw.Impulse("lid"), when=lw.Crossing(APART, 0.0, -1))
     check(mech)
     return mech
 
@@ -39,11 +42,12 @@ def test_what_is_given_is_kept():
     assert of["part"][0].elements(mech) == (0, 2)
     assert lw.Lock("ball").elements(mech) == (0, 1, 2)
     assert of["weld2"][1].quantity == NEAR
-    assert (of["weld2"][1].coordinate(mech), of["free"][1].coordinate(mech)) == (None, ("cross", 1))
+    assert (of["weld2"][1].watched(mech), of["free"][1].watched(mech)) == (NEAR, ("cross", 1, False))
+    assert (of["catch"][1].watched(mech), of["bumped"][1].watched(mech)) == (("ball", 2, True), APART)
     assert of["bumper"] == (lw.Stop("slide", 0, 1 / 3, 0.5), None)
     assert (of["bumper"][0].element, of["rim"][0].element) == (0, 1)
     assert of["kick"][0].force == (0.0, 0.0, 0.0)
-    assert repr(mech) == "Mechanism('m': 4 bodies, 6 joints, 0 forces, 10 transitions)"
+    assert repr(mech) == "Mechanism('m': 4 bodies, 6 joints, 0 forces, 12 transitions)"
 
 
 def test_arrays_are_taken():
@@ -72,6 +76,11 @@ def test_how_they_stand_in_files():
     assert items["pin"]["kind"] == {"type": "revolute", "axis": list(lw.Revolute((0, 1, 2)).axis)}
     assert items["pin"].keys() == {"name", "type", "parent", "child", "kind", "parent_frame", "when"}
     assert items["weld2"]["when"]["quantity"] == {"bodies": ["lid", "ground"], "points": [*map(list, POINTS)]}
+    assert items["bumped"]["when"]["quantity"] == {
+        "bodies": ["lid", "knob"],
+        "points": [*map(list, POINTS)],
+        "rate": True,
+    }
     assert items["bumper"].keys() == {"name", "type", "joint", "lower", "upper", "restitution"}
 
 
@@ -106,6 +115,8 @@ def test_a_copy_stands_alone():
         (lw.Pin("lid", "knob", HINGE), lw.Pin("lid", "knob", HINGE, lw.Frame())),
         (lw.Time(1), lw.Time(2)),
         (lw.Crossing("hinge", 1), lw.Crossing("hinge", 1, 0)),
+        (lw.Crossing("hinge.q", 1), lw.Crossing("hinge.u", 1)),
+        (NEAR, lw.PointDistance(NEAR.bodies, NEAR.points, rate=True)),
     ],
 )
 def test_equality(one, other):
@@ -116,15 +127,18 @@ def test_equality(one, other):
 @pytest.mark.parametrize(
     ("name", "found"),
     [
-        ("hinge", ("hinge", 0)),
-        ("hinge.q", ("hinge", 0)),
-        ("cross.q[1]", ("cross", 0)),
-        ("cross[2]", ("cross", 1)),
-        ("float.q[3]", ("float", 2)),
+        ("hinge", ("hinge", 0, False)),
+        ("hinge.q", ("hinge", 0, False)),
+        ("cross.q[1]", ("cross", 0, False)),
+        ("cross[2]", ("cross", 1, False)),
+        ("float.q[3]", ("float", 2, False)),
+        ("hinge.u", ("hinge", 0, True)),
+        ("cross.u[2]", ("cross", 1, True)),
+        ("float.u[6]", ("float", 5, True)),
     ],
 )
-def test_coordinates_by_name(name, found):
-    assert lw.Crossing(name, 0).coordinate(latched()) == found
+def test_quantities_by_name(name, found):
+    assert lw.Crossing(name, 0).watched(latched()) == found
 
 
 def test_what_falling_inputs_undo():

@@ -23,7 +23,7 @@ def missed(graze: Graze, solver: str, **options: float) -> str | None:
         return f"{solver} misses {graze}"
     if abs(result.events[0].t - graze.time) > error + 1e-6 * graze.turn:
         return f"{solver} finds {graze} at {result.events[0].t}, not {graze.time}"
-    if result["z.q"].max() > graze.bound + 1e-10 * graze.height:
+    if result["z.u" if graze.of_speed else "z.q"].max() > graze.bound + 1e-10 * graze.height:
         return f"{solver} passes the bound of {graze}"
     return None
 

@@ -70,6 +70,25 @@ def test_a_distance_crosses():
     assert times(result) == pytest.approx([0.8], abs=1e-10)
 
 
+def test_an_impulse_where_a_distance_crosses():
+    """The points of the distance are its own, not that of the impulse."""
+    mech = wheel()
+    reach = lw.PointDistance(("rod", "ground"), ((1, 0, 0), (1, 0, 0)))
+    kick = lw.Impulse("rod", point=(0.5, 0, 0), force=(0, 0, -PENDULUM_INERTIA))
+    mech.add_transition("kick", kick, when=lw.Crossing(reach, 2 * np.sin(0.4)))
+    result = lw.simulate(mech, 2.0)
+    assert times(result) == pytest.approx([0.8], abs=1e-10)
+    assert result["A.u"][-1] == pytest.approx(1.0 + 0.5 * np.cos(0.8), rel=1e-9)
+
+
+def test_a_start_on_the_value_is_no_crossing():
+    """At rest, the acceleration tells on which side it begins."""
+    for gravity in (9.81, -9.81):
+        mech = pendulum(gravity=gravity)
+        mech.add_transition("count", lw.Impulse("rod"), when=lw.Crossing("A.q", 0.0, 0))
+        assert times(lw.simulate(mech, 0.2)) == []
+
+
 def test_latch_and_unlatch_by_crossings():
     """Locked at 0.5, freed by an impulse later, locked again after a turn back."""
     mech = wheel()

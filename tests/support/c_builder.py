@@ -8,7 +8,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from linkwork.core._core import ffi, lib
-from linkwork.mechanism.triggers import find_coordinate
+from linkwork.mechanism.triggers import find_in_joint
 
 Parts = Mapping[str, Any]
 _TEXTS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
@@ -173,11 +173,13 @@ def _add_trigger(b: CBuilder, mechanism: Any, name: str, when: Parts | None) -> 
             b.at_time(name, t)
         case {"type": "command"}:
             b.on_command(name)
-        case {"type": "crossing", "quantity": {"bodies": (first, second), "points": (start, end)}}:
-            b.at_distance(name, first, start, second, end, when["value"], when["direction"])
+        case {"type": "crossing", "quantity": {"bodies": (first, second), "points": (start, end), **of}}:
+            at = b.at_distance_rate if of.get("rate") else b.at_distance
+            at(name, first, start, second, end, when["value"], when["direction"])
         case {"type": "crossing", "quantity": quantity}:
-            joint, element = find_coordinate(mechanism, name, quantity)
-            b.at_crossing(name, joint, element, when["value"], when["direction"])
+            joint, element, is_speed = find_in_joint(mechanism, name, quantity)
+            at = b.at_speed if is_speed else b.at_crossing
+            at(name, joint, element, when["value"], when["direction"])
 
 
 def _kind(given: Parts) -> Any:

@@ -18,6 +18,8 @@ SMALLEST_RTOL = 3e-13  # of `simulate`, whose steps get a tenth
 class Graze:
     """A vertical motion that turns at `height` and has passed `height (1 - gap)` by then.
 
+    With the event "speed" or "rate" it is the speed, of the joint or of the distance of points, that rises to `height`.
+
     Attributes
     ----------
     rate
@@ -39,7 +41,13 @@ class Graze:
         if self.rate == 0.0:
             return 0.0, self.gravity * self.turn
         phase = self.rate * self.turn
+        if self.of_speed:
+            return -self.height / self.rate * np.sin(phase), self.height * np.cos(phase)
         return self.height * np.cos(phase), self.height * self.rate * np.sin(phase)
+
+    @property
+    def of_speed(self) -> bool:
+        return self.event in ("speed", "rate")
 
     @property
     def bound(self) -> float:
@@ -70,10 +78,12 @@ class Graze:
             mech.add_transition("event", lw.Stop("z", lower=-9.0 * self.height, upper=self.bound, restitution=0.5))
             return mech
         value, direction, quantity = self.bound, 1, "z.q"
-        if self.event == "distance":
-            away = 2.0 * self.height
-            quantity = lw.PointDistance(("ground", "mass"), points=((0, 0, away), (0, 0, 0)))
-            value, direction = away - self.bound, -1
+        if self.event in ("distance", "rate"):
+            away = 2.0 * self.height / (self.rate if self.of_speed else 1.0)
+            quantity = lw.PointDistance(("ground", "mass"), ((0, 0, away), (0, 0, 0)), rate=self.of_speed)
+            value, direction = -self.bound if self.of_speed else away - self.bound, -1
+        if self.event == "speed":
+            quantity = "z.u"
         mech.add_transition("event", lw.Lock("z"), when=lw.Crossing(quantity, value, direction=direction))
         return mech
 
@@ -81,9 +91,9 @@ class Graze:
 def random_graze(rng: np.random.Generator, event: str | None = None, height: float | None = None) -> Graze:
     """Return one of any depth from 1e-8 to 1e-2 of the height, rate and, unless given, event and height."""
     gap = 10.0 ** rng.uniform(-8.0, -2.0)
-    event = event or str(rng.choice(["stop", "coordinate", "distance"]))
+    event = event or str(rng.choice(["stop", "coordinate", "distance", "speed", "rate"]))
     height = height or rng.uniform(0.1, 10.0)
-    if rng.random() < 0.4:
+    if event not in ("speed", "rate") and rng.random() < 0.4:
         gravity = rng.uniform(1.0, 20.0)
         return Graze(gap, height, 0.0, np.sqrt(2.0 * height / gravity), event, gravity)
     rate = 10.0 ** rng.uniform(-1.0, 2.0)

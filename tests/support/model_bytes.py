@@ -29,7 +29,7 @@ TABLES = (  # name, how many rows, columns
     ("gears", "gears", 2),
     ("distances", "distances", 2),
     ("switches", "switches", 1),
-    ("transitions", "transitions", 11),
+    ("transitions", "transitions", 12),
     ("points", "points", 1),
     ("measures", "measures", 3),
 )
@@ -68,6 +68,7 @@ PARAMETERS = (
     ("transition_value", "transitions", 2),
     ("restitution", "transitions", 1),
     ("transition_points", "transitions", 6),
+    ("impulse_point", "transitions", 3),
     ("impulse_start", "transitions", 6),
     ("gain", "one", 2),
     ("joint_parameter", "joints", 1),

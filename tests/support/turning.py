@@ -10,7 +10,10 @@ import numpy as np
 import linkwork as lw
 
 Z = (0, 0, 1)
-KINDS = ("drive", "function", "accelerated", "spin", "counter", "chain", "free", "spherical", "stop", "event")
+KINDS = (
+    *("drive", "function", "accelerated", "spin", "counter", "chain", "free", "spherical", "stop", "event"),
+    *("rate", "speed"),
+)
 
 
 @dataclass
@@ -47,8 +50,8 @@ def random_turning(rng: np.random.Generator, kind: str, most_turns: float = 30.0
         turns = (min(most_turns, 100.0) if kind in ("free", "spherical") else most_turns) ** rng.uniform()
         rate = 10.0 ** rng.uniform(-1.0, 3.0)
         q0, w = rng.uniform(-3.0, 3.0), 2.0 * np.pi * rate
-        made = _of_coordinate(rng, kind, q0, w, turns / rate) if kind in ("stop", "event") else None
-        made = made or _pass(rng, kind, q0, w, turns / rate)
+        make = MAKERS.get(kind, _pass)
+        made = make(rng, kind, q0, w, turns / rate)
         if made is not None:
             return made
 
@@ -105,6 +108,32 @@ def _moving(rng: np.random.Generator, kind: str, q0: float, w: float, t_end: flo
     return mech, angle, bodies, arguments
 
 
+def _of_rate(rng: np.random.Generator, kind: str, q0: float, w: float, t_end: float) -> Turning | None:
+    """Return passes of a point of the rotor by the nearest place to another one, where the distance begins to rise."""
+    mech, angle, bodies, _ = _moving(rng, "spin", q0, w, t_end)
+    expected = _count(*(angle(t) / (2.0 * np.pi) for t in (0.0, t_end)))
+    distance = lw.PointDistance(bodies, ((0.1, 0, 0), (rng.uniform(0.01, 0.5), 0, 0.02)), rate=True)
+    mech.add_transition("nearest", lw.Lock("lamp"), when=lw.Crossing(distance, 0.0, direction=+1))
+    return None if expected is None else Turning(kind, mech, t_end, expected)
+
+
+def _of_speed(rng: np.random.Generator, kind: str, q0: float, w: float, t_end: float) -> Turning | None:
+    """Return dead points of a slider that a crank moves at constant speed: those where it begins to go out again."""
+    mech = rotor(lw.Revolute(Z), "rod", "slider")
+    crank, rod, cut = 0.1, rng.uniform(0.15, 0.5), rng.choice([*"BD"])
+    for name, joint, parent, child, along in (
+        ("B", lw.Revolute(Z), "rotor", "rod", crank),
+        ("C", lw.Revolute(Z), "rod", "slider", rod),
+        ("D", lw.Prismatic((1, 0, 0)), "ground", "slider", 0.0),
+    ):
+        mech.add_joint(name, joint, parent, child, parent_frame=lw.Frame((along, 0, 0)), cut=bool(name == cut))
+    mech.prescribe("A", lw.Motion((q0, w)))
+    mech.start(q={"D": crank * np.cos(q0) + np.sqrt(rod**2 - (crank * np.sin(q0)) ** 2)})
+    mech.add_transition("dead_point", lw.Lock("lamp"), when=lw.Crossing("D.u", 0.0, direction=+1))
+    expected = _count(*((angle - np.pi) / (2.0 * np.pi) for angle in (q0, q0 + w * t_end)))
+    return None if expected is None else Turning(kind, mech, t_end, expected)
+
+
 def _pass(rng: np.random.Generator, kind: str, q0: float, w: float, t_end: float) -> Turning | None:
     """Return passes of a point of the rotor by another one, closer than a distance."""
     mech, angle, bodies, arguments = _moving(rng, kind, q0, w, t_end)
@@ -117,3 +146,6 @@ def _pass(rng: np.random.Generator, kind: str, q0: float, w: float, t_end: float
     distance = lw.PointDistance(bodies, points=((radius, 0, 0), (other, 0, above)))
     mech.add_transition("pass", lw.Lock("lamp"), when=lw.Crossing(distance, value, direction=-1))
     return None if expected is None else Turning(kind, mech, t_end, expected, arguments)
+
+
+MAKERS = {"stop": _of_coordinate, "event": _of_coordinate, "rate": _of_rate, "speed": _of_speed}
