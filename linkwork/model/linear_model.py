@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwork._util.checks import FloatArray, number
+from linkwork._util.checks import FloatArray, names_of, number
 from linkwork.core.native import Block, Minimal, OffsetArray, Stage
 from linkwork.errors import MechanismError
 from linkwork.model.arguments import Loads, one
@@ -158,13 +158,29 @@ def _model(
 
 def _chosen(system: ModelBase, names: Sequence[str] | None, kinds: tuple[Kind, ...], what: str) -> list[Variable]:
     """Return variables that may be differentiated, in the order named; None: all of them."""
-    smooth = [v for v in system.variables if v.type == "real" and not v.discrete]
     if names is None:
-        return [v for v in smooth if v.kind in kinds]
+        return [v for v in system.variables if v.kind in kinds and _is_smooth(v)]
+    if isinstance(names, Mapping):
+        raise MechanismError(
+            f"{what} must be names, not values by name: give {what}={list(names)}, and loads at the operating point as "
+            "tau={'A': 0.1}"
+        )
     found: dict[str, Variable] = {}
-    for name in [names] if isinstance(names, str) else names:
-        found |= {v.name: v for v in matching(smooth, name, kinds, what)}
+    for name in names_of(names, what):
+        fitting = matching(system.variables, name, kinds, what)
+        smooth = {v.name: v for v in fitting if _is_smooth(v)}
+        if not smooth:
+            raise MechanismError(
+                f"{what}: {fitting[0].name!r} changes at events only, so that there is no derivative: leave it out"
+            )
+        if smooth.keys() <= found.keys():
+            raise MechanismError(f"{what}: {name!r} is named twice: name it once")
+        found |= smooth
     return list(found.values())
+
+
+def _is_smooth(variable: Variable) -> bool:
+    return variable.type == "real" and not variable.discrete
 
 
 def _names(variables: Sequence[Variable]) -> tuple[str, ...]:

@@ -43,7 +43,8 @@ def linearize(
         Names of the coordinates that are states, as many as degrees of freedom, such as ``["A"]``; by default those
         whose start was given, else those on which the others depend most smoothly.
     inputs
-        Names of inputs, or beginnings of names up to a dot or bracket; by default all that are real and continuous.
+        Names of inputs, or beginnings of names up to a dot or bracket, each once and in this order; by default all that
+        are real and continuous.
     outputs
         The same of the outputs; by default the states.
     tau
@@ -59,7 +60,8 @@ def linearize(
     Raises
     ------
     MechanismError
-        On an unknown name, and where transitions change the degrees of freedom: ``states="full"`` is allowed.
+        On a name that is unknown, given twice, or of an input or output that changes at events only; and where
+        transitions change the degrees of freedom: ``states="full"`` is allowed.
     SingularityError
         If the pose is singular or the independent coordinates do not determine the others in it.
 

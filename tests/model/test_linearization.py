@@ -140,6 +140,50 @@ def test_it_is_a_state_space_of_scipy():
     assert np.array_equal(space.D, model.D)
 
 
+def driven_everywhere() -> lw.Mechanism:
+    """Every kind of input: loads, a wrench, an actuator, a motion, a command and an impulse; a coupling has none."""
+    mech = lw.Mechanism("cart", gravity=(0, 0, 0))
+    for name in "abcd":
+        mech.add_body(name, mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
+        mech.add_joint(name.upper(), lw.Prismatic((1, 0, 0)), "ground", name, at=(0, 0, 0))
+    mech.add_coupling("gear", {"A": 1.0, "B": -2.0})
+    mech.prescribe("D", lw.Motion(), name="drive")
+    mech.add_force(lw.Wrench("c", name="push"))
+    mech.add_force(lw.Actuator("motor", {"A": 3.0}))
+    mech.add_transition("latch", lw.Impulse("c"), when=lw.Command())
+    return mech
+
+
+@pytest.mark.parametrize("states", ["minimal", "full"])
+def test_every_input_that_is_named_has_its_column(states):
+    every = ["motor", "push.F[1]", "A.tau", "drive.a_in", "C", "B", "D"]
+    rng = np.random.default_rng(0)
+    whole = lw.linearize(driven_everywhere(), states=states)
+    for _ in range(20):
+        named = list(rng.permutation(every)[: rng.integers(0, len(every) + 1)])
+        model = lw.linearize(driven_everywhere(), states=states, inputs=(name for name in named))
+        full = {"motor": "motor.input", "B": "B.tau", "C": "C.tau", "D": "D.tau"}
+        assert model.inputs == tuple(full.get(name, name) for name in named)
+        columns = [whole.inputs.index(name) for name in model.inputs]
+        assert np.array_equal(model.B, whole.B[:, columns])
+        assert model.B.shape == (len(whole.states), len(named))
+    assert lw.linearize(driven_everywhere(), inputs=["push"]).B.shape[1] == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("latch.command", "'latch.command' changes at events only"),
+        ("latch.impulse.f", r"'latch.impulse.f\[1\]' changes at events only"),
+        ("gear", "is no input: its kind is"),
+        ("moter", "did you mean 'motor"),
+    ],
+)
+def test_inputs_without_a_column_are_refused(name, text):
+    with pytest.raises(lw.MechanismError, match=text):
+        lw.linearize(driven_everywhere(), inputs=["A", name])
+
+
 def test_the_text_is_a_table():
     text = repr(lw.linearize(pendulum()))
     assert text.splitlines()[0] == "LinearModel: 2 states, 1 inputs, 2 outputs"
@@ -153,6 +197,12 @@ def test_the_text_is_a_table():
         ({"inputs": ["A.ta"]}, "inputs: .*did you mean"),
         ({"inputs": ["A.q"]}, "is no input: its kind is 'state'"),
         ({"outputs": ["crank.m"]}, "outputs: .*its kind is 'parameter'"),
+        ({"inputs": {"A": 2.0}}, r"inputs must be names.*inputs=\['A'\].*tau="),
+        ({"inputs": ["A.tau", "B", "A.tau"]}, "inputs: 'A.tau' is named twice"),
+        ({"inputs": ["A.tau", "A"]}, "inputs: 'A' is named twice"),
+        ({"inputs": 3}, "inputs must be a name or names"),
+        ({"inputs": ["A", 3]}, "inputs must be a name or names"),
+        ({"outputs": ["A.q", "A.q"]}, "outputs: 'A.q' is named twice"),
         ({"states": "full", "independents": ["A"]}, "leave them out"),
     ],
 )
