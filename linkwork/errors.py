@@ -172,8 +172,8 @@ class RoundingWarning(LinkworkWarning):
     """Frames of joints were made exact, so that loops move or close, by more than numbers with ten digits are off."""
 
 
-class StartWarning(LinkworkWarning):
-    """An FMU is written whose default start values do not assemble."""
+class InitializationWarning(LinkworkWarning):
+    """An FMU is written that cannot be initialised with its default start values: they do not assemble."""
 
 
 class SpringWarning(LinkworkWarning):

@@ -104,8 +104,8 @@ class AssemblyModes(Sequence["State"]):
 def assembly_modes(
     mechanism: Mechanism | ModelBase,
     q: Mapping[str, ArrayLike],
-    *,
     state: State | None = None,
+    *,
     starts: int = 400,
     seed: int = 0,
     progress: ProgressOption = None,

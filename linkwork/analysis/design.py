@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkwork._util.checks import FloatArray, number, shortened
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.named import NamedValues
 from linkwork._util.names import quoted, suggest
 from linkwork._util.one_thread import on_one_thread
 from linkwork._util.optional import optional_import
@@ -94,8 +95,8 @@ class PoseValues(Mapping[str, NDArray[Any]]):
 
 @checks_keywords
 @dataclass(frozen=True, repr=False)
-class Design:
-    """Parameters for which an objective is least.
+class Design(NamedValues[str]):
+    """Parameters for which an objective is least. A loop over it gives their names.
 
     Attributes
     ----------
@@ -133,6 +134,11 @@ class Design:
     message: str
     gradient: Gradient
     units: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the parameters."""
+        return list(self.parameters)
 
     def __getitem__(self, name: str) -> float:
         """Return the value found of a parameter."""

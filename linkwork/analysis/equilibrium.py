@@ -51,8 +51,8 @@ WAY = 0.7  # rad or lengths of the mechanism: how far a steady motion is followe
 @on_one_thread
 def equilibrium(
     mechanism: Mechanism | ModelBase,
-    *,
     state: State | None = None,
+    *,
     q: Mapping[str, ArrayLike] | None = None,
     inputs: Mapping[str, ArrayLike] | None = None,
     hold: Hold = None,

@@ -23,6 +23,7 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.named import NamedValues
 from linkwork._util.names import quoted, suggest
 from linkwork._util.one_thread import on_one_thread
 from linkwork._util.optional import optional_import
@@ -110,8 +111,8 @@ class BaseParameters:
 
 @checks_keywords
 @dataclass(frozen=True, repr=False)
-class Identification:
-    """Parameters that were identified.
+class Identification(NamedValues[str]):
+    """Parameters that were identified. A loop over it gives their names.
 
     Attributes
     ----------
@@ -158,6 +159,11 @@ class Identification:
     model: Model | None
     name: str
     units: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the parameters."""
+        return list(self.parameters)
 
     def __getitem__(self, name: str) -> float:
         """Return the value of a parameter."""

@@ -60,13 +60,13 @@ POSSIBLE = 1e-5  # part of the largest speed or acceleration, or of a length, by
 def inverse_dynamics(
     mechanism: Mechanism | Model,
     motion: Mapping[str, Any] | Result | Sequence[Any],
+    state: State | None = None,
     *,
     motors: str | Sequence[str] | None = None,
     t_eval: Any = None,
     inputs: Mapping[str, InputValue] | None = None,
     weights: Mapping[str, float] | None = None,
     max_load: Limits = None,
-    state: State | None = None,
 ) -> MotorLoads:
     """Return the loads of motors that give a mechanism a motion, closed loops included.
 

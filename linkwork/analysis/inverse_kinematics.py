@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkwork._util.checks import FloatArray, shortened
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.named import NamedColumns
 from linkwork._util.names import suggest
 from linkwork._util.one_thread import on_one_thread
 from linkwork._util.progress import Progress, ProgressOption
@@ -430,7 +431,7 @@ class _Chart:
 
 @checks_keywords
 @dataclass(frozen=True, eq=False)
-class InverseKinematics:
+class InverseKinematics(NamedColumns):
     """Poses for targets: one, or one for each of a path (n,).
 
     Attributes
@@ -478,11 +479,10 @@ class InverseKinematics:
         """Return the number of poses."""
         return len(np.atleast_2d(self.q))
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.coordinates)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.coordinates
+    @property
+    def names(self) -> list[str]:
+        """Names of the coordinates."""
+        return list(self.coordinates)
 
     def __getitem__(self, name: str) -> Any:
         """Return a coordinate by name, float or (n,)."""
@@ -529,8 +529,8 @@ class InverseKinematics:
 def inverse_kinematics(
     mechanism: Mechanism | ModelBase,
     targets: Targets,
-    *,
     state: State | None = None,
+    *,
     limits: Mapping[str, Bounds] | None = None,
     prefer: Mapping[str, ArrayLike] | None = None,
     starts: int = 8,

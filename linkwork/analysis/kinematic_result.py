@@ -14,11 +14,11 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork._util.files import atomic_path
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.named import NamedColumns, read_only
 from linkwork._util.names import suggest, verbatim
 from linkwork._util.optional import optional_import
 from linkwork.compiler.numbering import suffixes
 from linkwork.errors import MechanismNameError
-from linkwork.results.named_columns import NamedColumns, read_only
 from linkwork.results.selection import fitting, is_pattern
 
 if TYPE_CHECKING:
@@ -137,9 +137,6 @@ class KinematicResult(NamedColumns):
         if not isinstance(name, str) or name not in self.units:
             raise MechanismNameError(f"there is no column {name!r}: {suggest(name, self.units)}")
         return read_only(self._columns[name])
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.units
 
     def __len__(self) -> int:
         """Return the number of rows."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, number
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.named import NamedValues
 from linkwork._util.names import suggest
 from linkwork._util.one_thread import on_one_thread
 from linkwork._util.optional import optional_import
@@ -38,10 +40,10 @@ if TYPE_CHECKING:
 
 @checks_keywords
 @dataclass(frozen=True, repr=False)
-class ParameterJacobian:
+class ParameterJacobian(NamedValues[tuple[str, str]]):
     """Derivatives of computed quantities by parameters.
 
-    `jacobian["coupler.r[1]", "crank.m"]` is one of them.
+    `jacobian["coupler.r[1]", "crank.m"]` is one of them; a loop gives such pairs.
 
     Attributes
     ----------
@@ -61,6 +63,11 @@ class ParameterJacobian:
     y: FloatArray
     values: FloatArray
     units: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """Pairs of a quantity and a parameter, by which a derivative is found."""
+        return list(product(self.of, self.parameters))
 
     def __getitem__(self, names: tuple[str, str]) -> float:
         """Return the derivative of one quantity by one parameter."""

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from linkwork._util.checks import FloatArray, names_of, shortened
 from linkwork._util.checks import length as count_of
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.named import NamedColumns
 from linkwork._util.names import suggest
 from linkwork._util.one_thread import on_one_thread
 from linkwork._util.progress import Progress, ProgressOption
@@ -50,7 +51,7 @@ _SEEDS = 64  # nodes near the start that are tried for the first pose
 
 @checks_keywords
 @dataclass(frozen=True, eq=False)
-class Workspace:
+class Workspace(NamedColumns):
     """The nodes of a grid with the poses that were reached; `workspace[name]` is a column.
 
     Attributes
@@ -90,12 +91,6 @@ class Workspace:
     def names(self) -> list[str]:
         """Names of the columns."""
         return list(self.columns)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.columns
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.columns)
 
     def __len__(self) -> int:
         """Return the number of nodes."""
@@ -164,12 +159,12 @@ class Workspace:
 @on_one_thread
 def workspace(
     mechanism: Mechanism | ModelBase,
+    state: State | None = None,
     *,
     of: str | Sequence[str],
     over: Mapping[str, Sequence[float]] | None = None,
     by: str | Sequence[str] | None = None,
     hold: Hold = None,
-    state: State | None = None,
     limits: Mapping[str, Bounds] | None = None,
     points: int = POINTS,
     length: float | None = None,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, number, shortened
+from linkwork._util.checks import FloatArray, number
 from linkwork._util.names import suggest
 from linkwork.compiler.compile import CompiledMechanism, compile_mechanism
 from linkwork.compiler.method_choice import MethodRequest
@@ -24,7 +24,7 @@ from linkwork.model.arguments import Arguments, Loads, changes_at_rest, one, siz
 from linkwork.model.changed_starts import changed_starts, describe_changed_starts, warn_of_changed_starts
 from linkwork.model.closures import describe_closures
 from linkwork.model.misalignment import describe_misalignment, describe_tolerance
-from linkwork.model.state import JointArray, State
+from linkwork.model.state import JointArray, State, check_state
 from linkwork.variables.catalog import list_variables
 from linkwork.variables.namer import Layout
 from linkwork.variables.schema import Column, Variable, columns_of
@@ -117,11 +117,7 @@ class ModelBase:
 
     def enter(self, block: Block, state: State) -> None:
         """Bring a block to a state, without loads."""
-        if not isinstance(state, State):
-            raise MechanismError(
-                "state must be a State, as model.assemble(q=...) or the result of an analysis gives, not "
-                f"{shortened(state)}"
-            )
+        check_state(state)
         q, u = self.arguments.states(state, None)
         if self.sizes.transitions:
             block.put_discrete_state(state.discrete_state)
@@ -154,6 +150,11 @@ class ModelBase:
     def columns(self) -> dict[str, Column]:
         """Where each quantity stands in the block, by name, with and without index."""
         return columns_of(self.variables)
+
+    @cached_property
+    def listed_names(self) -> list[str]:
+        """Names of the inputs, states, derivatives and outputs: the columns of a result, and a loop over a state."""
+        return [v.name for v in self.variables if v.kind not in ("parameter", "start")]
 
     @cached_property
     def q_names(self) -> list[str]:

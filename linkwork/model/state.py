@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from linkwork._util.checks import FloatArray
+from linkwork._util.checks import FloatArray, shortened
+from linkwork._util.named import NamedValues
+from linkwork.errors import MechanismError
 from linkwork.model.changed_starts import ChangedStart
 from linkwork.model.state_files import CUT, load_state, save_state
 from linkwork.model.state_text import as_html, as_table, in_one_line
@@ -50,7 +53,7 @@ def _joined(tree: FloatArray, cut: FloatArray | None) -> JointArray:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class State(NamedValues[str]):
     """A pose and a velocity of a system.
 
     Attributes
@@ -74,8 +77,9 @@ class State:
         Of a state from assembly: the given start values that it could not keep, each a
         `linkwork.model.changed_starts.ChangedStart` with the value asked and the value kept; empty where all are kept.
 
-    Every variable is found by name as well: ``state["A.q"]``, ``state["coupler.r"]``, also those of cut joints. The
-    arrays are read-only; `Model.state` makes a state from others.
+    Every variable is found by name as well: ``state["A.q"]``, ``state["coupler.r"]``, also those of cut joints and
+    parameters. A loop over a state gives the names of all inputs, coordinates, speeds and outputs, and ``dict(state)``
+    their values by name. The arrays are read-only; `Model.state` makes a state from others.
     """
 
     model: ModelBase
@@ -86,6 +90,15 @@ class State:
     discrete_state: FloatArray = field(default_factory=lambda: np.empty(0))
     step_control: FloatArray | None = None
     changed_start_values: tuple[ChangedStart, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the inputs, coordinates, speeds and outputs; parameters are found by name as well."""
+        return self.model.listed_names
+
+    @property
+    def _known(self) -> Collection[str]:
+        return self.model.columns.keys()
 
     def __getitem__(self, name: str) -> float | FloatArray:
         return self.model.value(name, self)
@@ -160,6 +173,15 @@ class State:
 
     def _repr_html_(self) -> str:
         return as_html(self)
+
+
+def check_state(state: object) -> None:
+    """Refuse all but a `State`."""
+    if not isinstance(state, State):
+        given = shortened(state)
+        raise MechanismError(
+            f"state must be a State, as model.assemble(q=...) or the result of an analysis gives, not {given}"
+        )
 
 
 def _frozen(values: FloatArray) -> FloatArray:

@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike
 from linkwork._util.checks import FloatArray
 from linkwork._util.files import atomic_path
 from linkwork._util.html import html_table
+from linkwork._util.named import NamedColumns, read_only
 from linkwork._util.names import suggest
 from linkwork._util.optional import optional_import
 from linkwork.errors import LinkworkError
 from linkwork.results.files import WRITERS, Column, FileContent
-from linkwork.results.named_columns import NamedColumns, read_only
 from linkwork.results.selection import fitting, is_pattern
 from linkwork.results.time_axis import IntArray, Places, locate, slice_of, span
 
@@ -149,9 +149,6 @@ class ResultBase(NamedColumns):
         if name not in self._known:
             raise self._unknown(name)
         return read_only(self._column(name))
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._known
 
     def __len__(self) -> int:
         """Return the number of rows."""

@@ -29,7 +29,6 @@ from linkwork.solvers.problem import StepControl
 if TYPE_CHECKING:
     from linkwork.view.part import PagePart, PageRequest
 
-LISTED = ("input", "state", "derivative", "output")  # kinds of variables that are columns
 CURVE_STEPS = 300  # steps along a plotted curve, at least
 
 
@@ -129,10 +128,10 @@ class Result(ResultBase):
         """Events by transitions and by event functions, in the order in which they happened."""
         return list(self._events)
 
-    @cached_property
+    @property
     def names(self) -> list[str]:
         """Names of all scalar columns; parameters are found by name as well."""
-        return [v.name for v in self.model.variables if v.kind in LISTED]
+        return self.model.listed_names
 
     @property
     def _known(self) -> Collection[str]:

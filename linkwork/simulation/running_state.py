@@ -8,6 +8,7 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.named import NamedValues
 from linkwork.core.native import Block, NotHereError, Stage
 from linkwork.errors import LinkworkError, MechanismError
 from linkwork.model.model import Model
@@ -33,8 +34,13 @@ class _Place(NamedTuple):
     computed: bool
 
 
+def _field_of(model: Model, place: int) -> str:
+    """Return the name of the field of a place in the block."""
+    return next(one for one, field in model.fields.items() if field.span.start <= place < field.span.stop)
+
+
 @checks_keywords
-class RunningState:
+class RunningState(NamedValues[str]):
     """The state of a run at one instant, during a call of a function that was given to `simulate`.
 
     Every variable that does not follow from loads is found by name: ``state["A.q"]``, ``state["coupler.r"]``,
@@ -82,6 +88,19 @@ class RunningState:
         """Speeds of the tree joints, (nu,), in the order of `Model.u_names`."""
         return self._block.reals[self.model.fields["u"].span].copy()
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the time, the coordinates, the speeds and what follows from these."""
+        return [name for name in self.model.listed_names if self._is_known(name)]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self.model.columns and self._is_known(name)
+
+    def _is_known(self, name: str) -> bool:
+        """Return whether a variable is no consequence of loads."""
+        first, fields = self.model.columns[name].first, self.model.fields
+        return first < fields["time"].first or _field_of(self.model, first) in KINEMATIC
+
     def __getitem__(self, name: str) -> Any:  # a number or an array (n,), by the name
         if name in self._scalars:
             return self._cells[self._scalars[name]]
@@ -100,9 +119,8 @@ class RunningState:
     def _find(self, name: str) -> _Place:
         column = self.model.column(name)
         fields = self.model.fields
-        field = next(one for one, f in fields.items() if f.span.start <= column.first < f.span.stop)
-        is_parameter = column.first < fields["time"].first
-        if not is_parameter and field not in KINEMATIC:
+        field, is_parameter = _field_of(self.model, column.first), column.first < fields["time"].first
+        if not self._is_known(name):
             raise MechanismError(
                 f"{name!r} follows from the loads, so that these cannot depend on it: a state at which loads are asked "
                 "for has coordinates, speeds, poses, velocities, distances and energies"

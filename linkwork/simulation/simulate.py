@@ -19,7 +19,7 @@ from linkwork.model.changed_starts import warn_of_changed_starts
 from linkwork.model.compile import compile
 from linkwork.model.mobility import is_immobile
 from linkwork.model.model import Model
-from linkwork.model.state import State
+from linkwork.model.state import State, check_state
 from linkwork.simulation.controller import ControlFunction, Controller, as_controller
 from linkwork.simulation.dae.registry import EXPLICIT, FormulationRequest, solver_of
 from linkwork.simulation.diagnosis import check_motions, explain
@@ -45,9 +45,9 @@ BACKWARD_TIGHTEST = 1e-11  # below it, rounding disturbs Newton's method where a
 def simulate(
     mechanism: Mechanism | Model,
     t_end: float,
+    state: State | None = None,
     *,
     t_start: float | None = None,
-    state: State | None = None,
     inputs: Mapping[str, InputValue] | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     controller: Controller | ControlFunction | None = None,
@@ -171,8 +171,8 @@ def simulate(
     solver = solver_of(formulation, solver)
     request = FormulationRequest(formulation, solver, {} if scheme is None else {"scheme": scheme})
     system = mechanism if isinstance(mechanism, Model) else compile(mechanism)
-    if not isinstance(state, State | None):
-        raise MechanismError(f"state must be a State, as assemble() returns it, not {type(state).__name__}")
+    if state is not None:
+        check_state(state)
     if parameters:
         system = system.with_parameters(parameters)
         state = None if state is None else system.adopt(state)

@@ -17,6 +17,7 @@ from linkwork._util.checks import FloatArray
 from linkwork._util.cores import cores
 from linkwork._util.files import atomic_path
 from linkwork._util.keywords import checks_keywords, checks_keywords_with
+from linkwork._util.named import NamedColumns
 from linkwork._util.names import suggest
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.errors import LinkworkError, MechanismError, MechanismNameError
@@ -62,8 +63,8 @@ class _Job:
 
 @checks_keywords
 @dataclass
-class Study:
-    """The table of a study: a row for each point.
+class Study(NamedColumns):
+    """The table of a study: a row for each point; a loop over it gives the names of its columns.
 
     Attributes
     ----------
@@ -84,6 +85,11 @@ class Study:
 
     def __len__(self) -> int:
         return len(next(iter(self.points.values())))
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the points and of the values; of a name of both `[name]` gives the values."""
+        return list(self.points | self.values)
 
     def __getitem__(self, name: str) -> FloatArray:
         for columns in (self.values, self.points):

@@ -8,7 +8,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.cli.main import main
-from linkwork.errors import StartWarning
+from linkwork.errors import InitializationWarning
 
 LINK = (
     '<link name="{}"><inertial><origin xyz="{} 0 0"/><mass value="1"/>'
@@ -71,7 +71,7 @@ def test_exact_files_are_as_they_are(tmp_path):
 def test_what_cannot_be_initialised_is_not_exported_without_a_word(tmp_path):
     """A gap of 1 mm is no rounding: the command line has the tolerance that accepts it."""
     path = four_bar(tmp_path, gap="1e-3")
-    with pytest.warns(StartWarning, match="cannot be closed"):
+    with pytest.warns(InitializationWarning, match="cannot be closed"):
         lw.export_fmu(lw.load(path), tmp_path / "four_bar.fmu", reference=False)
 
 

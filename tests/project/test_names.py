@@ -102,6 +102,21 @@ def is_result(owner: str) -> bool:
     return owner in {"linkwork.Result", "linkwork.cosim.Result", "linkwork.Study"} | found_by_analysis
 
 
+def test_a_state_follows_what_a_function_needs():
+    """By position or by name, and before all options; only the file of a drawing is named first."""
+    taken = {}
+    for module in PUBLIC:
+        for owner, one in public(module):
+            taken.setdefault(owner, []).append(one)
+    with_state = {owner: found for owner, found in taken.items() if any(one.name == "state" for one in found)}
+    assert len(with_state) > 30
+    for owner, found in with_state.items():
+        state = next(one for one in found if one.name == "state")
+        before = [one for one in found[: found.index(state)] if one.default is not one.empty and one.name != "path"]
+        assert state.kind is state.POSITIONAL_OR_KEYWORD, f"{owner}: state is no option: put it before the *"
+        assert not before, f"{owner}: state follows the arguments that are needed, before {before}"
+
+
 def test_the_table_is_found():
     assert len(rows()) > 8
     assert {"stop", "record", "tol", "t_final"} <= WRONG.keys()

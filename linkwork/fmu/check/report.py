@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from linkwork._util.named import NamedValues
+
 LEVELS = ("error", "warning", "note")
 
 
@@ -53,12 +55,17 @@ class Outcome:
 
 
 @dataclass
-class Report:
-    """The outcome of all checks, in their order; `str(report)` is the table, the findings and the verdict."""
+class Report(NamedValues[str]):
+    """The outcome of all checks by name, in their order; `str(report)` is the table, the findings and the verdict."""
 
     path: str
     version: str | None = None
     outcomes: list[Outcome] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the checks that were run."""
+        return [outcome.name for outcome in self.outcomes]
 
     def __getitem__(self, name: str) -> Outcome:
         for outcome in self.outcomes:

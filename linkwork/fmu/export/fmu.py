@@ -14,7 +14,7 @@ from linkwork._util.files import FAST, SMALL, write_archive
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import ProgressOption
 from linkwork._util.stack import levels_of_package
-from linkwork.errors import ExportError, ExportNameError, LinkworkError, StartWarning
+from linkwork.errors import ExportError, ExportNameError, InitializationWarning, LinkworkError
 from linkwork.fmu.export import model_description_fmi2 as description_fmi2
 from linkwork.fmu.export import model_description_fmi3 as description_fmi3
 from linkwork.fmu.export.content import Content, Experiment
@@ -256,7 +256,7 @@ def _start(system: "Model") -> tuple["FloatArray", bool]:
         state = system.assemble()
     except LinkworkError as error:  # the importer may set other parameters
         text = f"the FMU cannot be initialised with its default values, only with others from its importer: {error}"
-        warnings.warn(StartWarning(text), stacklevel=levels_of_package())
+        warnings.warn(InitializationWarning(text), stacklevel=levels_of_package())
         return block, False
     for name, values in (("q", state.q), ("u", state.u)):
         block[system.fields[name].span] = values
