@@ -2,6 +2,7 @@
 #include "model/independent_columns.h"
 #include "model/reader.h"
 #include <stdlib.h>
+#include <string.h>
 
 static void add_columns(lw_model *m, int32_t u, int32_t link, int32_t loop, int32_t type) {
   const lw_joint_size *size = &lw_joint_sizes[type];
@@ -143,11 +144,14 @@ static lw_status list_columns(reader *r, lw_model *m) {
   return LW_OK;
 }
 
-/* In an inward sweep the first to reach a link stores, the others add: no pass that zeroes. Multipliers sweep all
- * links as one tree. */
-static void mark_first(lw_model *m, unsigned char *reached) {
+static lw_sweep_place *place_of(lw_model *m, int32_t link, int as_tree) {
+  return as_tree ? &m->multipliers.support[link].place : &m->link[link].place;
+}
+
+/* In an inward sweep the first to reach a link stores, the others add: no pass that zeroes. */
+static void mark_first(lw_model *m, unsigned char *reached, int as_tree) {
   const lw_segment whole = {-1, 0, m->size.bodies};
-  const int as_tree = lw_has_multipliers(m);
+  memset(reached, 0, (size_t)m->size.bodies);
   for (int32_t s = as_tree ? 0 : m->segments - 1; s >= 0; s--) {
     const lw_segment *seg = as_tree ? &whole : &m->segment[s];
     if (seg->cluster >= 0) {
@@ -159,13 +163,14 @@ static void mark_first(lw_model *m, unsigned char *reached) {
     }
     for (int32_t k = seg->first + seg->count - 1; k >= seg->first; k--) {
       const int32_t parent = m->link[k].parent;
-      m->link[k].next = k > seg->first && parent == k - 1;
-      if (parent < 0 || m->link[k].next) continue;
-      m->link[k].first_on_parent = !reached[parent];
+      lw_sweep_place *place = place_of(m, k, as_tree);
+      place->next = k > seg->first && parent == k - 1;
+      if (parent < 0 || place->next) continue;
+      place->first_on_parent = !reached[parent];
       reached[parent] = 1;
     }
   }
-  for (int32_t k = 0; k < m->size.bodies; k++) m->link[k].has_outboard = reached[k];
+  for (int32_t k = 0; k < m->size.bodies; k++) place_of(m, k, as_tree)->has_outboard = reached[k];
 }
 
 lw_status lw_layout_block(reader *r, lw_model *m) {
@@ -195,7 +200,8 @@ lw_status lw_layout_model(reader *r, lw_model *m) {
     return e;
   unsigned char *reached = calloc((size_t)m->size.bodies, 1);
   if (!reached) return LW_ERROR_MEMORY;
-  mark_first(m, reached);
+  mark_first(m, reached, 0);
+  if (lw_has_multipliers(m)) mark_first(m, reached, 1); /* which sweep by segments as well, in singular poses */
   free(reached);
   if ((e = lw_layout_block(r, m)) || (e = lw_estimate_dof(m)) || (e = list_columns(r, m))) return e;
   if ((e = lw_layout_block(r, m))) return e;

@@ -8,6 +8,13 @@
 #include "model/records.h"
 #include "model/workspace.h"
 
+/* A link in an inward sweep that stores articulated inertias in the field outboard. */
+typedef struct lw_sweep_place {
+  int32_t next;            /* its parent is the next: passed without storing */
+  int32_t has_outboard;    /* the field holds the articulated inertia of its outboard links */
+  int32_t first_on_parent; /* it is the first to store in its parent's */
+} lw_sweep_place;
+
 /* One moving frame a body, parents first. */
 typedef struct lw_link {
   int32_t body, joint, parent; /* parent: a link, -1 the ground */
@@ -17,9 +24,7 @@ typedef struct lw_link {
   int32_t speeds;              /* of its tree joint */
   int32_t cluster, column;     /* the cluster on whose loops it lies, or -1; its first column there */
   int32_t ear, branch_sign;    /* the loop that adds it; +1 on the branch to the cut joint's parent, -1 to its child */
-  int32_t next;                /* its parent is the next in the inward sweep: passed without storing */
-  int32_t has_outboard;        /* the field outboard holds the articulated inertia of its outboard links */
-  int32_t first_on_parent;     /* in an inward sweep it is the first to store in its parent's */
+  lw_sweep_place place;        /* in the sweep of segments */
   int32_t spanned;             /* its joint moves the ends of a distance relative to each other */
 } lw_link;
 
@@ -191,6 +196,7 @@ typedef struct lw_constraint_support {
   int32_t first, active;     /* ascending by row */
   int32_t row_sum, row_sums; /* before its joint is articulated */
   int32_t rows, first_z;     /* of all its fronts; its columns' part of z, a row of numbers a column */
+  lw_sweep_place place;      /* in the sweep of all links as one tree */
 } lw_constraint_support;
 
 /* The constraints of a loop, and the rows of Phi of its ends; -1: the ground. The last of the rows are those of the

@@ -37,7 +37,6 @@ typedef enum lw_fault_kind {
   LW_FAULT_COUPLINGS_IMMOBILE,  /* nothing can move */
   LW_FAULT_AT_REST,             /* a cluster rests where its motion branches */
   LW_FAULT_NO_BRANCH,           /* its speeds there lead along none */
-  LW_FAULT_LOST_RANK,           /* multipliers do not ask about speeds there */
   LW_FAULT_NO_SENSITIVITY,      /* a cluster cannot stay closed along the seed */
   LW_FAULT_NOT_ASSEMBLED,       /* the speeds are not those that assembly finds */
   LW_FAULT_NO_LOADS,            /* a cluster is where its motion branches, and so are the loads that it needs */

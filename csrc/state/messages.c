@@ -202,11 +202,6 @@ static const struct {
          "the loop closed by %s is in a singular pose, where its motion branches, and at rest nothing "
          "selects a branch; start slightly off this pose (1e-4 rad are enough), or with speeds along "
          "the motion meant (where the loop closes in this pose alone, it cannot move: change a length)"},
-    [LW_FAULT_LOST_RANK] =
-        {LW_ERROR_SINGULAR, OF_CLUSTER,
-         "the loop closed by %s is in a singular pose, where its motion branches, and multipliers cannot select "
-         "a branch; take method 'rcr' or 'embedding', which follow its speeds, or start slightly off "
-         "this pose (1e-4 rad are enough)"},
     [LW_FAULT_NO_BRANCH] =
         {LW_ERROR_SINGULAR, OF_CLUSTER,
          "the loop closed by %s is in a singular pose, where its motion branches, and its speeds are "
@@ -303,7 +298,6 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
           marked_couplings(s).text,
           count_marked(s, 1) ? "the joints between its bodies" : "the loops through its joints");
     case LW_FAULT_AT_REST:
-    case LW_FAULT_LOST_RANK:
     case LW_FAULT_NO_BRANCH: return report_singular(s, fault);
     case LW_FAULT_MASS:
     case LW_FAULT_MASSLESS:

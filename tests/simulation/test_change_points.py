@@ -56,7 +56,7 @@ def test_rows_of_any_number_at_any_tolerance(n, rtol):
     assert error(n, "auto", "auto", rtol) < 1e3 * rtol
 
 
-@pytest.mark.parametrize("method", ["rcr", "embedding", "dca"])
+@pytest.mark.parametrize("method", ["rcr", "embedding", "multipliers", "dca"])
 @pytest.mark.parametrize("n", [3, 70])
 def test_every_method(n, method):
     assert error(n, method, "auto", 1e-7) < 1e-4
@@ -67,12 +67,31 @@ def test_every_solver(solver):
     assert error(3, "auto", solver, 1e-7) < 1e-4
 
 
-@needs_ida
-def test_the_solver_of_implicit_equations():
-    assert error(3, "auto", "ida", 1e-7) < 1e-4
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [300, 1000])
 def test_rows_of_many(n):
     assert error(n, "auto", "auto", 1e-7) < 1e-4
+
+
+@pytest.mark.parametrize("about", ["joint", "centroid", "origin"])
+def test_multipliers_keep_branch_and_energy_over_many_change_points(about):
+    t = np.linspace(0, 9.75, 40)
+    result = lw.simulate(lw.compile(row(1), "multipliers", about), t[-1], t_eval=t, rtol=1e-9)
+    assert np.ptp(result["energy.kinetic"] + result["energy.potential"]) < 1e-5
+    assert np.abs(np.exp(1j * result["A0.q"]) - np.exp(-1j * pendulum(1, t))).max() < 1e-4
+
+
+@pytest.mark.parametrize("solver", ["dopri5", "rodas5p", "RK45", "DOP853", "LSODA", "BDF", "Radau"])
+def test_multipliers_with_every_solver(solver):
+    assert error(2, "multipliers", solver, 1e-7) < 1e-4
+
+
+@pytest.mark.parametrize("rtol", [1e-3, 1e-5, 1e-9, 1e-11])
+def test_multipliers_at_any_tolerance(rtol):
+    assert error(3, "multipliers", "auto", rtol) < 1e3 * rtol
+
+
+@needs_ida
+@pytest.mark.parametrize("method", ["auto", "multipliers"])
+def test_the_solver_of_implicit_equations(method):
+    assert error(3, method, "ida", 1e-7) < 1e-4
