@@ -227,7 +227,7 @@ class Content:
     profile
         The importer that it is written for; None: any.
     nominal
-        From which the nominal values of states and outputs follow.
+        From which the nominal values of variables follow.
     """
 
     name: str

@@ -23,7 +23,7 @@ class NominalSizes:
     force: float = 1.0
 
     def by_unit(self) -> dict[str, float]:
-        """Return the nominal values of the units in which states and outputs are; 1 in others."""
+        """Return the nominal values of the units in which states, inputs and outputs are; 1 in others."""
         time = self.length / self.speed
         values = {
             "m": self.length,

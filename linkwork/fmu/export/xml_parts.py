@@ -18,7 +18,6 @@ TYPES_FMI2 = {"real": "Real", "boolean": "Boolean", "integer": "Integer", "enume
 TYPES_FMI3 = {"real": "Float64", "boolean": "Boolean", "integer": "Int32", "enumeration": "Enumeration"}
 
 WORDS = 3  # of an entity
-COMPUTED_OR_STATE = ("state", "derivative", "output")
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 _WRITTEN: dict[str, Callable[[float], str]] = {
     "real": lambda value: repr(value) if math.isfinite(value) else "INF",
@@ -130,7 +129,7 @@ def _real_attributes(variable: Variable, nominals: Mapping[str, float]) -> dict[
     for name, limit in (("min", variable.minimum), ("max", variable.maximum)):
         if limit is not None:
             attributes[name] = repr(float(limit))
-    if variable.kind in COMPUTED_OR_STATE and variable.unit in nominals:
+    if variable.unit in nominals:
         attributes["nominal"] = repr(nominals[variable.unit])
     if variable.jumps:
         attributes["reinit"] = boolean(True)

@@ -85,7 +85,9 @@ def _speeds(one: Description, instance: Instance) -> set[int]:
     """States that are the derivatives of others."""
     by_name = {number.name: i for i, number in enumerate(one.numbers(one.states))}
     x = instance.states()
-    probes = [0.3 + 0.01 * i for i in range(len(x))]  # values that no derivative has by chance
+    probes = [
+        (0.3 + 0.01 * i) * size for i, size in enumerate(instance.nominals())
+    ]  # which no derivative has by chance
     instance.fmu.set_continuous_states([a + 1e-3 * b for a, b in zip(x, probes, strict=True)])
     try:
         states, rates = instance.states(), set(instance.derivatives())
