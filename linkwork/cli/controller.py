@@ -11,6 +11,7 @@ from typing import Any
 
 from linkwork import controllers
 from linkwork._util.names import suggest
+from linkwork.cli.shared import AppendNamed
 from linkwork.errors import FmuError, FmuNameError
 from linkwork.fmu.export.libraries import PLATFORMS
 
@@ -34,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", type=Path, metavar="FMU", help="where to write it (default: the name, with .fmu)")
     add("--list", action="store_true", help="print the built-in controllers")
     set_help = "start value of a parameter, or another setting as JSON; may be repeated"
-    add("--set", type=_setting, action="append", default=[], dest="settings", metavar="NAME=VALUE", help=set_help)
+    add("--set", type=_setting, action=AppendNamed, default=[], dest="settings", metavar="NAME=VALUE", help=set_help)
     resource_help = "file or folder to put next to FILE.py in the FMU; may be repeated"
     add("--resource", type=Path, action="append", default=[], dest="resources", metavar="PATH", help=resource_help)
     add("--class", dest="class_name", metavar="NAME", help="which class of FILE.py, where there are several")

@@ -13,7 +13,7 @@ import linkwork as lw
 from linkwork.analysis.equilibrium_result import Equilibrium
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
 from linkwork.cli.result_files import check_files, wrote
-from linkwork.cli.shared import load
+from linkwork.cli.shared import AppendNamed, load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,13 +21,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_mechanism(parser)
     add = parser.add_argument
     hold_help = "coordinate that keeps a value [rad or m], or its start value, as 'A=0.3', 'A', 'hand.r[3]=1.2'"
-    add("--hold", type=_held, action="append", default=[], metavar="NAME[=VALUE]", help=hold_help)
+    add("--hold", type=_held, action=AppendNamed, default=[], metavar="NAME[=VALUE]", help=hold_help)
     motor_help = "joint or actuator whose load that holds the pose is to be found; may be repeated"
     add("--motor", action="append", default=[], metavar="NAME", help=motor_help)
     input_help = "constant load [N.m or N], input of an actuator or motion, as 'A=2', 'push.F[3]=-5'; may be repeated"
-    add("--input", type=load, action="append", default=[], metavar="NAME=VALUE", help=input_help)
+    add("--input", type=load, action=AppendNamed, default=[], metavar="NAME=VALUE", help=input_help)
     speed_help = "constant speed [rad/s or m/s] of a coordinate on which no load depends; the others rest"
-    add("--speed", type=load, action="append", default=[], metavar="NAME=VALUE", help=speed_help)
+    add("--speed", type=load, action=AppendNamed, default=[], metavar="NAME=VALUE", help=speed_help)
     add("--any", action="store_true", help="find the pose of rest next to the start, also an unstable one")
     add("--starts", type=int, metavar="N", help="find all poses of rest that searches from N random poses reach")
     add("--seed", type=int, default=0, metavar="N", help="of the random poses (default: %(default)s)")

@@ -10,7 +10,7 @@ import linkwork as lw
 from linkwork._util.names import quoted, suggest
 from linkwork._util.piecewise import INTERPOLATIONS
 from linkwork.analysis.tables import TIMES, read_csv
-from linkwork.cli.shared import load
+from linkwork.cli.shared import AppendNamed, load
 from linkwork.errors import MechanismNameError
 from linkwork.simulation.table import OUTSIDES
 
@@ -26,7 +26,7 @@ def add_loads(parser: argparse._ActionsContainer) -> None:
         "only other one); may be repeated"
     )
     add = parser.add_argument
-    add("--input", type=input_value, action="append", default=[], metavar="NAME=LOAD|FILE.csv:COLUMN", help=text)
+    add("--input", type=input_value, action=AppendNamed, default=[], metavar="NAME=LOAD|FILE.csv:COLUMN", help=text)
     between = "between the rows of CSV files (default: %(default)s; of commands: hold)"
     add("--interpolation", choices=INTERPOLATIONS, default="linear", help=between)
     beyond = "before and after the rows of CSV files: their end values, zero, or an error (default: %(default)s)"
@@ -69,10 +69,10 @@ def input_value(text: str) -> tuple[str, float | CsvColumn]:
             raise argparse.ArgumentTypeError(
                 f"{text!r} is not NAME=LOAD, such as A=0.5, or NAME=FILE.csv:COLUMN, such as A=torque.csv:motor"
             ) from None
-    path, colon, column = value.rpartition(":")
-    if not colon or value.lower().endswith(".csv"):
+    colon = value.lower().find(".csv:") + len(".csv")
+    if colon < len(".csv"):
         return name, CsvColumn(Path(value), None)
-    return name, CsvColumn(Path(path), column.strip())
+    return name, CsvColumn(Path(value[:colon]), value[colon + 1 :].strip() or None)
 
 
 def inputs_of(arguments: argparse.Namespace) -> dict[str, InputValue]:

@@ -17,7 +17,7 @@ from linkwork.cli.info import add_method
 from linkwork.cli.inputs import add_loads, inputs_of
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
 from linkwork.cli.result_files import DATA, PICTURES, add_output, check_files, is_picture, wrote
-from linkwork.cli.shared import aligned, load
+from linkwork.cli.shared import AppendNamed, aligned, load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,12 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     motor_help = "joint 'A', speed 'U[2]' or actuator that is a motor; may be repeated (default: all actuators)"
     add("--motor", action="append", metavar="NAME", help=motor_help)
     weight_help = "of a motor's load in the norm, as A=2; may be repeated (default: 1)"
-    add("--weight", type=load, action="append", default=[], metavar="MOTOR=WEIGHT", help=weight_help)
+    add("--weight", type=load, action=AppendNamed, default=[], metavar="MOTOR=WEIGHT", help=weight_help)
     limit_help = (
         "limit of a motor's load in both directions [N.m or N], as A=5; may be repeated; other motors have the limits "
         "of their joints and actuators, as with --own-limits"
     )
-    add("--max-load", type=load, action="append", default=[], metavar="MOTOR=LOAD", help=limit_help)
+    add("--max-load", type=load, action=AppendNamed, default=[], metavar="MOTOR=LOAD", help=limit_help)
     add("--own-limits", action="store_true", help="keep the limits that the mechanism gives its joints and actuators")
     add_method(parser)
     add_loads(parser)

@@ -11,7 +11,7 @@ import numpy as np
 import linkwork as lw
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
 from linkwork.cli.result_files import add_output, check_files, wrote
-from linkwork.cli.shared import aligned
+from linkwork.cli.shared import AppendNamed, aligned
 
 if TYPE_CHECKING:
     from linkwork.analysis.inverse_kinematics import InverseKinematics
@@ -23,11 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_mechanism(parser)
     add = parser.add_argument
     at_help = "target, as hand.r=0.1,0.2,0.3 [m], hand.Q=1,0,0,0 or A=0.5 [rad]; may be repeated"
-    add("--at", type=values, action="append", required=True, metavar="NAME=VALUES", help=at_help)
+    add("--at", type=values, action=AppendNamed, required=True, metavar="NAME=VALUES", help=at_help)
     start_help = "coordinate of the start [rad or m] (default: that of the mechanism); may be repeated"
-    add("--from", dest="origin", type=values, action="append", default=[], metavar="JOINT=VALUES", help=start_help)
+    add("--from", dest="origin", type=values, action=AppendNamed, default=[], metavar="JOINT=VALUES", help=start_help)
     prefer_help = "preferred value among the poses that reach the targets; may be repeated"
-    add("--prefer", type=values, action="append", default=[], metavar="NAME=VALUES", help=prefer_help)
+    add("--prefer", type=values, action=AppendNamed, default=[], metavar="NAME=VALUES", help=prefer_help)
     add_limits(parser)
     add("--starts", type=int, default=8, metavar="N", help="further starts if the first fails (default: %(default)s)")
     add_output(parser, "table with the pose as a row to write", (".csv",))
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_limits(parser: argparse.ArgumentParser) -> None:
     """Add limits of coordinates to a parser."""
     text = "bounds of a coordinate [rad or m], as A=-1,1 or A=,1 (default: those of stops); may be repeated"
-    parser.add_argument("--limit", type=limit, action="append", default=[], metavar="NAME=LOWER,UPPER", help=text)
+    parser.add_argument("--limit", type=limit, action=AppendNamed, default=[], metavar="NAME=LOWER,UPPER", help=text)
 
 
 def run(arguments: argparse.Namespace) -> int:

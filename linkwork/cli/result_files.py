@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkwork._util.files import atomic_path
-from linkwork._util.names import suggest
+from linkwork._util.names import nearest
 from linkwork.errors import LinkworkError
 from linkwork.view.document import check_built
 from linkwork.view.film_files import check_film
@@ -33,7 +33,8 @@ def file_argument(suffixes: Sequence[str]) -> Callable[[str], Path]:
     def take(text: str) -> Path:
         path = Path(text)
         if path.suffix.lower() not in suffixes:
-            hint = f"; {suggest(path.suffix, suffixes)}" if path.suffix else ""
+            near = nearest(path.suffix, suffixes)
+            hint = f": did you mean {' or '.join(map(repr, near))}?" if near else ""
             raise argparse.ArgumentTypeError(f"{text!r} does not end in {', '.join(suffixes)}{hint}")
         return path
 

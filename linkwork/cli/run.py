@@ -26,7 +26,7 @@ from linkwork.cli.result_files import (
 from linkwork.cli.run_backends import RunOutcome, in_process, isolated
 from linkwork.cli.run_plan import Plan
 from linkwork.cli.run_summary import as_text, summarise
-from linkwork.cli.shared import INTERRUPTED
+from linkwork.cli.shared import INTERRUPTED, AppendNamed
 from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable
 from linkwork.cosim.network.external_inputs import by_target
 from linkwork.cosim.recording.result import Result
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--t-start", type=number, metavar="T", help="start of the run [s] (default: the system's own)")
     add("--t-end", type=number, metavar="T", help="end of the run [s] (default: the system's own)")
     set_help = "a parameter or start value; may be repeated; with one FMU its variable's name is enough"
-    add("--set", type=_assignment, action="append", default=[], metavar="COMPONENT.VARIABLE=VALUE", help=set_help)
+    add("--set", type=_assignment, action=AppendNamed, default=[], metavar="COMPONENT.VARIABLE=VALUE", help=set_help)
     add(
         "--parameter-set",
         action="append",

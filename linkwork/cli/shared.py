@@ -58,6 +58,19 @@ def load(text: str) -> tuple[str, float]:
         raise argparse.ArgumentTypeError(f"{text!r} is not JOINT=LOAD, such as A=0.5") from None
 
 
+class AppendNamed(argparse.Action):
+    """Appends pairs of name and value, of an option that may be repeated; one name twice would lose a value."""
+
+    def __call__(self, parser: object, namespace: argparse.Namespace, values: Any, option: object = None) -> None:
+        """Append, or refuse."""
+        pairs = list(getattr(namespace, self.dest) or [])
+        for pair in values if self.nargs else [values]:
+            if any(name == pair[0] for name, _ in pairs):
+                raise argparse.ArgumentError(self, f"{pair[0]!r} is given twice: give it once")
+            pairs.append(pair)
+        setattr(namespace, self.dest, pairs)
+
+
 def refuse_to_overwrite(arguments: argparse.Namespace) -> None:
     """Refuse an output file that is one of the files that the command reads.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkwork.cli.masters import add_master_arguments, master_of, number, positive
 from linkwork.cli.run import Names, check_times, load
-from linkwork.cli.shared import INTERRUPTED
+from linkwork.cli.shared import INTERRUPTED, AppendNamed
 from linkwork.cosim.isolated.job import KEEP
 from linkwork.cosim.running import usual_step
 from linkwork.cosim.sweep.sampling import Points, Value, grid, latin, table, value_of
@@ -28,9 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("system", type=Path, metavar="SYSTEM", help="an .ssp, or an .fmu as a system of its own")
     grid_help = "values of a parameter, as plant.mode=1,2,3 or first:last:count; several make every combination"
-    add("--grid", type=_grid, action="append", default=[], metavar="NAME=VALUES", help=grid_help)
+    add("--grid", type=_grid, action=AppendNamed, default=[], metavar="NAME=VALUES", help=grid_help)
     latin_help = "ranges sampled together by a Latin hypercube, as plant.m=0.5..2 or plant.c=1..10:log"
-    add("--latin", type=_range, nargs="+", action="extend", default=[], metavar="NAME=A..B", help=latin_help)
+    add("--latin", type=_range, nargs="+", action=AppendNamed, default=[], metavar="NAME=A..B", help=latin_help)
     add("--samples", type=int, metavar="N", help="points of the Latin hypercube")
     add("--seed", type=int, metavar="N", help="seed of the Latin hypercube (default: 0)")
     add("--table", type=Path, metavar="FILE", help="points as lines of a CSV file headed by the parameters")

@@ -12,6 +12,7 @@ from linkwork.analysis.workspace import POINTS, Workspace
 from linkwork.cli.inverse_kinematics import add_limits, values
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
 from linkwork.cli.result_files import PICTURES, add_output, check_files, is_picture, wrote
+from linkwork.cli.shared import AppendNamed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,9 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     by_help = "motors: joints or actuators (default: all actuators, or as many joints as degrees of freedom)"
     add("--by", nargs="+", metavar="NAME", help=by_help)
     over_help = "axis of the grid with its ends and number of nodes (default: the motors); may be repeated"
-    add("--over", type=_axis, action="append", metavar="NAME=LOWER,UPPER[,N]", help=over_help)
+    add("--over", type=_axis, action=AppendNamed, metavar="NAME=LOWER,UPPER[,N]", help=over_help)
     hold_help = "value that holds in all poses, as hand.Q=1,0,0,0; may be repeated"
-    add("--hold", type=values, action="append", default=[], metavar="NAME=VALUES", help=hold_help)
+    add("--hold", type=values, action=AppendNamed, default=[], metavar="NAME=VALUES", help=hold_help)
     add_limits(parser)
     add("--points", type=int, default=POINTS, metavar="N", help="nodes along an axis (default: %(default)s)")
     add_output(parser, "table or picture to write", (".csv", *PICTURES))

@@ -297,6 +297,7 @@ def test_simulate_by_a_scheme(tmp_path):
         (["--input", "A=two.csv:yy"], "two.csv has no column 'yy' of numbers: did you mean 'y'"),
         (["--input", "A=two.csv"], "two.csv has several columns: name one as in two.csv:y"),
         (["--input", "A=two.csv:text"], "two.csv has no column 'text' of numbers"),
+        (["--input", "A=two.csv:y:hold"], "two.csv has no column 'y:hold' of numbers"),
         (["--input", "A=lines.csv:y"], "lines.csv has no column 'time'"),
         (["--input", "A=order.csv"], "times of a table must increase: row 2"),
         (["--input", "A=two.csv:y", "--outside", "error"], "outside the table, which is from 0 s to 1 s"),

@@ -1,5 +1,6 @@
 """What all commands have in common: suggestions, files by their suffix, interrupts, `python -m linkwork`."""
 
+import argparse
 import json
 import re
 import signal
@@ -12,7 +13,8 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.cli.main import COMMANDS, main
+from linkwork.cli.main import COMMANDS, main, make_parser
+from linkwork.cli.shared import AppendNamed
 from support.checkout import TOP
 from support.dae_backends import needs_ida
 
@@ -166,12 +168,41 @@ def test_another_suffix_is_refused(command, capsys):
     needed(command)
     text = refused(capsys, command, FOUR_BAR, "-o", "a.xlsx")
     assert "'a.xlsx' does not end in .csv" in text
+    assert "known are" not in text  # which the list before has said
+    assert "did you mean '.csv'?" in refused(capsys, command, FOUR_BAR, "-o", "a.cvs")
 
 
 def test_a_file_named_twice_is_refused(capsys):
     assert main([*SHORT, "-o", "a.csv", "-o", "./a.csv"]) == 1
     assert "cannot write a.csv twice" in capsys.readouterr().err
     assert not Path("a.csv").exists()
+
+
+def test_options_of_names_keep_every_value():
+    """Those that take NAME=VALUE and may be repeated."""
+    (commands,) = (action for action in make_parser()._actions if isinstance(action, argparse._SubParsersAction))
+    found = []
+    for command, parser in commands.choices.items():
+        for action in parser._actions:
+            if "=" in str(action.metavar or "") and not isinstance(action, argparse._StoreAction):
+                found.append(f"{command} {action.option_strings[0]}")
+                assert isinstance(action, AppendNamed), f"{found[-1]} loses the first of two values of one name"
+    assert {"simulate --input", "inverse-kinematics --at", "workspace --over", "run --set", "sweep --grid"} <= {*found}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["simulate", FOUR_BAR, "--input", "A=1", "--input", "A=2"],
+        ["equilibrium", FOUR_BAR, "--hold", "A", "--hold", "A=0.5"],
+        ["inverse-kinematics", FOUR_BAR, "--at", "A.q=0.5", "--at", "A.q=0.6"],
+        ["run", "plant.fmu", "--set", "A.q=1", "--set", "A.q=1"],
+        ["sweep", "plant.fmu", "-o", "out", "--latin", "A.q=0..2", "A.q=1..2"],
+    ],
+)
+def test_a_name_given_twice_is_refused(arguments, capsys):
+    needed(arguments[0])
+    assert re.search(r"'A(\.q)?' is given twice: give it once", refused(capsys, *arguments))
 
 
 def test_a_run_writes_the_same_formats(capsys):

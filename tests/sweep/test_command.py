@@ -48,7 +48,7 @@ def test_a_range_that_is_none_is_wrong_usage(argument) -> None:
         ([], "nothing is swept"),
         (["--latin", "moody.k=1..2"], "--samples N"),
         (["--grid", "moody.k=1", "--samples", "3"], "name ranges"),
-        (["--grid", "moody.k=1", "--grid", "moody.k=2"], "swept twice"),
+        (["--grid", "moody.k=1", "--latin", "moody.k=1..2", "--samples", "3"], "swept twice"),
     ],
 )
 def test_what_makes_no_sweep_is_told(moody, tmp_path, capsys, arguments, text) -> None:
