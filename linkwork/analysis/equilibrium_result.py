@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
@@ -15,6 +15,7 @@ from linkwork._util.files import atomic_path
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.named import NamedValues
 from linkwork._util.optional import optional_import
+from linkwork.model.named_variables import NamedVariables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,7 @@ Loads = Mapping[str, float | FloatArray]
 
 @checks_keywords
 @dataclass(frozen=True, eq=False)
-class Equilibrium(NamedValues[str]):
+class Equilibrium(NamedVariables, NamedValues[str]):
     """A pose of rest, or a steady motion. `found[name]` is any variable in it, such as "A.q" or "coupler.r".
 
     A loop over it gives the names that a loop over its `State` gives.
@@ -99,15 +100,6 @@ class Equilibrium(NamedValues[str]):
         """The inputs that are loads, as `Model.accelerations` and `Model.reactions` take them."""
         motions = self.model.numbering.motions
         return {name: value for name, value in self.inputs.items() if name not in motions}
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the inputs, coordinates, speeds and outputs; parameters are found by name as well."""
-        return self.state.names
-
-    @property
-    def _known(self) -> Collection[str]:
-        return self.model.columns.keys()
 
     def __getitem__(self, name: str) -> float | FloatArray:
         return self.model.value(name, self.state, tau=self.tau)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,6 +12,7 @@ from linkwork._util.checks import FloatArray, shortened
 from linkwork._util.named import NamedValues
 from linkwork.errors import MechanismError
 from linkwork.model.changed_starts import ChangedStart
+from linkwork.model.named_variables import NamedVariables
 from linkwork.model.state_files import CUT, load_state, save_state
 from linkwork.model.state_text import as_html, as_table, in_one_line
 
@@ -53,7 +53,7 @@ def _joined(tree: FloatArray, cut: FloatArray | None) -> JointArray:
 
 
 @dataclass(frozen=True, eq=False)
-class State(NamedValues[str]):
+class State(NamedVariables, NamedValues[str]):
     """A pose and a velocity of a system.
 
     Attributes
@@ -90,15 +90,6 @@ class State(NamedValues[str]):
     discrete_state: FloatArray = field(default_factory=lambda: np.empty(0))
     step_control: FloatArray | None = None
     changed_start_values: tuple[ChangedStart, ...] = ()
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the inputs, coordinates, speeds and outputs; parameters are found by name as well."""
-        return self.model.listed_names
-
-    @property
-    def _known(self) -> Collection[str]:
-        return self.model.columns.keys()
 
     def __getitem__(self, name: str) -> float | FloatArray:
         return self.model.value(name, self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from linkwork._util.progress import ProgressOption
 from linkwork.errors import LinkworkError, MechanismError, MechanismNameError
 from linkwork.model.impacts import Event
 from linkwork.model.model import Model
+from linkwork.model.named_variables import NamedVariables
 from linkwork.model.state import State
 from linkwork.results.base import Columns, ResultBase
 from linkwork.results.files import Column
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 CURVE_STEPS = 300  # steps along a plotted curve, at least
 
 
-class Result(ResultBase):
+class Result(NamedVariables, ResultBase):
     """A simulated motion.
 
     Every variable of the mechanism is found by name: ``result["A.q"]`` has shape (nt,), ``result["coupler.r"]``
@@ -81,6 +82,8 @@ class Result(ResultBase):
     _error = MechanismError
     _name_error = MechanismNameError
 
+    model: Model
+
     def __init__(
         self,
         model: Model,
@@ -127,15 +130,6 @@ class Result(ResultBase):
     def events(self) -> list[Event]:
         """Events by transitions and by event functions, in the order in which they happened."""
         return list(self._events)
-
-    @property
-    def names(self) -> list[str]:
-        """Names of all scalar columns; parameters are found by name as well."""
-        return self.model.listed_names
-
-    @property
-    def _known(self) -> Collection[str]:
-        return self.model.columns.keys()
 
     def _unit(self, name: str) -> str:
         return self.model.column(name).unit
