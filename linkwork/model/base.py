@@ -409,7 +409,14 @@ class ModelBase:
                 guesses = {name: value for name, value in (q or {}).items() if name != joint}
                 return twin._closed_state(guesses, None, tolerance, time, motion)
 
-            causes = describe_misalignment(self, error, again), describe_tolerance(self, error)
+            def accepts(enough: float) -> bool:
+                try:
+                    self._closed_state(q, u, enough, time, motion)
+                except AssemblyError:
+                    return False
+                return True
+
+            causes = describe_misalignment(self, error, again), describe_tolerance(self, error, accepts)
             error.args = ("; ".join([str(error), *filter(None, causes)]),)
             error.closures, table = describe_closures(self, block, tolerance)
             if table:

@@ -33,6 +33,7 @@ LARGEST = 1e-2  # rad, or part of the size: larger errors are no matter of digit
 MOST_LOOPS, MOST_JOINTS = 8, 16  # that are tried
 _GAP = re.compile(r"leaves a gap of (\S+) m")
 DIGITS = 1e-5  # of the size: what lengths with five digits miss
+DECADES = 4  # of tolerances that are tried
 CLEAR = 0.1  # of the error: by which the other axes may be off if one joint is to be blamed
 
 
@@ -63,12 +64,21 @@ def describe_misalignment(model: ModelBase, error: AssemblyError, assemble: Asse
     return ""
 
 
-def describe_tolerance(model: ModelBase, error: AssemblyError) -> str:
-    """Return the tolerance that accepts the gap of a failure; an empty text if it is more than digits would explain."""
+def describe_tolerance(model: ModelBase, error: AssemblyError, accepts: Callable[[float], bool]) -> str:
+    """Return the tolerance that accepts the gap of a failure; an empty text if it is more than digits would explain.
+
+    `accepts` tells whether the model assembles with a tolerance: that is one of loops of about a metre, so that smaller
+    loops need a larger one than their gap.
+    """
     gaps = _GAP.findall(str(error))
     if not gaps or not 0.0 < float(gaps[-1]) <= DIGITS * _size(model):
         return ""
-    enough = 10.0 ** math.ceil(math.log10(2.0 * float(gaps[-1])))
+    first = math.ceil(math.log10(2.0 * float(gaps[-1])))
+    enough = next(
+        (number for number in (10.0**power for power in range(first, first + DECADES)) if accepts(number)), None
+    )
+    if enough is None:
+        return ""
     return (
         f"numbers with few digits leave such a gap: assemble(tolerance={enough:.0e}) accepts it, and simulate(state=) "
         "starts from its result"

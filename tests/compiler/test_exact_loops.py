@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.errors import RoundingWarning
+from linkwork.errors import RoundingWarning, StartValueWarning
 from support.rounded_loops import ROUNDED_LOOPS, rounded
 
 DIGITS = (17, 12, 10, 9, 7, 6, 5)
@@ -23,6 +23,21 @@ def four_bar(error=0.0, gap=0.0):
     ends = {"parent_frame": lw.Frame((0.9, 0, 0)), "child_frame": lw.Frame((0.8, 0, 0))}
     mech.add_joint("D", lw.Revolute((error, 1, 0)), "ground", "c", **ends)
     mech.start(q={"A": -1.0, "B": 0.6, "C": 1.9}, u={"A": -2.0})
+    return mech
+
+
+def parallel_cranks(error=0.0, kind=None):
+    """Three cranks of one length but for an error of the second: the coupler closes two loops together."""
+    mech = lw.Mechanism("parallel_cranks")
+    y = lw.Revolute((0, 1, 0))
+    mech.add_body("coupler", mass=1.0, com=(0.2, 0, 0), inertia=np.diag([0.001, 0.02, 0.02]))
+    for k, point in enumerate(((0, 0, 0), (0.2, 0, 0.05), (0.45, 0, -0.02))):
+        length = 0.3 + error * (k == 1)
+        mech.add_body(f"crank{k}", mass=0.3, com=(0, 0, 0.15), inertia=np.diag([0.003, 0.003, 0.001]))
+        mech.add_joint(f"A{k}", y, "ground", f"crank{k}", parent_frame=lw.Frame(point), child_frame=lw.Frame())
+        ends = {"parent_frame": lw.Frame((0, 0, length)), "child_frame": lw.Frame(point)}
+        mech.add_joint(f"B{k}", kind if kind and k else y, f"crank{k}", "coupler", **ends)
+    mech.start(q={"A0": 0.5, "A1": 0.5, "A2": 0.5, "B0": -0.5}, u={"A0": 2.0})
     return mech
 
 
@@ -45,6 +60,30 @@ def test_a_four_bar_with_an_error_is_the_exact_one(which, error):
     assert model.accelerations(state) == pytest.approx(expected, rel=10 * error + 1e-11)
     assert len(lw.redundant_constraints(model)) == 3
     assert lw.simulate(model, t_end=2.0)["A.q"][-1] == pytest.approx(0.7640, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", [None, lw.Spherical(), lw.Cylindrical((0, 1, 0))])
+@pytest.mark.parametrize("error", [-1e-8, 3e-9, 1e-8])
+def test_loops_that_close_only_together(error, kind):
+    """Each loop is a planar one without an error; their lengths fit each other but for rounding."""
+    exact, mech = lw.compile(parallel_cranks(kind=kind)), parallel_cranks(error, kind)
+    with pytest.warns(RoundingWarning, match="loops move or close only with exact frames"):
+        model = lw.compile(mech)
+    assert max(one.distance for one in model.corrections) == pytest.approx(abs(error), rel=1e-3)
+    state = model.assemble()
+    assert (state["A0.q"], state["A0.u"]) == (0.5, 2.0)
+    expected = exact.accelerations(exact.assemble())
+    assert model.accelerations(state) == pytest.approx(expected, rel=1e-6)
+    assert len(lw.linearize(model).states) == 2
+    ends = [lw.simulate(one, 0.3, rtol=1e-6)["A0.q"][-1] for one in (model, exact)]
+    assert ends[0] == pytest.approx(ends[1], abs=1e-4)
+
+
+def test_loops_that_close_only_together_with_a_large_error_are_named():
+    mech = parallel_cranks(2e-3)
+    mech.start(q={"A1": 0.4})
+    with pytest.warns(StartValueWarning, match=r"A0\.q"), pytest.raises(lw.MechanismError, match="can move"):
+        lw.simulate(mech, 0.1)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -102,6 +102,18 @@ def test_the_tolerance_that_accepts_rounded_numbers():
     np.testing.assert_allclose(state.q, lw.compile(exact).assemble().q, rtol=0, atol=1e-2)
 
 
+@pytest.mark.parametrize("size", [0.1, 0.01, 0.001])
+def test_the_tolerance_offered_to_small_loops(size):
+    """That of loops of about a metre counts less for them: the one that is offered is accepted."""
+    loop = rounded(bennett(np.random.default_rng(1)), 6)
+    for name, joint in loop.joints.items():
+        ends = [lw.Frame(size * frame.position, frame.rotation) for frame in (joint.parent_frame, joint.child_frame)]
+        loop.joints[name] = dataclasses.replace(joint, parent_frame=ends[0], child_frame=ends[1])
+    offered = re.search(r"assemble\(tolerance=(\S+)\) accepts it", message(loop))
+    assert offered
+    lw.compile(loop).assemble(tolerance=float(offered[1]))
+
+
 def test_no_tolerance_is_offered_for_large_gaps():
     case = four_bar()
     moved(case.mechanism, "D", "parent_frame", by=(0, 1e-3, 0))
