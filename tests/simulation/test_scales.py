@@ -1,17 +1,14 @@
 """Accuracy at all sizes: default absolute tolerances follow the lengths and times of the mechanism."""
 
-import copy
-import dataclasses
-
 import numpy as np
 import pytest
 
 import linkwork as lw
 from support.builder import scaled
 from support.random_mechanisms import FAMILIES
+from support.sizes import SCALES, heavier, sized
 
 AMPLITUDES = [1e3, 1.0, 0.03, 1e-3, 1e-6, 1e-9, 1e-12]
-SCALES = [(1e-9, 1e-12), (1e-6, 1e-6), (1e-3, 1e-3), (1e3, 1e3), (1e6, 1e9)]
 LOOPS = ["slider_crank", "planar_4R", "spatial_6R_2P", "moving_slider_crank", "coupled"]
 
 
@@ -23,13 +20,6 @@ def oscillator(amplitude: float, mass: float = 1.0, rate: float = 10.0, at: floa
     mech.add_force(lw.SpringDamper("P", stiffness=mass * rate**2, free=at))
     mech.start(q={"P": at + amplitude})
     return mech
-
-
-def heavier(mech: lw.Mechanism, factor: float) -> lw.Mechanism:
-    other = copy.deepcopy(mech)
-    for name, body in mech.bodies.items():
-        other.bodies[name] = dataclasses.replace(body, mass=body.mass * factor, inertia=body.inertia * factor)
-    return other
 
 
 @pytest.mark.parametrize("amplitude", AMPLITUDES)
@@ -81,13 +71,6 @@ def test_loops_have_the_same_accuracy_at_all_sizes(family: str) -> None:
         found, needed = error(*scale)
         assert found < max(3 * usual, 1e-9) < 1e-7
         assert needed < 1.2 * steps + 5
-
-
-def sized(mech: lw.Mechanism, values: dict, length: float) -> dict:
-    """Coordinates or speeds with their displacements times a length."""
-    factors = {"Prismatic": length, "Cylindrical": [length, 1.0]}
-    kinds = {name: type(joint.kind).__name__ for name, joint in mech.joints.items()}
-    return {name: np.asarray(value) * factors.get(kinds[name], 1.0) for name, value in values.items()}
 
 
 def test_a_tolerance_of_the_users_own_is_kept() -> None:
