@@ -41,7 +41,7 @@
   } prefix##articulated;                                                                                              \
   typedef struct prefix##transition_memory {                                                                          \
     T event_sign;                   /* a trigger: +1 or -1, the sign; a stop: the bound it rests on, or 0 */          \
-    T shift[2];                     /* gaps of a stop, crossings of a speed: counted from there since an impact */    \
+    T shift[2];                     /* a stop's gaps, a monitored speed: counted from there since an impact */        \
     T command, done;                /* as last seen; of a time that has come */                                       \
     T first_impact, impact, flight; /* of impacts that follow one another ever faster */                              \
     T last;                         /* number of the event at which it was last carried out */                        \

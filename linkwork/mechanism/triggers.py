@@ -87,7 +87,7 @@ class PointDistance:
     points
         A point of each, (2, 3), m, in the frame of its body.
     rate
-        Whether the rate of the distance is meant, positive where the points move apart, rather than the distance.
+        Whether the rate of the distance is meant, positive where it grows, rather than the distance.
 
     Raises
     ------

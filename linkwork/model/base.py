@@ -154,7 +154,7 @@ class ModelBase:
     @cached_property
     def listed_names(self) -> list[str]:
         """Names of the inputs, states, derivatives and outputs: the columns of a result, and a loop over a state."""
-        return [v.name for v in self.variables if v.kind not in ("parameter", "start")]
+        return [v.name for v in self.variables if v.kind in ("input", "state", "derivative", "output")]
 
     @cached_property
     def q_names(self) -> list[str]:

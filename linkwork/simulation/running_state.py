@@ -90,7 +90,7 @@ class RunningState(NamedValues[str]):
 
     @property
     def names(self) -> list[str]:
-        """Names of the time, the coordinates, the speeds and what follows from these."""
+        """Names of the time, the coordinates, the speeds and the quantities that these determine."""
         return [name for name in self.model.listed_names if self._is_known(name)]
 
     def __contains__(self, name: object) -> bool:
