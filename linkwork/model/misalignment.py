@@ -67,7 +67,7 @@ def describe_misalignment(model: ModelBase, error: AssemblyError, assemble: Asse
 def describe_tolerance(model: ModelBase, error: AssemblyError, accepts: Callable[[float], bool]) -> str:
     """Return the tolerance that accepts the gap of a failure; an empty text if it is more than digits would explain.
 
-    `accepts` tries whether the model assembles with a tolerance, which is one of loops of about a metre, so that smaller
+    `accepts` tries whether the model assembles with a tolerance, one of loops of about a metre, so that smaller
     loops need a larger one than their gap.
     """
     gaps = _GAP.findall(str(error))

@@ -116,5 +116,5 @@ def test_rods_beside_each_other_with_eight_digits(tmp_path):
     assert result["A0.q"][-1] > 0.05
     np.testing.assert_allclose(result["A2.q"], result["A0.q"], rtol=0, atol=1e-5)
     with warnings.catch_warnings():
-        warnings.simplefilter("error", StartWarning)
+        warnings.simplefilter("error", InitializationWarning)
         lw.export_fmu(mech, tmp_path / "rods.fmu", reference=False)
