@@ -272,7 +272,8 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
       if (open) return open;
       return lw_fail(s, LW_ERROR_SINGULAR,
                      "in this pose the loops closed by %s and %d more leave the mechanism far more degrees of freedom "
-                     "than regular poses do; start from another pose",
+                     "than regular poses do, as where their motion branches; start slightly off this pose, or with the "
+                     "speeds of all joints along the motion meant",
                      cluster_name(s, fault.index).text, (c->loops ? c->loops : c->couplings) - 1);
     }
     case LW_FAULT_OPEN_LOOP:

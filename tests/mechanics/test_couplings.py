@@ -243,3 +243,19 @@ def test_parameters_take_effect():
     block.put("q_priority", np.array([0.0, 1.0]))
     block.assemble(1e-8)
     assert block["q"] == pytest.approx([0.5 + 2.0 * 1.5 + 1.5**3, 1.5], rel=1e-14)
+
+
+@pytest.mark.parametrize("method", [*((m,) for m in METHODS), ("multipliers", "centroid"), ("multipliers", "origin")])
+@pytest.mark.parametrize("ratios", [(1e9,), (-1e9,), (1e-9,), (3e6,), (1e12,), (1e3, 1e3), (30.0, 1e4)])
+def test_a_load_behind_gears_of_large_ratio(ratios, method):
+    """The torque on the last shaft turns the inertia of all, each times its ratio squared."""
+    mech, total = lw.Mechanism("train"), np.cumprod([1.0, *ratios[::-1]])[::-1]
+    inertia = 0.1 + 0.05 * np.arange(total.size)
+    for k, J in enumerate(inertia):
+        mech.add_body(f"s{k}", mass=1.0, com=(0, 0, 0), inertia=J * np.eye(3), origin=(k, 2, 0))
+        mech.add_joint(f"G{k}", lw.Revolute("z"), "ground", f"s{k}", at=(k, 2, 0))
+        if k:
+            mech.add_coupling(f"K{k}", {f"G{k - 1}": 1.0, f"G{k}": -ratios[k - 1]})
+    system = lw.compile(mech, *method)
+    found = system.accelerations(system.assemble(), tau={f"G{total.size - 1}": 1.0})
+    assert found == pytest.approx(total / (inertia @ total**2), rel=1e-12, abs=0.0)

@@ -95,3 +95,44 @@ def test_multipliers_at_any_tolerance(rtol):
 @pytest.mark.parametrize("method", ["auto", "multipliers"])
 def test_the_solver_of_implicit_equations(method):
     assert error(3, method, "ida", 1e-7) < 1e-4
+
+
+def in_line(n: int, turning: dict[str, float]) -> lw.Mechanism:
+    """The row at its change point."""
+    mech = row(n)
+    mech.start(q={f"A{k}": -np.pi / 2 for k in range(n + 1)} | {f"B{k}": np.pi / 2 for k in range(n)}, u=turning)
+    return mech
+
+
+@pytest.mark.parametrize("method", ["auto", "multipliers"])
+@pytest.mark.parametrize("n", [40, 62, 80])
+def test_start_at_the_change_point(n, method):
+    """The speeds of all joints select the branch."""
+    along = {f"A{k}": -1.0 for k in range(n + 1)} | {f"B{k}": 1.0 for k in range(n)}
+    t = np.linspace(0, 0.5, 6)
+    result = lw.simulate(lw.compile(in_line(n, along), method), t[-1], t_eval=t, rtol=1e-7)
+    rate = ((n + 1) / 2 + n) / ((n + 1) / 3 + n) * 9.81
+    falling = solve_ivp(
+        lambda t, y: [y[1], rate * np.sin(y[0])], (0, 0.5), [np.pi / 2, 1], "DOP853", t, rtol=1e-13, atol=1e-14
+    ).y[0]
+    for leg in (0, n):
+        assert np.abs(np.exp(1j * result[f"A{leg}.q"]) - np.exp(-1j * falling)).max() < 1e-5
+
+
+@pytest.mark.parametrize("method", ["auto", "multipliers"])
+def test_start_at_the_change_point_without_a_branch_is_refused_with_the_remedy(method):
+    with pytest.raises(lw.SingularityError, match="'C0' and 61 more .* with the speeds of all joints along"):
+        lw.compile(in_line(62, {}), method).assemble()
+
+
+@needs_ida
+@pytest.mark.parametrize("n", [1, 2])
+def test_differential_algebraic_equations(n):
+    """They pass five change points, or the error names a loop."""
+    t = np.linspace(0, 9.75, 40)
+    try:
+        result = lw.simulate(model(n, "auto"), t[-1], t_eval=t, rtol=1e-5, solver="ida", formulation="ggl")
+    except lw.LinkworkError as error:
+        assert "'C" in str(error)
+    else:
+        assert np.abs(np.exp(1j * result["A0.q"]) - np.exp(-1j * pendulum(n, t))).max() < 1e-2
