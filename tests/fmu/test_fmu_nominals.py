@@ -148,7 +148,7 @@ def test_units_follow_from_length_speed_rate_and_force():
 
 @VERSIONS
 def test_parameters_change_them(version, tmp_path, needs):
-    """Start values and frames before the start, then a spring in Event Mode; each is reported once."""
+    """Start values and frames before the start, then a spring in Event Mode; each change is reported once."""
     needs("fmpy")
     fmu = export(oscillator(1e-6), tmp_path, version)
     instance = fmu.new("ME")

@@ -41,7 +41,7 @@ class NominalSizes:
 
 
 def rounded(value: float) -> float:
-    """Return a size to three digits: more would have no meaning.
+    """Return a size to three digits.
 
     >>> rounded(0.00012345)
     0.000123

@@ -57,7 +57,7 @@ def _configure(instance: Instance, sizes: dict[int, int]) -> None:
 
 
 def _resized(instance: Instance, sizes: dict[int, int]) -> Iterator[Finding]:
-    """Start values of arrays are void then: give values to those that have some."""
+    """Start values of arrays are void then: give values to inputs and parameters."""
     one = instance.description
     _configure(instance, sizes)
     changed = [v for v in one.variables if v.real and one.size(v) != one.size(v, sizes)]
@@ -81,7 +81,7 @@ def _padded(variable: Variable, size: int) -> list[float]:
 
 @check("clocks", "clocks are for Event Mode, and nothing else is needed of them here")
 def clocks(fmu: Fmu) -> Iterator[Finding]:
-    """Note the parts without a check."""
+    """Name the clocks."""
     one = fmu.description
     found = [v.name for v in one.variables if v.type == "Clock"]
     if not found:
