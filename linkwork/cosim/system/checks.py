@@ -270,7 +270,7 @@ def _unconnected(system: System, models: Models, external: set[str], values: Map
                 yield f"the input {reference!r} is required and not connected; connect it or give it as an input"
         for one in model.of_causality("input"):
             given = one.start is not None or one.name in component.parameters or one.name in component.required
-            if not given and (reference := f"{component.name}.{one.name}") not in {*external, *values}:
+            if not given and (reference := f"{component.name}.{one.name}") not in external and reference not in values:
                 yield (
                     f"the input {reference!r} has no start value in {model.path.name} and is not connected; "
                     "connect it or give it a value"
