@@ -167,7 +167,7 @@ typedef enum lw_owner {
   X(link_constants, BODY, LW_REALS(link_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                              \
   X(cut_constants, LOOP, LW_REALS(cut_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                                \
   X(distance_metric, DISTANCE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "length of the cluster [m]")                       \
-  X(speed_metric, SPEED, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "of clusters, see loops/speed_metric.inc")                \
+  X(speed_metric, SPEED, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "of clusters, see loops/speed_metric.inc")               \
   X(coupling_conflict, COUPLING, 1, LW_INTERNAL, LW_STAGE_NONE, "1: takes part in what assembly could not satisfy")   \
   X(ground, ONE, LW_REALS(link_motion), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                                          \
   X(sincos, TREE_COORDINATE, 2, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                              \
