@@ -30,7 +30,7 @@ static void apply_changes(const lw_model *m, const lw_exact_loops *x, lw_frame *
   }
 }
 
-/* Memory for all of it, in one piece. */
+/* Memory for all of it. */
 static int open_memory(const lw_model *m, lw_exact_loops *x) {
   const size_t joints = (size_t)m->size.joints, loops = (size_t)m->size.loops,
                columns = (size_t)(m->size.nu + m->size.nu_cut);
@@ -38,7 +38,8 @@ static int open_memory(const lw_model *m, lw_exact_loops *x) {
   x->centre = calloc(loops, sizeof *x->centre);
   x->rank = calloc(2 * loops + joints, sizeof(int32_t));
   x->saved = calloc((FRAME_FIELDS + 2 * 9 + 2 * 3) * joints + 6 * columns, sizeof(double));
-  if (!x->direction || !x->centre || !x->rank || !x->saved) return 0;
+  x->mobile = calloc(1, sizeof *x->mobile);
+  if (!x->direction || !x->centre || !x->rank || !x->saved || !x->mobile) return 0;
   x->gains = x->rank + loops, x->is_on = x->gains + loops;
   x->column = x->saved + FRAME_FIELDS * joints;
   x->turn = (double (*)[9])(x->column + 6 * columns);
@@ -63,7 +64,7 @@ lw_status lw_model_exact_frames(const lw_model *m, lw_frame *frames, int32_t *ch
   }
   free(b.reals);
   free(b.integers);
-  if (x) free(x->direction), free(x->centre), free(x->rank), free(x->saved);
+  if (x) free(x->direction), free(x->centre), free(x->rank), free(x->saved), free(x->mobile);
   free(x);
   return ready ? LW_OK : LW_ERROR_MEMORY;
 }

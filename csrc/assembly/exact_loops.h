@@ -25,13 +25,37 @@ typedef struct lw_loop_centre {
   double point[3];
 } lw_loop_centre;
 
+#define MOST_JOINTS 16 /* of a loop whose frames are changed until it moves */
+#define MOST_COLUMNS 32
+#define MOST_POSES 16 /* beside the first */
+#define MOST_ROWS (6 * (MOST_POSES + 1))
+#define MOST_UNKNOWNS (6 * MOST_JOINTS)
+
+/* A joint of such a loop: its link, -1: it is cut; the branch that it is on, 0 the parent's; and the end whose frame may
+ * change, one on each body of the loop. */
+typedef struct lw_mobile_joint {
+  int32_t joint, link, branch, end;
+} lw_mobile_joint;
+
+/* Work on such a loop; see mobile_loops.inc. Rows of J and of the basis have six numbers. */
+typedef struct lw_mobile_loop {
+  int32_t loop, joints, columns, rank, poses, rows, order[MOST_ROWS];
+  lw_mobile_joint joint[MOST_JOINTS]; /* the cut one first */
+  double metric[MOST_COLUMNS], J[6 * MOST_COLUMNS], A[6 * MOST_COLUMNS], phi[6], basis[6][6];
+  double first[MOST_COLUMNS + MOST_JOINTS], pose[MOST_POSES + 1][MOST_COLUMNS + MOST_JOINTS]; /* coordinates */
+  double a[MOST_ROWS * MOST_UNKNOWNS], b[MOST_ROWS]; /* of the changes, which have six numbers for each joint */
+  double packed[MOST_ROWS * MOST_UNKNOWNS], diagonal[MOST_ROWS], change[MOST_UNKNOWNS], total[MOST_UNKNOWNS];
+  double saved[MOST_JOINTS][19]; /* frames and their changes before */
+} lw_mobile_loop;
+
 /* Scratch and result, one for a model. */
 typedef struct lw_exact_loops {
   lw_joint_direction *direction; /* [3 joints] */
   lw_direction_group group[MOST_DIRECTIONS];
   int32_t directions, groups;
-  lw_loop_centre *centre;                          /* [loops] */
-  int32_t *rank, *gains, *is_on;                   /* [loops], [loops]; [joints]: on a loop that gains */
+  lw_loop_centre *centre;        /* [loops] */
+  int32_t *rank, *gains, *is_on; /* [loops], [loops]; [joints]: on a loop that gains, or is exact */
+  lw_mobile_loop *mobile;
   double *saved, *column, (*turn)[9], (*shift)[3]; /* saved: frames; turn, shift: [2 joints], in axes of the bodies */
   int32_t changed; /* frames were changed: the rest is set in the block's parameters too */
 } lw_exact_loops;

@@ -7,7 +7,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.errors import RoundingWarning, StartValueWarning
-from support.rounded_loops import ROUNDED_LOOPS, rounded
+from support.rounded_loops import ROUNDED_LOOPS, bennett, rounded, swing
 
 DIGITS = (17, 12, 10, 9, 7, 6, 5)
 
@@ -107,6 +107,24 @@ def test_rounded_loops_are_the_exact_ones(name, seed):
         np.testing.assert_allclose(model.accelerations(state), udot, rtol=0, atol=10 * near * (1 + np.abs(udot).max()))
         found = lw.redundant_constraints(model)
         assert (found.dof, len(found)) == (redundant.dof, len(redundant))
+
+
+@pytest.mark.parametrize(("make", "seed"), [(bennett, 0), (bennett, 1), (bennett, 2), (swing, 0)])
+def test_lengths_and_twists_that_fit(make, seed):
+    """Loops whose frames are found from their motion: no directions of axes say them all. Five digits may fail."""
+    exact = lw.compile(make(np.random.default_rng(seed)))
+    dof = lw.redundant_constraints(exact).dof
+    start = exact.assemble()
+    udot = exact.accelerations(start)
+    for digits in (9, 7, 6):
+        model = quiet(rounded(make(np.random.default_rng(seed)), digits))
+        state = model.assemble()
+        near = 20 * 10.0 ** (1 - digits)
+        assert model.loop_residual(state).max() < 1e-8
+        assert lw.redundant_constraints(model).dof == dof
+        np.testing.assert_allclose(state.q, start.q, rtol=0, atol=near)
+        np.testing.assert_allclose(state.u, start.u, rtol=0, atol=10 * near)
+        np.testing.assert_allclose(model.accelerations(state), udot, rtol=0, atol=10 * near * (1 + np.abs(udot).max()))
 
 
 def test_impulses_and_equilibrium_of_a_rounded_loop():

@@ -14,7 +14,7 @@ DOUBLE, COMPLEX = 1, 2
 ONLY_COMPLEX = {"csrc/assembly/sensitivity.inc", "csrc/dca/solve_complex.inc"}
 ONLY_DOUBLE = {
     *(f"csrc/assembly/{name}.inc" for name in ("assemble", "changed_starts", "consistency", "dof_at_pose")),
-    *(f"csrc/assembly/{name}.inc" for name in ("exact_loops", "position")),
+    *(f"csrc/assembly/{name}.inc" for name in ("exact_loops", "loop_frames", "mobile_loops", "position")),
     *(f"csrc/assembly/{name}.inc" for name in ("position_by_loops", "regular_dof", "step_by_loops")),
     *(f"csrc/dca/{name}.inc" for name in ("solve", "solve_double", "velocity_jump")),
     *(f"csrc/dca/{name}.inc" for name in ("joint_space_equations", "joint_space_jump")),

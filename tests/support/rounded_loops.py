@@ -55,10 +55,20 @@ class Assembler:
             com = self.rng.uniform(-0.2, 0.2, 3)
             self.mech.add_body(name, mass=mass, com=com, inertia=random_inertia(self.rng, mass))
 
-    def joint(self, name: str, parent: str, child: str, point: Array, axis: Array, kind: lw.JointKind | None = None):
+    def joint(
+        self,
+        name: str,
+        parent: str,
+        child: str,
+        point: Array,
+        axis: Array,
+        kind: lw.JointKind | None = None,
+        second: Array | tuple[float, float, float] = (0.3, 0.5, 0.7),
+    ) -> None:
+        """A joint whose frame has z along `axis` and x along `second`, or across both where that is no axis of it."""
         z = self.world[0] @ np.asarray(axis, float) / np.linalg.norm(axis)
         at = self.world[0] @ np.asarray(point, float) + self.world[1]
-        x = np.cross(z, (0.3, 0.5, 0.7))
+        x = np.cross(z, (0.3, 0.5, 0.7)) if kind is None or kind.type_name != "universal" else self.world[0] @ second
         x /= np.linalg.norm(x)
         axes = np.column_stack([x, np.cross(z, x), z])
         ends = [lw.Frame(R.T @ (at - r), R.T @ axes) for R, r in (self.pose[parent], self.pose[child])]
@@ -157,6 +167,22 @@ def bennett(rng: np.random.Generator) -> lw.Mechanism:
         at = at @ lw.Frame.from_euler(angle, "z") @ lw.Frame.from_euler(twists[k], "x", (lengths[k], 0, 0))
         make.joint(name, *ends, at.position, at.rotation[:, 2])
     make.mech.start(q={"A": 0.1}, u={"A": -2.0})
+    return make.mech
+
+
+def swing(rng: np.random.Generator) -> lw.Mechanism:
+    """Parallelograms side by side, on cross joints whose first axes are one line, about which all of them turn."""
+    make = Assembler("swing", rng)
+    make.bodies("a0", "a1", "a2", "t0", "t1")
+    Z_X = np.array([0.0, 0, 1]), np.array([1.0, 0, 0])
+    for k in range(3):
+        foot = np.array([0.2 + 0.5 * k, 0, 0])
+        make.joint(f"foot{k}", "ground", f"a{k}", foot, (1, 0, 0), lw.Universal(*Z_X), second=(0, 1, 0))
+    for k in range(2):
+        left, right = ((0.3 + 0.5 * (k + s), 0, -0.9) for s in range(2))
+        make.joint(f"near{k}", f"a{k}", f"t{k}", left, (0, 1, 0))
+        make.joint(f"far{k}", f"t{k}", f"a{k + 1}", right, (0, 1, 0))
+    make.mech.start(q={"foot0": (0.2, 0.1)}, u={"foot0": (-2.0, 1.0)})
     return make.mech
 
 
