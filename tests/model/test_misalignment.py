@@ -104,7 +104,7 @@ def test_the_tolerance_that_accepts_rounded_numbers():
 @pytest.mark.parametrize("size", [0.1, 0.01, 0.001])
 def test_the_tolerance_offered_to_small_loops(size):
     """That of loops of about a metre counts less for them: the one that is offered is accepted."""
-    loop = rounded(bennett(np.random.default_rng(1)), 6)
+    loop = rounded(bennett(np.random.default_rng(1)), 5)
     for name, joint in loop.joints.items():
         ends = [lw.Frame(size * frame.position, frame.rotation) for frame in (joint.parent_frame, joint.child_frame)]
         loop.joints[name] = dataclasses.replace(joint, parent_frame=ends[0], child_frame=ends[1])
