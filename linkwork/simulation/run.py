@@ -141,12 +141,14 @@ class Run:
     def _must_count_revolutions(self) -> bool:
         """Whether the revolutions of the cut joints matter.
 
-        They do for springs and couplings, where loads may read them, and where the spacing of rows exceeds the steps.
+        They do for springs, couplings and transitions, where loads may read them, and where the spacing of rows exceeds
+        the steps.
         """
         stiffness = self.block.reals[self.system.fields["stiffness"].span][self.system.numbering.nu :]
         coupled = {t.joint for coupling in self.system.mechanism.couplings.values() for t in coupling.terms.values()}
         needed = bool(stiffness.any()) or not coupled.isdisjoint(self.system.numbering.cut)
-        return needed or ((self.recorder.times_given or self.law.sees_states) and self.system.numbering.nq_cut > 0)
+        read = self.recorder.times_given or self.law.sees_states or self.system.sizes.transitions > 0
+        return needed or (read and self.system.numbering.nq_cut > 0)
 
     # ---- segments ----
 

@@ -62,6 +62,26 @@ def test_directions_of_crossings_and_arming_again(direction, expected):
     assert times(result) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize("solver", ["auto", "RK45"])
+def test_the_coordinate_of_a_joint_that_closes_a_loop_crosses_in_any_turn(solver):
+    """It counts its revolutions without rows to count them for: the crank of a four-bar, cut there and elsewhere."""
+    loop = four_bar().mechanism
+    loop.gravity = (0, 0, 0)
+    loop.start(u={"A": 6.0})
+    start = lw.compile(loop).assemble()
+    loop.start(**{kind: {name: start[f"{name}.{kind}"] for name in loop.joints} for kind in ("q", "u")})
+    found = {}
+    for cut in "AC":
+        mech = cut_at(loop, cut)
+        for name, value in (("near", 5.0), ("far", 14.0)):
+            mech.add_transition(name, lw.Impulse("coupler"), when=lw.Crossing("A.q", value))
+        found[cut] = lw.simulate(mech, 3.0, rtol=1e-10, solver=solver)
+    assert names(found["A"]) == names(found["C"]) == [("near",), ("far",)]
+    assert times(found["A"]) == pytest.approx(times(found["C"]), abs=1e-7)
+    for event, value in zip(found["C"].events, (5.0, 14.0), strict=True):
+        assert found["C"].at(event.t)["A.q"] == pytest.approx(value, abs=1e-7)
+
+
 def test_a_distance_crosses():
     mech = wheel()
     reach = lw.PointDistance(("rod", "ground"), ((1, 0, 0), (1, 0, 0)))
