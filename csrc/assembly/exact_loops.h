@@ -27,7 +27,7 @@ typedef struct lw_loop_centre {
 
 #define MOST_JOINTS 16 /* of a loop whose frames are changed until it moves */
 #define MOST_COLUMNS 32
-#define MOST_POSES 16 /* beside the first */
+#define MOST_POSES 16 /* in addition to the first */
 #define MOST_ROWS (6 * (MOST_POSES + 1))
 #define MOST_UNKNOWNS (6 * MOST_JOINTS)
 
