@@ -171,7 +171,7 @@ def bennett(rng: np.random.Generator) -> lw.Mechanism:
 
 
 def swing(rng: np.random.Generator) -> lw.Mechanism:
-    """Parallelograms side by side, on cross joints whose first axes are one line, about which all of them turn."""
+    """Parallelograms in a row, on cross joints whose first axes are one line, about which all of them turn."""
     make = Assembler("swing", rng)
     make.bodies("a0", "a1", "a2", "t0", "t1")
     Z_X = np.array([0.0, 0, 1]), np.array([1.0, 0, 0])
