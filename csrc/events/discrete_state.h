@@ -37,6 +37,7 @@ struct lw_event_workspace {
   double *target, *applied_impulse, *speed_after, *force_impulse, *torque_impulse, *constraint_impulse,
       *coupling_impulse;
   double *speed_before;               /* of all joints, before the event or the last of its jumps */
+  double fastest_before;              /* of all joints, before the event and all of its jumps */
   double *neighbour;                  /* mean of the event's neighbours: speeds after, force and torque impulses */
   lw_contact *contact;                /* those of this event, at most one of each stop */
   int32_t contacts, *active;          /* active: those with a load */

@@ -68,9 +68,13 @@ static lw_status find_jump(lw_state *s, double *residual) {
   return e;
 }
 
-static double relative_residual(const lw_state *s, double residual) {
-  return residual / fmax(fastest(s, s->events->speed_after), fastest(s, s->events->speed_before));
+/* Where an event ends a motion in several jumps, the last ones start from rounding of the speeds before it. */
+static double speed_scale(const lw_state *s) {
+  const struct lw_event_workspace *r = s->events;
+  return fmax(r->fastest_before, fmax(fastest(s, r->speed_after), fastest(s, r->speed_before)));
 }
+
+static double relative_residual(const lw_state *s, double residual) { return residual / speed_scale(s); }
 
 /* *residual: 0 where constraints do not contradict one another. */
 static lw_status find_velocity_jump(lw_state *s, double *residual) {
@@ -131,7 +135,7 @@ static lw_status add_neighbour(lw_state *s, void *context) {
   double residual;
   const lw_status e = find_jump(s, &residual);
   if (e) return e;
-  const double limit = SAME_SPEEDS * fmax(fastest(s, r->speed_after), fastest(s, r->speed_before));
+  const double limit = SAME_SPEEDS * speed_scale(s);
   n->blocked += relative_residual(s, residual) > MAX_RELATIVE_RESIDUAL;
   for (int32_t u = 0; u < speeds; u++) {
     if (n->found) n->blocked += fabs(2.0 * r->neighbour[u] - r->speed_after[u]) > limit;
@@ -454,6 +458,7 @@ static lw_status jump_with_impacts(lw_state *s, double *residual) {
 
 void lw_store_speeds_before(lw_state *s) {
   for (int32_t u = 0; u < speeds_of(s); u++) s->events->speed_before[u] = lw_speed_value(s, u);
+  s->events->fastest_before = fastest(s, s->events->speed_before);
 }
 
 /* ---- contact ---- */

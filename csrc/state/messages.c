@@ -246,6 +246,27 @@ static lw_status report_plain(lw_state *s, lw_fault fault) {
   return lw_fail(s, plain_faults[fault.kind].status, plain_faults[fault.kind].text, subject_name(s, fault).text);
 }
 
+static int is_of_pin(const lw_state *s, int32_t joint) {
+  for (int32_t i = 0; i < s->base->size.transitions; i++)
+    if (s->base->transition[i].action == LW_PIN && s->base->transition[i].joint == joint) return 1;
+  return 0;
+}
+
+/* A cluster by a joint that no pin has made: the one that closes a loop, else one of its tree. */
+static message_text held_name(const lw_state *s, int32_t cluster) {
+  const lw_model *m = s->model;
+  const lw_cluster *c = &m->cluster[cluster];
+  int32_t named = -1;
+  for (int32_t k = 0; named < 0 && k < c->loops; k++)
+    if (!is_of_pin(s, m->loop[m->member[c->member + k]].joint)) named = m->loop[m->member[c->member + k]].joint;
+  for (int32_t j = 0; named < 0 && c->loops && j < m->size.joints; j++)
+    if (m->joint[j].link >= c->first && m->joint[j].link < c->first + c->count && !is_of_pin(s, j)) named = j;
+  if (named < 0) return cluster_name(s, cluster);
+  message_text w;
+  snprintf(w.text, sizeof w.text, "joint '%.100s'", joint_name(s, named));
+  return w;
+}
+
 /* In a singular pose because something holds it there: to first order it does not. */
 static lw_status report_singular(lw_state *s, lw_fault fault) {
   lw_name_list holding = {"", 0, 0};
@@ -256,7 +277,7 @@ static lw_status report_singular(lw_state *s, lw_fault fault) {
   return lw_fail(s, LW_ERROR_SINGULAR,
                  "%s holds the mechanism of %s at a dead point at t = %.9g s: there it %s; lock another joint as well, "
                  "or in its place",
-                 holding.text, cluster_name(s, fault.index).text, lw_reals(s)[s->model->at.time],
+                 holding.text, held_name(s, fault.index).text, lw_reals(s)[s->model->at.time],
                  fault.kind == LW_FAULT_AT_REST ? "does not resist the loads, which set the other joints in motion"
                                                 : "leaves the other joints free to first order");
 }

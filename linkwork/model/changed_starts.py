@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from linkwork.model.state import State
 
 _MOST_NAMED = 6
+_DIGITS = 6  # of values, or as many as tell them apart
 _ROUNDING = 1e-4  # of what a value was changed by: at the end of a range less is nothing
 
 
@@ -76,4 +77,5 @@ def describe_changed_starts(model: ModelBase, changed: tuple[ChangedStart, ...])
 def _in_words(one: ChangedStart) -> str:
     kept = 0.0 if abs(one.kept) < _ROUNDING * abs(one.asked - one.kept) else one.kept
     unit = "" if one.unit in ("", "1") else f" {one.unit}"
-    return f"{one.name} = {one.asked:.6g}{unit} was asked, {kept:.6g}{unit} is kept"
+    digits = next((n for n in range(_DIGITS, 17) if f"{one.asked:.{n}g}" != f"{kept:.{n}g}"), 17)
+    return f"{one.name} = {one.asked:.{digits}g}{unit} was asked, {kept:.{digits}g}{unit} is kept"

@@ -8,6 +8,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.cli.main import main
+from linkwork.model.changed_starts import ChangedStart, describe_changed_starts
 from support.linkages import four_bar, slider_crank
 from support.loop_series import SERIES, rough
 from support.random_mechanisms import FAMILIES, well_posed
@@ -48,6 +49,15 @@ class TestOutOfReach:
         assert state["S.q"] == pytest.approx(nearest, abs=2e-6)
         assert f"S.q = {asked:.6g} m was asked, {nearest:.6g} m is kept" in text
         assert changed(state)["S.q"] == (asked, state["S.q"], False)
+
+    @pytest.mark.parametrize(("asked", "kept", "told"), [
+        (math.pi, math.pi - 2e-9, "A.q = 3.141592654 rad was asked, 3.141592652 rad is kept"),
+        (math.pi, math.pi - 1e-2, "A.q = 3.14159 rad was asked, 3.13159 rad is kept"),
+        (1.0, 1.0 + 1e-14, "A.q = 1 rad was asked, 1.00000000000001 rad is kept"),
+    ])  # fmt: skip
+    def test_as_many_digits_as_tell_the_values_apart(self, asked, kept, told):
+        mech = slider_crank(CRANK, ROD, 0.0, {})
+        assert told in describe_changed_starts(lw.compile(mech), (ChangedStart("A.q", asked, kept, "rad", False),))
 
     @pytest.mark.parametrize("tolerance", [1e-3, 1e-8])
     @pytest.mark.parametrize("asked", [{"S": 0.45}, {"S": 0.45, "A": 0.5}])

@@ -11,6 +11,7 @@ import pytest
 import linkwork as lw
 from support.dead_points import CRANK, cam, slider, slider_crank
 from support.latched import exported
+from support.random_mechanisms import FAMILIES, well_posed
 
 EXACT = 1e-8
 
@@ -86,11 +87,43 @@ def test_what_else_moves_keeps_its_motion():
     assert result["wheel.w[2]"][-1] == pytest.approx(before, rel=1e-4)
 
 
-def test_loads_that_press_it_out_are_named():
+@pytest.mark.parametrize("action", [lw.Lock("S"), lw.Pin("ground", "piston", lw.Fixed())])
+def test_loads_that_press_it_out_are_named(action):
     mech = slider_crank(10.0, driven=False, gravity=9.81)
-    with_lock(mech, "S", lw.Crossing("A.q", np.pi, direction=0))
-    with pytest.raises(lw.LinkworkError, match=r"lock 'L' holds .* at a dead point at t = 0\.\d+ s"):
+    with_lock(mech, "S", lw.Crossing("A.q", np.pi, direction=0), action)
+    told = r"(lock|pin) 'L' holds the mechanism of joint '[ABCS]' at a dead point at t = 0\.\d+ s"
+    with pytest.raises(lw.LinkworkError, match=told):
         lw.simulate(mech, 0.8)
+
+
+def test_a_mechanism_that_only_its_pin_closes_is_named_by_another_joint():
+    """A pin through the tip of two links in line, which their weight bends."""
+    mech = lw.Mechanism("arm", gravity=(0, 0, -9.81))
+    for k in range(2):
+        mech.add_body(f"b{k}", mass=1, com=(0.5, 0, 0), inertia=lw.inertia.rod(1, 1.0), origin=(k, 0, 0))
+        mech.add_joint("AB"[k], lw.Revolute((0, 1, 0)), f"b{k - 1}" if k else "ground", f"b{k}", at=(k, 0, 0))
+    mech.start(u={"A": 1.0})
+    tip = {"parent_frame": lw.Frame((2, 0, 0)), "child_frame": lw.Frame((1, 0, 0))}
+    mech.add_transition("L", lw.Pin("ground", "b1", lw.Revolute((0, 1, 0)), **tip), when=lw.Time(0.0))
+    with pytest.raises(lw.LinkworkError, match="pin 'L' holds the mechanism of joint '[AB]' at a dead point"):
+        lw.simulate(mech, 0.1)
+
+
+@pytest.mark.parametrize("late", [0.0, 1e-7, 3e-7, 1e-6, 1.7e-6, 1e-5])
+@pytest.mark.parametrize("seed", [50, 51])
+def test_a_lock_a_moment_after_the_dead_point_of_a_spatial_loop(seed, late):
+    """The speeds that the neighbours leave are rounding: so is what they violate, which is no contradiction."""
+    mech = well_posed(FAMILIES["spatial_6R_1P"][0], seed).mechanism.copy()
+    mech.transitions.clear(), mech.forces.clear()
+    mech.gravity = (0, 0, 0)
+    closed, driving = lw.compile(mech).assemble(), next(n for n, j in mech.joints.items() if j.kind.nq == 1)
+    mech.start(q={n: closed[f"{n}.q"] for n, j in mech.joints.items() if j.kind.nq}, u={driving: 3.0})
+    turn = lw.EventFunction(lambda t, state: state["j1.u"], name="turn")
+    free = lw.simulate(mech, 0.5, rtol=1e-11, atol=1e-12, events=[turn])
+    at = free.events[0].t
+    result = lw.simulate(with_lock(mech, "j1", lw.Time(at + late)), at + 0.1, rtol=1e-10, atol=1e-12)
+    assert result["L.active"][-1] == 1
+    assert max(abs(result[f"{n}.u"][-1]) for n, j in mech.joints.items() if j.kind.nq == 1) < 1e-6
 
 
 # ---- stops ----
