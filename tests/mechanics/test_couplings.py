@@ -259,3 +259,26 @@ def test_a_load_behind_gears_of_large_ratio(ratios, method):
     system = lw.compile(mech, *method)
     found = system.accelerations(system.assemble(), tau={f"G{total.size - 1}": 1.0})
     assert found == pytest.approx(total / (inertia @ total**2), rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize("reference", ["joint", "centroid", "origin"])
+@pytest.mark.parametrize("torque", [0.0, 1e-9, 5.0])
+def test_large_ratios_beside_what_moves_or_rests(torque, reference):
+    """Two shafts behind a gear, and a parallelogram upright whose bar rests on its legs: its weight is cancelled too."""
+    mech = lw.Mechanism("train", gravity=(0, -9.81, 0))
+    for k in range(2):
+        mech.add_body(f"s{k}", mass=1.0, com=(0, 0, 0), inertia=0.1 * np.eye(3), origin=(k, 2, 0))
+        mech.add_joint(f"G{k}", lw.Revolute("z"), "ground", f"s{k}", at=(k, 2, 0))
+        mech.add_body(f"leg{k}", mass=1.0, com=(0, 0.5, 0), inertia=lw.inertia.rod(1, 1.0, axis="y"), origin=(k, 0, 0))
+        mech.add_joint(f"A{k}", lw.Revolute("z"), "ground", f"leg{k}", at=(k, 0, 0))
+    mech.add_body("bar", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1, 1.0), origin=(0, 1, 0))
+    mech.add_joint("B", lw.Revolute("z"), "leg0", "bar", at=(0, 1, 0))
+    mech.add_joint("C", lw.Revolute("z"), "bar", "leg1", at=(1, 1, 0))
+    mech.add_coupling("K", {"G0": 1.0, "G1": -1e9})
+    system = lw.compile(mech, "multipliers", reference)
+    found = dict(
+        zip(system.u_names, system.accelerations(system.assemble(), tau={"G1": 1.0, "A0": torque}), strict=True)
+    )
+    assert found["G1.u"] == pytest.approx(1.0 / (0.1 + 0.1e18), rel=1e-12, abs=0.0)
+    assert found["G0.u"] == pytest.approx(1e9 / (0.1 + 0.1e18), rel=1e-12, abs=0.0)
+    assert found["A0.u"] == pytest.approx(torque / (2 / 3 + 1.0), rel=1e-9, abs=1e-13)
