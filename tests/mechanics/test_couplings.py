@@ -264,7 +264,7 @@ def test_a_load_behind_gears_of_large_ratio(ratios, method):
 @pytest.mark.parametrize("reference", ["joint", "centroid", "origin"])
 @pytest.mark.parametrize("torque", [0.0, 1e-9, 5.0])
 def test_large_ratios_beside_what_moves_or_rests(torque, reference):
-    """Two shafts behind a gear, and a parallelogram upright whose bar rests on its legs: its weight is cancelled too."""
+    """Two shafts with a gear, and an upright parallelogram: legs cancel the weight of its bar too."""
     mech = lw.Mechanism("train", gravity=(0, -9.81, 0))
     for k in range(2):
         mech.add_body(f"s{k}", mass=1.0, com=(0, 0, 0), inertia=0.1 * np.eye(3), origin=(k, 2, 0))
