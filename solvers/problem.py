@@ -61,6 +61,7 @@ ScalarEvent: TypeAlias = Callable[[float, FloatArray], float]
 EventHandler: TypeAlias = Callable[[float, FloatArray, IntArray], Action | None]
 StepHook: TypeAlias = Callable[[float, FloatArray], Terminate | None]
 AngularSpeed: TypeAlias = Callable[[float, FloatArray, float], tuple[float, float]]
+TurnOfStep: TypeAlias = Callable[[float, FloatArray, FloatArray], tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,10 @@ class Problem:
         the bound is at most `enough`, it may stand for both. Where something turns far in a step, events are looked for
         at more times, rows are made within it where every step makes one, and `on_step` is called more often. None:
         nothing turns.
+    turn_of_step
+        (step, y, y after it) to the bounds of the angular speed times the step at the ends, of which the larger counts,
+        and in the middle, as far as these states show it at no cost: where both are small, `angular_speed` is not
+        asked. None: it always is. The arrays may be shared and must not be changed.
     compiled
         The derivative and the events as C functions.
     step_control
@@ -161,6 +166,7 @@ class Problem:
     on_step: StepHook | None = None
     on_progress: Callable[[float], None] | None = None
     angular_speed: AngularSpeed | None = None
+    turn_of_step: TurnOfStep | None = None
     compiled: CompiledFunctions | None = None
     step_control: StepControl | None = None
     implicit: Implicit | None = None

@@ -11,11 +11,16 @@ from linkwork.solvers.problem import FloatArray, Problem
 __all__ = ["COUNTED_SAMPLES", "SAMPLE_ANGLE", "Rotation"]
 
 
+SMALL = 0.5  # part of the sampling angle
+ORDINARY = 1.25  # ratio of the speeds in the middle of a step and at its ends
+
+
 class Rotation:
     """Measures steps of a problem, from the first one after a start on."""
 
     def __init__(self, problem: Problem) -> None:
         self._angular_speed = problem.angular_speed
+        self._turn_of_step = problem.turn_of_step
         self.start()
 
     def start(self) -> None:
@@ -24,18 +29,36 @@ class Rotation:
         self._sample_time = math.inf
 
     def measure(self, t_from: float, t_to: float, state: Callable[[float], FloatArray]) -> None:
-        """Measure the step between two times by the states (n,) in it."""
+        """Measure the step between two times by the states (n,) in it; in most steps its ends are enough."""
         if self._angular_speed is None:
             return
-        enough, half = SAMPLE_ANGLE / abs(t_to - t_from), 0.5 * (t_from + t_to)
+        growth = self._growth(t_to - t_from, state(t_from), state(t_to))
+        if growth == 0.0:
+            self.start()
+            return
+        enough = SAMPLE_ANGLE / abs(t_to - t_from)
         to = self._angular_speed(t_to, state(t_to), enough)
         begin = self._here or self._angular_speed(t_from, state(t_from), enough)
         speed, bound = max(begin[0], to[0]), max(begin[1], to[1])
-        middle = self._angular_speed(half, state(half), math.inf)[1]
-        if middle > bound:  # as in a move from rest to rest
-            speed = speed * (middle / bound) if bound > 0.0 else middle
+        if growth == math.inf:
+            half = 0.5 * (t_from + t_to)
+            middle = self._angular_speed(half, state(half), math.inf)[1]
+            speed, growth = (speed, middle / bound) if bound > 0.0 else (middle, 1.0)
+        speed *= max(growth, 1.0)
         self._here = to
         self._sample_time = SAMPLE_ANGLE / speed if speed > 0.0 else math.inf
+
+    def _growth(self, step: float, y_from: FloatArray, y_to: FloatArray) -> float:
+        """Return the ratio of the speeds in the middle and at the ends of a step as far as the ends show it.
+
+        0: nothing turns far. Infinity: the middle has to show it, as in a move from rest to rest.
+        """
+        if self._turn_of_step is None:
+            return math.inf
+        ends, middle = self._turn_of_step(step, y_from, y_to)
+        if max(ends, middle) <= SMALL * SAMPLE_ANGLE:
+            return 0.0
+        return max(middle / ends, 1.0) if middle <= ORDINARY * ends else math.inf
 
     def next_stop(self, t: float, t_to: float, samples: int) -> float:
         """Return where a part of the step from t to its end ends, of as many samples at most."""

@@ -194,6 +194,15 @@ void lw_watch_constraints(lw_state *s, double rtol, double atol) {
   for (int32_t i = 0; i < m->couplings; i++) x[m->at.coupling_allowance + i] = residual_of(s, i);
 }
 
+int lw_is_near(const lw_state *s, double t, const double *y) {
+  const lw_model *m = s->model;
+  const double *x = lw_reals(s), *states = x + m->at.q, *tolerance = x + m->at.watch_tolerance;
+  if (x[m->at.time] != t) return 0;
+  for (int32_t i = 0; i < m->size.nq + m->size.nu; i++)
+    if (!(fabs(y[i] - states[i]) <= tolerance[1] + tolerance[0] * fabs(y[i]))) return 0;
+  return 1;
+}
+
 static lw_status check_cluster(lw_state *s, int32_t c) {
   const lw_model *m = s->model;
   const lw_cluster *cluster = &m->cluster[c];

@@ -555,6 +555,10 @@ LW_API int lw_ode_mechanism_events(void *state, double t, const double *y, doubl
 #define LW_EVENT_RESOLUTION 5e-16 /* of its indicators, for lw_ode_options */
 /* For lw_ode_set_angular_speed: of bodies and joints. */
 LW_API int lw_ode_mechanism_angular_speed(void *state, double t, const double *y, double *speeds);
+/* By which angle bodies and joints turn at most in a step between states y = [q; u]: turn[0] at the larger of the speeds
+ * at its ends, turn[1] at that in the middle, which follows from those and the change of the coordinates. Cheap: nothing
+ * is evaluated. */
+LW_API void lw_turn_of_step(const lw_model *model, double step, const double *from, const double *to, double *turn);
 /* As lw_ode_jacobian wants it, exact to rounding (complex step). */
 LW_API int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time);
 /* Sizes by which errors are measured: of displacements [m], their rates [m/s] and angular rates [rad/s], for a run of so
@@ -601,6 +605,9 @@ LW_API void lw_step_accepted(lw_state *state);
 /* From here on lw_check_constraints() compares the residuals of all constraints with what errors of rtol |q| + atol in
  * the coordinates, and the residuals that there are now, explain; rtol = 0: no more. */
 LW_API void lw_watch_constraints(lw_state *state, double rtol, double atol);
+/* Whether the present states are those of an accepted step (t, y) but for less than these tolerances, as the last
+ * iterate of an implicit method is: lw_check_constraints() then needs no other ones. */
+LW_API int lw_is_near(const lw_state *state, double t, const double *y);
 /* At an accepted step. LW_ERROR_SOLVER: a lock, motion, coupling, pin or loop is violated; the message names it, the time
  * and what it contradicts. */
 LW_API lw_status lw_check_constraints(lw_state *state);

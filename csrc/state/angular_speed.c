@@ -27,6 +27,45 @@ static double largest_of_bodies(const lw_state *s) {
   return sqrt(largest2);
 }
 
+static double norm3(const double *a, const double *b) {
+  return sqrt((b[0] - a[0]) * (b[0] - a[0]) + (b[1] - a[1]) * (b[1] - a[1]) + (b[2] - a[2]) * (b[2] - a[2]));
+}
+
+/* The same of a quaternion, which changes by half the angle, and of a speed in magnitude. */
+static double middle_of_quaternion(double step, const double *q0, const double *q1, const double *w0,
+                                   const double *w1) {
+  static const double zero[3] = {0.0, 0.0, 0.0};
+  const double angle = 2.0 * hypot(q1[0] - q0[0], norm3(q0 + 1, q1 + 1));
+  return fmax(1.5 * angle - 0.25 * fabs(step) * (norm3(zero, w0) + norm3(zero, w1)), 0.0);
+}
+
+/* By Simpson's rule, change of angle = step (speed at the start + 4 speed in the middle + speed at the end) / 6: the
+ * speed in the middle of the step times the step, summed over joints. */
+static double middle_of_joints(const lw_model *m, double step, const double *from, const double *to) {
+  const double *u0 = from + m->size.nq, *u1 = to + m->size.nq;
+  double sum = 0.0;
+  for (int32_t i = 0; i < m->size.bodies; i++) {
+    const lw_link *link = &m->link[i];
+    const int32_t q = link->q, u = link->u;
+    if (lw_joint_sizes[link->type].q != link->speeds) { /* a quaternion stands first */
+      sum += middle_of_quaternion(step, from + q, to + q, u0 + u, u1 + u);
+      continue;
+    }
+    for (int32_t c = 0; c < link->speeds; c++)
+      if (!(lw_joint_sizes[link->type].translations >> c & 1))
+        sum += fabs(1.5 * (to[q + c] - from[q + c]) - 0.25 * step * (u0[u + c] + u1[u + c]));
+  }
+  return sum;
+}
+
+void lw_turn_of_step(const lw_model *model, double step, const double *from, const double *to, double *turn) {
+  double start, end, largest;
+  compare_joints(model, from + model->size.nq, &start, &largest);
+  compare_joints(model, to + model->size.nq, &end, &largest);
+  turn[0] = fabs(step) * fmax(start, end);
+  turn[1] = middle_of_joints(model, step, from, to);
+}
+
 /* Where there are no accelerations, the bound has to do. */
 int lw_ode_mechanism_angular_speed(void *state, double t, const double *y, double *speeds) {
   lw_state *s = state;

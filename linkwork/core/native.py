@@ -133,6 +133,9 @@ class NativeModel:
         self.fields: dict[str, Field] = (
             dict(self._field(i) for i in range(lib.lw_field_count())) if like is None else like.fields
         )
+        self.stages = (
+            {name: int(field.stage) for name, field in self.fields.items()} if like is None else like.stages
+        )
         self.constraint_rows = int(lib.lw_constraint_rows(self.handle))
         self.inputs = slice(self.fields["tau"].first, self.fields["impulse"].span.stop)  # contiguous
         self.discrete_state = slice(self.fields["joint_closed"].first, self.fields["impulse_torque"].span.stop)
@@ -172,6 +175,18 @@ class NativeModel:
         return _text(f.name), Field(f.first, f.rows, f.columns, Stage(f.stage), _text(f.meaning))
 
 
+class _Views(dict[str, FloatArray]):
+    """Views of a block's fields by name, each made when it is first asked for."""
+
+    def __init__(self, reals: FloatArray, fields: dict[str, Field]) -> None:
+        self._reals = reals
+        self._fields = fields
+
+    def __missing__(self, name: str) -> FloatArray:
+        view = self[name] = self._reals[self._fields[name].span]
+        return view
+
+
 class Block:
     """All numbers of one instance of a model: parameters, inputs, states and the values computed from them.
 
@@ -193,9 +208,10 @@ class Block:
         reals = ffi.gc(lib.lw_state_reals(self.handle), _free_after(self.handle))
         self.reals: FloatArray = np.frombuffer(ffi.buffer(reals, 8 * model.sizes.reals), dtype=np.float64)
         self.cells: Any = ffi.from_buffer("double[]", self.reals)
-        self._views = {name: self.reals[field.span] for name, field in model.fields.items()}
+        self._views = _Views(self.reals, model.fields)
         self._inputs = self.reals[model.inputs]
-        self._stages = {name: int(field.stage) for name, field in model.fields.items()}
+        self._stages = model.stages
+        self._turn = ffi.new("double[2]")
 
     def _check(self, status: int) -> None:
         if status:
@@ -425,6 +441,10 @@ class Block:
         """Let `check_constraints` compare residuals from here on with errors of these tolerances; 0: no more."""
         lib.lw_watch_constraints(self.handle, rtol, atol)
 
+    def is_near(self, t: float, y: FloatArray) -> bool:
+        """Whether the present states are y = [q; u] of an accepted step but for less than those tolerances."""
+        return bool(lib.lw_is_near(self.handle, t, _doubles(np.ascontiguousarray(y, dtype=np.float64))))
+
     def check_constraints(self) -> None:
         """Raise `SolverError` if a constraint is violated at the present states, an accepted step."""
         self._check(lib.lw_check_constraints(self.handle))
@@ -437,6 +457,12 @@ class Block:
         speeds, given = np.array([enough, 0.0]), np.ascontiguousarray(y, dtype=np.float64)
         lib.lw_ode_mechanism_angular_speed(self.handle, t, _doubles(given), _doubles(speeds))
         return float(speeds[0]), float(speeds[1])
+
+    def turn_of_step(self, step: float, y_from: FloatArray, y_to: FloatArray) -> tuple[float, float]:
+        """Return bounds of the angles, rad, of a step from its ends alone: at the speeds there, and in the middle."""
+        ends = np.ascontiguousarray(y_from, dtype=np.float64), np.ascontiguousarray(y_to, dtype=np.float64)
+        lib.lw_turn_of_step(self.model.handle, step, _doubles(ends[0]), _doubles(ends[1]), self._turn)
+        return self._turn[0], self._turn[1]
 
     def ode_addresses(self, *, events: bool = False, on_step: str = "") -> dict[str, int]:
         """Addresses of the block and its functions as a compiled solver takes them; without events or `on_step` 0.

@@ -283,6 +283,7 @@ class Run:
             on_step=self.accepted if self._counting or self._watching else None,
             on_progress=self.progress.reach if self.progress.active else None,
             angular_speed=self.angular_speed,
+            turn_of_step=self.block.turn_of_step,
             compiled=self._compiled(watched),
             step_control=control,
         )
@@ -434,9 +435,11 @@ class Run:
 
     def accepted(self, t: float, y: FloatArray) -> None:
         """Track the cut joints from step to step, and compare the constraints with the tolerances."""
-        self.enter(t, y)
         if self._counting:
+            self.enter(t, y)
             self.recorder.step_values[:] = self.block.step_accepted()
+        elif not self.block.is_near(t, y):
+            self.enter(t, y)
         self.block.check_constraints()
 
     # ---- after the run ----

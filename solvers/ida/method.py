@@ -50,6 +50,7 @@ class IDA(InterpolatingSolver):
         self._equations = Equations(problem, t_end, options, self.statistics)
         settings = Settings(options, np.flatnonzero(~self._differential))
         self._backend = make_backend(self._equations, settings)
+        self._gliding = self._backend if isinstance(self._backend, MultiStepBackend) else None
         self._tip = self._tip_s = self._began_s = 0.0  # where IDA is, in its own time too, and where the step began
         self._tip_y = self.y
         self._steps = 0  # since the start
@@ -82,8 +83,8 @@ class IDA(InterpolatingSolver):
 
     def run(self, output: Output, tries: int) -> IntArray | None:
         """Take many steps without coming back; all that Python does counts here."""
-        if isinstance(self._backend, MultiStepBackend) and output.times_given and not self._watched:
-            self._glide(self._backend, output, tries)
+        if self._gliding is not None and output.times_given and not self._watched:
+            self._glide(self._gliding, output, tries)
             return None
         crossings = None
         for _ in range(tries):

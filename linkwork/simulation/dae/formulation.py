@@ -35,7 +35,7 @@ class Formulation(ABC):
 def in_unknowns(formulation: Formulation, problem: Problem) -> Problem:
     """Return a problem in the states as one in the unknowns of a formulation; its functions still get states."""
     events, on_event, on_step = problem.events, problem.on_event, problem.on_step
-    angular_speed = problem.angular_speed
+    angular_speed, turn_of_step = problem.angular_speed, problem.turn_of_step
 
     def handle(t: float, unknowns: FloatArray, crossings: IntArray) -> Action | None:
         assert on_event is not None
@@ -57,5 +57,8 @@ def in_unknowns(formulation: Formulation, problem: Problem) -> Problem:
         angular_speed=None
         if angular_speed is None
         else lambda t, unknowns, enough: angular_speed(t, formulation.states(unknowns), enough),
+        turn_of_step=None
+        if turn_of_step is None
+        else lambda step, start, end: turn_of_step(step, formulation.states(start), formulation.states(end)),
         implicit=formulation.implicit,
     )
