@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from linkwork.model.state import State
 
 _MOST_NAMED = 6
-_DIGITS = 6  # of values, or as many as tell them apart
+_DIGITS = 6  # of values, or as many as distinguish them
 _ROUNDING = 1e-4  # of what a value was changed by: at the end of a range less is nothing
 
 

@@ -111,7 +111,7 @@ def test_rounded_loops_are_the_exact_ones(name, seed):
 
 @pytest.mark.parametrize(("make", "seed"), [(bennett, 0), (bennett, 1), (bennett, 2), (swing, 0)])
 def test_lengths_and_twists_that_fit(make, seed):
-    """Loops whose frames are found from their motion: no directions of axes determine them all. Five digits may fail."""
+    """Loops whose frames are found from their motion: no axes determine them. Five digits may fail."""
     exact = lw.compile(make(np.random.default_rng(seed)))
     dof = lw.redundant_constraints(exact).dof
     start = exact.assemble()
