@@ -133,7 +133,9 @@ class NativeModel:
         self.fields: dict[str, Field] = (
             dict(self._field(i) for i in range(lib.lw_field_count())) if like is None else like.fields
         )
-        self.stages = {name: int(field.stage) for name, field in self.fields.items()} if like is None else like.stages
+        self.stages: dict[str, int] = (
+            {name: int(field.stage) for name, field in self.fields.items()} if like is None else like.stages
+        )
         self.constraint_rows = int(lib.lw_constraint_rows(self.handle))
         self.inputs = slice(self.fields["tau"].first, self.fields["impulse"].span.stop)  # contiguous
         self.discrete_state = slice(self.fields["joint_closed"].first, self.fields["impulse_torque"].span.stop)
