@@ -102,11 +102,13 @@ def test_a_signal_ends_a_run_that_is_all_in_c(times: np.ndarray | None) -> None:
     def interrupt(number: int, frame: object) -> None:
         raise InterruptedError
 
+    system = lw.compile(pendulum())
+    lw.simulate(system, 1e-3)  # what it imports is not to be interrupted
     before = signal.signal(signal.SIGALRM, interrupt)
     signal.setitimer(signal.ITIMER_REAL, 0.2)
     try:
         with pytest.raises(InterruptedError) as caught:
-            lw.simulate(pendulum(), 1e9, t_eval=times, progress=False)
+            lw.simulate(system, 1e9, t_eval=times, progress=False)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
