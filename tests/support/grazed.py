@@ -64,7 +64,7 @@ class Graze:
         """Return an rtol at which the computed motion passes the bound; one-step methods compute a throw exactly."""
         if self.rate == 0.0 and solver not in MULTISTEP:
             return 1e-4
-        return max(1e-2 * self.gap, 1e-8 if solver == "RK23" else SMALLEST_RTOL)
+        return max(1e-2 * self.gap, SMALLEST_RTOL)
 
     def mechanism(self) -> lw.Mechanism:
         mech = lw.Mechanism("graze", gravity=(0, 0, -self.gravity))
@@ -88,9 +88,11 @@ class Graze:
         return mech
 
 
-def random_graze(rng: np.random.Generator, event: str | None = None, height: float | None = None) -> Graze:
-    """Return one of any depth from 1e-8 to 1e-2 of the height, rate and, unless given, event and height."""
-    gap = 10.0 ** rng.uniform(-8.0, -2.0)
+def random_graze(
+    rng: np.random.Generator, event: str | None = None, height: float | None = None, least: float = 1e-8
+) -> Graze:
+    """Return one of any depth from `least` to 1e-2 of the height, rate and, unless given, event and height."""
+    gap = 10.0 ** rng.uniform(np.log10(least), -2.0)
     event = event or str(rng.choice(["stop", "coordinate", "distance", "speed", "rate"]))
     height = height or rng.uniform(0.1, 10.0)
     if event not in ("speed", "rate") and rng.random() < 0.4:

@@ -14,6 +14,7 @@ KINDS = (
     *("drive", "function", "accelerated", "spin", "counter", "chain", "free", "spherical", "stop", "event"),
     *("rate", "speed"),
 )
+LONG_STEPS = {"free": 100.0, "spherical": 100.0, "speed": 500.0}  # revolutions; their steps take long
 
 
 @dataclass
@@ -47,7 +48,7 @@ def rotor(joint: lw.mechanism.joints.Joint, *others: str) -> lw.Mechanism:
 def random_turning(rng: np.random.Generator, kind: str, most_turns: float = 30.0) -> Turning:
     """Return one of 0.1 to 1000 revolutions a second, over one to `most_turns` of them."""
     while True:
-        turns = (min(most_turns, 100.0) if kind in ("free", "spherical") else most_turns) ** rng.uniform()
+        turns = min(most_turns, LONG_STEPS.get(kind, most_turns)) ** rng.uniform()
         rate = 10.0 ** rng.uniform(-1.0, 3.0)
         q0, w = rng.uniform(-3.0, 3.0), 2.0 * np.pi * rate
         make = MAKERS.get(kind, _pass)
