@@ -27,16 +27,19 @@ static double largest_of_bodies(const lw_state *s) {
   return sqrt(largest2);
 }
 
-static double norm3(const double *a, const double *b) {
-  return sqrt((b[0] - a[0]) * (b[0] - a[0]) + (b[1] - a[1]) * (b[1] - a[1]) + (b[2] - a[2]) * (b[2] - a[2]));
+/* |b - a| of n numbers. */
+static double norm_of_change(int n, const double *a, const double *b) {
+  double sum = 0.0;
+  for (int i = 0; i < n; i++) sum += (b[i] - a[i]) * (b[i] - a[i]);
+  return sqrt(sum);
 }
 
 /* The same of a quaternion, which changes by half the angle, and of a speed in magnitude. */
 static double middle_of_quaternion(double step, const double *q0, const double *q1, const double *w0,
                                    const double *w1) {
   static const double zero[3] = {0.0, 0.0, 0.0};
-  const double angle = 2.0 * hypot(q1[0] - q0[0], norm3(q0 + 1, q1 + 1));
-  return fmax(1.5 * angle - 0.25 * fabs(step) * (norm3(zero, w0) + norm3(zero, w1)), 0.0);
+  const double angle = 2.0 * norm_of_change(4, q0, q1);
+  return fmax(1.5 * angle - 0.25 * fabs(step) * (norm_of_change(3, zero, w0) + norm_of_change(3, zero, w1)), 0.0);
 }
 
 /* By Simpson's rule, change of angle = step (speed at the start + 4 speed in the middle + speed at the end) / 6: the

@@ -110,14 +110,14 @@ def test_event_mode_of_model_exchange(version, make):
     instance = fmu.new("ME")
     instance.set_up()
     instance.must("ExitInitializationMode")
-    assert instance.update() == {"changed": False, "next": 0.7}
+    assert instance.update() == {"changed": False, "nominals": False, "next": 0.7}
     instance.must("EnterContinuousTimeMode")
     instance.must("SetTime", ctypes.c_double(0.7))
     assert instance.set_states([0.5, 2.0]) == OK
     instance.must("EnterEventMode")
-    assert instance.update() == {"changed": True, "next": None}
+    assert instance.update() == {"changed": True, "nominals": False, "next": None}
     assert instance.array("GetContinuousStates", 2) == [0.5, 0.0]
-    assert instance.update() == {"changed": False, "next": None}
+    assert instance.update() == {"changed": False, "nominals": False, "next": None}
     assert instance.derivatives(2) == [0.0, 0.0]
     assert instance.get([fmu.reference("energy.lost")]) == pytest.approx([0.5 * 4.0 / 3.0])
     assert instance.get_flags([fmu.reference("latch.active"), fmu.reference("hold.active")]) == [True, False]
