@@ -438,7 +438,7 @@ class Run:
         if self._counting:
             self.enter(t, y)
             self.recorder.step_values[:] = self.block.step_accepted()
-        elif not self.block.is_near(t, y):
+        elif not self.block.is_near(t, y):  # implicit methods have evaluated it as near as the tolerances ask
             self.enter(t, y)
         self.block.check_constraints()
 

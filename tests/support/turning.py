@@ -14,7 +14,8 @@ KINDS = (
     *("drive", "function", "accelerated", "spin", "counter", "chain", "free", "spherical", "stop", "event"),
     *("rate", "speed"),
 )
-LONG_STEPS = {"free": 100.0, "spherical": 100.0, "speed": 500.0}  # revolutions; their steps take long
+# Revolutions; the steps of these take long. In a longer run a speed of a loop crossed twice 10 times in 7899.
+LONG_STEPS = {"free": 100.0, "spherical": 100.0, "speed": 500.0}
 
 
 @dataclass
