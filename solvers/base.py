@@ -18,8 +18,8 @@ A solver promises:
 5. `run(output, tries)` takes one or more of the same steps and fills the rows of the output that they cover; where
    every step makes a row, also rows within steps, at every twelfth of a turn (`Output.follows`). It returns
    at `t_end`, at an event with its zero crossings, or earlier: no step begins once `tries` steps are accepted or
-   rejected. Whatever it raises, the rows of the steps before are filled. By default it takes one step. A solver that
-   calls the compiled form of the problem's `on_step` meanwhile declares it by `calls_on_step`.
+   rejected. At the end of each step it calls `on_step` of the problem, and returns with its `action` if there is one.
+   Whatever it raises, the rows of the steps before are filled.
 6. `statistics` is counted during the run, up to date whenever `step` or `run` ends, and survives restarts.
 7. A derivative that is not finite makes the step shorter; at a start it is an error.
 8. A class that solves problems with `implicit` equations declares it by `takes_implicit`; the others never see them.
@@ -44,9 +44,10 @@ import numpy as np
 from linkwork.errors import SolverError, SolverValueError
 from linkwork.solvers.arguments import count, real
 from linkwork.solvers.output import Output
-from linkwork.solvers.problem import FloatArray, IntArray, Problem, StepControl
+from linkwork.solvers.problem import FloatArray, IntArray, Problem, StepControl, Terminate
 from linkwork.solvers.solution import Statistics
 
+STEPS_AT_ONCE = 64  # of a method in Python, before progress is reported
 SMALLEST_RTOL = 100 * float(np.finfo(np.float64).eps)
 
 
@@ -174,12 +175,11 @@ class Solver(ABC):
     ----------
     takes_implicit
         Whether the class solves problems with `implicit` equations.
-    calls_on_step
-        Whether `run` calls the compiled form of the problem's `on_step`.
+    action
+        What the problem's `on_step` asked for at the end of the last step; None: to continue.
     """
 
     takes_implicit = False
-    calls_on_step = False
 
     def __init__(self, name: str, problem: Problem, t_end: float, options: Options) -> None:
         self.name = name
@@ -189,6 +189,7 @@ class Solver(ABC):
         self.statistics = Statistics()
         self.t: float = problem.t0
         self.y: FloatArray = problem.y0
+        self.action: Terminate | None = None
 
     @abstractmethod
     def start(self, t: float, y: FloatArray) -> None:
@@ -217,12 +218,28 @@ class Solver(ABC):
 
     def run(self, output: Output, tries: int) -> IntArray | None:
         """Take steps and fill the output; return the zero crossings, (n_events,), if the last ended at an event."""
-        crossings = self.step()
-        if not output.times_given:
-            output.append(self.t, self.y)
-        elif (due := output.due(self.t)).size:
-            output.fill(self.dense(due))
-        return crossings
+        left = min(tries, STEPS_AT_ONCE)
+        while True:
+            before = self._tries
+            crossings = self.step()
+            if not output.times_given:
+                output.append(self.t, self.y)
+            elif (due := output.due(self.t)).size:
+                output.fill(self.dense(due))
+            self.call_on_step()
+            left -= max(self._tries - before, 1)  # what an event has left of a step counts too
+            if crossings is not None or self.action is not None or self.t == self.t_end or left <= 0:
+                return crossings
+
+    @property
+    def _tries(self) -> int:
+        """Steps accepted and rejected."""
+        return self.statistics.steps + (self.statistics.rejected or 0)
+
+    def call_on_step(self) -> None:
+        """Call the problem's `on_step`, if there is one, at the end of a step."""
+        if self.problem.on_step is not None:
+            self.action = self.problem.on_step(self.t, self.y.copy())
 
     def derivative(self, t: float, y: FloatArray) -> FloatArray:
         """Call the problem's derivative, counted and checked."""

@@ -52,7 +52,6 @@ class CompiledSolver(Solver):
             angular_speed = ffi.cast("lw_ode_function", problem.compiled.angular_speed)
             if problem.compiled.on_step:
                 self._on_step = ffi.cast("lw_ode_function", problem.compiled.on_step)
-                self.calls_on_step = True
         limits = {
             "rtol": options.rtol,
             "atol": options.atol,
@@ -108,12 +107,17 @@ class CompiledSolver(Solver):
         arrays = (_doubles(output.t), _doubles(output.y), _doubles(output.step_values), control)
         rows = ffi.new("lw_ode_output *", (output.times_given, output.limit, output.count, *arrays, output.follows))
         lib.lw_ode_set_on_step(self._ode, self._on_step, output.latest.size, _doubles(output.latest))
-        if self.name == IMPLICIT:  # those that "auto" has chosen count for several in C
+        in_python = self.problem.on_step is not None and self._on_step == ffi.NULL
+        if in_python:
+            tries = 1
+        elif self.name == IMPLICIT:  # those that "auto" has chosen count for several in C
             tries = max(1, tries // (1 + self.problem.n // 2))
         try:
             outcome = self._checked(lib.lw_ode_run, self.t_end, tries, ffi.NULL if output.complete else rows)
         finally:
             output.count = rows.count
+        if in_python:
+            self.call_on_step()
         return self._crossings(outcome)
 
     def dense(self, t: FloatArray) -> FloatArray:

@@ -113,14 +113,13 @@ def integrate(
 def _run(method: Solver, recorder: Recorder, limits: Limits) -> tuple[Status, str]:
     """Step to the end; return how the run ended."""
     problem, statistics = method.problem, method.statistics
-    on_step = None if method.calls_on_step else problem.on_step
     chattering = _Chattering(recorder, problem.t0, limits.events)
     recorder.progress.begin(limits.steps)
     method.start(problem.t0, problem.y0.copy())
     if problem.step_control is not None:
         method.continue_from(problem.step_control)
     while method.t != method.t_end:
-        tries = BATCH if on_step is None else 1
+        tries = BATCH
         if limits.steps is not None:
             tries = min(tries, limits.steps - statistics.steps - (statistics.rejected or 0))
         if tries <= 0:
@@ -132,7 +131,7 @@ def _run(method: Solver, recorder: Recorder, limits: Limits) -> tuple[Status, st
         if problem.on_progress is not None:
             problem.on_progress(method.t)
         recorder.progress.check(method)
-        action: Action | None = None if on_step is None else on_step(method.t, method.y.copy())
+        action: Action | None = method.action
         if crossings is not None and not isinstance(action, Terminate):
             chattering.check_number()
             action = _handle_event(method, recorder, problem.requested(crossings))

@@ -45,7 +45,7 @@ class InterpolatingSolver(Solver):
         if self.t == self._reached:
             self._advance()
             if samples:
-                self._rotation.measure(self.t, self._reached, self._state)
+                self._rotation.measure(self.t, self.y, self._reached, self._state(self._reached), self._state)
         t, crossings = self._reached, None
         if samples:
             t = self._rotation.next_stop(self.t, t, samples)

@@ -28,17 +28,19 @@ class Rotation:
         self._here: tuple[float, float] | None = None
         self._sample_time = math.inf
 
-    def measure(self, t_from: float, t_to: float, state: Callable[[float], FloatArray]) -> None:
-        """Measure the step between two times by the states (n,) in it; in most steps its ends are enough."""
+    def measure(
+        self, t_from: float, y_from: FloatArray, t_to: float, y_to: FloatArray, state: Callable[[float], FloatArray]
+    ) -> None:
+        """Measure a step by the states (n,) at its ends, which are enough in most steps, and by those in it."""
         if self._angular_speed is None:
             return
-        growth = self._growth(t_to - t_from, state(t_from), state(t_to))
+        growth = self._growth(t_to - t_from, y_from, y_to)
         if growth == 0.0:
             self.start()
             return
         enough = SAMPLE_ANGLE / abs(t_to - t_from)
-        to = self._angular_speed(t_to, state(t_to), enough)
-        begin = self._here or self._angular_speed(t_from, state(t_from), enough)
+        to = self._angular_speed(t_to, y_to, enough)
+        begin = self._here or self._angular_speed(t_from, y_from, enough)
         speed, bound = max(begin[0], to[0]), max(begin[1], to[1])
         if growth == math.inf:
             half = 0.5 * (t_from + t_to)

@@ -194,7 +194,7 @@ void lw_watch_constraints(lw_state *s, double rtol, double atol) {
   for (int32_t i = 0; i < m->couplings; i++) x[m->at.coupling_allowance + i] = residual_of(s, i);
 }
 
-int lw_is_near(const lw_state *s, double t, const double *y) {
+static int is_within_tolerances(const lw_state *s, double t, const double *y) {
   const lw_model *m = s->model;
   const double *x = lw_reals(s), *states = x + m->at.q, *tolerance = x + m->at.watch_tolerance;
   if (x[m->at.time] != t) return 0;
@@ -229,4 +229,10 @@ lw_status lw_check_constraints(lw_state *s) {
   lw_status e = LW_OK;
   for (int32_t c = 0; !e && c < m->clusters; c++) e = check_cluster(s, c);
   return e;
+}
+
+int lw_ode_mechanism_check(void *state, double t, const double *y, double *step_values) {
+  (void)step_values;
+  if (!is_within_tolerances(state, t, y)) lw_set_states(state, t, y);
+  return lw_check_constraints(state) ? -1 : 0;
 }

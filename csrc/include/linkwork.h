@@ -575,7 +575,8 @@ LW_API void lw_sizes_of_states(const lw_model *model, lw_motion_sizes sizes, dou
 /* Absolute tolerances [nq + nu] for the states: `tolerance` times their sizes at the present state. */
 LW_API void lw_absolute_tolerances(lw_state *state, double duration, double tolerance, double *atol);
 /* For lw_ode_set_on_step: lw_step_accepted at (t, y); step_values[nq_cut] are the coordinates of the cut joints. Then
- * lw_check_constraints; -1 where it fails. The second one does no more than this. */
+ * lw_check_constraints; -1 where it fails. The second one does no more than this, and where the present states are (t, y)
+ * but for less than the tolerances, as the last iterate of an implicit method is, it checks those. */
 LW_API int lw_ode_mechanism_step(void *state, double t, const double *y, double *step_values);
 LW_API int lw_ode_mechanism_check(void *state, double t, const double *y, double *step_values);
 
@@ -605,9 +606,6 @@ LW_API void lw_step_accepted(lw_state *state);
 /* From here on lw_check_constraints() compares the residuals of all constraints with what errors of rtol |q| + atol in
  * the coordinates, and the residuals that there are now, explain; rtol = 0: no more. */
 LW_API void lw_watch_constraints(lw_state *state, double rtol, double atol);
-/* Whether the present states are those of an accepted step (t, y) but for less than these tolerances, as the last
- * iterate of an implicit method is: lw_check_constraints() then needs no other ones. */
-LW_API int lw_is_near(const lw_state *state, double t, const double *y);
 /* At an accepted step. LW_ERROR_SOLVER: a lock, motion, coupling, pin or loop is violated; the message names it, the time
  * and what it contradicts. */
 LW_API lw_status lw_check_constraints(lw_state *state);

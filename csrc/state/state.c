@@ -422,12 +422,6 @@ int lw_ode_mechanism_step(void *state, double t, const double *y, double *step_v
   return lw_check_constraints(s) ? -1 : 0;
 }
 
-int lw_ode_mechanism_check(void *state, double t, const double *y, double *step_values) {
-  (void)step_values;
-  lw_set_states(state, t, y);
-  return lw_check_constraints(state) ? -1 : 0;
-}
-
 #define TEXT_OF(number) #number
 #define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
 const char *lw_version(void) { return VERSION_TEXT(LW_VERSION_MAJOR, LW_VERSION_MINOR, LW_VERSION_PATCH); }

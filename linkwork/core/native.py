@@ -441,10 +441,6 @@ class Block:
         """Let `check_constraints` compare residuals from here on with errors of these tolerances; 0: no more."""
         lib.lw_watch_constraints(self.handle, rtol, atol)
 
-    def is_near(self, t: float, y: FloatArray) -> bool:
-        """Whether the present states are y = [q; u] of an accepted step but for less than those tolerances."""
-        return bool(lib.lw_is_near(self.handle, t, _doubles(np.ascontiguousarray(y, dtype=np.float64))))
-
     def check_constraints(self) -> None:
         """Raise `SolverError` if a constraint is violated at the present states, an accepted step."""
         self._check(lib.lw_check_constraints(self.handle))
@@ -460,16 +456,12 @@ class Block:
 
     def turn_of_step(self, step: float, y_from: FloatArray, y_to: FloatArray) -> tuple[float, float]:
         """Return bounds of the angles, rad, of a step from its ends alone: at the speeds there, and in the middle."""
-        ends = np.ascontiguousarray(y_from, dtype=np.float64), np.ascontiguousarray(y_to, dtype=np.float64)
-        lib.lw_turn_of_step(self.model.handle, step, _doubles(ends[0]), _doubles(ends[1]), self._turn)
+        lib.lw_turn_of_step(self.model.handle, step, _doubles(y_from), _doubles(y_to), self._turn)
         return self._turn[0], self._turn[1]
 
-    def ode_addresses(self, *, events: bool = False, on_step: str = "") -> dict[str, int]:
-        """Addresses of the block and its functions as a compiled solver takes them; without events or `on_step` 0.
-
-        `on_step`: "step" counts revolutions and checks constraints, "check" does the latter only.
-        """
-        return _ode_addresses("lw_ode_mechanism", self.handle, events=events, on_step=on_step)
+    def ode(self) -> Ode:
+        """Return the mechanism as an ODE in y = [q; u], with the inputs that the block has."""
+        return Ode("lw_ode_mechanism", self.handle, self.model.sizes.event_indicators)
 
     # ---- with multipliers ----
 
@@ -626,9 +618,10 @@ class Control:
         facts = {"state": block.handle, "context": self._context, "n": n, "n_events": n_events}
         self.handle = ffi.new("lw_control *", facts | functions)
 
-    def ode_addresses(self, *, events: bool = False, on_step: str = "") -> dict[str, int]:
-        """Addresses as of `Block.ode_addresses`, of the block with the law."""
-        return _ode_addresses("lw_ode_controlled", self.handle, events=events, on_step=on_step)
+    def ode(self) -> Ode:
+        """Return the block with the law as an ODE in y = [q; u; x]."""
+        n_indicators = self.block.model.sizes.event_indicators + self.n_events
+        return Ode("lw_ode_controlled", self.handle, n_indicators, self.raise_caught)
 
     def jacobian(self, t: float, y: FloatArray) -> FloatArray | None:
         """Return the derivative (n, n) of the rates of y = [q; u; x] by y; None where there is none."""
@@ -748,20 +741,68 @@ class Minimal:
         return _doubles(given)
 
 
-def _ode_addresses(name: str, context: Any, *, events: bool, on_step: str) -> dict[str, int]:
-    """Return the addresses of the functions of an ODE of linkwork.h and of their first argument."""
+class Ode:
+    """An ODE of linkwork.h: its functions for solvers in Python, and their addresses for those in C.
 
-    def address(end: str, wanted: bool = True) -> int:
-        return int(ffi.cast("intptr_t", ffi.addressof(lib, name + end))) if wanted else 0
+    Parameters
+    ----------
+    name
+        What the names of its functions begin with.
+    context
+        Their first argument.
+    n_indicators
+        Number of its event indicators.
+    raise_caught
+        Raises what Python raised within them, if anything.
+    """
 
-    return {
-        "derivative": address(""),
-        "context": int(ffi.cast("intptr_t", context)),
-        "events": address("_events", events),
-        "jacobian": address("_jacobian"),
-        "on_step": address(f"_{on_step}", bool(on_step)),
-        "angular_speed": address("_angular_speed"),
-    }
+    def __init__(
+        self, name: str, context: Any, n_indicators: int, raise_caught: Callable[[], None] = lambda: None
+    ) -> None:
+        self._name, self._context, self._n_indicators, self._raise_caught = name, context, n_indicators, raise_caught
+        self._derivative: Callable[..., int] = getattr(lib, name)
+        self._events: Callable[..., int] = getattr(lib, f"{name}_events")
+        self._on_step: dict[str, Callable[..., int]] = {end: getattr(lib, f"{name}_{end}") for end in ("step", "check")}
+
+    def derivative(self, t: float, y: FloatArray) -> FloatArray:
+        """Return the derivative (n,) at states (n,); not a number where it does not exist."""
+        return self._call(self._derivative, t, y, y.size)
+
+    def indicators(self, t: float, y: FloatArray) -> FloatArray:
+        """Return the event indicators (n_indicators,) at states (n,); not a number where they do not exist."""
+        return self._call(self._events, t, y, self._n_indicators)
+
+    def on_step(self, which: str, t: float, y: FloatArray, step_values: FloatArray) -> bool:
+        """Take an accepted step; return whether the constraints are as they should be.
+
+        "step" also writes the coordinates of the cut joints into `step_values` (nq_cut,), "check" does not.
+        """
+        given = np.ascontiguousarray(y, dtype=np.float64)
+        return not self._on_step[which](self._context, t, _doubles(given), _doubles(step_values))
+
+    def _call(self, function: Callable[..., int], t: float, y: FloatArray, size: int) -> FloatArray:
+        given, found = np.ascontiguousarray(y, dtype=np.float64), np.empty(size)
+        status = function(self._context, t, _doubles(given), _doubles(found))
+        if status:
+            if status < 0:
+                self._raise_caught()
+            found[:] = np.nan
+        return found
+
+    def addresses(self, *, events: bool = False, on_step: str = "") -> dict[str, int]:
+        """Return the addresses as a compiled solver takes them, 0 without events or `on_step`."""
+
+        def address(end: str, wanted: bool = True) -> int:
+            return int(ffi.cast("intptr_t", ffi.addressof(lib, self._name + end))) if wanted else 0
+
+        return {
+            "derivative": address(""),
+            "context": int(ffi.cast("intptr_t", self._context)),
+            "events": address("_events", events),
+            "jacobian": address("_jacobian"),
+            "on_step": address(f"_{on_step}", bool(on_step)),
+            "angular_speed": address("_angular_speed"),
+        }
 
 
 def threads(count: int) -> int:
@@ -788,8 +829,11 @@ def _free_after(owner: Any, free: Callable[[Any], None] | None = None) -> Callab
     return destroy
 
 
+_DOUBLES = ffi.typeof("double[]")
+
+
 def _doubles(array: FloatArray) -> Any:
-    return ffi.from_buffer("double[]", array)
+    return ffi.from_buffer(_DOUBLES, array)
 
 
 def _text(chars: Any) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import quoted
 from linkwork._util.progress import Progress
-from linkwork.core.native import EVENT_RESOLUTION, Block, NotHereError, Stage
+from linkwork.core.native import EVENT_RESOLUTION, Block, Stage
 from linkwork.errors import MechanismError, SingularityError
 from linkwork.mechanism import Command
 from linkwork.model.impacts import Event
@@ -95,8 +95,9 @@ class Run:
         control = state.step_control
         self._step_control = None if control is None else (float(control[0]), float(control[1]), float(control[2]))
         self._start = self._started(state)
-        self._counting = self._must_count_revolutions()
+        self._ode = self.law.control.ode() if self.law.varies else self.block.ode()
         self._watching = bool(system.loop_names or system.coupling_names or system.sizes.transitions)
+        self._on_step = "step" if self._must_count_revolutions() else "check" if self._watching else ""
         self.formulation: Formulation | None = request.make(system, self.block, self.law)
         if self.formulation is not None:
             recorder.states = self.formulation.states
@@ -261,7 +262,7 @@ class Run:
         """Return which event indicators are positive, but for those of the user, and bring the block there."""
         self.enter(at.t, at.y)
         n = self._indicators - len(self.law.events)
-        return self.indicators(at.t, at.y)[:n] > 0.0 if n else np.zeros(0, dtype=bool)
+        return self._ode.indicators(at.t, at.y)[:n] > 0.0 if n else np.zeros(0, dtype=bool)
 
     def _states(self, unknowns: FloatArray) -> FloatArray:
         """Return the states [q; u; x] of the solver's unknowns."""
@@ -273,14 +274,14 @@ class Run:
             start.discrete.enter(self.block)
         watched = self._indicators > 0
         problem = Problem(
-            self.derivative,
+            self._ode.derivative,
             start.t,
             start.y,
             jacobian=self.jacobian,
-            events=self.indicators if watched else None,
+            events=self._ode.indicators if watched else None,
             directions=self._directions,
             on_event=self.on_event if watched else None,
-            on_step=self.accepted if self._counting or self._watching else None,
+            on_step=self.accepted if self._on_step else None,
             on_progress=self.progress.reach if self.progress.active else None,
             angular_speed=self.angular_speed,
             turn_of_step=self.block.turn_of_step,
@@ -290,12 +291,10 @@ class Run:
         return problem if self.formulation is None else in_unknowns(self.formulation, problem)
 
     def _compiled(self, events: bool) -> CompiledFunctions:
-        source = self.law.control if self.law.varies else self.block
-        on_step = "step" if self._counting else "check" if self._watching else ""
-        functions = source.ode_addresses(events=events, on_step=on_step)
+        addresses = self._ode.addresses(events=events, on_step=self._on_step)
         # The indicators of the mechanism are rounded, those of the user need not be.
         resolution = 0.0 if self.law.events else EVENT_RESOLUTION
-        return CompiledFunctions(**functions, event_resolution=resolution, raise_caught=self._raise_caught)
+        return CompiledFunctions(**addresses, event_resolution=resolution, raise_caught=self._raise_caught)
 
     def _raise_caught(self) -> None:
         """Raise why compiled functions have asked to stop."""
@@ -321,17 +320,6 @@ class Run:
             self.block.changed()
         return rates
 
-    def derivative(self, t: float, y: FloatArray) -> FloatArray:
-        """Return the derivative for the solver; NaN where it does not exist."""
-        try:
-            own = self.enter(t, y)
-        except NotHereError:
-            return np.full(y.size, np.nan)
-        try:
-            return np.concatenate([self.block["qdot"], self.block["udot"], own])
-        except (SingularityError, MechanismError):
-            return np.full(y.size, np.nan)
-
     def angular_speed(self, t: float, y: FloatArray, enough: float) -> tuple[float, float]:
         """Return the largest angular speed for the solver, and a bound of it, rad/s."""
         return self.block.angular_speed(t, y[: self._n], enough)
@@ -346,18 +334,6 @@ class Run:
             return self.system.block_jacobian(self.block)
         except (SingularityError, MechanismError):
             return np.full((y.size, y.size), np.nan)
-
-    def indicators(self, t: float, y: FloatArray) -> FloatArray:
-        """Return the event indicators: of transitions, of commands that vary, and of event functions."""
-        try:
-            self.enter(t, y)
-            own = self.law.indicators(t, y[self._n :])
-        except NotHereError:
-            return np.full(self._indicators, np.nan)
-        try:
-            return np.concatenate([self.block.event_indicators(), own])
-        except (SingularityError, MechanismError):
-            return np.full(self._indicators, np.nan)
 
     @property
     def _indicators(self) -> int:
@@ -434,13 +410,9 @@ class Run:
             )
 
     def accepted(self, t: float, y: FloatArray) -> None:
-        """Track the cut joints from step to step, and compare the constraints with the tolerances."""
-        if self._counting:
-            self.enter(t, y)
-            self.recorder.step_values[:] = self.block.step_accepted()
-        elif not self.block.is_near(t, y):  # implicit methods have evaluated it as near as the tolerances ask
-            self.enter(t, y)
-        self.block.check_constraints()
+        """Compare the constraints with the tolerances; count the revolutions of the cut joints where they matter."""
+        if not self._ode.on_step(self._on_step, t, y, self.recorder.step_values):
+            self._raise_caught()
 
     # ---- after the run ----
 

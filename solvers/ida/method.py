@@ -82,16 +82,11 @@ class IDA(InterpolatingSolver):
         self._backend.start(np.pad(y, (0, padding)), np.pad(ydot * self._equations.scale, (0, padding)))
 
     def run(self, output: Output, tries: int) -> IntArray | None:
-        """Take many steps without coming back; all that Python does counts here."""
+        """Take many steps, within IDA where nothing looks at them."""
         if self._gliding is not None and output.times_given and not self._watched:
             self._glide(self._gliding, output, tries)
             return None
-        crossings = None
-        for _ in range(tries):
-            crossings = super().run(output, 1)
-            if crossings is not None or self.t == self.t_end:
-                break
-        return crossings
+        return super().run(output, tries)
 
     @property
     def _watched(self) -> bool:

@@ -88,8 +88,8 @@ def benchmark_errors(name: str) -> list[float]:
 
 
 def close_to(measured: float, documented: float) -> bool:
-    """At most what is documented, and not much less."""
-    return 0.5 * documented < measured <= documented
+    """At most what is documented, with reserve for the rounding of other processors, and not much less."""
+    return 0.3 * documented < measured <= documented
 
 
 def test_the_table_of_random_mechanisms() -> None:
