@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
+import hypothesis
 import pytest
 
 from linkwork._util import files
@@ -15,6 +16,9 @@ from support.fast_set import mark_slow_cases
 from support.fmpy_names import remembering_names
 
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
+
+hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -100,7 +100,7 @@ def test_transitions(seed):
 
 
 @given(coupled_mechanisms())
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, suppress_health_check=list(HealthCheck))
 def test_any_graph(mechanism):
     check(mechanism)
 

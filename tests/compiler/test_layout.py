@@ -57,7 +57,7 @@ def check_layout(mech, methods=None):
 
 
 @given(coupled_mechanisms())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_random_mechanisms(mech):
     check_layout(mech)
 

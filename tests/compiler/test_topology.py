@@ -43,7 +43,7 @@ def refused(*words):
 
 
 @given(mechanisms_with_separate_loops())
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_separate_loops_are_clusters_of_their_own(mech):
     result = check_promises(mech)
     assert [cluster.loops for cluster in result.clusters] == [(number,) for number in range(len(result.loops))]
@@ -51,7 +51,7 @@ def test_separate_loops_are_clusters_of_their_own(mech):
 
 
 @given(mechanisms_with_separate_loops() | any_connected_mechanisms() | coupled_mechanisms())
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=500)
 def test_promises_hold(mech):
     result = check_promises(mech)
     assert len(result.loops) == len(mech.joints) - len(mech.bodies)
@@ -87,7 +87,7 @@ def simple_cycles(ends):
 
 
 @given(st.lists(st.tuples(st.integers(-1, 4), st.integers(-1, 4)).filter(lambda p: p[0] != p[1]), max_size=7))
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_any_connected_graph_is_arranged(pairs):
     """Clusters are the joints that simple cycles have in common, whatever the tree."""
     bodies = [f"b{i}" for i in range(5)]

@@ -10,7 +10,7 @@ from support.dense_network import Dense
 from support.random_networks import apart, inputs_of, random_network, system_of
 
 SEEDS = st.integers(0, 10_000)
-FEW = settings(max_examples=6, derandomize=True, deadline=None)
+FEW = settings(max_examples=6, derandomize=True)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -101,7 +101,7 @@ def array_network(rng: np.random.Generator) -> Dense:
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("inner", ["jacobi", "gauss-seidel"])
 @pytest.mark.parametrize("order", [0, 1, 2])
-@settings(max_examples=3, derandomize=True, deadline=None)
+@settings(max_examples=3, derandomize=True)
 @given(seed=SEEDS)
 def test_adaptive(order, inner, seed):
     """Rolled back steps leave no trace in the steps that are accepted; each keeps the bound on its error."""

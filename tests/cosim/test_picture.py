@@ -118,7 +118,7 @@ def test_layers_are_those_of_the_longest_way() -> None:
 EDGES = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.integers(0, 2)), max_size=24)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.integers(1, 12), EDGES)
 @example(5, [(0, 1, 0), (0, 1, 0), (1, 2, 0), (4, 0, 0), (4, 2, 0)])  # a line below all boxes
 @example(4, [(2, 1, 0), (2, 0, 2), (0, 1, 0), (3, 3, 2), (2, 3, 1)])  # one above

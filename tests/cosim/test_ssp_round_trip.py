@@ -226,7 +226,7 @@ OWN = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_random_systems_come_back(data: st.DataObject, sensor: Path, motor: Path, tmp_path: Path) -> None:
     system = System(data.draw(NAMES), description=data.draw(TEXTS))

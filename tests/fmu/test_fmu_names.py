@@ -102,7 +102,7 @@ def random_case(data: st.DataObject, family: str) -> tuple[lw.Mechanism, lw.Mech
     return plain, renamed(plain, new), new
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), family=st.sampled_from(sorted(FAMILIES)[:6]), version=st.sampled_from(["2.0", "3.0"]))
 def test_random_names_change_no_number(data, family, version, needs, tmp_path_factory):
     fmpy = needs("fmpy")

@@ -201,7 +201,7 @@ def test_what_is_drawn():
 
 
 @pytest.mark.slow
-@settings(max_examples=20, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(changed_cases())
 def test_plans_with_changes(drawn):
     """Drives, couplings and loops: prescribed motions keep their rate."""

@@ -39,7 +39,7 @@ class TestRandomChanges:
 
 
 @pytest.mark.slow
-@settings(max_examples=30, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(changed_cases())
 def test_couplings_drives_and_distances(drawn):
     _, change = drawn

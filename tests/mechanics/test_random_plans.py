@@ -27,7 +27,6 @@ def examples(count):
         max_examples=count * max(MORE, 1),
         derandomize=not MORE,
         database=None,
-        deadline=None,
         suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow, HealthCheck.large_base_example],
     )
 

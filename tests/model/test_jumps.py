@@ -126,7 +126,7 @@ def test_undone_and_struck_in_the_same_instant(jumps):
 # ---- couplings, drives, distances ----
 
 
-@settings(max_examples=30, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(changed_cases())
 def test_couplings_drives_and_distances(drawn):
     _, change = drawn
