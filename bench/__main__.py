@@ -18,6 +18,7 @@ BENCHMARKS = {
     "dca": "jumps of chains and ladders by divide and conquer, with one thread and two",
     "dae": "chains as implicit equations by IDA: growth, schemes, the coupling against a program in C (minutes)",
     "start_up": "import, compile and export in a fresh process",
+    "simulation": "runs of the examples by each solver, next to those of another installation (--other)",
     "state_loads": "a load in Python in each evaluation; a study against compiling each point",
     "motor_loads": "inverse dynamics of a delta robot over 1000 rows, against its closed form",
     "sweep": "a sweep of a four-bar by one process, by two and by a cluster of two workers",
@@ -37,6 +38,7 @@ def main() -> int:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(BENCHMARKS)} (default: all)")
     parser.add_argument("--peers", type=Path, help=f"folder of the peers' scripts (${PEERS}, else ../shared/peers)")
+    parser.add_argument("--other", metavar="PYTHON", help="the Python of another installation, for 'simulation'")
     parser.add_argument("--rounds", type=int, default=5, help="more help on a busy machine (default: %(default)s)")
     options = parser.parse_args()
     if unknown := set(options.names) - set(BENCHMARKS):
