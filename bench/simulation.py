@@ -57,7 +57,7 @@ class Installation:
 
 
 def fastest(installations: list[Installation], example: str, solver: str, rounds: int) -> list[Run | None]:
-    """Return the fastest run of each installation, which take turns."""
+    """Return the fastest run of each installation, alternately."""
     turns = [[one.run(example, solver) for one in installations] for _ in range(rounds)]
     return [min(filter(None, runs), key=lambda run: run.cpu, default=None) for runs in zip(*turns, strict=True)]
 
@@ -80,7 +80,7 @@ def main(options: argparse.Namespace) -> None:
             other = run.version if run else other
             rows[-1] += [1e3 * run.cpu, here.cpu / run.cpu, str(run.evaluations)] if run else [None, None, None]
     report.text(
-        f"`lw.simulate` of compiled examples at rtol {RTOL:g} in processes of their own, in turns; CPU time of a run, "
+        f"`lw.simulate` of compiled examples at rtol {RTOL:g} in processes of their own, alternately; CPU time of a run, "
         f"best of {2 * options.rounds} or more, ms."
     )
     beside = [f"{other}, ms", "ratio", f"evaluations of {other}"] if options.other else []
