@@ -57,7 +57,7 @@ class Installation:
 
 
 def fastest(installations: list[Installation], example: str, solver: str, rounds: int) -> list[Run | None]:
-    """Return the fastest run of each installation, alternately."""
+    """Return the fastest run of each installation; they run alternately."""
     turns = [[one.run(example, solver) for one in installations] for _ in range(rounds)]
     return [min(filter(None, runs), key=lambda run: run.cpu, default=None) for runs in zip(*turns, strict=True)]
 
