@@ -13,7 +13,7 @@
   ARRAY(real, S, (int64_t)p->rows * p->stride) /* Phi M^-1 Phi', upper triangle */                                  \
   ARRAY(real, L, (int64_t)p->rows * p->stride) /* its rows in pivoting order */                                     \
   ARRAY(real, gamma, p->stride)                /* of rows, like all that follow */                                  \
-  ARRAY(real, given, p->stride)                /* gamma before the inward sweep */                                  \
+  ARRAY(real, given, p->stride)                /* gamma before the inward sweep, less what rotors have taken */     \
   ARRAY(real, lambda, p->stride)                                                                                    \
   ARRAY(real, scale, p->stride)                                                                                     \
   ARRAY(real, y, p->stride)                                                                                         \

@@ -77,6 +77,22 @@ def write_failure(path: str | os.PathLike[str], problem: OSError) -> str:
     return f"cannot write {path}: {problem.strerror or problem}; {remedy}"
 
 
+def with_suffix(path: str | os.PathLike[str], suffix: str, what: str, error: type[Exception]) -> Path:
+    """Return the path of a file of one format; another suffix is refused as `error`: programs know the file by it.
+
+    >>> str(with_suffix("arm.fmu", ".fmu", "an FMU", ValueError))
+    'arm.fmu'
+    >>> with_suffix("arm.zip", ".fmu", "an FMU", ValueError)
+    Traceback (most recent call last):
+    ValueError: cannot write arm.zip: the name of an FMU ends in .fmu; write arm.fmu
+    """
+    target = Path(path)
+    if target.suffix.lower() == suffix:
+        return target
+    remedy = target.with_suffix(suffix) if target.suffix[1:].isalpha() else f"{target}{suffix}"
+    raise error(f"cannot write {target}: the name of {what} ends in {suffix}; write {remedy}")
+
+
 def write_archive(
     path: Path,
     files: Mapping[str, bytes | Path | Iterable[bytes]],

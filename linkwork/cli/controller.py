@@ -11,6 +11,7 @@ from typing import Any
 
 from linkwork import controllers
 from linkwork._util.names import suggest
+from linkwork.cli.result_files import file_argument
 from linkwork.cli.shared import AppendNamed
 from linkwork.errors import FmuError, FmuNameError
 from linkwork.fmu.export.libraries import PLATFORMS
@@ -32,7 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     source_help = "a file with a controller, or a built-in one: see --list and NAME --help"
     add("source", nargs="?", metavar="FILE.py|NAME", help=source_help)
-    add("-o", "--output", type=Path, metavar="FMU", help="where to write it (default: the name, with .fmu)")
+    output_help = "where to write it, .fmu (default: the name, with .fmu)"
+    add("-o", "--output", type=file_argument((".fmu",)), metavar="FMU", help=output_help)
     add("--list", action="store_true", help="print the built-in controllers")
     set_help = "start value of a parameter, or another setting as JSON; may be repeated"
     add("--set", type=_setting, action=AppendNamed, default=[], dest="settings", metavar="NAME=VALUE", help=set_help)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
+from linkwork.cli.result_files import file_argument
 from linkwork.errors import LinkworkError
 from linkwork.fmu.export.fmu import export_fmu
 from linkwork.fmu.export.libraries import PLATFORMS
@@ -19,9 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        type=Path,
+        type=file_argument((".fmu",)),
         metavar="FMU",
-        help="output FMU (default: <mechanism>.fmu in the current directory)",
+        help="output FMU, .fmu (default: <mechanism>.fmu in the current directory)",
     )
     parser.add_argument("--fmi", choices=("2.0", "3.0"), default="3.0", help="version of FMI (default: %(default)s)")
     parser.add_argument(

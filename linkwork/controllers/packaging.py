@@ -20,7 +20,7 @@ from uuid import UUID
 import pythonfmu
 from pythonfmu import Fmi2Slave
 
-from linkwork._util.files import write_archive
+from linkwork._util.files import with_suffix, write_archive
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
 from linkwork.controllers import adapter
@@ -96,7 +96,7 @@ def package(
     'gain.fmu'
     """
     source = Path(source)
-    target = Path(f"{source.stem}.fmu") if path is None else Path(path)
+    target = with_suffix(f"{source.stem}.fmu" if path is None else path, ".fmu", "an FMU", FmuError)
     files = _collect(source, [Path(one) for one in resources])
     if settings:
         files["settings.json"] = _as_json(settings)

@@ -80,6 +80,11 @@ def check(mech: Mechanism) -> None:
     MechanismError
         The text names the body, joint or force and what to do.
     """
+    if not mech.bodies and mech.report is not None:
+        raise MechanismError(
+            f"mechanism {mech.name!r} has no bodies: all links of its file are fixed to the world; load it with "
+            "base='free', on the command line --base free, to let them move together"
+        )
     if not mech.bodies:
         raise MechanismError(f"mechanism {mech.name!r} has no bodies: add one with add_body")
     check_references(mech)

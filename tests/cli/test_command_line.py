@@ -172,6 +172,29 @@ def test_another_suffix_is_refused(command, capsys):
     assert "did you mean '.csv'?" in refused(capsys, command, FOUR_BAR, "-o", "a.cvs")
 
 
+@pytest.mark.parametrize("arguments", [("export", FOUR_BAR), ("controller", "pid")])
+def test_an_fmu_has_its_suffix(arguments, capsys):
+    assert "'x.zip' does not end in .fmu" in refused(capsys, *arguments, "-o", "x.zip")
+
+
+def test_archives_have_their_suffix():
+    """Importers know FMUs and systems by it."""
+    from linkwork.cli.mechanism_files import load_mechanism
+    from linkwork.controllers import package, pid
+    from linkwork.cosim import System
+
+    Path("own.py").write_text("")
+    for write, error, remedy in (
+        (lambda: lw.export_fmu(load_mechanism(Path(FOUR_BAR)), "x.zip"), lw.ExportError, r"write x\.fmu"),
+        (lambda: pid("x", kp=1.0), lw.FmuError, r"write x\.fmu"),
+        (lambda: package("own.py", "v1.2"), lw.FmuError, r"write v1\.2\.fmu"),
+        (lambda: System("s").save("x.zip"), lw.CosimError, r"write x\.ssp"),
+    ):
+        with pytest.raises(error, match=remedy):
+            write()
+        assert not Path("x.zip").exists()
+
+
 def test_a_file_named_twice_is_refused(capsys):
     assert main([*SHORT, "-o", "a.csv", "-o", "./a.csv"]) == 1
     assert "cannot write a.csv twice" in capsys.readouterr().err

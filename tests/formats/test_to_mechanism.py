@@ -15,6 +15,7 @@ from linkwork.formats.robot import Link, Robot, RobotCoupling, RobotJoint, Robot
 from linkwork.formats.to_mechanism import to_mechanism
 from linkwork.mechanism import Fixed, Frame, Free, Mechanism, Prismatic, Revolute, Spherical, Stop
 from linkwork.mechanism.joints import JointKind
+from linkwork.model.compile import compile
 
 RNG = np.random.default_rng(5)
 
@@ -70,6 +71,12 @@ def test_the_base_is_fixed_or_free_as_the_file_or_the_caller_says() -> None:
     assert free.joints["J1"].parent == "base"
     assert "base_base" not in to_mechanism(chain("base", "arm", base="free"), base="fixed").joints
     assert isinstance(to_mechanism(chain("base", "arm"), base="free").joints["base_base"].kind, Free)
+
+
+def test_links_that_are_all_fixed_to_the_world_get_the_remedy() -> None:
+    with pytest.raises(MechanismError, match=r"no bodies.*fixed to the world.*base='free'"):
+        compile(to_mechanism(robot("drone")))
+    assert compile(to_mechanism(robot("drone"), base="free")).assemble().q.size == 7
 
 
 def test_a_free_joint_of_the_file_becomes_fixed_on_request_and_a_fixed_one_free() -> None:

@@ -222,3 +222,43 @@ def spoiled(key, index, value):
 def test_what_is_wrong_is_refused(wrong, words):
     with refused(*words):
         lw.coarse_grain(**GOOD | wrong)
+
+
+def ring(axes, points, seed=0):
+    """Particles around the sides of a ring of hinges: arguments but for the joints, and these, rounded."""
+    rng = np.random.default_rng(seed)
+    n = len(axes)
+    middle = [(points[k] + points[(k + 1) % n]) / 2 for k in range(n)]
+    positions = np.repeat(middle, 6, axis=0) + 0.3 * rng.normal(size=(6 * n, 3))
+    given = positions, rng.normal(size=positions.shape), rng.uniform(1, 12, 6 * n), np.repeat(np.arange(n), 6)
+
+    def joints(digits=15):
+        return [((k - 1) % n, k, lw.Revolute(np.round(axes[k], digits)), np.round(points[k], digits)) for k in range(n)]
+
+    return given, joints
+
+
+@pytest.mark.filterwarnings("ignore::linkwork.RoundingWarning")
+def test_rounded_joints_of_a_loop_change_start_speeds_as_little():
+    """A spherical ring moves; its axes and points as written, with 6 to 10 digits, pass no common point."""
+    rng = np.random.default_rng(2)
+    angles = np.linspace(0, 2 * np.pi, 5, endpoint=False)
+    axes = np.column_stack([0.8 * np.cos(angles), 0.8 * np.sin(angles), 0.6 + 0.2 * rng.random(5)])
+    axes /= np.linalg.norm(axes, axis=1)[:, None]
+    given, joints = ring(axes, axes * (1 + rng.random((5, 1))))
+    exact = lw.coarse_grain(*given, joints()).state.u
+    for digits in (10, 9, 8, 7, 6):
+        found = lw.coarse_grain(*given, joints(digits))
+        assert np.abs(found.state.u - exact).max() < 100 * 10.0**-digits
+        assert lw.compile(found.mechanism).assemble().u == pytest.approx(found.state.u, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("error::linkwork.StartValueWarning")
+@pytest.mark.parametrize("seed", range(3))
+def test_a_ring_that_cannot_move_starts_without_a_warning(seed):
+    """The chair of cyclohexane: what rounding leaves of the speeds of its hinges is not asked for."""
+    corners = np.array([(np.cos(k * np.pi / 3), np.sin(k * np.pi / 3), 0.25 * (-1) ** k) for k in range(6)])
+    following = np.roll(corners, -1, axis=0)
+    given, joints = ring(following - corners, (following + corners) / 2 + (0.3, 0.7, -0.2), seed)
+    found = lw.coarse_grain(*given, joints())
+    assert not lw.compile(found.mechanism).assemble().changed_start_values

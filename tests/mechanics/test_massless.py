@@ -245,6 +245,24 @@ def test_axis_through_the_point_mass(method):
     assert np.isfinite(system.accelerations([0.4, 0.3], [0.1, 0.2])).all()
 
 
+@pytest.mark.parametrize("method", ["rcr", "multipliers", "dca"])
+@pytest.mark.parametrize("moment", [0.0, 1e-35])
+def test_hinges_between_point_masses(moment, method):
+    """As necks of robots have them: no axis alone is without inertia, and both together are in some poses."""
+    mech = lw.Mechanism("neck", gravity=(0, 0, 0))
+    mech.add_body("neck", mass=0.1, com=(0, 0, 0), inertia=NOTHING)
+    mech.add_body("head", mass=2.0, com=(0.1, 0, 0), inertia=moment * np.eye(3))
+    mech.add_joint("roll", lw.Revolute(X), "ground", "neck")
+    mech.add_joint("yaw", lw.Revolute(Z), "neck", "head")
+    system = lw.compile(mech, method=method)
+    for yaw in (0.0, 1e-9, 1e-7):
+        with refused(lw.SingularityError, "joint 'roll' moves no inertia in this pose"):
+            system.accelerations([0.3, yaw], [0.0, 0.0], tau={"roll": 1.0})
+    for yaw in (0.1, 1.0):
+        found = system.accelerations([0.3, yaw], [0.0, 0.0], tau={"roll": 1.0})
+        assert found == pytest.approx([1.0 / (2.0 * (0.1 * np.sin(yaw)) ** 2), 0.0], rel=1e-9, abs=1e-9)
+
+
 @pytest.mark.parametrize("method", ["auto", "multipliers"])
 @pytest.mark.parametrize("seed", range(5))
 def test_three_hinges_on_one_axis(seed, method):

@@ -63,12 +63,19 @@ class Fault:
         digest = sha256("\n".join((self.old.strip(), self.new.strip())).encode()).hexdigest()[:6]
         return f"{self.area}-{self.operator}-{digest}"
 
+    def _lines(self, folder: Path) -> list[str]:
+        path = folder / self.file
+        return path.read_text(encoding="utf-8").split("\n") if path.is_file() else []
+
+    def applies(self, folder: Path) -> bool:
+        """Whether its line occurs once, be it of a proposal or written by hand."""
+        return self._lines(folder).count(self.old) == 1
+
     def apply(self, folder: Path) -> bool:
         """Put the fault into a copy of the checkout, where its line occurs once."""
-        path = folder / self.file
-        lines = path.read_text(encoding="utf-8").split("\n") if path.is_file() else []
-        if lines.count(self.old) != 1:
+        if not self.applies(folder):
             return False
+        path, lines = folder / self.file, self._lines(folder)
         lines[lines.index(self.old)] = self.new
         path.write_text("\n".join(lines), encoding="utf-8")
         return True
@@ -80,7 +87,7 @@ def read() -> list[Fault]:
 
 def propose(seed: int = 0) -> list[Fault]:
     """Keep the faults whose lines are still there and fill up each area by others at random; writes the list."""
-    kept = [fault for fault in read() if fault in set(_candidates(fault.area))]
+    kept = [fault for fault in read() if _area(fault.file) == fault.area and fault.applies(TOP)]
     for area, (_, count, _) in ((name, (a.files, a.count, a.tests)) for name, a in AREAS.items()):
         rng, used = random.Random(f"{seed} {area}"), {(f.file, f.old) for f in kept}
         files = Counter(f.file for f in kept if f.area == area)

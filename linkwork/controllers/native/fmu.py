@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from linkwork._util.files import write_archive
+from linkwork._util.files import with_suffix, write_archive
 from linkwork._util.progress import ProgressOption
 from linkwork.controllers.native.controller import NativeController
 from linkwork.controllers.native.description import model_description
@@ -47,7 +47,7 @@ def write_controller(
     """
     if fmi not in VERSIONS:
         raise FmuNameError(f"there is no FMI version {fmi!r} here; choose {' or '.join(map(repr, VERSIONS))}")
-    target = Path(path)
+    target = with_suffix(path, ".fmu", "an FMU", FmuError)
     if not target.absolute().parent.is_dir():
         raise FmuError(f"cannot write {target}: there is no folder {target.parent}; make it first")
     interface = interface_of(controller)

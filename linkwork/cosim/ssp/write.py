@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from linkwork._util.files import write_archive
+from linkwork._util.files import with_suffix, write_archive
 from linkwork._util.names import quoted
 from linkwork.cosim.fmu.model import REAL, FmuModel, Variable, read_model, usual_step
 from linkwork.cosim.ssp import omsimulator
@@ -52,6 +52,7 @@ def write_ssp(system: SystemDefinition, path: Path, version: str | None = None, 
         raise CosimError(f"there is no version {version!r} of SSP here; choose one of {quoted(VERSIONS)}")
     if step is not None and not (isinstance(step, (int, float)) and math.isfinite(step) and step > 0):
         raise CosimError(f"the step must be a positive time, not {step!r} s")
+    with_suffix(path, ".ssp", "a system", CosimError)
     sources = _sources(system)
     models = {fmu: read_model(fmu) for fmu in sources}
     of = {name: models[one.fmu.resolve()].configured(one.parameters) for name, one in system.components.items()}

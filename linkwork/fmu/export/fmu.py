@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwork._util.files import FAST, SMALL, write_archive
+from linkwork._util.files import FAST, SMALL, with_suffix, write_archive
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import ProgressOption
 from linkwork._util.stack import levels_of_package
@@ -89,7 +89,7 @@ def export_fmu(
     mechanism
         A mechanism or a system compiled from one.
     path
-        Where to write; a file that is there is replaced.
+        Where to write, ``.fmu``; a file that is there is replaced.
     fmi
         Version of the standard, ``"2.0"`` or ``"3.0"``.
     outputs
@@ -167,6 +167,7 @@ def export_fmu(
 
     if fmi not in _DESCRIPTIONS:
         raise ExportNameError(f"there is no FMI version {fmi!r} here; choose {' or '.join(map(repr, _DESCRIPTIONS))}")
+    target = with_suffix(path, ".fmu", "an FMU", ExportError)
     _check_experiment(stop_time, step_size, tolerance)
     if arrays and fmi != "3.0":
         raise ExportError('FMI 2.0 has no arrays; choose fmi="3.0", or leave arrays=True out')
@@ -175,7 +176,6 @@ def export_fmu(
     written_for = find_profile(profile, arrays, dae)
     system = _compiled(mechanism)
     chosen = _independents(system, states, independents)
-    target = Path(path)
     step = default_step(system, stop_time) if step_size is None else step_size
     experiment = Experiment(stop=float(stop_time), step=float(step), tolerance=float(tolerance))
     with no_collection():
