@@ -92,8 +92,8 @@ static double size_of_independents(const lw_minimal *m) {
   return sqrt(largest2);
 }
 
-/* The last pivot is compared with all columns of J: a single dependent one is a fold where it vanishes beside the
- * independent ones. */
+/* The last pivot is compared with all columns of J: a single dependent one has a fold where it vanishes compared with
+ * the independent ones. */
 static lw_status factor_dependents(lw_minimal *m) {
   const pivoted_qr *f = &m->dependents;
   const lw_status e = lw_minimal_columns(m);

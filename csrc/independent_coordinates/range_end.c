@@ -3,9 +3,8 @@
  * There the columns J_d of the dependent speeds lose a rank, and the independent coordinates turn back while others move
  * on: q_i = q_end - c (t - t_end)^2. Behind it the motion is on the other branch, where the sign of det J_d is another.
  * States that follow the branch of the start have the same q_i and u_i there, but the dependent speeds of the way back.
- * An integrator sees nothing of it, and neither do the states before and after, in which a motion that comes to rest and
- * goes back looks the same. So the motion of all coordinates is integrated from the last accepted step, and the sign of
- * det J_d is followed in it.
+ * An integrator sees nothing of it, and the states before and after are like those of a motion that turns at rest. So the
+ * motion of all coordinates is integrated from the last accepted step, and the sign of det J_d is observed in it.
  *
  * This is only needed where the end is within reach: at a relative pivot p of J_d it is about p away. Between two
  * evaluations, by speeds, p is at one of them less than REACH times the way. */
@@ -96,7 +95,7 @@ static lw_status take_reference(lw_minimal *m) {
 }
 
 /* From the last accepted step to `end`, or to the end of the range before: then the state is there, and 1 is returned.
- * Where the motion cannot be followed, states in independent coordinates are refused too. */
+ * Where the motion cannot be integrated, states in independent coordinates are refused too. */
 static int finds_range_end(lw_minimal *m, double end) {
   struct lw_range_watch *w = m->watch;
   lw_set_states(m->state, w->from, w->first);

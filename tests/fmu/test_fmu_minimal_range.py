@@ -95,6 +95,21 @@ def test_a_slider_passes_its_dead_point(run, capfd, version):
     assert remedy["crank.q"].max() > 0.2
 
 
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+def test_a_single_dependent_coordinate_passes_a_vertex(run, capfd, version):
+    """a = b^2, where b passes zero."""
+    mech = lw.Mechanism("vertex", gravity=(0.0, 0.0, 0.0))
+    for name, axis in (("a", (1, 0, 0)), ("b", (0, 1, 0))):
+        mech.add_body(name, mass=1.0, com=(0, 0, 0), inertia=np.eye(3))
+        mech.add_joint(name, lw.Prismatic(axis), "ground", name, parent_frame=lw.Frame())
+    mech.add_coupling("cam", {"a": 1.0, "b": (0.0, -1.0)})
+    mech.start(q={"a": 1.0, "b": -1.0}, u={"b": 1.0})
+    options = {"independents": ["a"], "stop_time": 4.0}
+    found = time_named(capfd, PASSED.format("a"), run, mech, version, ["a.q"], **options)
+    exact = lw.simulate(mech, 4.0, rtol=1e-10)
+    assert abs(found - np.interp(0.0, exact["b.q"], exact.t)) < 1e-4
+
+
 @pytest.mark.parametrize("distance", [0.3, 0.05, 0.01])
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-8])
 def test_turns_at_rest_next_to_it_are_none(run, distance, tolerance):
