@@ -172,7 +172,7 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
 
 fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
   BEGIN(EnterContinuousTimeMode);
-  RETURN(fmu_enter_mode(f, FMU_CONTINUOUS));
+  RETURN(fmu_enter_continuous_time_mode(f));
 }
 
 fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_set_state_before, fmi2Boolean *enter_event_mode,

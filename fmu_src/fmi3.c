@@ -113,7 +113,7 @@ static fmu_status enter_event_mode(fmu *f) {
   }
 CHANGE_MODE(ExitInitializationMode, fmu_exit_initialization(f))
 CHANGE_MODE(EnterEventMode, enter_event_mode(f))
-CHANGE_MODE(EnterContinuousTimeMode, fmu_enter_mode(f, FMU_CONTINUOUS))
+CHANGE_MODE(EnterContinuousTimeMode, fmu_enter_continuous_time_mode(f))
 CHANGE_MODE(EnterStepMode, fmu_enter_mode(f, FMU_STEP))
 CHANGE_MODE(Terminate, fmu_enter_mode(f, FMU_TERMINATED))
 CHANGE_MODE(Reset, fmu_reset(f))

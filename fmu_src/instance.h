@@ -256,6 +256,9 @@ fmu_status fmu_get_nominals(fmu *f, double *nominals, size_t n);
 void fmu_start_nominals(fmu *f);  /* at the end of Initialization Mode */
 void fmu_update_nominals(fmu *f); /* after changes of parameters */
 fmu_status fmu_get_event_indicators(fmu *f, double *indicators, size_t n);
+/* With minimal states: the motion begins at the present states. */
+void fmu_watch_range(fmu *f);
+fmu_status fmu_enter_continuous_time_mode(fmu *f);
 fmu_status fmu_completed_integrator_step(fmu *f, int *event_mode_needed);
 void fmu_write_states(fmu *f, const double *x); /* all states of the block, unchecked */
 /* The position of a variable among the continuous states; -1: it is none. */

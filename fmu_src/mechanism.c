@@ -106,7 +106,9 @@ static int choose_states(fmu *f) {
   f->n_exposed_states = f->n_states;
   if (q->n + u->n == 0) return 1;
   f->n_exposed_states = q->n + u->n;
-  if (lw_minimal_create(f->state, q->items, (int32_t)q->n, u->items, (int32_t)u->n, &f->minimal) == LW_OK) return 1;
+  lw_status status = lw_minimal_create(f->state, q->items, (int32_t)q->n, u->items, (int32_t)u->n, &f->minimal);
+  if (status == LW_OK && f->kind == FMU_MODEL_EXCHANGE) status = lw_minimal_watch(f->minimal); /* allocates */
+  if (status == LW_OK) return 1;
   fmu_log_message(&f->log, FMU_ERROR, "resources/interface.lwi: %s", lw_state_message(f->state));
   return 0;
 }
@@ -243,6 +245,7 @@ static fmu_status exit_initialization(fmu *f) {
   log_changed_starts(f);
   lw_state_save(f->state, f->backup);
   if (f->minimal) lw_minimal_keep_start(f->minimal);
+  fmu_watch_range(f);
   lw_step_accepted(f->state);
   fmu_start_nominals(f);
   status = fmu_start_events(f);
@@ -298,6 +301,7 @@ static fmu_status restore_state(fmu *f, const unsigned char *bytes) {
   if (status != FMU_OK) return status;
   memcpy(f->polynomial, bytes, inputs_size(f));
   if (f->dae.n) memcpy(f->dae.rates, dae, fmu_dae_size(f));
+  fmu_watch_range(f);
   if (restore_tolerances(f, tolerances)) return FMU_OK;
   return fmu_log_message(&f->log, FMU_ERROR, "it is an FMU state that no instance can be in");
 }

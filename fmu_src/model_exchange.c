@@ -163,8 +163,26 @@ fmu_status fmu_get_event_indicators(fmu *f, double *indicators, size_t n) {
                          lw_state_message(f->state));
 }
 
+void fmu_watch_range(fmu *f) {
+  if (f->minimal && f->kind == FMU_MODEL_EXCHANGE) lw_minimal_watch(f->minimal);
+}
+
+fmu_status fmu_enter_continuous_time_mode(fmu *f) {
+  const fmu_status status = f->minimal ? fmu_update_states(f) : FMU_OK;
+  if (status != FMU_OK) return status;
+  fmu_watch_range(f);
+  return fmu_enter_mode(f, FMU_CONTINUOUS);
+}
+
+/* Where the states are no longer those of the motion, a shorter step does not help. */
+static fmu_status check_range(fmu *f) {
+  if (!f->minimal || lw_minimal_check_step(f->minimal) == LW_OK) return FMU_OK;
+  return fmu_log_message(&f->log, FMU_ERROR, "the motion cannot be continued: %s", lw_state_message(f->state));
+}
+
 fmu_status fmu_completed_integrator_step(fmu *f, int *event_mode_needed) {
-  const fmu_status status = fmu_update_states(f);
+  fmu_status status = fmu_update_states(f);
+  if (status == FMU_OK) status = check_range(f);
   if (status != FMU_OK) return status;
   lw_step_accepted(f->state);
   *event_mode_needed = fmu_must_look_ahead(f);

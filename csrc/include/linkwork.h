@@ -493,6 +493,13 @@ LW_API lw_status lw_minimal_directional_derivative(lw_minimal *minimal, const ui
                                                    double *sensitivity);
 /* As an ODE; `minimal` is an lw_minimal. Returns 0, or 1 where there is no such pose or no derivative. */
 LW_API int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot);
+/* For who integrates x in time. At the end of its range an independent coordinate turns back while others move on, onto
+ * another branch: there x and its derivatives do not show which way the motion goes. The first call of
+ * lw_minimal_watch() allocates; each begins a motion at the present states. At the end of an accepted step
+ * lw_minimal_check_step() returns LW_ERROR_SOLVER if such an end was passed since the last one: the states are then not
+ * those of the motion. */
+LW_API lw_status lw_minimal_watch(lw_minimal *minimal);
+LW_API lw_status lw_minimal_check_step(lw_minimal *minimal);
 
 /* An impulsive change of the motion: request and result. Speeds are counted over all joints, the tree's first:
  * nu + nu_cut. World axes. */

@@ -93,6 +93,7 @@ lw_status lw_minimal_create(lw_state *s, const uint32_t *q, int32_t n_q, const u
 
 void lw_minimal_free(lw_minimal *m) {
   if (!m) return;
+  lw_free_watch(m->watch);
   free(m->q);
   free(m->q_is_free);
   free(m->J);

@@ -28,7 +28,7 @@
 /* ---- the dependent ones ---- */
 
 static double *q_of(const lw_minimal *m) { return lw_reals(m->state) + m->state->model->at.q; }
-static double *u_of(const lw_minimal *m) { return lw_reals(m->state) + m->state->model->at.u; }
+static double *u_of(const lw_minimal *m) { return lw_minimal_speeds(m); }
 
 /* Which link a speed moves, and the length in which it counts: 1 for an angle. */
 static const lw_link *link_of(const lw_minimal *m, int32_t u) {
@@ -43,8 +43,7 @@ static double length_of(const lw_minimal *m, int32_t u) {
   return moves ? lw_cluster_length(m->state, link->cluster) : 1.0;
 }
 
-/* Of the steps: lengths, and units in trains of gears. */
-static double metric_of(const lw_minimal *m, int32_t u) {
+double lw_minimal_metric(const lw_minimal *m, int32_t u) {
   const lw_link *link = link_of(m, u);
   return length_of(m, u) * lw_speed_unit(m->state, link, u - link->u);
 }
@@ -56,14 +55,13 @@ static double size_of_stage(const lw_minimal *m, int32_t row) {
   int is_stage = 0;
   for (int32_t u = 0; u < m->nu; u++) {
     if (J[u] == 0.0) continue;
-    const double entry = J[u] * metric_of(m, u) / m->length[row];
-    is_stage |= metric_of(m, u) != length_of(m, u), size2 += entry * entry;
+    const double entry = J[u] * lw_minimal_metric(m, u) / m->length[row];
+    is_stage |= lw_minimal_metric(m, u) != length_of(m, u), size2 += entry * entry;
   }
   return is_stage && size2 > 0.0 ? ldexp(1.0, ilogb(sqrt(2.0 * size2))) : 1.0;
 }
 
-/* The columns of J at the state, rows and columns in the metric. */
-static lw_status factor_dependents(lw_minimal *m) {
+lw_status lw_minimal_columns(lw_minimal *m) {
   const int32_t couplings = m->state->model->couplings;
   const lw_status e = lw_constraint_jacobian(m->state, m->J);
   if (e) return e;
@@ -72,12 +70,38 @@ static lw_status factor_dependents(lw_minimal *m) {
   for (int32_t i = 0; i < couplings; i++)
     m->scale[m->rows - couplings + i] *= size_of_stage(m, m->rows - couplings + i);
   for (int32_t k = 0; k < m->dependents.columns; k++) {
-    const double size = metric_of(m, m->dependent[k]);
+    const double size = lw_minimal_metric(m, m->dependent[k]);
     for (int32_t r = 0; r < m->rows; r++)
       m->dependents.a[k * m->rows + r] = m->J[r * m->nu + m->dependent[k]] * size / m->scale[r];
   }
+  return LW_OK;
+}
+
+/* Of the largest column of an independent speed, as those of the dependent ones. */
+static double size_of_independents(const lw_minimal *m) {
+  double largest2 = 0.0;
+  for (int32_t i = 0; i < m->n_u; i++) {
+    double size2 = 0.0;
+    for (int32_t r = 0; r < m->rows; r++) {
+      const double entry = m->J[r * m->nu + m->u[i]] / m->scale[r];
+      size2 += entry * entry;
+    }
+    if (size2 > 0.0) size2 *= lw_minimal_metric(m, m->u[i]) * lw_minimal_metric(m, m->u[i]);
+    largest2 = fmax(largest2, size2);
+  }
+  return sqrt(largest2);
+}
+
+/* The last pivot is compared with all columns of J: a single dependent one has a fold where it vanishes compared with
+ * the independent ones. */
+static lw_status factor_dependents(lw_minimal *m) {
+  const pivoted_qr *f = &m->dependents;
+  const lw_status e = lw_minimal_columns(m);
+  if (e) return e;
   qr_factor(&m->dependents, 0.0);
-  m->pivot_ratio = qr_pivot_ratio(&m->dependents);
+  m->pivot_ratio = qr_pivot_ratio(f);
+  if (f->columns && f->rank == f->columns)
+    m->pivot_ratio = fmin(m->pivot_ratio, fabs(f->diagonal[f->columns - 1]) / size_of_independents(m));
   return LW_OK;
 }
 
@@ -89,7 +113,7 @@ static double solve_dependents(lw_minimal *m) {
   for (int32_t k = 0; k < m->dependents.columns; k++) {
     const double size = fabs(m->step[k]);
     largest = size > largest || isnan(size) ? size : largest;
-    m->step[k] *= metric_of(m, m->dependent[k]);
+    m->step[k] *= lw_minimal_metric(m, m->dependent[k]);
   }
   return largest;
 }
@@ -116,20 +140,38 @@ static void integrate_position(const lw_minimal *m) {
 
 /* ---- messages ---- */
 
-/* In words the coordinate, or one of those, that belongs to a speed. */
-static void describe(const lw_minimal *m, int32_t u, char *text, size_t size) {
+void lw_minimal_describe(const lw_minimal *m, int32_t u, char *text, size_t size) {
   const lw_model *model = m->state->model;
   lw_describe(m->state, (uint32_t)(model->at.q + model->coordinate[u]), text, size);
 }
 
-static lw_status fail_dependent(const lw_minimal *m) {
-  char text[120] = "the others";
+static double opening_by(const lw_minimal *m, const pivoted_qr *dependents, int32_t u) {
+  const int32_t last = dependents->columns - 1;
+  for (int32_t r = 0; r < m->rows; r++) m->rhs[r] = m->J[r * m->nu + u] * lw_minimal_metric(m, u) / m->scale[r];
+  for (int32_t k = 0; k < last && k < dependents->rank; k++) qr_reflect(dependents, k, m->rhs);
+  return qr_dot(m->rhs, m->rhs, last > 0 ? last : 0, m->rows);
+}
+
+int32_t lw_minimal_first_to_end(lw_minimal *m, const pivoted_qr *dependents) {
+  double most = -1.0;
+  int32_t first = m->u[0];
+  for (int32_t i = 0; i < m->n_u; i++) {
+    const double opening = opening_by(m, dependents, m->u[i]);
+    if (opening > most) most = opening, first = m->u[i];
+  }
+  return first;
+}
+
+static lw_status fail_dependent(lw_minimal *m) {
+  char text[120] = "the others", end[120] = "none of them";
   if (m->dependents.columns)
-    describe(m, m->dependent[m->dependents.order[m->dependents.columns - 1]], text, sizeof text);
+    lw_minimal_describe(m, m->dependent[m->dependents.order[m->dependents.columns - 1]], text, sizeof text);
+  if (m->n_u) lw_minimal_describe(m, lw_minimal_first_to_end(m, &m->dependents), end, sizeof end);
   return lw_fail(m->state, LW_ERROR_SINGULAR,
-                 "the independent coordinates do not determine the others here, or are at a limit of their motion: %s "
-                 "does not follow from them; take it as an independent one, or states=\"full\"",
-                 text);
+                 "the independent coordinates do not determine the others here, at t = %.6g s, or are at a limit of "
+                 "their motion: %s does not follow from them, from %s first of all; take the former as an independent "
+                 "one, or states=\"full\"",
+                 lw_reals(m->state)[m->state->model->at.time], text, end);
 }
 
 static const char *constraint_name(const lw_minimal *m, int32_t row) {
@@ -246,7 +288,7 @@ static lw_status close_positions(lw_minimal *m, const double *x) {
 
 /* ---- speeds ---- */
 
-static double largest_speed(const lw_minimal *m) {
+double lw_minimal_largest_speed(const lw_minimal *m) {
   double largest = 0.0;
   for (int32_t k = 0; k < m->nu; k++) largest = fmax(largest, fabs(u_of(m)[k]) / length_of(m, k));
   return largest;
@@ -266,11 +308,11 @@ static lw_status close_speeds(lw_minimal *m, const double *u) {
     const double size = solve_dependents(m);
     if (!(size <= CONTRACTION * last)) break;
     for (int32_t k = 0; k < m->dependents.columns; k++) u_of(m)[m->dependent[k]] += m->step[k];
-    if (size <= EXACT * largest_speed(m)) break;
+    if (size <= EXACT * lw_minimal_largest_speed(m)) break;
     last = size;
   }
   if (e) return e;
-  const double scale = largest_speed(m);
+  const double scale = lw_minimal_largest_speed(m);
   for (int32_t r = 0; r < m->rows; r++)
     if (!(fabs(m->rate[r]) <= OPEN * m->length[r] * scale + 1e-300)) return fail_inconsistent(m, r);
   return LW_OK;
@@ -306,6 +348,7 @@ lw_status lw_minimal_set(lw_minimal *m, const double *x) {
   if (e) return e;
   if (!m->has_start) lw_minimal_keep_start(m);
   memcpy(m->saved_states, q_of(m), n);
+  lw_begin_at_pose_before(m);
   e = close_positions(m, x);
   if (e == LW_ERROR_SINGULAR) { /* the way from here may be blocked where the one from the start is not */
     memcpy(q_of(m), m->start_q, sizeof(double) * (size_t)m->nq);
@@ -314,6 +357,7 @@ lw_status lw_minimal_set(lw_minimal *m, const double *x) {
   }
   if (!e) e = close_speeds(m, x + m->n_q);
   if (e) memcpy(q_of(m), m->saved_states, n);
+  else lw_note_evaluation(m);
   lw_state_changed(m->state, LW_STAGE_CONSTANTS);
   return e;
 }

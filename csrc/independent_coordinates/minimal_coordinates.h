@@ -19,5 +19,26 @@ struct lw_minimal {
   double *initial_q, *saved_q, *saved_states;               /* independent coordinates, all coordinates; q and u */
   double *start_q;                                          /* all coordinates; another pose to begin from */
   int has_start;
+  struct lw_range_watch *watch; /* NULL: who sets the states does not integrate them */
 };
+
+static inline double *lw_minimal_speeds(const lw_minimal *m) { return lw_reals(m->state) + m->state->model->at.u; }
+
+/* In which a speed's steps count: lengths, and units in trains of gears. */
+double lw_minimal_metric(const lw_minimal *m, int32_t u);
+/* Of all speeds, angles and lengths of clusters. */
+double lw_minimal_largest_speed(const lw_minimal *m);
+/* Writes J, and its columns of the dependent speeds into dependents.a, rows and columns in the metric. */
+lw_status lw_minimal_columns(lw_minimal *m);
+/* The independent speed by whose change the loops open most when all others follow, by J_d factored: near the end of the
+ * range of an independent coordinate, which they cannot follow further, its speed. */
+int32_t lw_minimal_first_to_end(lw_minimal *m, const pivoted_qr *dependents);
+/* In words the coordinate, or one of those, that belongs to a speed. */
+void lw_minimal_describe(const lw_minimal *m, int32_t u, char *text, size_t size);
+
+/* range_end.c: before new ones are set, the coordinates of the last evaluation that was not later in time: a step that
+ * was rejected may have gone a long way, from which another one leads back to other poses. After they were set. */
+void lw_begin_at_pose_before(lw_minimal *m);
+void lw_note_evaluation(lw_minimal *m);
+void lw_free_watch(struct lw_range_watch *watch);
 #endif

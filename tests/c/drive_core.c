@@ -402,6 +402,8 @@ static void check_independents(const bench *b, unsigned chosen) {
   lw_minimal *m = NULL;
   EXPECT(lw_minimal_create(b->state, q, n_q, u, n_u, &m) == LW_OK);
   lw_minimal_get(m, x);
+  EXPECT(lw_minimal_check_step(m) == LW_OK); /* nobody watches */
+  EXPECT(lw_minimal_watch(m) == LW_OK && lw_minimal_watch(m) == LW_OK);
   for (int step = 0; step < 3; step++) {
     memcpy(kept, state, n * sizeof *kept);
     if (n_q) x[0] += 0.05 * step, x[n_q] = 0.1;
@@ -412,6 +414,8 @@ static void check_independents(const bench *b, unsigned chosen) {
       EXPECT(lw_constraints(b->state, phi, phi + rows) == LW_OK);
       for (size_t r = 0; r < rows; r++) EXPECT(fabs(phi[r]) < 1e-7);
       (void)lw_ode_minimal(m, 0.01, x, xdot);
+      const lw_status passed = lw_minimal_check_step(m);
+      EXPECT(passed == LW_OK || passed == LW_ERROR_SOLVER);
       (void)lw_minimal_derivatives(m, xdot);
     }
   }

@@ -271,6 +271,8 @@ void lw_minimal_free(lw_minimal *minimal) { (void)minimal; }
 void lw_minimal_get(const lw_minimal *minimal, double *x) { (void)minimal, (void)x; }
 void lw_minimal_keep_start(lw_minimal *minimal) { (void)minimal; }
 lw_status lw_minimal_set(lw_minimal *minimal, const double *x) { return (void)minimal, (void)x, LW_ERROR_USAGE; }
+lw_status lw_minimal_watch(lw_minimal *minimal) { return (void)minimal, LW_ERROR_USAGE; }
+lw_status lw_minimal_check_step(lw_minimal *minimal) { return (void)minimal, LW_ERROR_USAGE; }
 lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot) {
   return (void)minimal, (void)xdot, LW_ERROR_USAGE;
 }
