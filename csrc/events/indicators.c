@@ -220,6 +220,7 @@ static int32_t check_crossing_trigger(lw_state *s, int32_t i) {
   if (!has_crossed(z, lw_zero_tolerance(value_of(s, i, 0)))) return 0;
   const int32_t direction = transition_of(s, i)->direction;
   memory->event_sign = -memory->event_sign;
+  memory->shift[0] = 0.0; /* the value itself has been crossed, or what impacts take away would add up */
   return direction == 0 || direction == memory->event_sign ? LW_DO : 0;
 }
 

@@ -7,6 +7,7 @@ import pytest
 
 import linkwork as lw
 from support.problems import every_solver
+from support.turning import turning_slider_crank
 
 X, Z = (1, 0, 0), (0, 0, 1)
 G = 9.81
@@ -194,3 +195,15 @@ def test_variables_have_their_units() -> None:
     assert [units[f"{name}.value"] for name in ("mark", "turn", "near")] == ["m/s", "rad/s", "m/s"]
     result = lw.simulate(model, 1.0, parameters={"mark.value": 4.0})
     assert times(result, "mark") == pytest.approx([1.0 / G])
+
+
+@pytest.mark.parametrize("direction", [+1, -1, 0])
+def test_crossings_stay_at_the_value(direction: int) -> None:
+    """Each event takes away a little of what the speeds leave the loop by, and the next one is where it would be."""
+    mech = turning_slider_crank(0.45, "B", 0.0, math.pi)
+    mech.add_transition("other", lw.Lock("lamp"), when=lw.Crossing("D.u", 0.0, direction))
+    result = lw.simulate(mech, 600.0, solver="dopri5", t_eval=[0.0, 600.0])
+    found = np.array(times(result, "other"))
+    expected = np.arange(1.0, 600.0)[{+1: slice(0, None, 2), -1: slice(1, None, 2), 0: slice(None)}[direction]]
+    assert found == pytest.approx(expected, abs=1e-8)
+    assert times(result, "dead_point") == pytest.approx(np.arange(1.0, 600.0, 2.0), abs=1e-8)
