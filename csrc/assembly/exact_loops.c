@@ -36,11 +36,11 @@ static int open_memory(const lw_model *m, lw_exact_loops *x) {
                columns = (size_t)(m->size.nu + m->size.nu_cut);
   x->direction = malloc(sizeof *x->direction * DIRECTIONS * joints);
   x->centre = calloc(loops, sizeof *x->centre);
-  x->rank = calloc(2 * loops + joints, sizeof(int32_t));
+  x->rank = calloc(2 * loops + 2 * joints, sizeof(int32_t));
   x->saved = calloc((FRAME_FIELDS + 2 * 9 + 2 * 3) * joints + 6 * columns, sizeof(double));
   x->mobile = calloc(1, sizeof *x->mobile);
   if (!x->direction || !x->centre || !x->rank || !x->saved || !x->mobile) return 0;
-  x->gains = x->rank + loops, x->is_on = x->gains + loops;
+  x->gains = x->rank + loops, x->is_on = x->gains + loops, x->place = x->is_on + joints;
   x->column = x->saved + FRAME_FIELDS * joints;
   x->turn = (double (*)[9])(x->column + 6 * columns);
   x->shift = (double (*)[3])(x->turn + 2 * joints);
