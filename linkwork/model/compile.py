@@ -77,6 +77,12 @@ def _rounding_warnings(compiled: CompiledMechanism) -> Iterator[RoundingWarning]
             f"{describe_corrections(compiled.corrections)}; give axes, rotations and points with all digits, or, where "
             "they are meant, joints that allow for it, such as Spherical or Cylindrical"
         )
+    if compiled.inexact_loop:
+        yield RoundingWarning(
+            f"mechanism {compiled.mechanism.name!r}: the loop closed by joint {compiled.inexact_loop!r}, alone or with "
+            "others, moves but for a gap of the size of rounding, and no small change of frames was found that lets it "
+            "move: give axes, rotations and points with more digits, or, where the gap is meant, joints that allow for it"
+        )
 
 
 def model_of(mechanism: Mechanism | ModelBase) -> Model:
