@@ -32,11 +32,11 @@ typedef struct lw_loop_centre {
 #define MOST_POSES 16 /* in addition to the first */
 #define MOST_EQUATIONS (6 * MOST_LOOPS)
 #define MOST_ROWS (MOST_EQUATIONS * (MOST_POSES + 1))
-#define MOST_UNKNOWNS (6 * MOST_JOINTS)
+#define MOST_UNKNOWNS (12 * MOST_JOINTS)
 
-/* A joint of such loops: its link, -1: it is cut; the end whose frame may change, 1 the child's; and its first column. */
+/* A joint of such loops: its link, -1: it is cut; and its first column. */
 typedef struct lw_mobile_joint {
-  int32_t joint, link, end, column;
+  int32_t joint, link, column;
 } lw_mobile_joint;
 
 /* Work on such loops, one or several; see mobile_loops.inc. Columns of J, and vectors of the bases, have `equations`
@@ -48,9 +48,9 @@ typedef struct lw_mobile_loops {
   double phi[MOST_EQUATIONS], basis[MOST_EQUATIONS * MOST_EQUATIONS], across[MOST_EQUATIONS * MOST_EQUATIONS];
   double unit[MOST_EQUATIONS * MOST_EQUATIONS], K[MOST_EQUATIONS * MOST_EQUATIONS], y[MOST_EQUATIONS];
   double first[MOST_COLUMNS + MOST_JOINTS], pose[MOST_POSES + 1][MOST_COLUMNS + MOST_JOINTS]; /* coordinates */
-  double a[MOST_ROWS * MOST_UNKNOWNS], b[MOST_ROWS]; /* of the changes, which have six numbers for each joint */
+  double a[MOST_ROWS * MOST_UNKNOWNS], b[MOST_ROWS]; /* of the changes, which have six numbers for each frame */
   double packed[MOST_ROWS * MOST_UNKNOWNS], diagonal[MOST_ROWS], change[MOST_UNKNOWNS], total[MOST_UNKNOWNS];
-  double saved[MOST_JOINTS][19]; /* frames and their changes before */
+  double saved[2 * MOST_JOINTS][19]; /* frames and their changes before */
 } lw_mobile_loops;
 
 /* Scratch and result, one for a model. */

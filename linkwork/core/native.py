@@ -160,8 +160,8 @@ class NativeModel:
         """Return the frames (joints, 2, 12) of the joints with which loops are exact; None: they are already.
 
         Each is a position, m, and a rotation matrix row by row, in the joint's parent and in its child; those given are
-        the ones from which the model was made. Then the number of a joint whose loop, alone or with others, nearly moves,
-        but for which no small change was found.
+        the ones from which the model was made. Then the number of a joint whose loop, alone or with others, nearly
+        moves, but for which no small change was found.
         """
         exact = np.array(frames, dtype=np.float64, order="C")
         changed, inexact = ffi.new("int32_t *"), ffi.new("int32_t *")

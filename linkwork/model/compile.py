@@ -80,8 +80,9 @@ def _rounding_warnings(compiled: CompiledMechanism) -> Iterator[RoundingWarning]
     if compiled.inexact_loop:
         yield RoundingWarning(
             f"mechanism {compiled.mechanism.name!r}: the loop closed by joint {compiled.inexact_loop!r}, alone or with "
-            "others, moves but for a gap of the size of rounding, and no small change of frames was found that lets it "
-            "move: give axes, rotations and points with more digits, or, where the gap is meant, joints that allow for it"
+            "others, nearly moves: along the way it is open by less than 0.001 rad or of its length, and no change of "
+            "frames by 0.0002 closes it; give axes, rotations and points with more digits, or, where the gap is meant, "
+            "joints that allow for it"
         )
 
 
