@@ -160,7 +160,7 @@ def test_loops_that_move_only_together(make, digits):
 def test_loops_that_nearly_move_are_named():
     """A length that misses by more than is corrected."""
     with pytest.warns(lw.RoundingWarning, match="alone or with others, nearly moves"):
-        lw.compile(parallel_cranks(6e-4))
+        lw.compile(parallel_cranks(3e-4))
 
 
 def test_impulses_and_equilibrium_of_a_rounded_loop():

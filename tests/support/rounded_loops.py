@@ -212,7 +212,7 @@ def hinged_twice(rng: np.random.Generator) -> lw.Mechanism:
 
 
 def scissors(rng: np.random.Generator) -> lw.Mechanism:
-    """Crossed pairs of bars one on top of the other, on a slide: branches of its motion meet where it is folded."""
+    """Crossed pairs of bars one on top of the other, on a slide: branches of its motion cross where it is folded."""
     make = Assembler("scissors", rng)
     at = {(k, side): np.array([0.6 * side, 0.4 * k, 0]) for k in range(4) for side in range(2)}
     make.bodies(*(f"{side}{k}" for k in range(3) for side in "pq"), "slide")
