@@ -36,11 +36,11 @@ static int open_memory(const lw_model *m, lw_exact_loops *x) {
                columns = (size_t)(m->size.nu + m->size.nu_cut);
   x->direction = malloc(sizeof *x->direction * DIRECTIONS * joints);
   x->centre = calloc(loops, sizeof *x->centre);
-  x->rank = calloc(2 * loops + joints, sizeof(int32_t));
+  x->rank = calloc(2 * loops + 2 * joints, sizeof(int32_t));
   x->saved = calloc((FRAME_FIELDS + 2 * 9 + 2 * 3) * joints + 6 * columns, sizeof(double));
   x->mobile = calloc(1, sizeof *x->mobile);
   if (!x->direction || !x->centre || !x->rank || !x->saved || !x->mobile) return 0;
-  x->gains = x->rank + loops, x->is_on = x->gains + loops;
+  x->gains = x->rank + loops, x->is_on = x->gains + loops, x->place = x->is_on + joints;
   x->column = x->saved + FRAME_FIELDS * joints;
   x->turn = (double (*)[9])(x->column + 6 * columns);
   x->shift = (double (*)[3])(x->turn + 2 * joints);
@@ -49,8 +49,8 @@ static int open_memory(const lw_model *m, lw_exact_loops *x) {
   return 1;
 }
 
-lw_status lw_model_exact_frames(const lw_model *m, lw_frame *frames, int32_t *changed) {
-  *changed = 0;
+lw_status lw_model_exact_frames(const lw_model *m, lw_frame *frames, int32_t *changed, int32_t *inexact) {
+  *changed = 0, *inexact = -1;
   if (m->clusters == 0) return LW_OK;
   lw_block b = {.reals = calloc((size_t)m->size.reals, sizeof(double)),
                 .integers = calloc((size_t)m->integers, sizeof(int32_t))};
@@ -60,7 +60,7 @@ lw_status lw_model_exact_frames(const lw_model *m, lw_frame *frames, int32_t *ch
     memcpy(b.reals, m->defaults, sizeof(double) * (size_t)m->parameters);
     if (!lw_best_kernels()->constants(m, b).kind) lw_best_kernels()->make_loops_exact(m, b, x);
     if (x->changed) apply_changes(m, x, frames);
-    *changed = x->changed;
+    *changed = x->changed, *inexact = x->inexact_plus_1 - 1;
   }
   free(b.reals);
   free(b.integers);

@@ -25,28 +25,33 @@ typedef struct lw_loop_centre {
   double point[3];
 } lw_loop_centre;
 
-#define MOST_JOINTS 16 /* of a loop whose frames are changed until it moves */
-#define MOST_COLUMNS 32
+/* Of loops that are made to move together; clusters with more keep their frames. */
+#define MOST_LOOPS 8
+#define MOST_JOINTS 40
+#define MOST_COLUMNS 96
 #define MOST_POSES 16 /* in addition to the first */
-#define MOST_ROWS (6 * (MOST_POSES + 1))
-#define MOST_UNKNOWNS (6 * MOST_JOINTS)
+#define MOST_EQUATIONS (6 * MOST_LOOPS)
+#define MOST_ROWS (MOST_EQUATIONS * (MOST_POSES + 1))
+#define MOST_UNKNOWNS (12 * MOST_JOINTS)
 
-/* A joint of such a loop: its link, -1: it is cut; the branch that it is on, 0 the parent's; and the end whose frame may
- * change, one on each body of the loop. */
+/* A joint of such loops: its link, -1: it is cut; and its first column. */
 typedef struct lw_mobile_joint {
-  int32_t joint, link, branch, end;
+  int32_t joint, link, column;
 } lw_mobile_joint;
 
-/* Work on such a loop; see mobile_loops.inc. Rows of J and of the basis have six numbers. */
-typedef struct lw_mobile_loop {
-  int32_t loop, joints, columns, rank, poses, rows, order[MOST_ROWS];
-  lw_mobile_joint joint[MOST_JOINTS]; /* the cut one first */
-  double metric[MOST_COLUMNS], J[6 * MOST_COLUMNS], A[6 * MOST_COLUMNS], phi[6], basis[6][6];
+/* Work on such loops, one or several; see mobile_loops.inc. Columns of J, and vectors of the bases, have `equations`
+ * numbers. */
+typedef struct lw_mobile_loops {
+  int32_t loops, loop[MOST_LOOPS], equations, joints, columns, rank, poses, rows, order[MOST_ROWS];
+  lw_mobile_joint joint[MOST_JOINTS];
+  double metric[MOST_COLUMNS], J[MOST_EQUATIONS * MOST_COLUMNS], A[MOST_EQUATIONS * MOST_COLUMNS];
+  double phi[MOST_EQUATIONS], basis[MOST_EQUATIONS * MOST_EQUATIONS], across[MOST_EQUATIONS * MOST_EQUATIONS];
+  double unit[MOST_EQUATIONS * MOST_EQUATIONS], K[MOST_EQUATIONS * MOST_EQUATIONS], y[MOST_EQUATIONS];
   double first[MOST_COLUMNS + MOST_JOINTS], pose[MOST_POSES + 1][MOST_COLUMNS + MOST_JOINTS]; /* coordinates */
-  double a[MOST_ROWS * MOST_UNKNOWNS], b[MOST_ROWS]; /* of the changes, which have six numbers for each joint */
+  double a[MOST_ROWS * MOST_UNKNOWNS], b[MOST_ROWS]; /* of the changes, which have six numbers for each frame */
   double packed[MOST_ROWS * MOST_UNKNOWNS], diagonal[MOST_ROWS], change[MOST_UNKNOWNS], total[MOST_UNKNOWNS];
-  double saved[MOST_JOINTS][19]; /* frames and their changes before */
-} lw_mobile_loop;
+  double saved[2 * MOST_JOINTS][19]; /* frames and their changes before */
+} lw_mobile_loops;
 
 /* Scratch and result, one for a model. */
 typedef struct lw_exact_loops {
@@ -55,8 +60,11 @@ typedef struct lw_exact_loops {
   int32_t directions, groups;
   lw_loop_centre *centre;        /* [loops] */
   int32_t *rank, *gains, *is_on; /* [loops], [loops]; [joints]: on a loop that gains, or is exact */
-  lw_mobile_loop *mobile;
+  int32_t *place;                /* [joints]: among those of `mobile` */
+  lw_mobile_loops *mobile;
   double *saved, *column, (*turn)[9], (*shift)[3]; /* saved: frames; turn, shift: [2 joints], in axes of the bodies */
   int32_t changed; /* frames were changed: the rest is set in the block's parameters too */
+  int32_t
+      inexact_plus_1; /* a cut joint whose loop, alone or with others, nearly moves and was not made exact; 0: none */
 } lw_exact_loops;
 #endif

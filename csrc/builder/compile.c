@@ -144,13 +144,13 @@ static void copy_frames(lw_builder *b, lw_frame (*frames)[2], int enter) {
 static lw_status write_exact(const plan *p, model_bytes *out, lw_model **model) {
   lw_builder *b = p->builder;
   lw_frame(*frames)[2] = malloc(2 * sizeof *frames * (size_t)(b->joints + 1)), (*given)[2] = frames + b->joints;
-  int32_t changed = 0;
+  int32_t changed = 0, inexact;
   lw_status e = frames ? write_variants(p, out) : lw_no_memory(b);
   if (!e) e = load(b, out, model);
   if (!e) {
     copy_frames(b, frames, 0);
     memcpy(given, frames, sizeof *frames * (size_t)b->joints);
-    if ((e = lw_model_exact_frames(*model, frames[0], &changed))) e = lw_no_memory(b);
+    if ((e = lw_model_exact_frames(*model, frames[0], &changed, &inexact))) e = lw_no_memory(b);
   }
   if (!e && changed) {
     out->size = 0;

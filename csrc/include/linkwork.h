@@ -128,8 +128,9 @@ typedef struct lw_cluster_info {
 LW_API lw_status lw_model_cluster(const lw_model *model, int32_t cluster, lw_cluster_info *expected);
 /* Makes frames[joints][2], those from which the model was made, in the parent and in the child, exact where loops move or
  * close only so: where rounding keeps axes from being parallel, perpendicular or concurrent, or points from lying in a
- * plane. changed: 0 where they are already. */
-LW_API lw_status lw_model_exact_frames(const lw_model *model, lw_frame *frames, int32_t *changed);
+ * plane. changed: 0 where they are already. inexact: a joint whose loop, alone or with others, nearly moves, but for which
+ * no small change was found; -1: none. */
+LW_API lw_status lw_model_exact_frames(const lw_model *model, lw_frame *frames, int32_t *changed, int32_t *inexact);
 
 /* ---- names ------------------------------------------------------------------------------------------ */
 

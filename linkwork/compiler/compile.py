@@ -41,6 +41,8 @@ class CompiledMechanism:
         Loaded before, of the same mechanism with other values of parameters.
     corrections
         Frames of joints that were changed so that loops are exact; `mechanism` has the changed ones.
+    inexact_loop
+        A joint whose loop, alone or with others, moves but for a gap of the size of rounding, which is left.
     """
 
     mechanism: Mechanism
@@ -53,6 +55,7 @@ class CompiledMechanism:
     methods: Methods | None = None
     like: NativeModel | None = field(default=None, repr=False)
     corrections: tuple[FrameCorrection, ...] = ()
+    inexact_loop: str | None = None
     native: NativeModel = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -83,10 +86,11 @@ def compile_mechanism(mech: Mechanism, method: MethodRequest = "auto", reference
     found = changes(mech)
     with no_collection():
         first = compile_variant(found, found.open, method, reference)
-        exact, corrections = exact_frames(found.mech, first.native)
+        exact, corrections, inexact = exact_frames(found.mech, first.native)
         if corrections:
             found = replace(found, mech=exact)
             first = replace(compile_variant(found, found.open, method, reference), corrections=corrections)
+        first = replace(first, inexact_loop=inexact)
         others = [compile_variant(found, opened, method, reference) for opened in found.others]
         if not others:
             return first

@@ -41,8 +41,10 @@ class FrameCorrection:
         return max(self.angle, self.distance) > ROUNDING
 
 
-def exact_frames(mech: Mechanism, native: NativeModel) -> tuple[Mechanism, tuple[FrameCorrection, ...]]:
+def exact_frames(mech: Mechanism, native: NativeModel) -> tuple[Mechanism, tuple[FrameCorrection, ...], str | None]:
     """Return a mechanism whose loops are exact, and its corrections; the same one where there are none.
+
+    Then the name of a joint whose loop, alone or with others, nearly moves, but for which no small change was found.
 
     Parameters
     ----------
@@ -53,9 +55,10 @@ def exact_frames(mech: Mechanism, native: NativeModel) -> tuple[Mechanism, tuple
     """
     joints = list(mech.joints.values())
     given = np.array([[_numbers(frame) for frame in (one.parent_frame, one.child_frame)] for one in joints])
-    exact = native.exact_frames(given)
+    exact, number = native.exact_frames(given)
+    inexact = None if number is None else joints[number].name
     if exact is None:
-        return mech, ()
+        return mech, (), inexact
     twin, found = mech.copy(), []
     for joint, before, after in zip(joints, given, exact, strict=True):
         if np.array_equal(before, after):
@@ -65,7 +68,7 @@ def exact_frames(mech: Mechanism, native: NativeModel) -> tuple[Mechanism, tuple
         twin.joints[joint.name] = replace(joint, parent_frame=parent, child_frame=child)
         angle = max(_angle(one[3:], other[3:]) for one, other in zip(before, after, strict=True))
         found.append(FrameCorrection(joint.name, angle, float(np.linalg.norm((after - before)[:, :3], axis=1).max())))
-    return twin, tuple(found)
+    return twin, tuple(found), inexact
 
 
 def describe_corrections(corrections: Sequence[FrameCorrection]) -> str:

@@ -156,18 +156,20 @@ class NativeModel:
         lib.lw_model_cluster(self.handle, cluster, e)
         return e.columns, e.rows, e.independents, e.dof
 
-    def exact_frames(self, frames: FloatArray) -> FloatArray | None:
+    def exact_frames(self, frames: FloatArray) -> tuple[FloatArray | None, int | None]:
         """Return the frames (joints, 2, 12) of the joints with which loops are exact; None: they are already.
 
         Each is a position, m, and a rotation matrix row by row, in the joint's parent and in its child; those given are
-        the ones from which the model was made.
+        the ones from which the model was made. Then the number of a joint whose loop, alone or with others, nearly
+        moves, but for which no small change was found.
         """
         exact = np.array(frames, dtype=np.float64, order="C")
-        changed = ffi.new("int32_t *")
-        status = lib.lw_model_exact_frames(self.handle, ffi.cast("lw_frame *", ffi.from_buffer(exact)), changed)
+        changed, inexact = ffi.new("int32_t *"), ffi.new("int32_t *")
+        frame = ffi.cast("lw_frame *", ffi.from_buffer(exact))
+        status = lib.lw_model_exact_frames(self.handle, frame, changed, inexact)
         if status:
             _raise(status, "the loops could not be made exact")
-        return exact if changed[0] else None
+        return exact if changed[0] else None, inexact[0] if inexact[0] >= 0 else None
 
     def _field(self, index: int) -> tuple[str, Field]:
         f = ffi.new("lw_field *")

@@ -77,6 +77,13 @@ def _rounding_warnings(compiled: CompiledMechanism) -> Iterator[RoundingWarning]
             f"{describe_corrections(compiled.corrections)}; give axes, rotations and points with all digits, or, where "
             "they are meant, joints that allow for it, such as Spherical or Cylindrical"
         )
+    if compiled.inexact_loop:
+        yield RoundingWarning(
+            f"mechanism {compiled.mechanism.name!r}: the loop closed by joint {compiled.inexact_loop!r}, alone or with "
+            "others, nearly moves: along the way it is open by less than 0.001 rad or of its length, and no change of "
+            "frames by 0.0002 closes it; give axes, rotations and points with more digits, or, where the gap is meant, "
+            "joints that allow for it"
+        )
 
 
 def model_of(mechanism: Mechanism | ModelBase) -> Model:

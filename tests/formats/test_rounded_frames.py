@@ -1,6 +1,7 @@
 """Files of robots have rounded frames: loops are made exact when they are read, and the report says so."""
 
 import json
+import re
 import warnings
 
 import numpy as np
@@ -107,8 +108,9 @@ def test_rods_beside_each_other_with_eight_digits(tmp_path):
     path = tmp_path / "rods.xml"
     path.write_text(f"<mujoco><worldbody>{cranks}</worldbody><equality>{connects}</equality></mujoco>")
     mech = lw.load(path)
-    (entry,) = [one for one in mech.report.of("approximated") if one.element.endswith("> frame")]
-    assert "moved by 1e-08 m" in entry.text
+    entries = [one for one in mech.report.of("approximated") if one.element.endswith("> frame")]
+    assert entries
+    assert all(re.search(r"moved by \d(\.\d)?e-09 m", one.text) for one in entries)
     model = lw.compile(mech)
     assert not model.corrections
     assert not model.assemble().changed_start_values

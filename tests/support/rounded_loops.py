@@ -186,6 +186,67 @@ def swing(rng: np.random.Generator) -> lw.Mechanism:
     return make.mech
 
 
+def cranks(rng: np.random.Generator) -> lw.Mechanism:
+    """Cranks of one length on a coupler: each two make a loop that moves by itself, all of them move together."""
+    make = Assembler("cranks", rng)
+    make.bodies("coupler", "c0", "c1", "c2", "c3")
+    for k in range(4):
+        foot = np.array([0.4 * k, 0, 0]) + rng.uniform(-0.1, 0.1, 3)
+        make.joint(f"A{k}", "ground", f"c{k}", foot, Z)
+        make.joint(f"B{k}", f"c{k}", "coupler", foot + np.array([0.1, 0.35, 0]), Z)
+    make.mech.start(q={"A0": 0.3, "A1": 0.3, "A2": 0.3, "A3": 0.3, "B0": -0.3}, u={"A0": 1.5})
+    return make.mech
+
+
+def hinged_twice(rng: np.random.Generator) -> lw.Mechanism:
+    """A four-bar with two joints on each of three lines, one of them free to slide."""
+    make = Assembler("hinged_twice", rng)
+    make.bodies("a", "b", "c")
+    corners = np.array([(0, 0, 0), (0.1, 0.4, 0), (0.9, 0.7, 0), (1.0, 0, 0)]) + rng.uniform(-0.1, 0.1, (4, 3))
+    for (name, ends), point in zip(CHAIN, corners, strict=True):
+        make.joint(name, *ends, point, Z)
+        if name != "A":
+            make.joint(f"{name}2", *ends, point + np.array([0, 0, 0.3]), Z, lw.Cylindrical(Z) if name == "B" else None)
+    make.mech.start(q={"A": 0.2}, u={"A": -2.0})
+    return make.mech
+
+
+def scissors(rng: np.random.Generator) -> lw.Mechanism:
+    """Crossed pairs of bars one on top of the other, on a slide: branches of its motion cross where it is folded."""
+    make = Assembler("scissors", rng)
+    at = {(k, side): np.array([0.6 * side, 0.4 * k, 0]) for k in range(4) for side in range(2)}
+    make.bodies(*(f"{side}{k}" for k in range(3) for side in "pq"), "slide")
+    make.joint("G", "ground", "p0", at[0, 0], Z)
+    for k in range(3):
+        make.joint(f"M{k}", f"p{k}", f"q{k}", (at[k, 0] + at[k + 1, 1]) / 2 + (0, 0, rng.uniform(-0.1, 0.1)), Z)
+        if k < 2:
+            make.joint(f"L{k}", f"q{k}", f"p{k + 1}", at[k + 1, 0], Z)
+            make.joint(f"R{k}", f"p{k}", f"q{k + 1}", at[k + 1, 1], Z)
+    make.joint("F", "q0", "slide", at[0, 1], Z)
+    make.joint("S", "ground", "slide", at[0, 1] + (0, 0, 0.1), (1, 0, 0), lw.Prismatic(Z))
+    make.mech.start(q={"G": 0.1}, u={"G": 0.5})
+    return make.mech
+
+
+def three_legs(rng: np.random.Generator) -> lw.Mechanism:
+    """A platform that only translates, as each leg has two hinges of one direction and a parallelogram between them."""
+    make = Assembler("three_legs", rng)
+    make.bodies("platform")
+    for leg, angle in (("a", 0.0), ("b", 2.1), ("c", 4.2)):
+        make.bodies(*(f"{leg}{part}" for part in ("arm", "top", "left", "right", "foot")))
+        along, across = np.array([np.cos(angle), np.sin(angle), 0]), np.array([-np.sin(angle), np.cos(angle), 0])
+        knee, ankle = 0.6 * along - (0, 0, 0.1), 0.15 * along - (0, 0, 0.7)
+        make.joint(f"{leg}A", "ground", f"{leg}arm", 0.3 * along, across)
+        make.joint(f"{leg}K", f"{leg}arm", f"{leg}top", knee, across)
+        for side, sign in (("left", -1), ("right", 1)):
+            for end, point, body in (("k", knee, "top"), ("p", ankle, "foot")):
+                normal = np.cross(across, ankle - knee)
+                make.joint(f"{leg}{side}{end}", f"{leg}{side}", f"{leg}{body}", point + 0.08 * sign * across, normal)
+        make.joint(f"{leg}B", f"{leg}foot", "platform", ankle, across)
+    make.mech.start(q={"aA": 0.05, "bA": -0.03, "cA": 0.0}, u={"aA": 0.5, "bA": -0.3})
+    return make.mech
+
+
 ROUNDED_LOOPS: dict[str, Callable[[np.random.Generator], lw.Mechanism]] = {
     make.__name__: make for make in (planar, slider, spherical, panel, sarrus, ladder)
 }
