@@ -80,8 +80,8 @@ def main(options: argparse.Namespace) -> None:
             other = run.version if run else other
             rows[-1] += [1e3 * run.cpu, here.cpu / run.cpu, str(run.evaluations)] if run else [None, None, None]
     report.text(
-        f"`lw.simulate` of compiled examples at rtol {RTOL:g} in processes of their own, alternately; CPU time of a run, "
-        f"best of {2 * options.rounds} or more, ms."
+        f"`lw.simulate` of compiled examples at rtol {RTOL:g} in processes of their own, alternately; "
+        f"CPU time of a run, best of {2 * options.rounds} or more, ms."
     )
     beside = [f"{other}, ms", "ratio", f"evaluations of {other}"] if options.other else []
     report.table(["example", "solver", "ms", "steps", "evaluations", *beside], rows)
