@@ -81,7 +81,7 @@ def _rounding_warnings(compiled: CompiledMechanism) -> Iterator[RoundingWarning]
         yield RoundingWarning(
             f"mechanism {compiled.mechanism.name!r}: the loop closed by joint {compiled.inexact_loop!r}, alone or with "
             "others, nearly moves: along the way it is open by less than 0.001 rad or of its length, and no change of "
-            "frames by 0.0002 closes it; give axes, rotations and points with more digits, or, where the gap is meant, "
+            "frames by 0.0001 closes it; give axes, rotations and points with more digits, or, where the gap is meant, "
             "joints that allow for it"
         )
 

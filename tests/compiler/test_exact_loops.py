@@ -9,6 +9,7 @@ import linkwork as lw
 from linkwork.errors import RoundingWarning, StartValueWarning
 from support.rounded_loops import (
     ROUNDED_LOOPS,
+    ball_on_crank,
     bennett,
     cranks,
     hinged_twice,
@@ -147,6 +148,7 @@ def test_loops_that_move_only_together(make, digits):
     assert model.corrections
     start, state = exact.assemble(), model.assemble()
     near = 20 * 10.0 ** (1 - digits)
+    assert model.loop_residual(state).max() < (1e-8 if make is cranks else 1e-13)  # a closed start is kept
     assert lw.redundant_constraints(model).dof == lw.redundant_constraints(exact).dof
     for name, expected in exact.by_joint(start.q).items():
         np.testing.assert_allclose(model.by_joint(state.q)[name], expected, rtol=0, atol=near)
@@ -155,6 +157,20 @@ def test_loops_that_move_only_together(make, digits):
     rest = [lw.equilibrium(one, state=at).state for one, at in ((exact, start), (model, state))]
     if make is cranks:
         assert rest[1]["A0.q"] == pytest.approx(rest[0]["A0.q"], abs=10 * near)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_gaps_are_closed_by_shifts(seed):
+    """A turn would take the axes from their common direction, and the loop would close in one pose only."""
+    mech = ball_on_crank(np.random.default_rng(seed))
+    exact = lw.compile(mech).assemble()
+    for digits in (9, 7, 6):
+        model = quiet(rounded(mech, digits))
+        state = model.assemble()
+        assert state["A.q"] == 0.2
+        assert model.loop_residual(state).max() < 1e-13
+        assert state["D.u"] == pytest.approx(exact["D.u"], abs=200 * 10.0 ** (1 - digits))
+        assert lw.kinematics(model, "A.q", 0.2, 0.4, hold="T.q").ended == "end of the range"
 
 
 def test_loops_that_nearly_move_are_named():
@@ -193,7 +209,7 @@ def test_the_description_of_the_user_stays():
     assert mech.to_dict() == before
 
 
-@pytest.mark.parametrize("error", [1e-3, 2e-3])
+@pytest.mark.parametrize("error", [8e-4, 2e-3])
 def test_larger_errors_are_meant(error):
     """They are another mechanism, which does not close."""
     model = lw.compile(four_bar(error))

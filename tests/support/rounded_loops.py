@@ -186,6 +186,18 @@ def swing(rng: np.random.Generator) -> lw.Mechanism:
     return make.mech
 
 
+def ball_on_crank(rng: np.random.Generator) -> lw.Mechanism:
+    """A four-bar with a ball in place of its first hinge on the coupler, which carries an arm."""
+    make = Assembler("ball_on_crank", rng)
+    make.bodies("a", "b", "c", "arm")
+    corners = np.array([(0, 0, 0), (0.1, 0.4, 0), (0.9, 0.7, 0), (1.0, 0, 0)]) + rng.uniform(-0.1, 0.1, (4, 3))
+    for (name, ends), point in zip(CHAIN, corners, strict=True):
+        make.joint(name, *ends, point, Z, lw.Spherical() if name == "B" else None)
+    make.joint("T", "b", "arm", np.array([0.5, 0.6, 0.1]), rng.normal(size=3))
+    make.mech.start(q={"A": 0.2}, u={"A": -2.0, "T": 1.0})
+    return make.mech
+
+
 def cranks(rng: np.random.Generator) -> lw.Mechanism:
     """Cranks of one length on a coupler: each two make a loop that moves by itself, all of them move together."""
     make = Assembler("cranks", rng)
