@@ -255,9 +255,12 @@ def test_a_run_writes_the_same_formats(capsys):
 def test_ctrl_c_keeps_what_was_simulated(suffix):
     arguments = ["simulate", _saved(), "--t-end", "1e5", "--rtol", "1e-10", "--columns", "A.q", "-o", f"a.{suffix}"]
     child = subprocess.Popen([sys.executable, "-m", "linkwork", *arguments], stderr=subprocess.PIPE, text=True)
-    time.sleep(6.0)
-    child.send_signal(signal.SIGINT)
-    _, said = child.communicate(timeout=60)
+    try:
+        time.sleep(6.0)
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=60)
+    finally:
+        child.kill()
     assert child.returncode == 130
     (reached,) = re.findall(rf"interrupted; results until t = (\S+) s are in a\.{suffix}\n", said)
     assert "Traceback" not in said
