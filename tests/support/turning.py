@@ -14,7 +14,7 @@ KINDS = (
     *("drive", "function", "accelerated", "spin", "counter", "chain", "free", "spherical", "stop", "event"),
     *("rate", "speed"),
 )
-LONG_STEPS = {"free": 100.0, "spherical": 100.0, "speed": 1500.0}  # revolutions; the steps of these take long
+LONG_STEPS = {"free": 100.0, "spherical": 100.0, "speed": 500.0}  # revolutions; the steps of these take long
 
 
 @dataclass
