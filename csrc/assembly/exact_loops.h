@@ -63,8 +63,7 @@ typedef struct lw_exact_loops {
   int32_t *place;                /* [joints]: among those of `mobile` */
   lw_mobile_loops *mobile;
   double *saved, *column, (*turn)[9], (*shift)[3]; /* saved: frames; turn, shift: [2 joints], in axes of the bodies */
-  int32_t changed; /* frames were changed: the rest is set in the block's parameters too */
-  int32_t
-      inexact_plus_1; /* a cut joint whose loop, alone or with others, nearly moves and was not made exact; 0: none */
+  int32_t changed;        /* frames were changed: the rest is set in the block's parameters too */
+  int32_t inexact_plus_1; /* a cut joint whose loop, alone or with others, nearly moves but is not exact; 0: none */
 } lw_exact_loops;
 #endif

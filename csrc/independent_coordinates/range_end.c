@@ -9,6 +9,7 @@
  * This is only needed where the end is within reach: at a relative pivot p of J_d it is about p away. Between two
  * evaluations, by speeds, p is at one of them less than REACH times the way. */
 #include "independent_coordinates/minimal_coordinates.h"
+#include "math/lu.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,8 @@ struct lw_range_watch {
   double pose_time[POSES], *pose;       /* [POSES][nq] coordinates */
   pivoted_qr reference;                 /* J_d at the beginning of a step in all coordinates */
   double *change, *column, *of_columns; /* J_d as combination of the columns of the reference; column by column */
+  double *scale;                        /* [n], as order: of its decomposition */
+  int32_t *order;
 };
 
 static double *states_of(const lw_minimal *m) { return lw_reals(m->state) + m->state->model->at.q; }
@@ -46,27 +49,24 @@ static int jacobian(void *minimal, double t, const double *y, double *matrix, do
   return lw_ode_mechanism_jacobian(((lw_minimal *)minimal)->state, t, y, matrix, by_time);
 }
 
-/* By elimination with row pivoting, in place. */
-static double determinant(double *a, int32_t n) {
+/* +1 or -1 of a permutation, which is used up. */
+static double sign_of(int32_t *order, int32_t n) {
+  double sign = 1.0;
+  for (int32_t i = 0; i < n; i++)
+    while (order[i] != i) {
+      const int32_t to = order[i];
+      order[i] = order[to], order[to] = to, sign = -sign;
+    }
+  return sign;
+}
+
+/* Of the matrix n x n, which is used up. */
+static double determinant(const struct lw_range_watch *w, int32_t n) {
+  const lw_status e = lw_lu_decompose(w->change, n, 0.0, w->order, w->scale);
+  if (e) return e == LW_ERROR_SINGULAR ? 0.0 : NAN;
   double product = 1.0;
-  for (int32_t k = 0; k < n; k++) {
-    int32_t best = k;
-    for (int32_t i = k + 1; i < n; i++)
-      if (fabs(a[k * n + i]) > fabs(a[k * n + best])) best = i;
-    if (best != k) product = -product;
-    for (int32_t j = k; j < n && best != k; j++) {
-      const double other = a[j * n + best];
-      a[j * n + best] = a[j * n + k], a[j * n + k] = other;
-    }
-    const double pivot = a[k * n + k];
-    product *= pivot;
-    if (pivot == 0.0) return 0.0;
-    for (int32_t j = k + 1; j < n; j++) {
-      const double factor = a[j * n + k] / pivot;
-      for (int32_t i = k + 1; i < n; i++) a[j * n + i] -= factor * a[k * n + i];
-    }
-  }
-  return product;
+  for (int32_t i = 0; i < n; i++) product *= w->change[w->order[i] * n + i];
+  return product * sign_of(w->order, n);
 }
 
 /* The determinant of what J_d is of the reference, 1 there: rows may repeat others, so that J_d has none itself. */
@@ -81,8 +81,8 @@ static int orientation(void *minimal, double t, const double *y, double *z) {
     qr_least_squares(&w->reference, w->column, w->of_columns);
     memcpy(w->change + (size_t)k * (size_t)n, w->of_columns, sizeof(double) * (size_t)n);
   }
-  *z = determinant(w->change, n);
-  return 0;
+  *z = determinant(w, n);
+  return !isfinite(*z);
 }
 
 static lw_status take_reference(lw_minimal *m) {
@@ -132,14 +132,15 @@ static int allocate(struct lw_range_watch *w, const lw_minimal *m) {
   const size_t rows = (size_t)m->rows, n = (size_t)m->dependents.columns, states = (size_t)(m->nq + m->nu);
   const lw_ode_options options = {.rtol = TOLERANCE, .atol = TOLERANCE, .max_steps = MAX_STEPS};
   w->ode = lw_ode_create(m->nq + m->nu, 1, derivative, orientation, (void *)m, &options);
-  w->first = calloc(3 * states + POSES * (size_t)m->nq + (rows + n + 2) * n + rows + 1, sizeof *w->first);
+  w->first = calloc(3 * states + POSES * (size_t)m->nq + (rows + n + 3) * n + rows + 1, sizeof *w->first);
   w->reference = (pivoted_qr){.rows = m->rows, .columns = m->dependents.columns};
-  w->reference.order = calloc(n + 1, sizeof *w->reference.order);
+  w->reference.order = calloc(2 * n + 1, sizeof *w->reference.order);
   if (!w->ode || !w->first || !w->reference.order) return 0;
   w->last = w->first + states, w->atol = w->last + states;
   w->pose = w->atol + states;
   w->reference.a = w->pose + POSES * (size_t)m->nq, w->reference.diagonal = w->reference.a + rows * n;
   w->change = w->reference.diagonal + n, w->of_columns = w->change + n * n, w->column = w->of_columns + n;
+  w->scale = w->column + rows, w->order = w->reference.order + n;
   return lw_ode_set_method(w->ode, LW_ODE_AUTO, jacobian) == LW_OK;
 }
 
