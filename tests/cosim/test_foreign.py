@@ -293,3 +293,18 @@ def test_after_fatal_a_new_run_begins_with_a_new_library(tmp_path):
     (new,) = models.values()
     assert new is not old
     assert new.folder != old.folder
+
+
+def test_messages_of_a_later_run_by_fmpy_are_printed(tmp_path, capfd):
+    """FMPy passes the messages of all FMUs of FMI 2.0 to the callback that was set last, which is ours by then."""
+    import fmpy
+
+    fmu, failing = foreign(tmp_path / "foreign.fmu"), {"mode": MODE["fails"]}
+    system = System("one")
+    system.add("one", fmu, parameters=failing)
+    with pytest.raises(CosimError, match="no solution at 0.5 s"):
+        run(system, 1.0, master=Jacobi(0.25))
+    assert "sorry" not in capfd.readouterr().out
+    with pytest.raises(fmpy.fmi1.FMICallException):
+        fmpy.simulate_fmu(str(fmu), start_values=failing, stop_time=1.0, output_interval=0.25)
+    assert "[ERROR] no solution at 0.5 s, sorry" in capfd.readouterr().out

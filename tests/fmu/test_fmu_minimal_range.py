@@ -1,6 +1,5 @@
 """Minimal states in Model Exchange at the end of an independent coordinate's range: passing it is an error by name."""
 
-import ctypes
 import re
 
 import numpy as np
@@ -33,7 +32,6 @@ def time_named(capfd, text, run, *args, **options):
     fmpy = pytest.importorskip("fmpy")
     with pytest.raises(fmpy.fmi1.FMICallException):
         run(*args, **options)
-    ctypes.CDLL(None).fflush(None)  # FMPy's logger for FMI 2.0 writes through the buffers of C
     log = "".join(capfd.readouterr())
     found = re.search(text, log)
     assert found, log

@@ -2,7 +2,7 @@
 
 The logger of FMI 2.0 takes arguments as printf does, which only C can read. FMPy's proxy formats them, but passes all
 messages to the callback that was set last, for any FMU. So there is one callback here, which lives as long as the
-process.
+process. It prints messages of FMUs that FMPy runs with its own logger, as that logger does.
 """
 
 from __future__ import annotations
@@ -52,6 +52,12 @@ def log_message(messages: MutableSequence[str], *, least: int = 1) -> Callable[[
     return log
 
 
+def _print(*arguments: Any) -> None:
+    from fmpy import fmi1
+
+    fmi1.printLogMessage(*arguments)
+
+
 def _text(message: bytes | None) -> str:
     return (message or b"").decode(errors="replace").strip()
 
@@ -63,11 +69,13 @@ def _add_proxy(callbacks: Any) -> None:
         addLoggerProxy(ctypes.byref(callbacks))
 
 
-def _log(environment: int | None, name: bytes | None, status: int, _category: Any, message: bytes | None) -> None:
+def _log(environment: int | None, name: bytes | None, status: int, category: Any, message: bytes | None) -> None:
     listener = _listeners.get(environment or 0)
     if listener is None or (name and listener.name != name):  # some FMUs pass another environment than they were given
         listener = next((one for one in reversed(_listeners.values()) if one.name == name), listener)
-    if listener and status >= listener.least:
+    if listener is None and not environment:
+        _print(environment, name or b"", status, category or b"", message or b"")
+    elif listener and status >= listener.least:
         text = _text(message)
         listener.messages.append(text if status < len(STATUS) else f"{text} (status {status})")
 
