@@ -302,7 +302,7 @@ def test_messages_of_a_later_run_by_fmpy_are_printed(tmp_path, capfd):
     fmu, failing = foreign(tmp_path / "foreign.fmu"), {"mode": MODE["fails"]}
     system = System("one")
     system.add("one", fmu, parameters=failing)
-    with pytest.raises(CosimError, match="no solution at 0.5 s"):
+    with pytest.raises(CosimError, match="no solution"):
         run(system, 1.0, master=Jacobi(0.25))
     assert "sorry" not in capfd.readouterr().out
     with pytest.raises(fmpy.fmi1.FMICallException):
