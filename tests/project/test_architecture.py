@@ -98,10 +98,63 @@ PYTHON_ARROWS = {
     },
     **{part: {"numpy", "linkwork.errors", "linkwork._util", "linkwork.results", *VIEW} for part in sorted(VIEW)},
     "linkwork.view.cosim_run": {"numpy", "linkwork.errors", "linkwork.cosim.recording.result", *VIEW},
+    "linkwork.simulation": {
+        *("numpy", "pandas", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
+        *("linkwork.core.native", "linkwork.core.chain_kernels", "linkwork.model", "linkwork.solvers"),
+        *("linkwork.results", "linkwork.view"),  # results show themselves
+    },
+    "linkwork.comparison": {
+        *("numpy", "pandas", "matplotlib", "linkwork.errors", "linkwork._util", "linkwork.mechanism"),
+        *("linkwork.compiler.methods", "linkwork.model", "linkwork.simulation", "linkwork.solvers"),
+        "linkwork.draw.plotting",
+    },
+    "linkwork.draw": {
+        *("numpy", "matplotlib", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.model"),
+        *("linkwork.core.native", *(f"linkwork.cosim.{name}" for name in ("system", "fmu.model"))),  # block diagrams
+    },
+    "linkwork.draw.plotting": {"numpy", "matplotlib", "linkwork.errors", "linkwork._util"},
+    "linkwork.fmu.export": {
+        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
+        *("linkwork.core.sources", "linkwork.variables", "linkwork.model", "linkwork.simulation", "linkwork.solvers"),
+        *("linkwork.results", "linkwork.draw", "linkwork.view"),
+    },
+    "linkwork.controllers": {
+        *("numpy", "scipy", "pythonfmu", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.model"),
+        *("linkwork.core.native", "linkwork.simulation.controller", "linkwork.simulation.running_state"),
+        "linkwork.fmu.export",
+    },
+    "linkwork.controllers.builtin": {
+        *("numpy", "scipy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.model"),
+        *("linkwork.core.native", "linkwork.controllers"),
+    },
+    "linkwork.cli": {"numpy", "scipy", "pandas", "shtab", "linkwork"},
     "linkwork.controllers.adapter": set(),  # it is copied into FMUs
     "linkwork.controllers.controller": {"pythonfmu"},
+    "linkwork.core": {"numpy", "linkwork.errors", "linkwork._util.checks"},
+    "linkwork.core.chain_kernels": {"numpy", "linkwork.errors", "linkwork.core._core", "linkwork.solvers"},
     "linkwork.core._core_build": {"cffi"},
     "linkwork.core.native": {"numpy", "linkwork.errors", "linkwork._util.checks", "linkwork.core._core"},
+}
+
+# Folder of csrc: those whose files it may include, besides its own and the public header. "": the files above them all.
+C_ARROWS = {
+    "math": set(),
+    "joints": {"math", "state"},
+    "model": {"joints", "dca"},
+    "builder": {"model"},
+    "ode": {"math"},
+    "chou": {"math"},
+    "tree": {"math", "state", "joints", "loops"},
+    "loops": {"math", "state", "joints", "tree", "singular", "multipliers", ""},
+    "multipliers": {"math", "state", "model", "tree", "loops"},
+    "dca": {"math", "state", "model", "tree", "loops"},
+    "singular": {"math", "state", "tree", "loops", "multipliers"},
+    "assembly": {"math", "state", "model", "joints", "tree", "loops", "singular", ""},
+    "dae": {"math", "state", "tree", "loops", "events"},
+    "independent_coordinates": {"math", "state", "dae"},
+    "events": {"math", "state", "model", "dae"},
+    "state": {"math", "model", "joints", "tree", "loops", "events", "assembly", "dca", ""},
+    "": {"math", "state", "tree", "loops", "multipliers", "dca", "singular", "assembly", "dae"},
 }
 
 
@@ -144,17 +197,28 @@ def within(name: str, part: str) -> bool:
     return name == part or name.startswith(part + ".")
 
 
+def part_of(module: str) -> str | None:
+    """The longest name of a part that holds a module."""
+    return max((part for part in PYTHON_ARROWS if within(module, part)), key=len, default=None)
+
+
 @pytest.mark.parametrize("part", PYTHON_ARROWS)
 def test_a_part_imports_only_what_it_may_know(part: str) -> None:
     allowed = PYTHON_ARROWS[part] | {part}
+    own = {module: path for module, path in MODULES.items() if part_of(module) == part}
     strangers = [
         f"{module} imports {name}"
-        for module, path in MODULES.items()
-        if within(module, part)
+        for module, path in own.items()
         for name in imports(module, path)
         if name.split(".")[0] not in STANDARD and not any(within(name, known) for known in allowed)
     ]
+    assert own
     assert not strangers
+
+
+def test_each_module_is_part_of_one() -> None:
+    faces = {"linkwork", "linkwork.__main__", "linkwork.fmu"}
+    assert {module for module in MODULES if part_of(module) is None} == faces
 
 
 def test_one_module_for_each_thing_in_c_touches_its_ffi() -> None:
@@ -239,6 +303,33 @@ def test_c_includes_stay_within_their_folder(folder: str, knows: set[str]) -> No
         if name not in C_LIBRARY | knows and Path(name).name not in own
     ]
     assert own
+    assert not strangers
+
+
+def included(by: Path, name: str) -> Path:
+    """The file that an #include means, from csrc."""
+    beside, below = by.parent / name, TOP / "csrc" / name
+    found = below if below.exists() else beside if beside.exists() else TOP / "csrc" / "include" / name
+    assert found.exists()
+    return found.relative_to(TOP / "csrc")
+
+
+def folder_of(path: Path) -> str:
+    return path.parts[0] if len(path.parts) > 1 else ""
+
+
+@pytest.mark.parametrize(
+    "folder", sorted({folder_of(path.relative_to(TOP / "csrc")) for path in c_files("csrc")} - {"include"})
+)
+def test_a_folder_of_c_includes_only_what_it_may_know(folder: str) -> None:
+    known = C_ARROWS[folder] | {folder, "include"}
+    strangers = [
+        f"{path.relative_to(TOP)} includes {name}"
+        for path in c_files("csrc")
+        if folder_of(path.relative_to(TOP / "csrc")) == folder
+        for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(encoding="utf-8"), re.MULTILINE)
+        if folder_of(included(path, name)) not in known
+    ]
     assert not strangers
 
 

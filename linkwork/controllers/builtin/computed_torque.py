@@ -33,9 +33,10 @@ class ComputedTorque(Controller):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        import linkwork as lw
+        from linkwork.mechanism import Mechanism
+        from linkwork.model.compile import compile
 
-        self.system = lw.compile(lw.Mechanism.from_dict(self.setting("mechanism")))
+        self.system = compile(Mechanism.from_dict(self.setting("mechanism")))
         self.joints: list[str] = self.setting("actuated")
         start = self.system.assemble()
         for joint in self.joints:
