@@ -214,8 +214,13 @@ class ConfigurationSpace:
         return self._shares * self.block.constraints()[1]
 
     def jacobian(self) -> FloatArray:
-        """Return J (rows, nu) at the present pose."""
-        return self._shares[:, None] * self.block.constraint_jacobian()
+        """Return J (rows, nu) at the present pose.
+
+        Where it is all but zero, loops close in every pose but for the rounding of their frames: they hold nothing.
+        """
+        rows: FloatArray = self._shares[:, None] * self.block.constraint_jacobian()
+        largest = float(np.abs(rows / self.weights).max(initial=0.0))
+        return rows if largest > RANK_TOLERANCE * SMALLEST else np.zeros_like(rows)
 
     def is_reversed(self) -> bool:
         """Whether axes that a joint keeps parallel are exactly opposed in the present pose: Phi vanishes there as well.

@@ -190,6 +190,16 @@ def test_impulses_and_equilibrium_of_a_rounded_loop():
     np.testing.assert_allclose(found[1:], [found[0]] * 2, rtol=0, atol=1e-5)
 
 
+def test_equilibrium_where_loops_hold_nothing_but_rounding():
+    """Hinges of a panel: those that miss their line by 1e-12 stay as they are."""
+    mech = ROUNDED_LOOPS["panel"](np.random.default_rng(106))
+    exact = lw.equilibrium(mech).state
+    for digits in (13, 12, 11):
+        model = quiet(rounded(mech, digits))
+        found = lw.equilibrium(model).state
+        np.testing.assert_allclose(found.q, exact.q, rtol=0, atol=1e-9)
+
+
 def test_corrections_are_told():
     with pytest.warns(RoundingWarning, match=r"1 joint are turned by 1e-06 rad at most: 'D'"):
         model = lw.compile(four_bar(1e-6))
