@@ -1,6 +1,6 @@
 /* Each joint type agrees with itself: its pose, differentiated by a complex step, is the motion of its columns; their
  * rate is its bias; its inverse finds the coordinates of its pose; its basic constraints and its constrained directions
- * are as many as it takes away freedoms, and its columns do not move them. Runs when it is built. */
+ * and its speeds are six together, and its columns move none of them. Runs when it is built. */
 #define LW_ARITHMETIC 2 /* LW_COMPLEX */
 #include <complex.h>
 
