@@ -1,6 +1,6 @@
 /* Each joint type agrees with itself: its pose, differentiated by a complex step, is the motion of its columns; their
- * rate is its bias; its inverse finds the coordinates of its pose; its basic constraints and its constrained directions
- * and its speeds are six together, and its columns move none of them. Runs when it is built. */
+ * rate is its bias; its inverse finds the coordinates of its pose; its columns move none of its basic constraints and
+ * constrained directions, which with its speeds are six. Runs when it is built. */
 #define LW_ARITHMETIC 2 /* LW_COMPLEX */
 #include <complex.h>
 
