@@ -20,6 +20,7 @@ from linkwork.formats.bodies import Bodies, possible_inertia
 from linkwork.formats.closures import Closure, joined
 from linkwork.formats.exact_loops import make_loops_exact
 from linkwork.formats.limits import start_within_limits
+from linkwork.formats.open_pose import report_open_pose
 from linkwork.formats.robot import Coordinate, Robot, RobotJoint, RobotRod
 from linkwork.mechanism import GROUND, Actuator, Mechanism, SpringDamper, Stop
 
@@ -85,6 +86,7 @@ class _Building:
         self._add_actuators()
         self._start()
         make_loops_exact(self.mech, self.elements, self.report)
+        report_open_pose(self.mech, self.report)
         start_within_limits(self.mech, self.limit_elements, self.report)
         self.report.names = self.names
         self.mech.report = self.report

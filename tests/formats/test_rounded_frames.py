@@ -120,3 +120,15 @@ def test_rods_beside_each_other_with_eight_digits(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error", InitializationWarning)
         lw.export_fmu(mech, tmp_path / "rods.fmu", reference=False)
+
+
+def test_joints_that_close_an_open_pose_are_reported(tmp_path):
+    """Stretched out, the bars miss each other by 0.3 m; with two points moved they meet."""
+    path = four_bar(tmp_path)
+    mech = lw.load(path)
+    (entry,) = [str(one) for one in mech.report.of("approximated") if one.element == "start"]
+    moved = {name: abs(lw.compile(mech).assemble()[f"{name}.q"]) for name in "ABD"}
+    most = max(moved, key=moved.__getitem__)
+    assert f"3 joints are moved, '{most}' most, by {moved[most]:.2g} rad" in entry
+    path.write_text(path.read_text().replace('"1 0 0"', '"1.3 0 0.3"').replace('"0.8 0 0"', '"0.8 0.3 0"'))
+    assert not lw.load(path).report.of("approximated")
