@@ -57,7 +57,7 @@ def compared(peer: Any, mech: lw.Mechanism, model: lw.Model, seed: int) -> float
 def test_accelerations_are_those_of_pinocchio(name: str, states: int) -> None:
     path = beside(f"models/{name}")
     peer, mech = pinocchio_urdf.PinocchioUrdf(path), lw.load(path)
-    for element in (entry.element for entry in mech.report.of("approximated")):
+    for element in (entry.element for entry in mech.report.of("approximated") if entry.element != "start"):
         link = element.removeprefix("link '").removesuffix("' > inertia")
         peer.set_inertia(link, mech.bodies[mech.report.names["link"][link]])
     model = lw.compile(mech)
