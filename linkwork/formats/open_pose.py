@@ -3,39 +3,38 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork.errors import LinkworkError, LinkworkWarning
 from linkwork.formats.report import Report
-from linkwork.mechanism import Mechanism
 from linkwork.mechanism.joints import JointKind
+
+if TYPE_CHECKING:
+    from linkwork.model.model import Model
 
 _MOVED = 1e-2  # rad, or the part of the size of the mechanism
 
 
-def report_open_pose(mech: Mechanism, report: Report) -> None:
+def report_open_pose(model: Model, report: Report) -> None:
     """Note the joints that are moved far because the loops are open in the pose of the file.
 
     Parameters
     ----------
-    mech
-        The mechanism with the start values of the file.
+    model
+        The compiled mechanism with the start values of the file.
     report
         It notes the joint that is moved most.
     """
-    from linkwork.model.compile import compile
-
-    if len(mech.joints) <= len(mech.bodies):
-        return
+    mech = model.mechanism
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LinkworkWarning)
-            model = compile(mech)
             closed = model.by_joint(model.assemble().q)
     except LinkworkError:
-        return  # which compilation or assembly will explain
+        return  # which assembly will explain
     ends = [frame.position for one in mech.joints.values() for frame in (one.parent_frame, one.child_frame)]
     units = {"rad": 1.0, "m": max(float(np.abs(ends).max()), 1e-300)}
     moved = []

@@ -85,8 +85,8 @@ class _Building:
         self._add_rods()
         self._add_actuators()
         self._start()
-        make_loops_exact(self.mech, self.elements, self.report)
-        report_open_pose(self.mech, self.report)
+        if model := make_loops_exact(self.mech, self.elements, self.report):
+            report_open_pose(model, self.report)
         start_within_limits(self.mech, self.limit_elements, self.report)
         self.report.names = self.names
         self.mech.report = self.report

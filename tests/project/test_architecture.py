@@ -61,7 +61,7 @@ PYTHON_ARROWS = {
     },
     "linkwork.formats": {
         *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler.spanning_tree"),
-        *("linkwork.model.compile", "linkwork.model.bounded_pose"),
+        *("linkwork.model.compile", "linkwork.model.model", "linkwork.model.bounded_pose"),
         *("mujoco", "pxr", "yaml"),
     },
     "linkwork._util.names": set(),
