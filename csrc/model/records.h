@@ -3,11 +3,9 @@
  * "link frame" is the child's joint frame of a body's tree joint, with the joint axis along z. */
 #ifndef LW_RECORDS_H
 #define LW_RECORDS_H
+#include "math/motion.h"
 
 #define LW_DEFINE_RECORDS(T, prefix)                                                                                  \
-  typedef struct prefix##twist { /* motion [angular; linear] or wrench [torque; force] at the link's point */         \
-    T a[3], l[3];                                                                                                     \
-  } prefix##twist;                                                                                                    \
   typedef struct prefix##link_constants {                                                                             \
     T R[9], p[3];    /* joint frame at zero coordinate in the parent's link frame */                                  \
     T J[6], h[3], m; /* inertia about the link's point, mass times com, mass; link frame */                           \
@@ -27,12 +25,6 @@
     T length;       /* of the cluster: the metric between angles and displacements */                                 \
     T located;      /* 1: its coordinates are needed for its load or a coupling */                                    \
   } prefix##cut_constants;                                                                                            \
-  typedef struct prefix##link_motion { /* world axes */                                                               \
-    T R[9];                            /* link frame to world */                                                      \
-    T r[3];                            /* from the parent's point to this link's point */                             \
-    T w[3];                            /* angular velocity */                                                         \
-    T aw[3], av[3]; /* acceleration of the link's point with all udot zero and the ground at -gravity */              \
-  } prefix##link_motion;                                                                                              \
   typedef struct prefix##link_inertia { /* one body, world axes, about the link's point */                            \
     T J[6], h[3], m, Fa[3], Fl[3];      /* F = -(M A0 + gyroscopic wrench) */                                         \
   } prefix##link_inertia;                                                                                             \
@@ -51,6 +43,7 @@
     T Ua[3], Ul[3], Di, e;                                                                                            \
   } prefix##column_sweep;
 
+LW_DEFINE_MOTION(double, lw_double_)
 LW_DEFINE_RECORDS(double, lw_double_)
 #define LW_REALS(record) ((int32_t)(sizeof(lw_double_##record) / sizeof(double)))
 #endif
