@@ -1,4 +1,4 @@
 #define LW_ARITHMETIC 2 /* LW_COMPLEX */
 #define KERNELS lw_kernels_complex
 #define LW_COMPACT
-#include "kernels.inc"
+#include "all_kernels.h"

@@ -5,4 +5,4 @@
 #ifdef LW_HAVE_AVX2
 #define LW_COMPACT /* only old processors run this unit */
 #endif
-#include "kernels.inc"
+#include "all_kernels.h"

@@ -14,7 +14,7 @@
 
 #define LW_ARITHMETIC 1 /* LW_DOUBLE */
 #define KERNELS lw_kernels_double_avx2
-#include "kernels.inc"
+#include "all_kernels.h"
 
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -1,5 +1,5 @@
 /* DAE mode, as the layered standard FMI-LS-DAE has it: the importer solves F(x, x', z, t) = 0, the stabilised equations of
- * csrc/dae/ggl.inc, for the rates of the states and the multipliers. */
+ * csrc/dae/ggl_kernel.h, for the rates of the states and the multipliers. */
 #include <stdlib.h>
 #include <string.h>
 

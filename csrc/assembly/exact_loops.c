@@ -1,4 +1,4 @@
-/* The frames of joints with which the loops of a model are exact; see exact_loops.inc. */
+/* The frames of joints with which the loops of a model are exact; see exact_loops_kernel.h. */
 #include "assembly/exact_loops.h"
 #include "linkwork.h"
 #include "model/model.h"

@@ -39,7 +39,7 @@ typedef struct lw_mobile_joint {
   int32_t joint, link, column;
 } lw_mobile_joint;
 
-/* Work on such loops, one or several; see mobile_loops.inc. Columns of J, and vectors of the bases, have `equations`
+/* Work on such loops, one or several; see mobile_loops_kernel.h. Columns of J, and vectors of the bases, have `equations`
  * numbers. */
 typedef struct lw_mobile_loops {
   int32_t loops, loop[MOST_LOOPS], equations, joints, columns, rank, poses, rows, order[MOST_ROWS];

@@ -17,7 +17,7 @@ lw_status lw_open_constraint_workspace(lw_state *s, lw_constraint_workspace **wo
 /* Length in which a cluster's displacements and the rows of its constraints count; 1 for none (-1). */
 double lw_cluster_length(const lw_state *s, int32_t cluster);
 
-/* Of speed c of a tree joint, by radians or lengths: not one in trains of gears (loops/speed_metric.inc). */
+/* Of speed c of a tree joint, by radians or lengths: not one in trains of gears (loops/speed_metric_kernel.h). */
 double lw_speed_unit(const lw_state *s, const lw_link *link, int32_t c);
 /* Of n rows, by number, the derivatives by the tree's speeds: matrix[n][nu]. NULL: of the first n. */
 lw_status lw_constraint_gradients(lw_state *s, const int32_t *rows, int32_t n, double *matrix);

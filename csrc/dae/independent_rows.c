@@ -1,9 +1,9 @@
-/* Which rows of the constraints are independent: J' is factored with pivoting (math/pivoted_qr.inc), the largest
+/* Which rows of the constraints are independent: J' is factored with pivoting (math/pivoted_qr_kernel.h), the largest
  * remainder first. Rows count in the length of their cluster, and so do displacements, so that the rows of a loop have
  * sizes near one, except those that vanish near the pose: these stay small, and the rows in their place are chosen. In
  * loops open by a part of their length, rows that repeat others differ from them by as much. */
 #include "dae/constraints.h"
-#include "math/pivoted_qr.inc"
+#include "math/pivoted_qr_kernel.h"
 #include "math/rank_tolerance.h"
 
 /* Rows of couplings get size one, those of loops at most one. Zero: open ones, those that are left out (relaxation

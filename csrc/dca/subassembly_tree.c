@@ -221,7 +221,7 @@ static int match_all(matching *m) {
 }
 
 /* Offsets of a solution, one subassembly after the other in the order of combination:
- * see subassembly_data in dca/solve.inc. */
+ * see subassembly_data in dca/solve_kernel.h. */
 static void lay_out(lw_dca_plan *plan) {
   for (int32_t i = 0; i < plan->subassemblies; i++) {
     lw_dca_subassembly *x = &plan->subassembly[plan->order[i]];

@@ -23,7 +23,7 @@ typedef struct lw_dca_subassembly {
   int32_t level;                         /* one above the higher child; 0: a single body */
   int32_t columns, remaining_columns;    /* columns of the factor of the compliances of its children, and of its own */
   int32_t rotors;                        /* of the columns: those of the rotors of its constraints, the last */
-  int64_t first_real, first_integer;     /* of its data, see dca/solve.inc */
+  int64_t first_real, first_integer;     /* of its data, see dca/solve_kernel.h */
 } lw_dca_subassembly;
 
 /* The plan's bodies: those of the model by number, then the further fragments of high-degree bodies. */

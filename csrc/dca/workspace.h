@@ -4,10 +4,10 @@
 #define LW_DCA_WORKSPACE_H
 #include "dca/subassembly_tree.h"
 
-#define LW_DCA_FRAME_REALS 25 /* joint_frame in dca/constraint_rows.inc */
+#define LW_DCA_FRAME_REALS 25 /* joint_frame in dca/constraint_rows_kernel.h */
 
 #define LW_DCA_WORKSPACE(ARRAY)                                                                    \
-  ARRAY(factor, 36 * p->bodies) /* of compliances, see solve.inc */                                \
+  ARRAY(factor, 36 * p->bodies) /* of compliances, see solve_kernel.h */                           \
   ARRAY(length2, p->bodies)     /* m2: inertia about the joint by mass */                          \
   ARRAY(unit, p->bodies)        /* in which the speed of its joint is counted */                   \
   ARRAY(unloaded, 6 * p->bodies)                                                                   \
@@ -21,11 +21,11 @@
   ARRAY(jacobian, 6 * p->jacobian_blocks)                                                          \
   ARRAY(rank_tolerance, p->constraints) /* largest remainder of its unit rows that others imply */ \
   ARRAY(target, p->rows)                                                                           \
-  ARRAY(rotor, p->rows) /* 1: the row has a rotor, see constraint_rows.inc; else 0 */              \
+  ARRAY(rotor, p->rows) /* 1: the row has a rotor, see constraint_rows_kernel.h; else 0 */         \
   ARRAY(load, p->rows)                                                                             \
   ARRAY(subassemblies, p->reals)
 
-/* Of jumps with massless bodies, in double: dca/joint_space_equations.inc. */
+/* Of jumps with massless bodies, in double: dca/joint_space_equations_kernel.h. */
 #define LW_JUMP_ROWS (6 * s->loops + s->couplings + s->nu)
 #define LW_JUMP_ARRAYS(ARRAY)                                                               \
   ARRAY(M, (int64_t)s->nu * s->nu) /* turned: Q' M Q */                                     \

@@ -7,7 +7,7 @@
 #include "events/dead_points.h"
 #include "dae/constraints.h"
 #include "events/constraint_watch.h"
-#include "math/pivoted_qr.inc"
+#include "math/pivoted_qr_kernel.h"
 #include "math/rank_tolerance.h"
 #include "model/independent_columns.h"
 #include <math.h>

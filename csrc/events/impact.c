@@ -10,7 +10,7 @@
 #include "events/dead_points.h"
 #include "events/lock_up.h"
 #include "math/complementarity.h"
-#include "math/quaternion.inc"
+#include "math/quaternion_kernel.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #define LW_ARITHMETIC 1 /* LW_DOUBLE */
 #include "events/indicators.h"
-#include "events/indicators.inc"
+#include "events/indicators_kernel.h"
 #include <math.h>
 
 static indicator_view current_view(const lw_state *s) { return (indicator_view){s, lw_reals(s)}; }

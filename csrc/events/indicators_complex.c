@@ -1,5 +1,5 @@
 #define LW_ARITHMETIC 2 /* LW_COMPLEX */
-#include "events/indicators.inc"
+#include "events/indicators_kernel.h"
 #include "events/indicators.h"
 
 double lw_indicator_derivative(const lw_state *s, int32_t indicator) {

@@ -384,7 +384,7 @@ int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot) {
 }
 
 /* ---- derivatives ----
- * Unlike assembly (assembly/sensitivity.inc), which moves all columns and takes the least of many solutions in the
+ * Unlike assembly (assembly/sensitivity_kernel.h), which moves all columns and takes the least of many solutions in the
  * metric of each cluster, here the dependent columns alone move, over all rows of the mechanism, and have one solution:
  * least squares instead of least norm by the same factorisation. */
 

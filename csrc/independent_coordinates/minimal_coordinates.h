@@ -1,7 +1,7 @@
 /* Independent coordinates and speeds, and the workspace to solve for the dependent ones. */
 #ifndef LW_INDEPENDENT_COORDINATES_MINIMAL_COORDINATES_H
 #define LW_INDEPENDENT_COORDINATES_MINIMAL_COORDINATES_H
-#include "math/pivoted_qr.inc"
+#include "math/pivoted_qr_kernel.h"
 #include "state/state.h"
 
 struct lw_minimal {

@@ -5,7 +5,7 @@
 
 typedef enum lw_joint_type {
 #define JOINT(TYPE, type, coordinates, speeds, displacements, parameters, motion, axes) LW_##TYPE,
-#include "joints/types.inc"
+#include "joints/types_list.h"
 #undef JOINT
   LW_JOINT_TYPES
 } lw_joint_type;
@@ -23,14 +23,14 @@ enum {
 #define JOINT(TYPE, type, coordinates, speeds, displacements, parameters, motion, axes) \
   +((motion) == LW_ROTATION ? 1 << LW_##TYPE : 0)
   LW_ROTATIONAL_TYPES = 0
-#include "joints/types.inc"
+#include "joints/types_list.h"
 #undef JOINT
 };
 enum {
 #define JOINT(TYPE, type, coordinates, speeds, displacements, parameters, motion, axes) \
   +((motion) == LW_TRANSLATION ? 1 << LW_##TYPE : 0)
   LW_TRANSLATIONAL_TYPES = 0
-#include "joints/types.inc"
+#include "joints/types_list.h"
 #undef JOINT
 };
 
@@ -47,7 +47,7 @@ _Static_assert(LW_JOINT_TYPES < 31, "masks of types hold 31");
   _Static_assert((speeds) <= 6 && (coordinates) >= (speeds) && (coordinates) <= 7, #type ": coordinates, speeds"); \
   _Static_assert((displacements) < 1 << (speeds), #type ": a displacement is none of its speeds");                 \
   _Static_assert((parameters) <= 1 && sizeof #type <= 16, #type ": one parameter, a name of 15 characters");
-#include "joints/types.inc"
+#include "joints/types_list.h"
 #undef JOINT
 
 static inline int lw_is_rotational(int32_t type) { return LW_ROTATIONAL_TYPES >> type & 1; }

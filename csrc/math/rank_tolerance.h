@@ -27,12 +27,12 @@
 /* Of the largest residual of an assembly's derivative, what dependent rows may leave of it. */
 #define CONSISTENT_ROW 1e-7
 /* Not a matter of rank either: what frames with five digits or more miss of exact ones, rad or parts of the cluster's
- * length, and what the arithmetic leaves of exact ones. Between both loops are made exact (assembly/exact_loops.inc),
+ * length, and what the arithmetic leaves of exact ones. Between both loops are made exact (assembly/exact_loops_kernel.h),
  * so that the rows that then vanish do so to rounding, and every factorisation finds the same rank. */
 #define ROUNDED_FRAME 1e-4
 #define EXACT_FRAME 1e-12
 #define EXACT_PIVOT 1e-13
 /* Square matrices by LU (math/lu.h) are singular by rounding alone: DBL_EPSILON of a row for Chou's equations, exactly
- * zero for Rosenbrock stages, where the step size bounds the matrix. Damped least squares (assembly/position.inc) need
+ * zero for Rosenbrock stages, where the step size bounds the matrix. Damped least squares (assembly/position_kernel.h) need
  * no rank: SMALLEST_DAMPING keeps their matrix regular. */
 #endif

@@ -1,5 +1,5 @@
 /* The scalar of the mechanics: one source, several arithmetics. A translation unit defines LW_ARITHMETIC and the name
- * KERNELS of its table, and includes kernels.inc once. Comparisons look at real parts only; where data decides, a
+ * KERNELS of its table, and includes all_kernels.h once. Comparisons look at real parts only; where data decides, a
  * value is selected rather than a branch taken, so that a later arithmetic may hold several states in SIMD lanes. */
 #ifndef LW_REAL_H
 #define LW_REAL_H

@@ -50,50 +50,50 @@ typedef enum lw_owner {
 #define LW_ROWS_POINT s->points
 #define LW_ROWS_MEASURE s->measures
 
-#define LW_PARAMETER_FIELDS(X)                                                                                     \
-  X(gravity, ONE, 3, LW_PARAMETER, LW_STAGE_NONE, "gravitational acceleration, world axes [m/s2]")                 \
-  X(body_mass, BODY, 1, LW_PARAMETER, LW_STAGE_NONE, "mass [kg]")                                                  \
-  X(body_com, BODY, 3, LW_PARAMETER, LW_STAGE_NONE, "centre of mass, body axes [m]")                               \
-  X(body_inertia, BODY, 6, LW_PARAMETER, LW_STAGE_NONE, "xx xy xz yy yz zz about the com, body axes [kg.m2]")      \
-  X(parent_position, JOINT, 3, LW_PARAMETER, LW_STAGE_NONE, "joint frame's origin in the parent body [m]")         \
-  X(parent_orientation, JOINT, 4, LW_PARAMETER, LW_STAGE_NONE, "joint frame in the parent body, axis = z")         \
-  X(child_position, JOINT, 3, LW_PARAMETER, LW_STAGE_NONE, "joint frame's origin in the child body [m]")           \
-  X(child_orientation, JOINT, 4, LW_PARAMETER, LW_STAGE_NONE, "joint frame in the child body, axis = z")           \
-  X(stiffness, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint spring [N.m/rad or N/m]")                             \
-  X(damping, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint damper [N.m.s/rad or N.s/m]")                           \
-  X(free_coordinate, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "coordinate at which the spring is free")              \
-  X(reflected_inertia, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "of the rotor: times udot [kg.m2 or kg]")            \
-  X(max_load, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "at which tau saturates; infinite: none [N.m or N]")          \
-  X(coupling_coefficient, TERM, 4, LW_PARAMETER, LW_STAGE_NONE, "of q, q^2, q^3 and q^4")                          \
-  X(coupling_offset, COUPLING, 1, LW_PARAMETER, LW_STAGE_NONE, "what the terms add up to, or the distance [m]")    \
-  X(coupling_motion, COUPLING, 7, LW_PARAMETER, LW_STAGE_NONE, "see motion_at() in loops/basic_constraints.inc")   \
-  X(distance_points, DISTANCE, 6, LW_PARAMETER, LW_STAGE_NONE, "its two ends, each in the frame of its body [m]")  \
-  X(spring_points, SPRING, 6, LW_PARAMETER, LW_STAGE_NONE, "its two ends, each in the frame of its body [m]")      \
-  X(spring_stiffness, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "spring between points [N/m]")                       \
-  X(spring_damping, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "damper between points [N.s/m]")                       \
-  X(spring_free_length, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "length at which the spring is free [m]")          \
-  X(wrench_point, WRENCH, 3, LW_PARAMETER, LW_STAGE_NONE, "where the applied force acts, body axes [m]")           \
-  X(actuator_gain, ACTUATOR, 1, LW_PARAMETER, LW_STAGE_NONE, "force of an input of one [N or N.m]")                \
-  X(actuator_offset, ACTUATOR, 1, LW_PARAMETER, LW_STAGE_NONE, "force at input, length and rate zero [N or N.m]")  \
-  X(actuator_stiffness, ACTUATOR, 1, LW_PARAMETER, LW_STAGE_NONE, "force lost per length, if there is one")        \
-  X(actuator_damping, ACTUATOR, 1, LW_PARAMETER, LW_STAGE_NONE, "force lost per rate")                             \
-  X(actuator_input_range, ACTUATOR, 2, LW_PARAMETER, LW_STAGE_NONE, "limits of the input, where it has limits")    \
-  X(actuator_force_range, ACTUATOR, 2, LW_PARAMETER, LW_STAGE_NONE, "limits of the force, where it has limits")    \
-  X(actuator_gear, GEAR, 1, LW_PARAMETER, LW_STAGE_NONE, "load of a force of one on the speed")                    \
-  X(point_in_body, POINT, 3, LW_PARAMETER, LW_STAGE_NONE, "point of interest, body axes [m]")                      \
-  X(axis_in_body, POINT, 3, LW_PARAMETER, LW_STAGE_NONE, "its direction, of any length, body axes")                \
-  X(transition_value, TRANSITION, 2, LW_PARAMETER, LW_STAGE_NONE,                                                  \
-    "time [s], value of a zero crossing, or a stop's bounds")                                                      \
-  X(restitution, TRANSITION, 1, LW_PARAMETER, LW_STAGE_NONE, "of a stop: speed after an impact, by that before")   \
-  X(transition_points, TRANSITION, 6, LW_PARAMETER, LW_STAGE_NONE, "of the distance that is monitored [m]")        \
-  X(impulse_point, TRANSITION, 3, LW_PARAMETER, LW_STAGE_NONE, "where an impulse acts, body axes [m]")             \
-  X(impulse_start, TRANSITION, 6, LW_INTERNAL, LW_STAGE_NONE, "default of `impulse`")                              \
-  X(correction_gain, ONE, 2, LW_PARAMETER, LW_STAGE_NONE,                                                          \
-    "loop feedback on position, speed [1/s]; -c: by speed, c / 10 at least")                                       \
-  X(joint_parameter, JOINT, 1, LW_PARAMETER, LW_STAGE_NONE, "of its type: a screw's pitch [m/rad]; else 0")        \
-  X(q_start, COORDINATE, 1, LW_START, LW_STAGE_NONE, "start guess of the coordinates [rad or m]")                  \
-  X(u_start, SPEED, 1, LW_START, LW_STAGE_NONE, "start guess of the speeds [rad/s or m/s]")                        \
-  X(q_priority, COORDINATE, 1, LW_START, LW_STAGE_NONE, "rank: assembly keeps it, the lowest rank longest; 0: no") \
+#define LW_PARAMETER_FIELDS(X)                                                                                        \
+  X(gravity, ONE, 3, LW_PARAMETER, LW_STAGE_NONE, "gravitational acceleration, world axes [m/s2]")                    \
+  X(body_mass, BODY, 1, LW_PARAMETER, LW_STAGE_NONE, "mass [kg]")                                                     \
+  X(body_com, BODY, 3, LW_PARAMETER, LW_STAGE_NONE, "centre of mass, body axes [m]")                                  \
+  X(body_inertia, BODY, 6, LW_PARAMETER, LW_STAGE_NONE, "xx xy xz yy yz zz about the com, body axes [kg.m2]")         \
+  X(parent_position, JOINT, 3, LW_PARAMETER, LW_STAGE_NONE, "joint frame's origin in the parent body [m]")            \
+  X(parent_orientation, JOINT, 4, LW_PARAMETER, LW_STAGE_NONE, "joint frame in the parent body, axis = z")            \
+  X(child_position, JOINT, 3, LW_PARAMETER, LW_STAGE_NONE, "joint frame's origin in the child body [m]")              \
+  X(child_orientation, JOINT, 4, LW_PARAMETER, LW_STAGE_NONE, "joint frame in the child body, axis = z")              \
+  X(stiffness, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint spring [N.m/rad or N/m]")                                \
+  X(damping, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint damper [N.m.s/rad or N.s/m]")                              \
+  X(free_coordinate, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "coordinate at which the spring is free")                 \
+  X(reflected_inertia, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "of the rotor: times udot [kg.m2 or kg]")               \
+  X(max_load, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "at which tau saturates; infinite: none [N.m or N]")             \
+  X(coupling_coefficient, TERM, 4, LW_PARAMETER, LW_STAGE_NONE, "of q, q^2, q^3 and q^4")                             \
+  X(coupling_offset, COUPLING, 1, LW_PARAMETER, LW_STAGE_NONE, "what the terms add up to, or the distance [m]")       \
+  X(coupling_motion, COUPLING, 7, LW_PARAMETER, LW_STAGE_NONE, "see motion_at() in loops/basic_constraints_kernel.h") \
+  X(distance_points, DISTANCE, 6, LW_PARAMETER, LW_STAGE_NONE, "its two ends, each in the frame of its body [m]")     \
+  X(spring_points, SPRING, 6, LW_PARAMETER, LW_STAGE_NONE, "its two ends, each in the frame of its body [m]")         \
+  X(spring_stiffness, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "spring between points [N/m]")                          \
+  X(spring_damping, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "damper between points [N.s/m]")                          \
+  X(spring_free_length, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "length at which the spring is free [m]")             \
+  X(wrench_point, WRENCH, 3, LW_PARAMETER, LW_STAGE_NONE, "where the applied force acts, body axes [m]")              \
+  X(actuator_gain, ACTUATOR, 1, LW_PARAMETER, LW_STAGE_NONE, "force of an input of one [N or N.m]")                   \
+  X(actuator_offset, ACTUATOR, 1, LW_PARAMETER, LW_STAGE_NONE, "force at input, length and rate zero [N or N.m]")     \
+  X(actuator_stiffness, ACTUATOR, 1, LW_PARAMETER, LW_STAGE_NONE, "force lost per length, if there is one")           \
+  X(actuator_damping, ACTUATOR, 1, LW_PARAMETER, LW_STAGE_NONE, "force lost per rate")                                \
+  X(actuator_input_range, ACTUATOR, 2, LW_PARAMETER, LW_STAGE_NONE, "limits of the input, where it has limits")       \
+  X(actuator_force_range, ACTUATOR, 2, LW_PARAMETER, LW_STAGE_NONE, "limits of the force, where it has limits")       \
+  X(actuator_gear, GEAR, 1, LW_PARAMETER, LW_STAGE_NONE, "load of a force of one on the speed")                       \
+  X(point_in_body, POINT, 3, LW_PARAMETER, LW_STAGE_NONE, "point of interest, body axes [m]")                         \
+  X(axis_in_body, POINT, 3, LW_PARAMETER, LW_STAGE_NONE, "its direction, of any length, body axes")                   \
+  X(transition_value, TRANSITION, 2, LW_PARAMETER, LW_STAGE_NONE,                                                     \
+    "time [s], value of a zero crossing, or a stop's bounds")                                                         \
+  X(restitution, TRANSITION, 1, LW_PARAMETER, LW_STAGE_NONE, "of a stop: speed after an impact, by that before")      \
+  X(transition_points, TRANSITION, 6, LW_PARAMETER, LW_STAGE_NONE, "of the distance that is monitored [m]")           \
+  X(impulse_point, TRANSITION, 3, LW_PARAMETER, LW_STAGE_NONE, "where an impulse acts, body axes [m]")                \
+  X(impulse_start, TRANSITION, 6, LW_INTERNAL, LW_STAGE_NONE, "default of `impulse`")                                 \
+  X(correction_gain, ONE, 2, LW_PARAMETER, LW_STAGE_NONE,                                                             \
+    "loop feedback on position, speed [1/s]; -c: by speed, c / 10 at least")                                          \
+  X(joint_parameter, JOINT, 1, LW_PARAMETER, LW_STAGE_NONE, "of its type: a screw's pitch [m/rad]; else 0")           \
+  X(q_start, COORDINATE, 1, LW_START, LW_STAGE_NONE, "start guess of the coordinates [rad or m]")                     \
+  X(u_start, SPEED, 1, LW_START, LW_STAGE_NONE, "start guess of the speeds [rad/s or m/s]")                           \
+  X(q_priority, COORDINATE, 1, LW_START, LW_STAGE_NONE, "rank: assembly keeps it, the lowest rank longest; 0: no")    \
   X(u_priority, SPEED, 1, LW_START, LW_STAGE_NONE, "the same for the start speeds")
 
 #define LW_MOTION_FIELDS(X)                                                                                       \
@@ -167,7 +167,7 @@ typedef enum lw_owner {
   X(link_constants, BODY, LW_REALS(link_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                              \
   X(cut_constants, LOOP, LW_REALS(cut_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                                \
   X(distance_metric, DISTANCE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "length of the cluster [m]")                       \
-  X(speed_metric, SPEED, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "of clusters, see loops/speed_metric.inc")               \
+  X(speed_metric, SPEED, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "of clusters, see loops/speed_metric_kernel.h")          \
   X(coupling_conflict, COUPLING, 1, LW_INTERNAL, LW_STAGE_NONE, "1: takes part in what assembly could not satisfy")   \
   X(ground, ONE, LW_REALS(link_motion), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                                          \
   X(sincos, TREE_COORDINATE, 2, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                              \

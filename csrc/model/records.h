@@ -15,13 +15,13 @@
     T J[6], c[3];                                                                                                     \
   } prefix##link_centroid;                                                                                            \
   typedef struct prefix##idle_spin { /* which lines a body turns about while nothing else moves; link frame */        \
-    T kind, p[3], d[3];              /* line_kind (tree/idle_spin.inc), a point, a direction */                       \
+    T kind, p[3], d[3];              /* line_kind (tree/idle_spin_kernel.h), a point, a direction */                  \
     T axial, inertia;                /* about them; the inertia that stands in for none */                            \
   } prefix##idle_spin;                                                                                                \
   typedef struct prefix##cut_constants {                                                                              \
     T R[9], p[3];   /* cut joint's frame in the parent's link frame */                                                \
     T Rc[9], pc[3]; /* cut joint's frame in the child's link frame */                                                 \
-    T mix[2];       /* cosine and sine of the angle of a mixed constraint frame (loops/basic_constraints.inc) */      \
+    T mix[2];       /* cosine and sine of the angle of a mixed constraint frame (loops/basic_constraints_kernel.h) */ \
     T length;       /* of the cluster: the metric between angles and displacements */                                 \
     T located;      /* 1: its coordinates are needed for its load or a coupling */                                    \
   } prefix##cut_constants;                                                                                            \

@@ -6,7 +6,7 @@
 const lw_joint_size lw_joint_sizes[LW_JOINT_TYPES] = {
 #define JOINT(TYPE, type, coordinates, speeds, displacements, parameters, motion, axes) \
   [LW_##TYPE] = {#type, coordinates, speeds, displacements, parameters, motion, axes},
-#include "joints/types.inc"
+#include "joints/types_list.h"
 #undef JOINT
 };
 

@@ -3,7 +3,7 @@
 #ifndef LW_WORKSPACE_H
 #define LW_WORKSPACE_H
 
-/* Of a loop, by `groups`: its columns in fours. Rows are those of its cut joint's frame (loops/basic_constraints.inc),
+/* Of a loop, by `groups`: its columns in fours. Rows are those of its cut joint's frame (loops/basic_constraints_kernel.h),
  * constrained directions first. What does not depend on the number of columns stands first: then its place is a
  * constant. */
 #define LW_EAR_WORKSPACE(ARRAY)                                                                   \

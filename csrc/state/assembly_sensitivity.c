@@ -1,5 +1,5 @@
 /* Derivatives through assembly: what it makes of start values, parameters and inputs is differentiated first
- * (assembly/sensitivity.inc), then all that follows from the states. */
+ * (assembly/sensitivity_kernel.h), then all that follows from the states. */
 #include "state/state.h"
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static lw_status seed_knowns(lw_state *s, const uint32_t *knowns, size_t n, cons
   return e;
 }
 
-/* For sensitivity_problem_of() in assembly/sensitivity.inc. */
+/* For sensitivity_problem_of() in assembly/sensitivity_kernel.h. */
 static lw_status allocate_sensitivity_workspace(lw_state *s, lw_sensitivity_workspace *workspace) {
   const lw_model *m = s->model;
   size_t reals = 0, integers = 0;

@@ -4,8 +4,8 @@
  * and with d from the link's own point, whose acceleration is a_0 with all udot zero, the ground at -g, and (alpha, a_i)
  * its increment by the accelerations of the joints:
  *   a = a_0 + g + a_i + (alpha_0 + alpha) x d + w x (w x d) */
-#include "math/quaternion.inc"
-#include "math/vec3_template.inc"
+#include "math/quaternion_kernel.h"
+#include "math/vec3_template.h"
 #include "state/state.h"
 
 static const double origin[3] = {0.0, 0.0, 0.0};

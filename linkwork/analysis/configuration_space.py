@@ -225,7 +225,7 @@ class ConfigurationSpace:
     def is_reversed(self) -> bool:
         """Whether axes that a joint keeps parallel are exactly opposed in the present pose: Phi vanishes there as well.
 
-        Poses next to these are wide open (csrc/loops/basic_constraints.inc).
+        Poses next to these are wide open (csrc/loops/basic_constraints_kernel.h).
         """
         closed = self.block["joint_closed"]
         for joint, bodies, axes in self._aligned:

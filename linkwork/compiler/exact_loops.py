@@ -1,6 +1,6 @@
 """Frames of joints that rounding keeps from being exact, made exact where loops move or close only so.
 
-The C core finds them (csrc/assembly/exact_loops.inc); here they enter the description, which is compiled again.
+The C core finds them (csrc/assembly/exact_loops_kernel.h); here they enter the description, which is compiled again.
 """
 
 from __future__ import annotations

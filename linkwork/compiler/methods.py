@@ -128,7 +128,7 @@ def _rcr(size: Size) -> float:
 
 
 def _embedding(size: Size) -> float:
-    """All closures as one matrix, pivoted as a whole, one number after the other (embedding.inc)."""
+    """All closures as one matrix, pivoted as a whole, one number after the other (constraint_embedding_kernel.h)."""
     columns, rows, dof = size.expected.columns, size.expected.rows, size.expected.dof
     rank = columns - dof
     back = (rank * columns - rank * rank / 2) * 4 * _fours(dof + 2)

@@ -76,6 +76,6 @@ def fmu_sources() -> dict[str, Path]:
         folder = source_dir(name)
         for path in sorted(folder.rglob("*.[chi]*")):
             inside = f"{name}/{path.relative_to(folder).as_posix()}"
-            if path.suffix in (".c", ".h", ".inc") and not inside.startswith(_NOT_IN_FMUS):
+            if path.suffix in (".c", ".h") and not inside.startswith(_NOT_IN_FMUS):
                 found[inside] = path
     return found

@@ -5,7 +5,7 @@
 #include <complex.h>
 
 #include "expect.h"
-#include "joints/table.inc"
+#include "joints/table_kernel.h"
 
 #define STEP 1e-40
 #define NEAR 1e-13

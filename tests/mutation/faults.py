@@ -108,7 +108,7 @@ def propose(seed: int = 0) -> list[Fault]:
 def _candidates(area: str) -> Iterator[Fault]:
     for path in sorted(path for folder in ("csrc", "fmu_src") for path in (TOP / folder).rglob("*")):
         file = path.relative_to(TOP).as_posix()
-        if path.suffix not in (".c", ".inc") or _area(file) != area:
+        if not path.name.endswith((".c", "_kernel.h")) or _area(file) != area:
             continue
         lines = path.read_text(encoding="utf-8").split("\n")
         once = Counter(lines)

@@ -9,16 +9,16 @@ import pytest
 TOP = Path(__file__).parents[2]
 FOLDERS = [TOP / "csrc" / "include", TOP / "csrc", TOP / "fmu_src"]
 FLAGS = ["-std=c11", "-fsyntax-only", "-x", "c", "-ffp-contract=off", "-Wno-psabi", *(f"-I{f}" for f in FOLDERS)]
-FILES = sorted(p for f in ("csrc", "fmu_src") for p in (TOP / f).rglob("*") if p.suffix in (".c", ".h", ".inc"))
+FILES = sorted(p for f in ("csrc", "fmu_src") for p in (TOP / f).rglob("*") if p.suffix in (".c", ".h"))
 DOUBLE, COMPLEX = 1, 2
-ONLY_COMPLEX = {"csrc/assembly/sensitivity.inc", "csrc/dca/solve_complex.inc"}
+ONLY_COMPLEX = {"csrc/assembly/sensitivity_kernel.h", "csrc/dca/solve_complex_kernel.h"}
 ONLY_DOUBLE = {
-    *(f"csrc/assembly/{name}.inc" for name in ("assemble", "changed_starts", "consistency", "dof_at_pose")),
-    *(f"csrc/assembly/{name}.inc" for name in ("exact_loops", "loop_frames", "mobile_loops", "position")),
-    *(f"csrc/assembly/{name}.inc" for name in ("position_by_loops", "regular_dof", "step_by_loops")),
-    *(f"csrc/dca/{name}.inc" for name in ("solve", "solve_double", "velocity_jump")),
-    *(f"csrc/dca/{name}.inc" for name in ("joint_space_equations", "joint_space_jump")),
-    "csrc/loops/load_equations.inc",
+    *(f"csrc/assembly/{name}_kernel.h" for name in ("assemble", "changed_starts", "consistency", "dof_at_pose")),
+    *(f"csrc/assembly/{name}_kernel.h" for name in ("exact_loops", "loop_frames", "mobile_loops", "position")),
+    *(f"csrc/assembly/{name}_kernel.h" for name in ("position_by_loops", "regular_dof", "step_by_loops")),
+    *(f"csrc/dca/{name}_kernel.h" for name in ("solve", "solve_double", "velocity_jump")),
+    *(f"csrc/dca/{name}_kernel.h" for name in ("joint_space_equations", "joint_space_jump")),
+    "csrc/loops/load_equations_kernel.h",
 }
 
 
@@ -28,7 +28,7 @@ def name_of(path: Path) -> str:
 
 def scalars(path: Path) -> list[int]:
     """Return the scalar types that a file is compiled for; kernels for double and complex numbers."""
-    if path.suffix != ".inc" or name_of(path) in ONLY_DOUBLE:
+    if not path.name.endswith("_kernel.h") or name_of(path) in ONLY_DOUBLE:
         return [DOUBLE]
     return [COMPLEX] if name_of(path) in ONLY_COMPLEX else [DOUBLE, COMPLEX]
 
@@ -47,7 +47,7 @@ def included(path: Path) -> list[Path]:
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_file_compiles_alone(path, needs_program):
     for scalar in scalars(path):
-        kernel = [f"-DLW_ARITHMETIC={scalar}"] if path.suffix == ".inc" else []
+        kernel = [f"-DLW_ARITHMETIC={scalar}"] if path.name.endswith("_kernel.h") else []
         done = subprocess.run(
             [needs_program("cc"), *FLAGS, *kernel, str(path)], capture_output=True, text=True, check=False
         )

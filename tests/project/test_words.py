@@ -23,7 +23,7 @@ SOURCES = (  # folders and files whose comments, docstrings and messages are che
         "csrc/chou",
         "csrc/dae",
         "csrc/dca",
-        "csrc/dynamics.inc",
+        "csrc/dynamics_kernel.h",
         "csrc/events",
         "csrc/independent_coordinates",
     ),

@@ -24,7 +24,7 @@ C_TOKEN = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
-PARTS = ("*.py", "*.c", "*.h", "*.inc", "*.md")
+PARTS = ("*.py", "*.c", "*.h", "*.md")
 
 
 class Text(NamedTuple):

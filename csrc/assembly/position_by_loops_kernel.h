@@ -1,0 +1,293 @@
+/* Position assembly of many loops that share joints: least squares by the sparse matrix, or Newton loop by loop, its
+ * steps halved until the gap falls. Where that leads astray, the loops are first closed one by one, each by damped least
+ * squares of its own. If not all start values can be kept, as many as possible are, by priority: doubling and bisection
+ * find the last priority that is kept. Then the speeds. */
+#ifndef LW_ASSEMBLY_POSITION_BY_LOOPS_KERNEL_H
+#define LW_ASSEMBLY_POSITION_BY_LOOPS_KERNEL_H
+#include "state/field_view_kernel.h"
+#include "loops/workspace_kernel.h"
+#include "tree/link_constants_kernel.h"
+#include "tree/kinematics_kernel.h"
+#include "loops/closure_kernel.h"
+#include "loops/reduced_dynamics_kernel.h"
+#include "assembly/position_kernel.h"
+#include "assembly/step_by_loops_kernel.h"
+
+#define HALVINGS 6
+#define ROUNDING 1e-12 /* |Phi| of a loop that may not get less */
+#define SLOW_STEPS 12  /* after so many that gain little a guess is given up */
+#define OWN_STEPS 60   /* of one loop by itself */
+#define OPEN 1e-6      /* |Phi| of a loop that does not close by itself */
+#define MAX_OPEN 16    /* of these */
+#define FAR 0.3        /* rad or m: how far coordinates move without another way being tried */
+#define FREE_RESTARTS 12
+#define HELD_RESTARTS 3
+
+/* ---- one loop by itself ---- */
+
+static double gap_of_ear(const assembly_problem *c, const ear_columns *x, cut_frames *at) {
+  for (int32_t j = x->ear->first; j < x->ear->first + x->ear->links; j++)
+    compute_link_and_point(c, c->v->m->ear_link[j]);
+  return gap_of_loop(c, x->ear->loop, at, x->phi);
+}
+
+/* Moves the loop's links by a damped least step of its own columns. */
+static void try_own_step(const assembly_problem *c, const ear_columns *x, const cut_frames *at, double mu) {
+  double K[36] = {0.0}, f[6], longest = 0.0;
+  fill_columns(c, FIELD(c->v, q_priority), x, at);
+  for (int32_t k = 0; k < x->n; k++) {
+    const double *a = x->a + 6 * k;
+    for (int i = 0; i < 6; i++)
+      for (int j = 0; j <= i; j++) K[6 * i + j] += a[i] * a[j];
+  }
+  for (int i = 0; i < 6; i++) K[7 * i] += mu + SMALLEST_DAMPING, f[i] = x->phi[i];
+  ldl_factor(K, 6);
+  ldl_solve(K, 6, f);
+  for (int32_t k = x->ear->cuts; k < x->n; k++) longest = fmax(longest, fabs(dot6(x->a + 6 * k, f)));
+  const double scale = longest > LARGEST_STEP ? LARGEST_STEP / longest : 1.0;
+  for (int32_t j = x->ear->first; j < x->ear->first + x->ear->links; j++) {
+    const lw_link *link = &c->v->m->link[c->v->m->ear_link[j]];
+    double step[6];
+    for (int32_t k = 0; k < link->speeds; k++)
+      step[k] = -scale * dot6(x->a + 6 * (link->column + k - x->ear->column), f) *
+                metric_of(c->v, column_of(c->v, c->c, link->column + k));
+    integrate_position(c->v, link, step);
+  }
+}
+
+static double close_ear_from_here(const assembly_problem *c, const ear_columns *x) {
+  const int32_t *link = c->v->m->ear_link + x->ear->first;
+  cut_frames at;
+  double gap = gap_of_ear(c, x, &at), mu = 1e-3;
+  for (int i = 0; i < OWN_STEPS && gap > 1e-15 && mu < 1e6; i++) {
+    for (int32_t j = 0; j < x->ear->links; j++) keep_link(c->v, link[j], LOOP_STEP);
+    try_own_step(c, x, &at, mu * gap);
+    const double next = gap_of_ear(c, x, &at);
+    if (next < gap) {
+      const int done = next > 0.5 * gap && next < 1e-12;
+      gap = next, mu = fmax(0.2 * mu, 1e-12);
+      if (done) break;
+      continue;
+    }
+    for (int32_t j = 0; j < x->ear->links; j++) restore_link(c->v, link[j], LOOP_STEP);
+    gap_of_ear(c, x, &at);
+    mu *= 6.0;
+  }
+  return gap;
+}
+
+/* Each on what those before it have come to; given up where many do not close by themselves. */
+static void close_one_by_one(const assembly_problem *c) {
+  const lw_cluster *cluster = c->w.cluster;
+  int open = 0;
+  for (int32_t e = cluster->first_ear; e < cluster->first_ear + cluster->ears && open < MAX_OPEN; e++) {
+    const ear_columns x = columns_of_ear(c, e);
+    if (x.ear->loop < 0) compute_link_and_point(c, c->v->m->ear_link[x.ear->first]);
+    else open += !(close_ear_from_here(c, &x) < OPEN);
+  }
+}
+
+/* ---- all together ---- */
+
+static void move_by(const assembly_problem *c, double part) {
+  const lw_cluster *cluster = c->w.cluster;
+  for (int32_t i = cluster->first; i < cluster->first + cluster->count; i++) {
+    const lw_link *link = &c->v->m->link[i];
+    double step[6];
+    for (int32_t j = 0; j < link->speeds; j++)
+      step[j] = part * c->w.step[link->column + j] * metric_of(c->v, column_of(c->v, c->c, link->column + j));
+    integrate_position(c->v, link, step);
+  }
+}
+
+/* One step, halved until the gap falls; coordinates as before where it does not. */
+static gaps try_ear_step(const assembly_problem *c, gaps now) {
+  const double longest = find_step(c, FIELD(c->v, q_priority), now.size);
+  if (longest < 0.0) return now;
+  keep_pose(c, BEFORE_STEP);
+  double part = longest > LARGEST_STEP ? LARGEST_STEP / longest : 1.0;
+  for (int i = 0; i < HALVINGS; i++, part *= 0.5) {
+    move_by(c, part);
+    const gaps next = gap_of_ears(c);
+    if (next.size < now.size) return next;
+    restore_kept_pose(c, BEFORE_STEP);
+  }
+  gap_of_ears(c);
+  return now;
+}
+
+static double newton_by_ears(const assembly_problem *c) {
+  gaps now = gap_of_ears(c);
+  for (int i = 0, slow = 0; i < NEWTON_STEPS && now.size > 1e-16 && slow < SLOW_STEPS; i++) {
+    const gaps next = try_ear_step(c, now);
+    if (!(next.size < now.size)) break;
+    slow = next.size > 0.9 * now.size ? slow + 1 : 0;
+    if (next.widest < fmax(ROUNDING, c->near) && next.size > 0.5 * now.size) return next.widest;
+    now = next;
+  }
+  return now.widest;
+}
+
+/* How far the coordinates are from those of a pose: the root of the sum of squares, and the largest. */
+typedef struct distance {
+  double whole, largest;
+} distance;
+
+static distance distance_to(const assembly_problem *c, kept_pose which) {
+  const lw_cluster *cluster = c->w.cluster;
+  distance d = {0.0, 0.0};
+  for (int32_t i = cluster->first; i < cluster->first + cluster->count; i++) {
+    const lw_link *link = &c->v->m->link[i];
+    const double *pose = pose_of_link(c->v, i, which);
+    for (int32_t k = 0; k < lw_joint_sizes[link->type].q; k++) {
+      const double one = c->v->q[link->q + k] - pose[k];
+      d.whole += one * one, d.largest = fmax(d.largest, fabs(one));
+    }
+  }
+  d.whole = sqrt(d.whole);
+  return d;
+}
+
+/* All at once; where that does not close, or only far away, also one loop after the other by itself, so that errors
+ * along a chain of many do not accumulate. Ends in the nearer pose of both, or in the less open one; returns
+ * its widest gap. */
+static double close_ears_from_here(assembly_problem *c, double tolerance) {
+  if (c->sparse) return close_from_here(c);
+  keep_pose(c, SEARCH_START);
+  const double gap = newton_by_ears(c);
+  const distance far = distance_to(c, SEARCH_START);
+  if (gap <= tolerance && far.largest < FAR) return gap;
+  restore_kept_pose(c, SEARCH_START);
+  gap_of_ears(c);
+  close_one_by_one(c);
+  const double other = newton_by_ears(c);
+  const int both = gap <= tolerance && other <= tolerance;
+  if (both ? distance_to(c, SEARCH_START).whole < far.whole : !(gap < other)) return other;
+  restore_kept_pose(c, SEARCH_START);
+  return newton_by_ears(c);
+}
+
+/* Of the priorities between two others the middle one, or nearly so; 0 where there is none. */
+static double priority_between(const assembly_problem *c, const real *priority, double low, double high) {
+  double sum = 0.0, count = 0.0;
+  for (int32_t k = 0; k < c->w.n; k++) {
+    const double rank = priority_of(c, priority, k);
+    if (rank > low && rank < high) sum += rank, count += 1.0;
+  }
+  return count > 0.0 ? next_priority(c, priority, nextafter(sum / count, INFINITY)) : 0.0;
+}
+
+/* The last priority above `low`, up to `more` from the next one, below `high`. */
+static double priority_above(const assembly_problem *c, const real *priority, double low, double more, double high) {
+  double next = high;
+  for (int32_t k = 0; k < c->w.n; k++) {
+    const double rank = priority_of(c, priority, k);
+    if (rank > low) next = fmin(next, rank);
+  }
+  return next_priority(c, priority, fmin(next + more, high));
+}
+
+/* The highest priority limit with which `closes` succeeds, given that it does so with none and not with all. As a rule
+ * few of many given values can be kept: limits are doubled until one fails, then bisected. */
+static double highest_feasible_priority(assembly_problem *c, const real *priority,
+                                        int (*closes)(assembly_problem *, double), double tolerance) {
+  double low = 0.0, high = next_priority(c, priority, INFINITY), more = 1.0;
+  for (;;) {
+    c->priority_limit =
+        more > 0.0 ? priority_above(c, priority, low, more, high) : priority_between(c, priority, low, high);
+    if (!(c->priority_limit > low && c->priority_limit < high)) return low;
+    if (closes(c, tolerance)) low = c->priority_limit, more *= 2.0;
+    else high = c->priority_limit, more = 0.0;
+  }
+}
+
+/* From the first pose and from others, with the priority limit; one that closes, and is no further than `furthest` from
+ * the given values, is kept. */
+static int closes_from_guesses(assembly_problem *c, int trials, double tolerance) {
+  uint64_t seed = 0x9e3779b97f4a7c15u;
+  for (int trial = 0; trial < trials && (trial == 0 || !c->sparse || c->steps > 0.0); trial++) {
+    if (trial) guess(c, trial, &seed);
+    else restore_kept_pose(c, FIRST);
+    if (!(close_ears_from_here(c, tolerance) <= tolerance) || moved(c) > c->furthest) continue;
+    keep_pose(c, FOUND);
+    return 1;
+  }
+  return 0;
+}
+
+/* With fewer columns that move than closures take, other guesses would only find a far pose. */
+static int32_t trials_at_priority(const assembly_problem *c) {
+  int32_t moving = 0;
+  for (int32_t k = 0; k < c->w.n; k++) moving += moves(c, FIELD(c->v, q_priority), k);
+  return moving < c->w.n - c->w.cluster->dof ? 1 : HELD_RESTARTS;
+}
+
+static int closes_at_priority(assembly_problem *c, double tolerance) { return closes_from_guesses(c, 1, tolerance); }
+
+/* If all priorities cannot be satisfied, lower limits start from the closest pose found. Returns the
+ * widest gap that remains [m]. */
+static double close_ears_from_guess(assembly_problem *c, double tolerance) {
+  const real *priority = FIELD(c->v, q_priority);
+  const double length = length_of(c->v, c->c), all = next_priority(c, priority, INFINITY), small = tolerance / length;
+  c->steps = steps_allowed(c), c->furthest = INFINITY, c->priority_limit = all;
+  guess(c, 0, NULL);
+  if (all > 0.0) {
+    double gap = close_ears_from_here(c, small);
+    keep_pose(c, FIRST);
+    if (gap <= small || (trials_at_priority(c) > 1 && closes_from_guesses(c, trials_at_priority(c), small)))
+      return length * gap_of_ears(c).widest;
+  } else keep_pose(c, FIRST);
+  c->priority_limit = 0.0;
+  if (!closes_from_guesses(c, c->sparse ? RESTARTS : FREE_RESTARTS, small)) {
+    restore_kept_pose(c, FIRST);
+    return length * close_ears_from_here(c, small);
+  }
+  if (all > 0.0) {
+    c->furthest = MAX_MOVE_RATIO * moved(c);
+    c->priority_limit = highest_feasible_priority(c, priority, closes_at_priority, small);
+  }
+  restore_kept_pose(c, FOUND);
+  return length * gap_of_ears(c).widest;
+}
+
+/* ---- speeds ---- */
+
+/* Where a column's speed stands. */
+static double *speed_at(const view *v, int32_t u) {
+  return u < v->m->size.nu ? v->u + u : FIELD(v, u_cut) + u - v->m->size.nu;
+}
+
+static int speeds_close(assembly_problem *c, double tolerance) {
+  const view *v = c->v;
+  const real *priority = FIELD(v, u_priority);
+  double gap = INFINITY, scale = 0.0;
+  for (int32_t k = 0; k < c->w.n; k++) {
+    const lw_column *column = column_of(v, c->c, k);
+    const double start = FIELD(v, u_start)[column->u];
+    *speed_at(v, column->u) = column->link >= 0 || !moves(c, priority, k) ? start : 0.0;
+  }
+  speed_gap_of_ears(c);
+  for (int pass = 0; pass < 3; pass++) {
+    if (find_step(c, priority, 0.0) < 0.0) return 0;
+    for (int32_t k = 0; k < c->w.n; k++) {
+      const lw_column *column = column_of(v, c->c, k);
+      const double metric = metric_of(v, column);
+      *speed_at(v, column->u) += c->w.step[k] * metric;
+      scale = fmax(scale, fabs(*speed_at(v, column->u)) / unscaled_metric(v, c->c, column));
+    }
+    gap = speed_gap_of_ears(c).widest;
+  }
+  return gap <= tolerance * scale;
+}
+
+/* `gap` is what the loops are open by, in the metric: speeds cannot fit better. */
+static void close_ear_speeds(assembly_problem *c, double gap) {
+  const real *priority = FIELD(c->v, u_priority);
+  const double tolerance = SPEED_TOLERANCE + 10.0 * gap;
+  int (*closes)(assembly_problem *, double) = c->sparse ? speeds_close_by_matrix : speeds_close;
+  c->priority_limit = next_priority(c, priority, INFINITY);
+  if (closes(c, tolerance)) return;
+  c->priority_limit = highest_feasible_priority(c, priority, closes, tolerance);
+  closes(c, tolerance);
+}
+#endif

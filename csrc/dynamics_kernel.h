@@ -1,0 +1,121 @@
+/* Forward dynamics: kinematics outward, forces, closure of the loops cluster by cluster, reduction inward and
+ * accelerations outward, all in O(n + m); then the stabilised derivatives. Divide and conquer replaces the reduction,
+ * also where uneven masses cost it digits; multipliers replace the closure and the reduction, but where these masses
+ * cost them digits; near singular poses neighbouring ones replace the pose itself. */
+#ifndef LW_DYNAMICS_KERNEL_H
+#define LW_DYNAMICS_KERNEL_H
+#include "dca/accelerations_kernel.h"
+#include "loops/actuators_kernel.h"
+#include "loops/clusters_kernel.h"
+#include "loops/reduced_dynamics_kernel.h"
+#include "loops/drift_stabilisation_kernel.h"
+#include "math/simd_kernel.h"
+#include "multipliers/sweeps_kernel.h"
+#include "singular/bifurcation_kernel.h"
+#include "singular/near_singular_kernel.h"
+#include "state/field_view_kernel.h"
+#include "tree/articulated_body_kernel.h"
+#include "tree/forces_kernel.h"
+#include "tree/inertia_check_kernel.h"
+#include "tree/kinematics_kernel.h"
+#include "tree/stand_in_inertia_kernel.h"
+
+static lw_fault compute_loop_closures(const view *v) {
+  compute_kinematics(v);
+  apply_external_forces(v);
+  compute_tree_loads(v);
+  const lw_fault fault = solve_clusters(v);
+  load_by_actuators(v);
+  return fault;
+}
+
+/* From closed loops to accelerations. */
+static void reduce_all(const view *v) {
+  for (int32_t s = v->m->segments - 1; s >= 0; s--) {
+    const lw_segment *seg = &v->m->segment[s];
+    if (seg->cluster >= 0) reduce_in(v, seg->cluster);
+    else sweep_segment_in(v, seg);
+  }
+  for (int32_t s = 0; s < v->m->segments; s++) {
+    const lw_segment *seg = &v->m->segment[s];
+    if (seg->cluster >= 0) reduce_out(v, seg->cluster);
+    else
+      for (int32_t i = seg->first; i < seg->first + seg->count; i++) sweep_out(v, i);
+  }
+}
+
+static lw_fault check_finite(const view *v) {
+  if (are_finite(v->m->size.nu + v->m->size.nu_cut, v->acceleration)) return check_closed(v);
+  for (int32_t j = 0; j < v->m->size.joints; j++)
+    if (!are_finite(lw_joint_sizes[v->m->joint[j].type].u, v->acceleration + v->m->joint[j].u))
+      return (lw_fault){LW_FAULT_NOT_FINITE, j, 0.0};
+  return (lw_fault){LW_FAULT_NOT_FINITE, 0, 0.0};
+}
+
+/* Closes the loops. `near`: a singular pose is near, where the accelerations are found as well. */
+static lw_fault close_loops(const view *v, int *near) {
+  int recounted = 0;
+  lw_fault fault = compute_loop_closures(v);
+  *near = fault.kind || classify_singularity(v);
+  if (*near && !fault.kind) fault = accelerate_near_singular(v, &recounted);
+  if (recounted && !(fault = compute_loop_closures(v)).kind && (*near = classify_singularity(v)))
+    fault = accelerate_near_singular(v, &recounted);
+  return fault.kind == LW_FAULT_DOF_CAPACITY ? cross_beyond_capacity(v, fault.index) : fault;
+}
+
+/* From closed loops to accelerations, with all digits. Divide and conquer finds no inertias of joints: where these may
+ * have none the reduction does. */
+static void reduce_or_divide(const view *v) {
+  const int divides = v->m->method == LW_DCA;
+  if (!divides || may_lack_inertia(v)) reduce_all(v);
+  if (divides || loses_digits(v)) accelerate_dca(v);
+}
+
+static lw_fault accelerate_by_clusters(const view *v) {
+  int near;
+  lw_fault fault = close_loops(v, &near);
+  if (fault.kind) return fault;
+  if (!near) reduce_or_divide(v);
+  fault = check_inertias(v);
+  if (!fault.kind && !near) fault = check_idle_spins(v);
+  return fault.kind ? fault : check_finite(v);
+}
+
+/* Near singular poses clusters select the branch, and multipliers do not. Clusters keep the digits that light bodies
+ * between heavy ones cost the multipliers, whose equations the masses weight. */
+static lw_fault accelerate_by_multipliers(view *v) {
+  int near = 0, reduced = 0;
+  compute_tree_loads(v);
+  accelerate_with_multipliers(v);
+  lw_fault fault = check_inertias_of_tree(v);
+  if (fault.kind) return fault;
+  for (int32_t c = 0; c < v->m->clusters; c++) ranks_of(v, c)->singularity = REGULAR;
+  const int uneven = tree_loses_digits(v);
+  if (uneven || multipliers_may_be_near_singular(v)) {
+    v->reference = NULL;
+    if ((fault = close_loops(v, &near)).kind) return fault;
+    if ((reduced = !near && (uneven || multipliers_lose_digits(v)))) reduce_or_divide(v);
+    if (!near) copy(v->m->size.loops, multiplier_work_of(v).conditioning, FIELD(v, loop_conditioning));
+  }
+  fault = near || reduced ? check_inertias(v) : check_idle_spins(v);
+  return fault.kind ? fault : check_finite(v);
+}
+
+static lw_fault accelerations(const lw_model *m, lw_block b) {
+  view v = open_view(m, b);
+  return lw_has_multipliers(m) ? accelerate_by_multipliers(&v) : accelerate_by_clusters(&v);
+}
+
+static lw_fault derivatives(const lw_model *m, lw_block b) {
+  const view v = open_view(m, b);
+  copy(m->size.nu, v.u, FIELD(&v, rate));
+  copy(m->size.nu, v.acceleration, FIELD(&v, udot));
+  if (has_feedback(&v)) {
+    const lw_fault fault = solve_clusters_for_outputs(&v);
+    if (fault.kind) return fault;
+    for (int32_t c = 0; c < m->clusters; c++) feed_back(&v, c);
+  }
+  map_rates(&v);
+  return no_fault;
+}
+#endif

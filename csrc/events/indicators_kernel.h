@@ -1,0 +1,132 @@
+/* Event indicators, for double and complex arithmetic: one formula gives values and derivatives. Stored signs are
+ * constants here. */
+#include "math/quaternion_kernel.h"
+#include "events/discrete_state.h"
+
+/* A state and the block to read: its own, or the complex one. */
+typedef struct indicator_view {
+  const lw_state *s;
+  const real *x;
+} indicator_view;
+
+INLINE const real *values_of(const indicator_view *w, int32_t i) {
+  return w->x + w->s->base->at.transition_value + 2 * i;
+}
+
+/* As lw_zero_tolerance(). */
+INLINE real zero_tolerance(real value) { return LW_ZERO_TOLERANCE * (1.0 + select_less(value, 0.0, -value, value)); }
+
+/* ---- quantities ---- */
+
+typedef struct quantity {
+  real value, rate;
+} quantity;
+
+/* Position and velocity of a point of a body, world axes. */
+static void point_motion(const indicator_view *view, int32_t body, const real *in_body, real p[3], real v[3]) {
+  const lw_offsets *at = &view->s->model->at;
+  const real *x = view->x;
+  for (int k = 0; k < 3; k++) p[k] = body < 0 ? in_body[k] : x[at->body_position + 3 * body + k], v[k] = 0.0;
+  if (body < 0) return;
+  const real *Q = x + at->body_orientation + 4 * body, *w = x + at->body_angular_velocity + 3 * body;
+  real r[3];
+  rotate_by_quaternion(Q, in_body, r);
+  for (int k = 0; k < 3; k++) p[k] += r[k];
+  for (int k = 0; k < 3; k++)
+    v[k] = x[at->body_velocity + 3 * body + k] + w[(k + 1) % 3] * r[(k + 2) % 3] - w[(k + 2) % 3] * r[(k + 1) % 3];
+}
+
+/* The distance has no derivative where the points coincide. */
+static quantity distance_between_points(const indicator_view *w, int32_t i) {
+  const real *ends = w->x + w->s->model->at.transition_points + 6 * i;
+  real p[2][3], v[2][3], length2 = 0.0, along = 0.0;
+  for (int end = 0; end < 2; end++) point_motion(w, transition_of(w->s, i)->body[end], ends + 3 * end, p[end], v[end]);
+  for (int k = 0; k < 3; k++) {
+    const real d = p[1][k] - p[0][k];
+    length2 += d * d, along += d * (v[1][k] - v[0][k]);
+  }
+  if (!(re(length2) > 0.0)) return (quantity){0.0, 0.0};
+  const real length = root(length2);
+  return (quantity){length, along / length};
+}
+
+static real coordinate_at(const indicator_view *w, int32_t q) {
+  const lw_model *m = w->s->model;
+  return w->x[q < m->size.nq ? m->at.q + q : m->at.q_cut + q - m->size.nq];
+}
+
+static real speed_at(const indicator_view *w, int32_t u) {
+  const lw_model *m = w->s->model;
+  return w->x[u < m->size.nu ? m->at.u + u : m->at.u_cut + u - m->size.nu];
+}
+
+static real monitored_value(const indicator_view *w, int32_t i) {
+  const lw_transition *x = transition_of(w->s, i);
+  switch ((lw_quantity)x->quantity) {
+    case LW_COORDINATE: return coordinate_at(w, x->number);
+    case LW_SPEED: return speed_at(w, x->number);
+    case LW_DISTANCE: return distance_between_points(w, i).value;
+    case LW_DISTANCE_RATE: return distance_between_points(w, i).rate;
+    case LW_QUANTITIES: break;
+  }
+  return 0.0;
+}
+
+/* ---- indicators: positive until something happens ---- */
+
+static real crossing_indicator(const indicator_view *w, int32_t i) {
+  const real at = values_of(w, i)[0];
+  const lw_transition_memory *memory = lw_memory_of(w->s, i);
+  return memory->event_sign * (monitored_value(w, i) - at - memory->shift[0]) + zero_tolerance(at);
+}
+
+static real stop_gap(const indicator_view *w, int32_t i, int bound) {
+  const lw_model *m = w->s->model;
+  const real q = coordinate_at(w, m->coordinate[lw_stopped_speed(m, transition_of(w->s, i))]);
+  return bound ? values_of(w, i)[1] - q : q - values_of(w, i)[0];
+}
+
+/* Contact force of the stop on which the joint rests. */
+static real contact_force(const indicator_view *w, int32_t i) {
+  const int32_t lock = lw_lock_of(w->s, lw_stopped_speed(w->s->model, transition_of(w->s, i)));
+  return -lw_memory_of(w->s, i)->event_sign * w->x[w->s->model->at.coupling_load + lock];
+}
+
+#define MIN_CONTACT_FORCE 1e-12
+#define MOST_ACCELERATION 5e6 /* m/s2 or rad/s2 */
+
+/* After a contact the gap counts from where that was, a little beyond the bound: a coordinate that leaves slowly is not
+ * hit again. One that returns faster than this acceleration explains, from the bound to there, is hit at the bound:
+ * otherwise each impact would be a little further beyond it than the one before. */
+static real gap_after_contact(real gap, real rate, double shift) {
+  if (!(shift < 0.0)) return gap - shift;
+  const real fast = rate + sqrt(2.0 * MOST_ACCELERATION * -shift);
+  const real shifted = gap - shift, at_bound = select_less(gap, fast, fast, gap);
+  return select_less(shifted, at_bound, shifted, at_bound);
+}
+
+static quantity bound_quantity(const indicator_view *w, int32_t i, int bound) {
+  const lw_transition_memory *memory = lw_memory_of(w->s, i);
+  const real speed = speed_at(w, lw_stopped_speed(w->s->model, transition_of(w->s, i)));
+  if (memory->event_sign == (bound ? 1.0 : -1.0)) return (quantity){contact_force(w, i) + MIN_CONTACT_FORCE, -1.0};
+  if (memory->event_sign != 0.0) return (quantity){1.0, 0.0};
+  const real rate = bound ? -speed : speed;
+  const real gap = stop_gap(w, i, bound) + zero_tolerance(values_of(w, i)[bound]);
+  return (quantity){gap_after_contact(gap, rate, memory->shift[bound]), rate};
+}
+
+/* Also positive beyond a bound while the joint moves back. */
+static real bound_indicator(const indicator_view *w, int32_t i, int bound) {
+  const quantity x = bound_quantity(w, i, bound);
+  return lw_memory_of(w->s, i)->event_sign != 0.0 ? x.value : select_less(x.value, x.rate, x.rate, x.value);
+}
+
+/* Writes at most two indicators of a transition; returns how many. */
+static int32_t transition_indicators(const indicator_view *w, int32_t i, real *z) {
+  const lw_transition *x = transition_of(w->s, i);
+  int32_t count = 0;
+  if (x->trigger == LW_ZERO_CROSSING) z[count++] = crossing_indicator(w, i);
+  for (int bound = 0; x->action == LW_STOP && bound < 2; bound++)
+    if (x->bounds >> bound & 1) z[count++] = bound_indicator(w, i, bound);
+  return count;
+}

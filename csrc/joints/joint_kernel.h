@@ -1,0 +1,133 @@
+/* The contract of a joint type: all of it stands in one file, which types_list.h lists. The file begins with its row JOINT(...);
+ * what kernels know of it are the names below with the type in front, as universal_pose, NULL where the contract allows
+ * it. table_kernel.h gathers them: one that is left out fails the build. The parent's and the child's joint frame coincide
+ * at the neutral coordinates, with the axis along z. */
+#ifndef LW_JOINTS_JOINT_KERNEL_H
+#define LW_JOINTS_JOINT_KERNEL_H
+#include "math/link_motion_kernel.h"
+#include "math/spatial_kernel.h"
+
+/* The constraint frame of a cut joint (loops/basic_constraints_kernel.h): numbers of constrained directions, and the speeds of
+ * the rows along the free ones, in their order. `mixed`: the last constrained direction is the displacement along the
+ * joint's axis z less the parameter times the angle about it. */
+typedef struct constraint_frame {
+  int32_t angular, linear, speed[6], mixed;
+} constraint_frame;
+
+/* Whether the linear rows are the world axes. */
+INLINE int has_world_axes(const constraint_frame *rows) { return rows->linear == 3 && !rows->mixed; }
+
+/* A basic constraint (loops/basic_constraints_kernel.h), of axis i of the parent's frame and, of d1, axis j of the child's. A
+ * joint has as many as speeds are missing to six; those of s stand first. */
+typedef enum basic_kind { ROW_S, ROW_D1, ROW_D2, ROW_SCREW } basic_kind;
+
+typedef struct basic_constraint {
+  basic_kind kind;
+  int i, j;
+} basic_constraint;
+
+#define ROWS_OF_S {ROW_S, 0, 0}, {ROW_S, 1, 0}, {ROW_S, 2, 0}
+
+typedef struct joint_operations {
+  /* Pose of the child's joint frame in the parent's; sc holds sine and cosine of every coordinate. */
+  void (*pose)(const real *q, const real *sc, const real *parameter, real R[9], real t[3]);
+  /* Column of each speed: twist of the child relative to the parent at the child's origin, in the parent's axes. */
+  void (*columns)(const real R[9], const real *parameter, twist *P);
+  /* Acceleration relative to the parent, as seen from it, with all udot zero; P and m = sum P u in any axes. */
+  void (*bias)(const twist *P, const real *u, const twist *m, twist *out);
+  /* The coordinates, their sines and cosines, that bring the joint nearest to the pose C, t; `near` selects the revolution of
+   * an angle and the sign of a quaternion. */
+  void (*inverse)(const real C[9], const real t[3], const real *near, const real *parameter, real *q, real *sc);
+  /* qdot from u; NULL: qdot = u. */
+  void (*qdot)(const real *q, const real *u, real *qdot);
+  /* Brings coordinates that are not independent, those of a quaternion, back to their unit length; NULL: nothing. */
+  void (*normalize)(real *q);
+  /* Rows of unit vectors of the constraint frame, constrained ones first, from the axes R of the child's joint frame
+   * and the columns, world axes; a set of three constrained ones is not filled. NULL: the axes of R. */
+  void (*axes)(const real R[9], const twist *P, real angular[9], real linear[9]);
+  const constraint_frame *frame;
+  const basic_constraint *constraints;
+} joint_operations;
+
+/* Offset of a link that is rigidly fixed to its parent. */
+INLINE void offset_from_parent(const real p0[3], const link_motion *parent, link_motion *child) {
+  rotate(parent->R, p0, child->r);
+}
+
+/* a_child = a_parent + aw x r + w x (w x r) */
+INLINE void rigid_acceleration(const link_motion *parent, link_motion *child) {
+  real wr[3];
+  cross(parent->w, child->r, wr);
+  copy(3, parent->av, child->av);
+  add_cross(parent->aw, child->r, child->av);
+  add_cross(parent->w, wr, child->av);
+}
+
+static void zero_bias(const twist *P, const real *u, const twist *m, twist *out) {
+  (void)P, (void)u, (void)m;
+  memset(out, 0, sizeof *out);
+}
+
+static void identity_rotation(real R[9]) {
+  memset(R, 0, 9 * sizeof *R);
+  R[0] = R[4] = R[8] = 1.0;
+}
+
+/* A column along axis `c` of the frame R: rotation or translation. */
+static void column_along(const real R[9], int c, int translation, twist *P) {
+  memset(P, 0, sizeof *P);
+  for (int i = 0; i < 3; i++) (translation ? P->l : P->a)[i] = R[3 * i + c];
+}
+
+static void rotation_about_z(const real sc[2], real R[9]) {
+  identity_rotation(R);
+  R[0] = sc[1], R[1] = -sc[0], R[3] = sc[0], R[4] = sc[1];
+}
+
+/* The angle with this sine and cosine, both times some length, in the revolution nearest to `near`; sc: both of length one.
+ * */
+static void nearest_angle(real s, real c, real near, real *q, real sc[2]) {
+  const real size2 = s * s + c * c, scale = 1.0 / root(select_less(size2, 1e-300, 1e-300, size2));
+  sc[0] = s * scale, sc[1] = select_less(size2, 1e-300, 1.0, c * scale);
+  const real angle = arctan2(s, c);
+  *q = angle + 6.283185307179586 * rint((re(near) - re(angle)) / 6.283185307179586);
+}
+
+/* The rotation about z nearest to C: its angle has the tangent (C10 - C01) / (C00 + C11). */
+static void inverse_about_z(const real C[9], real near, real *q, real sc[2]) {
+  nearest_angle(C[3] - C[1], C[0] + C[4], near, q, sc);
+}
+
+#define NO_PITCH 1e-9 /* m/rad: then displacements do not select the revolution of a screw */
+
+/* The angle about z nearest to C, in the revolution given by the displacement along z, or in that of `near`. */
+static void screw_angle(const real C[9], real displacement, real near, real pitch, real *q, real sc[2]) {
+  const int plain = fabs(re(pitch)) < NO_PITCH;
+  inverse_about_z(C, plain ? near : displacement / (plain ? 1.0 : pitch), q, sc);
+}
+
+/* ---- quaternions ---- */
+
+static void nearest_quaternion(const real C[9], const real *near, real Q[4]) {
+  quaternion_of(C, Q);
+  double along = 0.0;
+  for (int i = 0; i < 4; i++) along += re(Q[i]) * re(near[i]);
+  for (int i = 0; i < 4; i++) Q[i] = along < 0.0 ? -Q[i] : Q[i];
+}
+
+#define QUATERNION_GAIN 1.0 /* 1/s, feedback on the length */
+
+/* 1/2 Q [0, w] + gain (1 - |Q|^2) Q, w in child axes */
+static void quaternion_rate(const real Q[4], const real w[3], real out[4]) {
+  const real off = QUATERNION_GAIN * (1.0 - (Q[0] * Q[0] + Q[1] * Q[1] + Q[2] * Q[2] + Q[3] * Q[3]));
+  out[0] = -0.5 * dot(Q + 1, w) + off * Q[0];
+  real v[3];
+  cross(Q + 1, w, v);
+  for (int i = 0; i < 3; i++) out[1 + i] = 0.5 * (Q[0] * w[i] + v[i]) + off * Q[1 + i];
+}
+
+static void normalize_quaternion(real Q[4]) {
+  const real scale = 1.0 / root(Q[0] * Q[0] + Q[1] * Q[1] + Q[2] * Q[2] + Q[3] * Q[3]);
+  for (int i = 0; i < 4; i++) Q[i] *= scale;
+}
+#endif

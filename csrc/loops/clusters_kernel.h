@@ -1,0 +1,71 @@
+/* The loops of each cluster, by the method that the compiler chose for it: recursive coordinate reduction or constraint
+ * embedding, then the constraints among the independent columns. */
+#ifndef LW_LOOPS_CLUSTERS_KERNEL_H
+#define LW_LOOPS_CLUSTERS_KERNEL_H
+#include "loops/actuators_kernel.h"
+#include "loops/constraint_embedding_kernel.h"
+#include "loops/independent_constraints_kernel.h"
+#include "loops/recursive_coordinate_reduction_kernel.h"
+#include "loops/workspace_kernel.h"
+#include "multipliers/workspace_kernel.h"
+#include "state/field_view_kernel.h"
+#include "tree/forces_kernel.h"
+#include "tree/kinematics_kernel.h"
+
+static const lw_fault no_fault = {LW_FAULT_NONE, 0, 0.0};
+
+/* Most clusters have no constraints, and need no workspace here. */
+INLINE void apply_independent_constraints(const view *v, int32_t c) {
+  const lw_cluster *cluster = &v->m->cluster[c];
+  cluster_ranks *ranks = lw_pivots_of(cluster, v->integers).ranks;
+  ranks->rank = 0;
+  if (!ranks->constraints && !cluster->couplings) return;
+  const cluster_work w = work_of(v, c);
+  solve_independent_constraints(v, c, &w);
+}
+
+/* These return 0 where the cluster has more degrees of freedom than its capacity. */
+static int solve_by_ears(const view *v, int32_t c) {
+  if (!eliminate_ears(v, c)) return 0;
+  apply_independent_constraints(v, c);
+  return 1;
+}
+
+static int solve_as_matrix(const view *v, int32_t c) {
+  if (!eliminate_matrix(v, c)) return 0;
+  apply_independent_constraints(v, c);
+  return 1;
+}
+
+static int solve_cluster(const view *v, int32_t c) {
+  return v->m->cluster[c].method == LW_EMBEDDING ? solve_as_matrix(v, c) : solve_by_ears(v, c);
+}
+
+static lw_fault solve_clusters(const view *v) {
+  for (int32_t c = 0; c < v->m->clusters; c++)
+    if (!solve_cluster(v, c)) return (lw_fault){LW_FAULT_DOF_CAPACITY, c, 0.0};
+  return no_fault;
+}
+
+/* In a model with multipliers the clusters are solved for all but the accelerations: feedback, reactions, inverse
+ * dynamics. The multipliers' own conditioning stays. Near singular poses they have been solved for the accelerations. */
+static lw_fault solve_clusters_for_outputs(const view *v) {
+  if (!lw_has_multipliers(v->m)) return no_fault;
+  for (int32_t c = 0; c < v->m->clusters; c++)
+    if (lw_pivots_of(&v->m->cluster[c], v->integers).ranks->singularity) return no_fault;
+  const lw_fault fault = solve_clusters(v);
+  copy(v->m->size.loops, multiplier_work_of(v).conditioning, FIELD(v, loop_conditioning));
+  compute_link_inertias(v);
+  apply_external_forces(v);
+  load_by_actuators(v);
+  return fault;
+}
+
+/* A loop open by more than a part of its length: accelerations there have no meaning. */
+static lw_fault check_closed(const view *v) {
+  for (int32_t l = 0; l < v->m->size.loops; l++)
+    if (v->m->loop[l].cluster >= 0 && !(re(FIELD(v, loop_residual)[l]) <= LW_OPEN_LOOP_LIMIT * re(v->cut[l].length)))
+      return (lw_fault){LW_FAULT_NOT_FINITE, v->m->loop[l].joint, 0.0};
+  return no_fault;
+}
+#endif

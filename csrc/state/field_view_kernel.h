@@ -1,0 +1,59 @@
+/* Typed names for the fields of a block that the mechanics use. */
+#ifndef LW_STATE_FIELD_VIEW_KERNEL_H
+#define LW_STATE_FIELD_VIEW_KERNEL_H
+#include "math/link_motion_kernel.h"
+#include "math/scalar.h"
+#include "model/independent_columns.h"
+#include "state/kernels.h"
+
+LW_DEFINE_RECORDS(real, )
+
+typedef struct view {
+  const lw_model *m;
+  real *x; /* the block */
+  link_constants *constants;
+  cut_constants *cut;
+  link_motion *motion; /* of the links, then the constraint frames of the loops (loops/closure_kernel.h) */
+  link_inertia *inertia;
+  articulated *outboard;
+  column_sweep *sweep;
+  twist *increment, *wrench;
+  twist *column; /* of every speed in joints of several, world axes at the point of the link or constraint frame */
+  real *q, *u, *load, *acceleration, *sincos;
+  const real *rotor; /* reflected inertia of every speed */
+  int32_t *integers;
+  const lw_dca_workspace *dca;
+  const real *reference;     /* of links: from the joint point to where F is taken; NULL: at the joint points */
+  const link_motion *ground; /* at rest, accelerated against gravity */
+} view;
+
+#define FIELD(v, name) ((v)->x + (v)->m->at.name)
+
+/* One expression: it is built in place, not copied. */
+static view open_view(const lw_model *m, lw_block b) {
+  const view at = {.m = m, .x = b.reals};
+  return (view){.m = m,
+                .x = at.x,
+                .integers = b.integers,
+                .dca = b.dca,
+                .constants = (link_constants *)FIELD(&at, link_constants),
+                .cut = (cut_constants *)FIELD(&at, cut_constants),
+                .motion = (link_motion *)FIELD(&at, motion),
+                .inertia = (link_inertia *)FIELD(&at, inertia),
+                .outboard = (articulated *)FIELD(&at, outboard),
+                .sweep = (column_sweep *)FIELD(&at, sweep),
+                .column = (twist *)FIELD(&at, joint_column),
+                .increment = (twist *)FIELD(&at, increment),
+                .wrench = (twist *)FIELD(&at, wrench),
+                .q = FIELD(&at, q),
+                .u = FIELD(&at, u),
+                .load = FIELD(&at, load),
+                .rotor = FIELD(&at, reflected_inertia),
+                .acceleration = FIELD(&at, acceleration),
+                .sincos = FIELD(&at, sincos),
+                .ground = (const link_motion *)FIELD(&at, ground)};
+}
+
+INLINE const real *parameter_of(const view *v, int32_t joint) { return FIELD(v, joint_parameter) + joint; }
+INLINE const link_motion *motion_of(const view *v, int32_t link) { return link < 0 ? v->ground : &v->motion[link]; }
+#endif

@@ -1,0 +1,125 @@
+/* What a user reads: poses and velocities of the bodies, energies, joint reactions, points of interest. */
+#ifndef LW_STATE_OUTPUTS_KERNEL_H
+#define LW_STATE_OUTPUTS_KERNEL_H
+#include "state/field_view_kernel.h"
+#include "math/spatial_kernel.h"
+#include "loops/workspace_kernel.h"
+#include "tree/kinematics_kernel.h"
+#include "tree/forces_kernel.h"
+#include "loops/closure_kernel.h"
+#include "loops/independent_constraints_kernel.h"
+#include "dynamics_kernel.h"
+#include "loops/reactions_kernel.h"
+#include "state/points_kernel.h"
+
+static void report_body(const view *v, int32_t i, real *p, real *vel) {
+  const lw_link *link = &v->m->link[i];
+  const link_constants *k = &v->constants[i];
+  const link_motion *motion = &v->motion[i];
+  const int32_t b = link->body;
+  real arm[3], R[9];
+  rotate(motion->R, k->pb, arm);
+  multiply(motion->R, k->Rb, R);
+  for (int j = 0; j < 3; j++) {
+    FIELD(v, body_position)[3 * b + j] = p[j] + arm[j];
+    FIELD(v, body_velocity)[3 * b + j] = vel[j];
+    FIELD(v, body_angular_velocity)[3 * b + j] = motion->w[j];
+  }
+  add_cross(motion->w, arm, FIELD(v, body_velocity) + 3 * b);
+  quaternion_of(R, FIELD(v, body_orientation) + 4 * b);
+}
+
+/* T = (m v.v + w.J w)/2 + v.(w x h);  U = -g.(m p + h) */
+static void add_energy(const view *v, int32_t i, const real p[3], const real vel[3]) {
+  const link_inertia *own = &v->inertia[i];
+  const real *g = FIELD(v, gravity), *w = v->motion[i].w;
+  real Jw[3], wh[3];
+  symmetric_times(own->J, w, Jw);
+  cross(w, own->h, wh);
+  FIELD(v, energy_kinetic)[0] += 0.5 * (own->m * dot(vel, vel) + dot(w, Jw)) + dot(vel, wh);
+  FIELD(v, energy_potential)[0] -= own->m * dot(g, p) + dot(g, own->h);
+}
+
+static void add_rotor_energy(const view *v, int32_t c, real u) {
+  FIELD(v, energy_kinetic)[0] += 0.5 * v->rotor[c] * u * u;
+}
+
+static void add_spring_energy(const view *v, int32_t c, real q) {
+  const real stretch = q - FIELD(v, free_coordinate)[c];
+  FIELD(v, energy_potential)[0] += 0.5 * FIELD(v, stiffness)[c] * stretch * stretch;
+}
+
+/* Positions and velocities of the links' points go through the wrench records, which the reactions fill later. */
+static void find_poses(const view *v) {
+  for (int32_t i = 0; i < v->m->size.bodies; i++) {
+    const lw_link *link = &v->m->link[i];
+    const link_motion *motion = &v->motion[i], *parent = motion_of(v, link->parent);
+    real *p = v->wrench[i].a, *vel = v->wrench[i].l;
+    for (int j = 0; j < 3; j++) {
+      p[j] = motion->r[j] + (link->parent < 0 ? 0.0 : v->wrench[link->parent].a[j]);
+      vel[j] = link->parent < 0 ? 0.0 : v->wrench[link->parent].l[j];
+    }
+    add_cross(parent->w, motion->r, vel);
+    real own[3];
+    joint_velocity(v, i, own);
+    for (int j = 0; j < 3; j++) vel[j] += own[j];
+    report_body(v, i, p, vel);
+  }
+}
+
+#if LW_ARITHMETIC == LW_DOUBLE
+static void body_motions(const lw_model *m, lw_block b) {
+  const view v = open_view(m, b);
+  compute_kinematics(&v);
+  find_poses(&v);
+}
+
+/* A column of a tree joint at the point p, which moves with all links outboard of it. */
+static void body_column(const lw_model *m, lw_block b, int32_t link, int32_t speed, const void *point, void *twist_at) {
+  const view v = open_view(m, b);
+  const real *p = point;
+  real arm[3];
+  twist *P = twist_at;
+  column_of_link(&v, link, speed, P);
+  for (int j = 0; j < 3; j++) arm[j] = p[j] - v.wrench[link].a[j];
+  add_cross(P->a, arm, P->l);
+}
+#endif
+
+/* Coordinates of the cut joints, with the revolutions that the couplings select. */
+static void locate_cuts(const lw_model *m, lw_block b) {
+  const view v = open_view(m, b);
+  for (int32_t l = 0; l < m->size.loops; l++) {
+    if (m->loop[l].cluster < 0) continue;
+    const cluster_work w = work_of(&v, m->loop[l].cluster);
+    cut_frames at;
+    align_cut_joint(&v, &w, l, NULL, &at);
+  }
+  for (int32_t i = 0; i < m->couplings; i++)
+    if (coupling_is_enforced(&v, i)) choose_revolutions(&v, i);
+}
+
+static lw_fault outputs(const lw_model *m, lw_block b) {
+  const view v = open_view(m, b);
+  const lw_fault fault = solve_clusters_for_outputs(&v);
+  if (fault.kind) return fault;
+  place_stand_ins(&v, 0);
+  FIELD(&v, energy_kinetic)[0] = FIELD(&v, energy_potential)[0] = 0.0;
+  find_poses(&v);
+  for (int32_t i = 0; i < m->size.bodies; i++) add_energy(&v, i, v.wrench[i].a, v.wrench[i].l);
+  locate_cuts(m, b);
+  for (int32_t c = 0; c < m->size.nu; c++) {
+    add_spring_energy(&v, c, v.q[m->coordinate[c]]);
+    add_rotor_energy(&v, c, v.u[c]);
+  }
+  for (int32_t l = 0; l < m->size.loops; l++)
+    for (int32_t c = m->loop[l].u; m->loop[l].cluster >= 0 && c < m->loop[l].u + m->loop[l].columns; c++) {
+      add_spring_energy(&v, c, FIELD(&v, q_cut)[m->coordinate[c] - m->size.nq]);
+      add_rotor_energy(&v, c, FIELD(&v, u_cut)[c - m->size.nu]);
+    }
+  FIELD(&v, energy_potential)[0] += energy_of_springs(&v);
+  compute_reactions(&v);
+  report_points(&v);
+  return no_fault;
+}
+#endif
