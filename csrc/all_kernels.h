@@ -5,7 +5,7 @@
 #include "dae/ggl_kernel.h"
 #include "dynamics_kernel.h"
 #include "loops/reactions_kernel.h"
-#include "state/outputs_kernel.h"
+#include "outputs_kernel.h"
 #include "tree/link_constants_kernel.h"
 #include "tree/kinematics_kernel.h"
 
@@ -17,7 +17,7 @@
 #include "assembly/regular_dof_kernel.h"
 #include "dca/solve_double_kernel.h"
 #include "dca/velocity_jump_kernel.h"
-#include "loops/load_equations_kernel.h"
+#include "load_equations_kernel.h"
 #define IN_DOUBLE(kernel) kernel
 #define IN_COMPLEX(kernel) NULL
 #else

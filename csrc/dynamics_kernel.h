@@ -13,10 +13,10 @@
 #include "multipliers/sweeps_kernel.h"
 #include "singular/bifurcation_kernel.h"
 #include "singular/near_singular_kernel.h"
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "tree/articulated_body_kernel.h"
 #include "tree/forces_kernel.h"
-#include "tree/inertia_check_kernel.h"
+#include "loops/inertia_check_kernel.h"
 #include "tree/kinematics_kernel.h"
 #include "tree/stand_in_inertia_kernel.h"
 

@@ -1,4 +1,4 @@
-#include "state/kernels.h"
+#include "block/kernels.h"
 
 #define LW_ARITHMETIC 1 /* LW_DOUBLE */
 #define KERNELS lw_kernels_double

@@ -1,6 +1,6 @@
 /* The double kernels for x86 processors with AVX2. The instruction set is chosen here and not by a compiler flag, so
  * that any build of these files has it. Without FMA, so that the bits are the same. */
-#include "state/kernels.h"
+#include "block/kernels.h"
 
 #ifdef LW_HAVE_AVX2
 #include <math.h>

@@ -2,7 +2,7 @@
  * cluster: few loops by one dense matrix, many by a sparse one or loop by loop. */
 #ifndef LW_ASSEMBLY_ASSEMBLE_KERNEL_H
 #define LW_ASSEMBLY_ASSEMBLE_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "joints/table_kernel.h"
 #include "loops/workspace_kernel.h"

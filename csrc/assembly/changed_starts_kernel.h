@@ -5,7 +5,7 @@
  * coordinates decides it where it is none of the others outside of the set. Clusters too large for one matrix count. */
 #ifndef LW_ASSEMBLY_CHANGED_STARTS_KERNEL_H
 #define LW_ASSEMBLY_CHANGED_STARTS_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "loops/closure_matrix_kernel.h"
 #include "math/orthonormal_kernel.h"

@@ -6,7 +6,7 @@
  * one. */
 #ifndef LW_ASSEMBLY_CONSISTENCY_KERNEL_H
 #define LW_ASSEMBLY_CONSISTENCY_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "loops/recursive_coordinate_reduction_kernel.h"
 #include "loops/independent_constraints_kernel.h"

@@ -1,6 +1,6 @@
 /* The expected degrees of freedom of the clusters: counted in closed poses around the start; if none is found, at the
  * start values and at the neutral coordinates, of which one is often nearly closed. */
-#include "state/kernels.h"
+#include "block/kernels.h"
 #include "model/independent_columns.h"
 #include "model/reader.h"
 #include <stdlib.h>

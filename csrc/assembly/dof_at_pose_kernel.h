@@ -2,7 +2,7 @@
  * regular poses need. */
 #ifndef LW_ASSEMBLY_DOF_AT_POSE_KERNEL_H
 #define LW_ASSEMBLY_DOF_AT_POSE_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"
 #include "loops/closure_kernel.h"

@@ -2,7 +2,7 @@
 #include "assembly/exact_loops.h"
 #include "linkwork.h"
 #include "model/model.h"
-#include "state/kernels.h"
+#include "block/kernels.h"
 #include <stdlib.h>
 #include <string.h>
 

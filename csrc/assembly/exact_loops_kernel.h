@@ -20,7 +20,7 @@
 #include "dynamics_kernel.h"
 #include "loops/closure_kernel.h"
 #include "math/spatial_kernel.h"
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 
 #define BOTH_ENDS 2
 #define MAJORITY 0.5

@@ -7,7 +7,7 @@
 #include "loops/closure_kernel.h"
 #include "math/orthonormal_kernel.h"
 #include "math/spatial_kernel.h"
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "tree/link_constants_kernel.h"
 
 #define FRAME_FIELDS 14 /* numbers of a joint's two frames */

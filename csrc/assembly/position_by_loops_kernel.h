@@ -4,7 +4,7 @@
  * find the last priority that is kept. Then the speeds. */
 #ifndef LW_ASSEMBLY_POSITION_BY_LOOPS_KERNEL_H
 #define LW_ASSEMBLY_POSITION_BY_LOOPS_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/link_constants_kernel.h"
 #include "tree/kinematics_kernel.h"

@@ -3,7 +3,7 @@
  * the model. */
 #ifndef LW_ASSEMBLY_REGULAR_DOF_KERNEL_H
 #define LW_ASSEMBLY_REGULAR_DOF_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"

@@ -6,7 +6,7 @@
  * last given is freed where the closures cannot follow; and a coordinate that a coupling gives by itself follows this. */
 #ifndef LW_ASSEMBLY_SENSITIVITY_KERNEL_H
 #define LW_ASSEMBLY_SENSITIVITY_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/pivoted_qr_kernel.h"
 #include "math/rank_tolerance.h"
 #include "math/spatial_kernel.h"

@@ -4,7 +4,7 @@
  * with their neighbours. Allocated while a cluster is assembled. */
 #ifndef LW_ASSEMBLY_SPARSE_CLOSURE_KERNEL_H
 #define LW_ASSEMBLY_SPARSE_CLOSURE_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/skyline_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"

@@ -3,7 +3,7 @@
  * speeds the same with the residual Y u. */
 #ifndef LW_ASSEMBLY_STEP_BY_LOOPS_KERNEL_H
 #define LW_ASSEMBLY_STEP_BY_LOOPS_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/ldl_kernel.h"
 #include "math/rank_tolerance.h"
 #include "math/simd_kernel.h"

@@ -1,7 +1,7 @@
 /* All constraints of a mechanism as rows: their workspace, and the lengths in which they count. */
 #ifndef LW_DAE_CONSTRAINTS_H
 #define LW_DAE_CONSTRAINTS_H
-#include "state/state.h"
+#include "block/state.h"
 
 /* Vectors of the constraints and of the equations with multipliers, whose n unknowns are [q; u; Lambda; Mu]. */
 struct lw_constraint_workspace {

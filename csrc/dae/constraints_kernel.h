@@ -4,7 +4,7 @@
  * their order, 6 rows less their speeds each, then a row for each coupling. The rows of open joints are zero. */
 #ifndef LW_DAE_CONSTRAINTS_KERNEL_H
 #define LW_DAE_CONSTRAINTS_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"

@@ -5,7 +5,7 @@
  * signs draw the state back to what the row asks for. */
 #ifndef LW_DAE_GGL_KERNEL_H
 #define LW_DAE_GGL_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "tree/kinematics_kernel.h"
 #include "tree/forces_kernel.h"

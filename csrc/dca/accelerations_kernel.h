@@ -3,7 +3,7 @@
  * but along their columns; loops, couplings and distances ask for one that makes up for their biases. */
 #ifndef LW_DCA_ACCELERATIONS_KERNEL_H
 #define LW_DCA_ACCELERATIONS_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "loops/actuators_kernel.h"

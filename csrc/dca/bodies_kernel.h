@@ -2,7 +2,7 @@
  * and for each a factor L of its compliance, L L' = diag(R I^-1 R', 1/m) (Mukherjee and Anderson 2007, (38)-(43)). */
 #ifndef LW_DCA_BODIES_KERNEL_H
 #define LW_DCA_BODIES_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "loops/speed_metric_kernel.h"
 #include "math/spatial_kernel.h"
 #include "tree/stand_in_inertia_kernel.h"

@@ -8,7 +8,7 @@
 #ifndef LW_DCA_CONSTRAINT_ROWS_KERNEL_H
 #define LW_DCA_CONSTRAINT_ROWS_KERNEL_H
 #include "math/rank_tolerance.h"
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"

@@ -11,7 +11,7 @@
  * Speeds and rows are counted in the length of their cluster, so that independent rows have a size near one. */
 #ifndef LW_DCA_JOINT_SPACE_EQUATIONS_KERNEL_H
 #define LW_DCA_JOINT_SPACE_EQUATIONS_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/ldl_kernel.h"
 #include "math/pivoted_qr_kernel.h"
 #include "math/spatial_kernel.h"
@@ -19,7 +19,7 @@
 #include "loops/speed_metric_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"
-#include "tree/inertia_check_kernel.h"
+#include "loops/inertia_check_kernel.h"
 #include "dca/bodies_kernel.h"
 #include "dca/constraint_rows_kernel.h"
 

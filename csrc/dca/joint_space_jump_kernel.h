@@ -1,7 +1,7 @@
 /* Jumps and the compliance of speeds by the equations of joint_space_equations_kernel.h. */
 #ifndef LW_DCA_JOINT_SPACE_JUMP_KERNEL_H
 #define LW_DCA_JOINT_SPACE_JUMP_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/ldl_kernel.h"
 #include "math/pivoted_qr_kernel.h"
 #include "math/spatial_kernel.h"

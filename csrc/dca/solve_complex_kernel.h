@@ -6,7 +6,7 @@
  * vector also the transpose. */
 #ifndef LW_DCA_SOLVE_COMPLEX_KERNEL_H
 #define LW_DCA_SOLVE_COMPLEX_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "dca/bodies_kernel.h"
 #include "dca/constraint_rows_kernel.h"
 

@@ -1,7 +1,7 @@
 /* All constraints of all bodies at once, by divide and conquer. */
 #ifndef LW_DCA_SOLVE_DOUBLE_KERNEL_H
 #define LW_DCA_SOLVE_DOUBLE_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "dca/bodies_kernel.h"
 #include "dca/solve_kernel.h"
 

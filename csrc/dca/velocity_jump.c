@@ -1,6 +1,6 @@
 /* Jumps of the speeds, and the workspace for divide and conquer that a state needs for them. */
 #include "dca/threads.h"
-#include "state/state.h"
+#include "block/state.h"
 #include <math.h>
 #include <stdlib.h>
 

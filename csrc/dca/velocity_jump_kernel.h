@@ -4,7 +4,7 @@
  * impulses. */
 #ifndef LW_DCA_VELOCITY_JUMP_KERNEL_H
 #define LW_DCA_VELOCITY_JUMP_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"

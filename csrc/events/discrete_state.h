@@ -1,7 +1,7 @@
 /* The discrete state that transitions change: open joints, locked speeds. */
 #ifndef LW_DISCRETE_STATE_H
 #define LW_DISCRETE_STATE_H
-#include "state/state.h"
+#include "block/state.h"
 
 /* Bits of the field `locked`. */
 enum { LW_HELD_BY_LOCK = 1, LW_HELD_BY_STOP = 2 };

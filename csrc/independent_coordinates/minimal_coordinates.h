@@ -2,7 +2,7 @@
 #ifndef LW_INDEPENDENT_COORDINATES_MINIMAL_COORDINATES_H
 #define LW_INDEPENDENT_COORDINATES_MINIMAL_COORDINATES_H
 #include "math/pivoted_qr_kernel.h"
-#include "state/state.h"
+#include "block/state.h"
 
 struct lw_minimal {
   lw_state *state;

@@ -4,7 +4,7 @@
  * are placed. Whatever places cut joints again also starts their loads again, and calls load_by_actuators() after. */
 #ifndef LW_LOOPS_ACTUATORS_KERNEL_H
 #define LW_LOOPS_ACTUATORS_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "loops/basic_constraints_kernel.h"
 #include "loops/closure_kernel.h"

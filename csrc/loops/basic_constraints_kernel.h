@@ -9,7 +9,7 @@
  * wherever the loops are open. */
 #ifndef LW_LOOPS_BASIC_CONSTRAINTS_KERNEL_H
 #define LW_LOOPS_BASIC_CONSTRAINTS_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "math/simd_kernel.h"
 #include "joints/joint_kernel.h"

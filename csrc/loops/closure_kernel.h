@@ -8,7 +8,7 @@
  * displacement is measured in it. */
 #ifndef LW_LOOPS_CLOSURE_KERNEL_H
 #define LW_LOOPS_CLOSURE_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "math/simd_kernel.h"
 #include "joints/fixed_kernel.h"

@@ -3,7 +3,7 @@
  * couplings' rows empty. */
 #ifndef LW_LOOPS_CLOSURE_MATRIX_KERNEL_H
 #define LW_LOOPS_CLOSURE_MATRIX_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"
 #include "loops/closure_kernel.h"

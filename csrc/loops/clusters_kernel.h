@@ -8,7 +8,7 @@
 #include "loops/recursive_coordinate_reduction_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "multipliers/workspace_kernel.h"
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "tree/forces_kernel.h"
 #include "tree/kinematics_kernel.h"
 

@@ -4,7 +4,7 @@
  * recursive_coordinate_reduction_kernel.h. */
 #ifndef LW_LOOPS_CONSTRAINT_EMBEDDING_KERNEL_H
 #define LW_LOOPS_CONSTRAINT_EMBEDDING_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/simd_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "loops/closure_kernel.h"

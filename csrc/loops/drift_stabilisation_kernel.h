@@ -8,7 +8,7 @@
  * one would bound the steps while nothing moves. */
 #ifndef LW_LOOPS_DRIFT_STABILISATION_KERNEL_H
 #define LW_LOOPS_DRIFT_STABILISATION_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "math/simd_kernel.h"
 #include "joints/joint_kernel.h"

@@ -5,7 +5,7 @@
  * identity. */
 #ifndef LW_LOOPS_INDEPENDENT_CONSTRAINTS_KERNEL_H
 #define LW_LOOPS_INDEPENDENT_CONSTRAINTS_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/orthonormal_kernel.h"
 #include "math/spatial_kernel.h"
 #include "math/simd_kernel.h"

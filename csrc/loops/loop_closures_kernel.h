@@ -2,7 +2,7 @@
  * residual and bias. */
 #ifndef LW_LOOPS_LOOP_CLOSURES_KERNEL_H
 #define LW_LOOPS_LOOP_CLOSURES_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "math/simd_kernel.h"
 #include "loops/workspace_kernel.h"

@@ -2,7 +2,7 @@
  * cluster's cut joints take. Uses the motion, inertia and X of the accelerations stage. */
 #ifndef LW_LOOPS_REACTIONS_KERNEL_H
 #define LW_LOOPS_REACTIONS_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"

@@ -12,7 +12,7 @@
  * singular values that vanish on the constraint manifold are of the size of the residual. */
 #ifndef LW_LOOPS_RECURSIVE_COORDINATE_REDUCTION_KERNEL_H
 #define LW_LOOPS_RECURSIVE_COORDINATE_REDUCTION_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/rank_tolerance.h"
 #include "math/spatial_kernel.h"
 #include "math/simd_kernel.h"

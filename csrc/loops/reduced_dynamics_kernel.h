@@ -8,7 +8,7 @@
  * frozen. The order of the links does not matter, as in (62)-(66) summed up. */
 #ifndef LW_LOOPS_REDUCED_DYNAMICS_KERNEL_H
 #define LW_LOOPS_REDUCED_DYNAMICS_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/ldl_kernel.h"
 #include "math/spatial_kernel.h"
 #include "math/simd_kernel.h"

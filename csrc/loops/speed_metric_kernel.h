@@ -5,7 +5,7 @@
 #ifndef LW_LOOPS_SPEED_METRIC_KERNEL_H
 #define LW_LOOPS_SPEED_METRIC_KERNEL_H
 #include "loops/workspace_kernel.h"
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include <math.h>
 
 #define LARGEST_UNIT 200 /* its logarithm: squares of units are numbers */

@@ -4,7 +4,7 @@
  * closes the loops. */
 #ifndef LW_LOOPS_WORKSPACE_KERNEL_H
 #define LW_LOOPS_WORKSPACE_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/simd_kernel.h"
 
 enum { BIAS = 0, RESIDUAL = 1, FIRST_FREE = 2 };

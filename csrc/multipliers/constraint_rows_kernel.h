@@ -2,7 +2,7 @@
  * act; their biases in gamma. */
 #ifndef LW_MULTIPLIERS_CONSTRAINT_ROWS_KERNEL_H
 #define LW_MULTIPLIERS_CONSTRAINT_ROWS_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"

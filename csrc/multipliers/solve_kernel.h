@@ -7,7 +7,7 @@
  * of the constraints. */
 #ifndef LW_MULTIPLIERS_SOLVE_KERNEL_H
 #define LW_MULTIPLIERS_SOLVE_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/rank_tolerance.h"
 #include "math/simd_kernel.h"
 #include "multipliers/workspace_kernel.h"

@@ -12,7 +12,7 @@
  */
 #ifndef LW_MULTIPLIERS_SWEEPS_KERNEL_H
 #define LW_MULTIPLIERS_SWEEPS_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "math/simd_kernel.h"
 #include "loops/workspace_kernel.h"

@@ -8,7 +8,7 @@
  * The arm leads from the joint point to the reference point. */
 #ifndef LW_MULTIPLIERS_WORKSPACE_KERNEL_H
 #define LW_MULTIPLIERS_WORKSPACE_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "math/simd_kernel.h"
 #include "multipliers/workspace.h"

@@ -7,7 +7,7 @@
  * is a fault, unless the loads cause no motion. */
 #ifndef LW_SINGULAR_BIFURCATION_KERNEL_H
 #define LW_SINGULAR_BIFURCATION_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "loops/loop_closures_kernel.h"

@@ -8,7 +8,7 @@
  * function of the state alone; in regular poses the cost is one comparison per loop. */
 #ifndef LW_SINGULAR_NEAR_SINGULAR_KERNEL_H
 #define LW_SINGULAR_NEAR_SINGULAR_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"

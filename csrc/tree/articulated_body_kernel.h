@@ -5,7 +5,7 @@
  * The shift X comes first and hides the division; U' = X'U is stored, so that the outward pass needs no shift. */
 #ifndef LW_TREE_ARTICULATED_BODY_KERNEL_H
 #define LW_TREE_ARTICULATED_BODY_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "joints/table_kernel.h"
 

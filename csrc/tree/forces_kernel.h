@@ -6,7 +6,7 @@
  * Both branches end at the link that their paths have in common, whose own motion would cancel. */
 #ifndef LW_TREE_FORCES_KERNEL_H
 #define LW_TREE_FORCES_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "tree/kinematics_kernel.h"
 

@@ -11,7 +11,7 @@
  * lines through the centre of mass. A body spins idly about the lines that all of these allow. */
 #ifndef LW_TREE_IDLE_SPIN_KERNEL_H
 #define LW_TREE_IDLE_SPIN_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "tree/link_frames_kernel.h"
 #include <math.h>

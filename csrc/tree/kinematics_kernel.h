@@ -2,7 +2,7 @@
  * in world axes about its link's point. */
 #ifndef LW_TREE_KINEMATICS_KERNEL_H
 #define LW_TREE_KINEMATICS_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "math/simd_kernel.h"
 #include "joints/joint_kernel.h"

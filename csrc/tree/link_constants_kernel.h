@@ -4,7 +4,7 @@
  * one axis both frames are turned half about x, which reverses the axis and leaves the coordinate as declared. */
 #ifndef LW_TREE_LINK_CONSTANTS_KERNEL_H
 #define LW_TREE_LINK_CONSTANTS_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "joints/table_kernel.h"
 #include "loops/speed_metric_kernel.h"

@@ -1,7 +1,7 @@
 /* Frames that a description gives in bodies, in the frames of their links. */
 #ifndef LW_TREE_LINK_FRAMES_KERNEL_H
 #define LW_TREE_LINK_FRAMES_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 
 typedef struct pose {

@@ -3,7 +3,7 @@
  * mass matrices and loads for given accelerations do not. */
 #ifndef LW_TREE_STAND_IN_INERTIA_KERNEL_H
 #define LW_TREE_STAND_IN_INERTIA_KERNEL_H
-#include "state/field_view_kernel.h"
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "tree/articulated_body_kernel.h"
 #include "tree/idle_spin_kernel.h"

@@ -18,7 +18,7 @@ ONLY_DOUBLE = {
     *(f"csrc/assembly/{name}_kernel.h" for name in ("position_by_loops", "regular_dof", "step_by_loops")),
     *(f"csrc/dca/{name}_kernel.h" for name in ("solve", "solve_double", "velocity_jump")),
     *(f"csrc/dca/{name}_kernel.h" for name in ("joint_space_equations", "joint_space_jump")),
-    "csrc/loops/load_equations_kernel.h",
+    "csrc/load_equations_kernel.h",
 }
 
 

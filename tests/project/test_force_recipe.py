@@ -33,7 +33,7 @@ def scratch(tmp_path: Path) -> Path:
 
 
 def test_reading_and_layout_follow_from_the_row_of_a_parameter(scratch, needs_program):
-    for name in ("model/reader.c", "model/layout.c", "model/names.c", "state/state.c", "kernels_double.c"):
+    for name in ("model/reader.c", "model/layout.c", "model/names.c", "api/state.c", "kernels_double.c"):
         done = compiled(needs_program("cc"), scratch, CSRC / name)
         assert done.returncode == 0, done.stderr
 

@@ -1,5 +1,5 @@
 /* The life of a state, access to its variables by offset, and the stages of evaluation. */
-#include "state/state.h"
+#include "block/state.h"
 #include "events/discrete_state.h"
 #include <math.h>
 #include <stdarg.h>

@@ -4,14 +4,14 @@
  * f are the loads of springs, dampers, actuators and inputs. Constraints do no work along N, prescribed motions among
  * them, so that their forces do not occur. N has a column for each speed of a joint outside of the clusters, then those
  * of each cluster, and is never formed. */
-#ifndef LW_LOOPS_LOAD_EQUATIONS_KERNEL_H
-#define LW_LOOPS_LOAD_EQUATIONS_KERNEL_H
-#include "state/field_view_kernel.h"
+#ifndef LW_LOAD_EQUATIONS_KERNEL_H
+#define LW_LOAD_EQUATIONS_KERNEL_H
+#include "block/field_view_kernel.h"
 #include "dynamics_kernel.h"
 #include "loops/reactions_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "singular/near_singular_kernel.h"
-#include "state/outputs_kernel.h"
+#include "outputs_kernel.h"
 
 /* A joint's speed u moves by `rate` along direction z. */
 static void add_to_direction(const view *v, lw_load_row *row, int32_t z, int32_t u, real rate, real needed) {

@@ -1,5 +1,5 @@
 /* The largest angular speed of bodies and joints, by which a run knows how fast its poses repeat. */
-#include "state/state.h"
+#include "block/state.h"
 #include <math.h>
 
 /* Sum and largest of the joints' speeds that are angles. Joints turn their links relative to each other: no link turns

@@ -1,6 +1,6 @@
 /* Which kernels this processor runs. The processor is asked by hand: the compilers' own helpers need libraries that
  * not all of them have. */
-#include "state/kernels.h"
+#include "block/kernels.h"
 
 #ifdef LW_HAVE_AVX2
 #include <cpuid.h>

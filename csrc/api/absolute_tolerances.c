@@ -11,7 +11,7 @@
 
 #include "joints/types.h"
 #include "math/counted_size.h"
-#include "state/state.h"
+#include "block/state.h"
 
 typedef struct sizes {
   double length, speed, rate; /* of displacements, of their rates, of angular rates */

@@ -1,5 +1,5 @@
 /* A mechanism whose inputs follow from time and state by a law from without. */
-#include "state/state.h"
+#include "block/state.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Exact derivatives by complex step: f(x + i h s) = f(x) + i h f'(x) s, with h so small that its square vanishes
  * against one, so that no digits cancel. The complex block has the layout of the real one. */
 #include "model/independent_columns.h"
-#include "state/state.h"
+#include "block/state.h"
 #include "events/indicators.h"
 #include <math.h>
 #include <stdbool.h>

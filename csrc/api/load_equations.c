@@ -1,5 +1,5 @@
 /* The equations of the loads of motors, row by row along a motion. */
-#include "state/state.h"
+#include "block/state.h"
 #include <string.h>
 
 /* NULL inputs: those of the state. */

@@ -5,9 +5,9 @@
  * Q = tr(J)/2 are summed up:
  *   P'I_frozen P  <=  2 (Q w.w + m v.v),   P = [w; v]
  * In a cluster a pivot of T'DT is compared with the diagonal before the elimination, and with all of the mass. */
-#ifndef LW_TREE_INERTIA_CHECK_KERNEL_H
-#define LW_TREE_INERTIA_CHECK_KERNEL_H
-#include "state/field_view_kernel.h"
+#ifndef LW_LOOPS_INERTIA_CHECK_KERNEL_H
+#define LW_LOOPS_INERTIA_CHECK_KERNEL_H
+#include "block/field_view_kernel.h"
 #include "loops/reduced_dynamics_kernel.h"
 #include "loops/speed_metric_kernel.h"
 #include "tree/idle_spin_kernel.h"

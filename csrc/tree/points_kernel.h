@@ -5,9 +5,9 @@
  *   distance l = |r_2 - r_1|,  l' = (r_2 - r_1).(v_2 - v_1) / l
  *   angle    tan = |n_1 x n_2| / n_1.n_2,  rate = (n_1 x n_2).(w_2 - w_1) / |n_1 x n_2|
  * Where the points coincide or the directions are parallel there is no rate; it counts as zero. */
-#ifndef LW_STATE_POINTS_KERNEL_H
-#define LW_STATE_POINTS_KERNEL_H
-#include "state/field_view_kernel.h"
+#ifndef LW_TREE_POINTS_KERNEL_H
+#define LW_TREE_POINTS_KERNEL_H
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "tree/forces_kernel.h"
 

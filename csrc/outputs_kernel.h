@@ -1,7 +1,7 @@
 /* What a user reads: poses and velocities of the bodies, energies, joint reactions, points of interest. */
-#ifndef LW_STATE_OUTPUTS_KERNEL_H
-#define LW_STATE_OUTPUTS_KERNEL_H
-#include "state/field_view_kernel.h"
+#ifndef LW_OUTPUTS_KERNEL_H
+#define LW_OUTPUTS_KERNEL_H
+#include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"
@@ -10,7 +10,7 @@
 #include "loops/independent_constraints_kernel.h"
 #include "dynamics_kernel.h"
 #include "loops/reactions_kernel.h"
-#include "state/points_kernel.h"
+#include "tree/points_kernel.h"
 
 static void report_body(const view *v, int32_t i, real *p, real *vel) {
   const lw_link *link = &v->m->link[i];

@@ -6,7 +6,7 @@
  *   a = a_0 + g + a_i + (alpha_0 + alpha) x d + w x (w x d) */
 #include "math/quaternion_kernel.h"
 #include "math/vec3_template.h"
-#include "state/state.h"
+#include "block/state.h"
 
 static const double origin[3] = {0.0, 0.0, 0.0};
 

@@ -1,6 +1,6 @@
 /* What the mechanics chose by themselves, for those who ask. */
 #include "model/independent_columns.h"
-#include "state/state.h"
+#include "block/state.h"
 
 lw_status lw_model_cluster(const lw_model *m, int32_t index, lw_cluster_info *expected) {
   if (!m || index < 0 || index >= m->clusters) return LW_ERROR_USAGE;

@@ -1,10 +1,10 @@
 /* Typed names for the fields of a block that the mechanics use. */
-#ifndef LW_STATE_FIELD_VIEW_KERNEL_H
-#define LW_STATE_FIELD_VIEW_KERNEL_H
+#ifndef LW_BLOCK_FIELD_VIEW_KERNEL_H
+#define LW_BLOCK_FIELD_VIEW_KERNEL_H
 #include "math/link_motion_kernel.h"
 #include "math/scalar.h"
 #include "model/independent_columns.h"
-#include "state/kernels.h"
+#include "block/kernels.h"
 
 LW_DEFINE_RECORDS(real, )
 

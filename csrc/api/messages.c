@@ -1,6 +1,6 @@
 /* What went wrong in the mechanics, in words that name the thing and the remedy. */
 #include "events/constraint_watch.h"
-#include "state/state.h"
+#include "block/state.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* A state: the block in double, a second one in complex for derivatives, and the last message. */
 #ifndef LW_STATE_H
 #define LW_STATE_H
-#include "state/kernels.h"
+#include "block/kernels.h"
 
 typedef struct lw_constraint_workspace lw_constraint_workspace;
 
