@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from linkwork._util.registered import implemented_in
 from linkwork.errors import (
     AssemblyError,
     CosimError,
@@ -264,6 +265,9 @@ _HOMES = {
     "study": "simulation.study",
     "workspace": "analysis.workspace",
 }
+# Folders that implement methods which are declared below them, as those that draw results do.
+implemented_in("linkwork.analysis", "linkwork.draw", "linkwork.view")
+
 _PARTS = ("controllers", "cosim", "errors", "solvers")  # the modules for users, besides the names above
 
 

@@ -28,6 +28,7 @@ from linkwork._util.names import quoted, suggest
 from linkwork._util.one_thread import on_one_thread
 from linkwork._util.optional import optional_import
 from linkwork._util.progress import Progress, ProgressOption
+from linkwork._util.registered import registered
 from linkwork.analysis.parameter_set import Combinations, ParameterSet, computed_variables
 from linkwork.core.native import Block, Minimal, Stage
 from linkwork.errors import (
@@ -168,6 +169,7 @@ class Design(NamedValues[str]):
         """Write the same as a CSV file."""
         self.to_dataframe().to_csv(path, index_label="evaluation")
 
+    @registered
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Plot the cost and the parameters, as parts of their range, over the evaluations; save it if a path is given.
 
@@ -176,9 +178,7 @@ class Design(NamedValues[str]):
         path
             Of the picture; None: none is written.
         """
-        from linkwork.analysis.design_plot import plot_design
-
-        return plot_design(self, path)
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         end = "converged" if self.converged else f"stopped: {self.message}"

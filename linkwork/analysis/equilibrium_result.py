@@ -20,7 +20,7 @@ from linkwork.model.named_variables import NamedVariables
 if TYPE_CHECKING:
     import pandas as pd
 
-    from linkwork.draw.picture import Picture
+    from linkwork._util.picture import Picture
     from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 

@@ -27,6 +27,7 @@ from linkwork._util.named import NamedValues
 from linkwork._util.names import quoted, suggest
 from linkwork._util.one_thread import on_one_thread
 from linkwork._util.optional import optional_import
+from linkwork._util.registered import registered
 from linkwork.analysis.configuration_space import ConfigurationSpace
 from linkwork.analysis.load_regressor import Samples, Unknowns, load_columns
 from linkwork.analysis.measured_motion import Measured, measured
@@ -197,14 +198,10 @@ class Identification(NamedValues[str]):
             "rows": len(self.t),
         }
 
+    @registered
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Plot the residuals of the loads over time; save the picture if a path is given."""
-        from linkwork.draw.plotting import plot_columns
-
-        names = [*self.motors, *(f"{UNACTUATED} {k + 1}" for k in range(self.residuals.shape[1] - len(self.motors)))]
-        columns = {f"residual of {name}": self.residuals[:, k] for k, name in enumerate(names)}
-        units = {f"residual of {name}": self.units.get(name, "1") for name in names}
-        return plot_columns(self.t, columns, units, f"Residuals of {self.name}", path)
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         n, r = len(self.t), len(self.combinations)

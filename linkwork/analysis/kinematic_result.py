@@ -15,8 +15,9 @@ from linkwork._util.checks import FloatArray
 from linkwork._util.files import atomic_path
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.named import NamedColumns, read_only
-from linkwork._util.names import suggest, verbatim
+from linkwork._util.names import suggest
 from linkwork._util.optional import optional_import
+from linkwork._util.registered import registered
 from linkwork.compiler.numbering import suffixes
 from linkwork.errors import MechanismNameError
 from linkwork.results.selection import fitting, is_pattern
@@ -309,6 +310,7 @@ class KinematicResult(NamedColumns):
             writer.writerow(chosen)
             writer.writerows(np.array([self[name] for name in chosen]).T.tolist())
 
+    @registered
     def plot(self, columns: Columns = None, path: str | os.PathLike[str] | None = None) -> Figure:
         """Plot columns over the swept coordinate, a panel for each unit and magnitude; special poses are marked.
 
@@ -324,27 +326,7 @@ class KinematicResult(NamedColumns):
         matplotlib.figure.Figure
             With one axes object for each panel.
         """
-        from linkwork.draw.plotting import DOTS_PER_INCH, GREY, INK, plot_columns
-
-        chosen = self._selected(columns) if columns is not None else self._plotted()
-        special = self.special_poses
-        places = [pose.rows for pose in special]
-        there = dict(zip(self._coordinate_names, self._coordinates(pose.state for pose in special), strict=True))
-        swept = np.insert(self.values, places, [pose.value for pose in special])
-        values = {name: np.insert(self[name], places, there.get(name, np.nan)) for name in chosen}
-        figure = plot_columns(swept, values, self.units, self.name, None, [pose.value for pose in special])
-        figure.axes[-1].set_xlabel(f"{verbatim(self.coordinate)} [{self.units[self.coordinate]}]", color=INK)
-        for pose in self.special_poses:
-            place = (pose.value, 1.0)
-            axes = figure.axes[0]
-            axes.annotate(
-                pose.kind, place, xycoords=("data", "axes fraction"), rotation=90, ha="right", va="top",
-                fontsize="x-small", color=GREY,
-            )  # fmt: skip
-        if path is not None:
-            with atomic_path(path) as part:
-                figure.savefig(part, dpi=DOTS_PER_INCH)
-        return figure
+        raise NotImplementedError
 
     def _plotted(self) -> list[str]:
         kinds = (".q", ".u")

@@ -11,7 +11,8 @@ import numpy as np
 from scipy.integrate import trapezoid
 from scipy.interpolate import make_interp_spline
 
-from linkwork._util.checks import FloatArray, number
+from linkwork._util.checks import FloatArray
+from linkwork._util.registered import registered
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.results.files import Column
 from linkwork.results.stored_columns import StoredColumns
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from linkwork.analysis.motors import Motors
     from linkwork.model.base import ModelBase
     from linkwork.results.time_axis import Places
-    from linkwork.view.part import PagePart, PageRequest
 
 NEARLY_SINGULAR = 1e-3  # conditioning below which `repr` names the time
 
@@ -270,13 +270,14 @@ class MotorLoads(StoredColumns):
         joined = replace(mine, turns=turns, discrete=[*mine.discrete, *more.discrete], **arrays)
         return type(self)(self.model, self._of, joined, self._rows.followed(rest._rows))
 
-    def _page_part(self, request: PageRequest) -> PagePart:
+    def _page_part(self, request: Any) -> Any:
         raise MechanismError(
             "loads have no scene: make a page of a simulation, simulate(..., inputs=loads.inputs()).page()"
         )
 
     # ---- to look at ----
 
+    @registered
     def plot_envelope(
         self, path: str | os.PathLike[str] | None = None, *, limits: Mapping[str, float] | None = None
     ) -> Figure:
@@ -304,18 +305,7 @@ class MotorLoads(StoredColumns):
         ImportError
             If matplotlib is missing.
         """
-        from linkwork.analysis.envelope_plot import plot_envelopes
-
-        if not isinstance(limits, Mapping | None):
-            raise MechanismError(f"limits must be a dictionary by motor such as {{'A': 10.0}}, not {limits!r:.60}")
-        drawn: dict[str, float] = {}
-        for name, limit in (limits or {}).items():
-            if name not in self.motors:
-                raise MechanismNameError(f"limits: {name!r} is no motor here: {', '.join(self.motors)} are")
-            drawn[name] = number(limit, f"limits of {name!r}")
-            if not drawn[name] > 0.0:
-                raise MechanismError(f"limits of {name!r} must be positive, and hold for both signs, not {limit!r}")
-        return plot_envelopes(self, self._of.units, self._of.load_units, path, drawn)
+        raise NotImplementedError
 
     @property
     def _remarks(self) -> str:

@@ -25,6 +25,7 @@ from linkwork._util.named import NamedColumns
 from linkwork._util.names import suggest
 from linkwork._util.one_thread import on_one_thread
 from linkwork._util.progress import Progress, ProgressOption
+from linkwork._util.registered import registered
 from linkwork.analysis.configuration_space import ConfigurationSpace
 from linkwork.analysis.inverse_kinematics import PoseSolver, checked_targets
 from linkwork.analysis.limits import Bounds, Limits
@@ -117,6 +118,7 @@ class Workspace(NamedColumns):
     def _all(self) -> dict[str, NDArray[Any]]:
         return {**self.columns, "reached": self.reached}
 
+    @registered
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Plot the reached poses over one, two or three mapped functions, coloured by conditioning.
 
@@ -130,15 +132,7 @@ class Workspace(NamedColumns):
         MechanismError
             If more than three functions are mapped.
         """
-        from linkwork.draw.maps import plot_map
-
-        if len(self.of) > 3:
-            raise MechanismError(f"a map has up to three axes, and {len(self.of)} functions were mapped: choose in of=")
-        points = {name: self.columns[name][self.reached] for name in self.of}
-        shown = self.columns["conditioning"][self.reached]
-        missed = {name: self.columns[name][~self.reached] for name in self.of if name in self.over}
-        missed = missed if len(missed) == len(self.of) else {}
-        return plot_map(points, shown, "conditioning", self.units, f"workspace of {self.name}", path, missed)
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         grid = " x ".join(map(str, self.shape))

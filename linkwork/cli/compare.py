@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.points < 2:
         raise MechanismError(f"--points must be at least 2, not {arguments.points}")
     if any(map(is_picture, arguments.output)):
-        import_module("linkwork.comparison.plot")  # a missing package is reported before the runs
+        import_module("linkwork.draw.work_precision")  # a missing package is reported before the runs
     mech = mechanism_of(arguments)
     try:
         comparison = compare(

@@ -112,7 +112,9 @@ class _Simulator:
         self.model, self.t_end = model, t_end
 
     def _page_part(self, request: PageRequest) -> PagePart:
-        return self.model._page_part(replace(request, t_end=self.t_end if request.t_end is None else request.t_end))
+        from linkwork.view.live import live_part
+
+        return live_part(self.model, replace(request, t_end=self.t_end if request.t_end is None else request.t_end))
 
 
 class _Saved:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from linkwork._util.registered import registered
 from linkwork.comparison.table import ComparisonTable
 from linkwork.comparison.text import as_text
-from linkwork.errors import LinkworkError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 class Comparison(ComparisonTable):
     """Formulations and solvers compared with each other; attributes as of `ComparisonTable`."""
 
+    @registered
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Plot error over CPU time, a line for each run; needs matplotlib (extra `viz`).
 
@@ -24,11 +25,7 @@ class Comparison(ComparisonTable):
         LinkworkError
             If no run came to its end.
         """
-        from linkwork.comparison.plot import plot_work_precision
-
-        if all(row.failed for row in self.rows):
-            raise LinkworkError("no run came to its end, so there is nothing to plot: the rows state why")
-        return plot_work_precision(self, path)
+        raise NotImplementedError
 
     def __str__(self) -> str:
         return as_text(self)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from linkwork.core._core import ffi, lib
 from linkwork.errors import MechanismError
-from linkwork.solvers import CompiledImplicit
 
 FloatArray = NDArray[np.float64]
 
@@ -86,12 +85,12 @@ class ChainKernels:
         self._vector = ffi.typeof(f"double[{self.size}]")  # refuses shorter arrays
         self._matrix = ffi.typeof(f"double[{self.size**2}]")
 
-    def compiled(self, reduced: bool = False) -> CompiledImplicit:
-        """Return the addresses of residual and operator (of `reduce` or `factor`); these kernels must live on."""
+    def addresses(self, reduced: bool = False) -> tuple[int, ...]:
+        """Return those of residual, factor (`reduce` or `factor`), solve, rate times and context; keep the kernels."""
         e = ffi.new("lw_implicit *")
         lib.lw_chain_implicit(self._chain, int(reduced), e)
         functions = (e.residual, e.factor, e.solve, e.rate_times, e.context)
-        return CompiledImplicit(*(int(ffi.cast("uintptr_t", function)) for function in functions))
+        return tuple(int(ffi.cast("uintptr_t", function)) for function in functions)
 
     def residual(self, x: FloatArray, xdot: FloatArray) -> FloatArray:
         """Return F(X, X')."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,9 +13,24 @@ from linkwork._util.files import atomic_path
 from linkwork._util.names import verbatim
 from linkwork._util.optional import optional_import
 from linkwork.draw.plotting import DOTS_PER_INCH, GREY, INK, PALE
+from linkwork.errors import MechanismError
 
 with optional_import("plots", "matplotlib", "viz"):
     from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from linkwork.analysis.workspace import Workspace
+
+
+def plot_workspace(found: Workspace, path: str | os.PathLike[str] | None = None) -> Figure:
+    """Plot the reached poses over the mapped functions; see `Workspace.plot`."""
+    if len(found.of) > 3:
+        raise MechanismError(f"a map has up to three axes, and {len(found.of)} functions were mapped: choose in of=")
+    points = {name: found.columns[name][found.reached] for name in found.of}
+    shown = found.columns["conditioning"][found.reached]
+    missed = {name: found.columns[name][~found.reached] for name in found.of if name in found.over}
+    missed = missed if len(missed) == len(found.of) else {}
+    return plot_map(points, shown, "conditioning", found.units, f"workspace of {found.name}", path, missed)
 
 
 def plot_map(

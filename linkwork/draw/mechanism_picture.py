@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.picture import Picture
 from linkwork.draw.joint_symbols import INK, joint_mark, support
 from linkwork.draw.labels import Labels
-from linkwork.draw.picture import Picture
 from linkwork.draw.projection import View, view_of
 from linkwork.draw.scene import Drawn, DrawnBody, DrawnJoint, drawn, drawn_open
-from linkwork.mechanism import GROUND
+from linkwork.errors import MechanismError
+from linkwork.mechanism import GROUND, Mechanism
 from linkwork.mechanism.frames import unit
+from linkwork.model.compile import compile
 
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
@@ -27,7 +30,24 @@ SMALLEST = 1.0  # radius of a hinge that is worth drawing
 COLOURS = ("#2f6da8", "#c8553d", "#3f8f5b", "#8a5aa8", "#b98a1d", "#2b8f96", "#a84a78", "#6b7280")
 
 
-def draw(system: ModelBase, state: State | None = None) -> Picture:
+def draw_mechanism(mech: Mechanism, path: str | os.PathLike[str] | None = None, state: State | None = None) -> Picture:
+    """Draw a mechanism at a state of its model; see `Mechanism.draw`."""
+    if state is None:
+        return draw(compile(mech), path)
+    if state.model.mechanism != mech:
+        raise MechanismError(f"this state is of another mechanism than {mech.name!r}: draw it by its own model")
+    return draw(state.model, path, state)
+
+
+def draw(system: ModelBase, path: str | os.PathLike[str] | None = None, state: State | None = None) -> Picture:
+    """Draw a model at a state, and save the picture if a path is given; see `Model.draw`."""
+    picture = _picture_of(system, state)
+    if path is not None:
+        picture.save(path)
+    return picture
+
+
+def _picture_of(system: ModelBase, state: State | None) -> Picture:
     """Return the picture at a state.
 
     By default at the assembled start; where this cannot be assembled, at the start values as they are.
@@ -44,9 +64,9 @@ def draw(system: ModelBase, state: State | None = None) -> Picture:
     return Picture(_drawing(scene, title))
 
 
-def picture(system: ModelBase) -> str | None:
+def picture(system: ModelBase, most: int = MOST_BODIES) -> str | None:
     """Return an `svg` element with names, axes and a scale; None where the start cannot be assembled."""
-    scene = drawn(system, MOST_BODIES)
+    scene = drawn(system, most)
     return None if scene is None else _drawing(scene, f"{system.mechanism.name} at its start")
 
 

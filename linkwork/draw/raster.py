@@ -69,6 +69,11 @@ def rendered(svg: str, form: str, scale: float, background: str = "none") -> byt
     return file.getvalue()
 
 
+def squared(svg: str, side: int) -> bytes:
+    """Return a square picture as PNG with so many pixels along its side."""
+    return rendered(svg, "png", side / float(fromstring(svg).attrib["viewBox"].split()[2]))
+
+
 class Pixels:
     """Draws many pictures of one size, as films need them, in a tenth of the time of `rendered`.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,8 @@ from numpy.typing import ArrayLike
 from linkwork._util.attributes import KnownAttributes
 from linkwork._util.checks import FloatArray, check_name, finite
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.picture import Picture
+from linkwork._util.registered import registered
 from linkwork.errors import LinkworkError, MechanismError
 from linkwork.mechanism import json_io, reading
 from linkwork.mechanism.actions import Action
@@ -648,7 +649,8 @@ class Mechanism(KnownAttributes):
         """
         return json_io.load(cls, path)
 
-    def draw(self, path: str | PathLike[str] | None = None, state: Any = None) -> Any:
+    @registered
+    def draw(self, path: str | PathLike[str] | None = None, state: Any = None) -> Picture:
         """Draw the mechanism at a state of its model, and save the picture if a path is given.
 
         Parameters
@@ -682,14 +684,10 @@ class Mechanism(KnownAttributes):
         >>> mech.draw().svg[:4]
         '<svg'
         """
-        # By name: the compiler and the pictures know the description, and not the other way round.
-        if state is None:
-            return import_module("linkwork.model.compile").compile(self).draw(path)
-        if state.model.mechanism != self:
-            raise MechanismError(f"this state is of another mechanism than {self.name!r}: draw it by its own model")
-        return state.model.draw(path, state)
+        raise NotImplementedError
 
-    def page(self, path: str | PathLike[str], **options: Any) -> Any:
+    @registered
+    def page(self, path: str | PathLike[str], **options: Any) -> Path:
         """Write an HTML page that shows and simulates the mechanism; it opens in any browser, without a network.
 
         Its parameters and inputs can be changed in the page, and its bodies pulled.
@@ -723,22 +721,23 @@ class Mechanism(KnownAttributes):
         >>> mech.add_joint("hinge", Revolute(axis=(0, 1, 0)), "ground", "arm", at=(0, 0, 0))
         >>> path = mech.page("pendulum.html", t_end=5.0)  # doctest: +SKIP
         """
-        return import_module("linkwork.model.compile").compile(self).page(path, **options)
+        raise NotImplementedError
 
+    @registered
     def _page_part(self, request: Any) -> Any:
-        return import_module("linkwork.model.compile").compile(self)._page_part(request)
+        raise NotImplementedError
 
+    @registered
     def _repr_html_(self) -> str | None:
         """Return the page for notebooks; None where there is none."""
-        return import_module("linkwork.view.notebook").embedded(self) or None
+        raise NotImplementedError
 
     def _repr_svg_(self) -> str | None:
         """Return the picture for notebooks; None where there is none."""
         try:
-            text: str = self.draw().svg
+            return self.draw().svg
         except LinkworkError:
             return None
-        return text
 
     def __repr__(self) -> str:
         counts = [

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from linkwork._util.registered import registered
 from linkwork.errors import LinkworkError
 from linkwork.model.adoption import adopt
 from linkwork.model.geometry import ModelGeometry
@@ -14,10 +15,9 @@ from linkwork.model.impacts import VelocityJump, jump
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from linkwork.draw.picture import Picture
+    from linkwork._util.picture import Picture
     from linkwork.model.linear_model import LinearModel
     from linkwork.model.state import State
-    from linkwork.view.part import PagePart, PageRequest
 
 
 class Model(ModelGeometry):
@@ -45,6 +45,7 @@ class Model(ModelGeometry):
         Values by name that differ from those of the description; see `with_parameters`.
     """
 
+    @registered
     def explain(self, state: State | None = None) -> str:
         """Return a report on the compiled mechanism and on its mobility at a state.
 
@@ -78,9 +79,7 @@ class Model(ModelGeometry):
         >>> model.explain().splitlines()[0]
         'pendulum: 1 body, 1 joint, 1 degree of freedom in its assembled start'
         """
-        from linkwork.model.explain import explain
-
-        return explain(self, state)
+        raise NotImplementedError
 
     def adopt(self, state: State) -> State:
         """Return a state of a model with other values of parameters as a state of this one.
@@ -155,6 +154,7 @@ class Model(ModelGeometry):
         """
         return jump(self, state, transitions)
 
+    @registered
     def draw(self, path: str | os.PathLike[str] | None = None, state: State | None = None) -> Picture:
         """Draw the mechanism at a state, and save the picture if a path is given.
 
@@ -193,13 +193,9 @@ class Model(ModelGeometry):
         >>> model.draw(state=model.assemble(q={"A": 0.5})).svg[:4]
         '<svg'
         """
-        from linkwork.draw.mechanism_picture import draw
+        raise NotImplementedError
 
-        picture = draw(self, state)
-        if path is not None:
-            picture.save(path)
-        return picture
-
+    @registered
     def page(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write an HTML page that shows and simulates the mechanism; it opens in any browser, without a network.
 
@@ -232,20 +228,16 @@ class Model(ModelGeometry):
         >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
         >>> path = lw.compile(mech).page("pendulum.html", t_end=5.0)  # doctest: +SKIP
         """
-        from linkwork.view.page import page
+        raise NotImplementedError
 
-        return page(self, path, **options)
+    @registered
+    def _page_part(self, request: Any) -> Any:
+        raise NotImplementedError
 
-    def _page_part(self, request: PageRequest) -> PagePart:
-        from linkwork.view.live import live_part
-
-        return live_part(self, request)
-
+    @registered
     def _repr_html_(self) -> str | None:
         """Return the page for notebooks; None where there is none."""
-        from linkwork.view.notebook import embedded
-
-        return embedded(self) or None
+        raise NotImplementedError
 
     def _repr_svg_(self) -> str | None:
         """Return the picture for notebooks; None where there is none."""

@@ -18,6 +18,7 @@ from linkwork._util.html import html_table
 from linkwork._util.named import NamedColumns, read_only
 from linkwork._util.names import suggest
 from linkwork._util.optional import optional_import
+from linkwork._util.registered import registered
 from linkwork.errors import LinkworkError
 from linkwork.results.files import WRITERS, Column, FileContent
 from linkwork.results.selection import fitting, is_pattern
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from linkwork.view.part import PagePart, PageRequest
 
 Columns = str | Iterable[str] | None
 """Columns of a result: a name, a pattern such as ``*.q``, several of them, or None for all."""
@@ -101,7 +101,7 @@ class ResultBase(NamedColumns):
         """Return the rows of both, those of another result of the same run last."""
 
     @abstractmethod
-    def _page_part(self, request: PageRequest) -> PagePart:
+    def _page_part(self, request: Any) -> Any:
         """Return the scene and the run for a page."""
 
     @abstractmethod
@@ -410,6 +410,7 @@ class ResultBase(NamedColumns):
         with atomic_path(path, self._write_error) as part:
             WRITERS[suffix](part, content)
 
+    @registered
     def plot(self, columns: Columns = None, path: str | os.PathLike[str] | None = None) -> Figure:
         """Plot columns over time, a panel for each unit and magnitude; events are thin lines.
 
@@ -435,14 +436,9 @@ class ResultBase(NamedColumns):
         ImportError
             If matplotlib is missing.
         """
-        from linkwork.draw.plotting import plot_columns
+        raise NotImplementedError
 
-        chosen = self._selected(self._plotted if columns is None else columns)
-        drawn = self._drawn()
-        found = {name: values for name, values in drawn._scalars(chosen).items() if values.dtype.kind != "U"}
-        units = {name: self._unit(name) for name in found}
-        return plot_columns(drawn.t, found, units, self.name, path, self._event_times, self._positions)
-
+    @registered
     def page(self, path: str | os.PathLike[str], columns: Columns = None, **options: Any) -> Path:
         """Write an HTML page with the motion in 3-D and plots; it opens in any browser, without a network.
 
@@ -467,9 +463,7 @@ class ResultBase(NamedColumns):
         OSError
             If the file cannot be written.
         """
-        from linkwork.view.page import page
-
-        return page(self, path, columns=columns, **options)
+        raise NotImplementedError
 
     @cached_property
     def _positions(self) -> dict[str, int]:
@@ -492,10 +486,9 @@ class ResultBase(NamedColumns):
         counts = f"{rows} row{'s' * (rows != 1)}, {columns} column{'s' * (columns != 1)}, {span(self.t)}"
         return f"{type(self).__name__}({self.name!r}: {counts}{self._remarks})"
 
+    @registered
     def _repr_html_(self) -> str:
-        from linkwork.view.notebook import embedded
-
-        return embedded(self) + self._table()
+        raise NotImplementedError
 
     def _table(self) -> str:
         shown = self._scalars(self._plotted)

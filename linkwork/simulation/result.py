@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import ProgressOption
+from linkwork._util.registered import registered
 from linkwork.errors import LinkworkError, MechanismError, MechanismNameError
 from linkwork.model.impacts import Event
 from linkwork.model.model import Model
@@ -26,9 +27,6 @@ from linkwork.simulation.discrete_state import DiscreteState
 from linkwork.simulation.trajectory import Node, Trajectory, between, merged, span_of, values_of
 from linkwork.solvers import Statistics
 from linkwork.solvers.problem import StepControl
-
-if TYPE_CHECKING:
-    from linkwork.view.part import PagePart, PageRequest
 
 CURVE_STEPS = 300  # steps along a plotted curve, at least
 
@@ -180,6 +178,7 @@ class Result(NamedVariables, ResultBase):
     # ---- to look at ----
 
     @checks_keywords
+    @registered
     def glb(self, path: str | os.PathLike[str], *, fps: float | None = 60.0, skinned: bool = False) -> Path:
         """Write the motion as an animated model in binary glTF 2.0, for Blender, slides and viewers of models.
 
@@ -221,11 +220,10 @@ class Result(NamedVariables, ResultBase):
         ...     path.read_bytes()[:4]
         b'glTF'
         """
-        from linkwork.view.gltf import write_glb
-
-        return write_glb(self, path, fps=fps, skinned=skinned)
+        raise NotImplementedError
 
     @checks_keywords
+    @registered
     def film(
         self,
         path: str | os.PathLike[str],
@@ -287,20 +285,7 @@ class Result(NamedVariables, ResultBase):
         ...     path.read_bytes()[:6]
         b'GIF89a'
         """
-        from linkwork.view.film import write_film
-
-        return write_film(
-            self,
-            path,
-            fps=fps,
-            speed=speed,
-            size=size,
-            t_start=t_start,
-            t_end=t_end,
-            columns=columns,
-            traces=traces,
-            progress=progress,
-        )
+        raise NotImplementedError
 
     # ---- states ----
 
@@ -408,13 +393,9 @@ class Result(NamedVariables, ResultBase):
         except LinkworkError:  # rows are too far from each other to close the loops in between
             return self
 
-    def _page_part(self, request: PageRequest) -> PagePart:
-        from linkwork.view.simulated_run import part_of_result
-
-        if not len(self):
-            raise MechanismError(f"the result of {self.name!r} has no rows to show")
-        drawn = self._drawn()
-        return part_of_result(self, drawn, drawn._trajectory.discrete, request)
+    @registered
+    def _page_part(self, request: Any) -> Any:
+        raise NotImplementedError
 
     def _of(self, trajectory: Trajectory, events: Sequence[Event], nodes: Sequence[Node]) -> Self:
         """Return a result with other rows."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,21 +16,21 @@ if TYPE_CHECKING:
     from linkwork.cosim.recording.result import Result
 
 
-def part_of_cosim(result: Result, scenes: Mapping[str, bytes], request: PageRequest) -> PagePart:
-    """Return scene and run of a result; `scenes` are the scene files of its components.
+def part_of_cosim(result: Result, request: PageRequest) -> PagePart:
+    """Return scene and run of a result, from the scene files of its components.
 
     Raises
     ------
     CosimError
         If no FMU has a scene, or poses were not recorded; the text names the columns to record.
     """
-    if not scenes:
+    if not result.scenes:
         raise CosimError(
             f"no FMU of {result.name!r} carries a scene: a page shows FMUs that Linkwork has written; export them again"
         )
     if request.live:
         raise CosimError("a page simulates mechanisms, not systems of FMUs: leave live=True out")
-    found = {name: content_of(text, f"component {name!r}")["scene"] for name, text in scenes.items()}
+    found = {name: content_of(text, f"component {name!r}")["scene"] for name, text in result.scenes.items()}
     patterns = [f"'{component}.*.{what}[?]'" for component in found for what in "rQ"]
     remedy = (
         f"record poses, run(..., columns=[{', '.join(patterns)}, ...]); an FMU that was exported with chosen outputs "

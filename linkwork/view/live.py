@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,9 +13,11 @@ from linkwork.compiler.compile import compile_mechanism
 from linkwork.compiler.numbering import suffixes
 from linkwork.mechanism import Mechanism, Wrench
 from linkwork.mechanism.forces import names_in_use
+from linkwork.model.compile import compile
 from linkwork.view import payload
 from linkwork.view.meshes import ShapeTable
 from linkwork.view.packing import pack
+from linkwork.view.page import page
 from linkwork.view.part import PagePart, PageRequest
 from linkwork.view.scene import closed_offsets, scene_of
 
@@ -26,6 +30,21 @@ ROWS_PER_SECOND = 100.0
 SHOWN = ("input", "state", "derivative", "output", "time")
 # Quaternions are no numbers to change one by one; each run sets the feedback on loops itself.
 FIXED = ("parent_orientation", "child_orientation", "correction_gain")
+
+
+def part_of_mechanism(mech: Mechanism, request: PageRequest) -> PagePart:
+    """Return the scene and the simulator of a mechanism."""
+    return live_part(compile(mech), request)
+
+
+def page_of_mechanism(mech: Mechanism, path: str | os.PathLike[str], **options: Any) -> Path:
+    """Write the page of a mechanism; see `Mechanism.page`."""
+    return page(compile(mech), path, **options)
+
+
+def live_page(model: Model, t_end: float, rtol: float) -> str:
+    """Return the page that simulates a model."""
+    return page(model, t_end=t_end, rtol=rtol)
 
 
 def live_part(model: Model, request: PageRequest) -> PagePart:

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
 from linkwork.errors import LinkworkError
 from linkwork.view.page import page
 from linkwork.view.part import Pageable
 
+if TYPE_CHECKING:
+    from linkwork.results.base import ResultBase
+
 HEIGHT = 520  # pixels
 LARGEST = 4_000_000  # characters of a page
 MAX_ROWS = 1000
+
+
+def frame(shown: Pageable) -> str | None:
+    """Return the page of a mechanism or model; None where there is none."""
+    return embedded(shown) or None
+
+
+def frame_and_table(result: ResultBase) -> str:
+    """Return the page of a result, and its table."""
+    return embedded(result) + result._table()
 
 
 def embedded(shown: Pageable) -> str:

@@ -117,6 +117,18 @@ def page(
     return Path(path)
 
 
+def page_of(shown: Pageable, path: str | os.PathLike[str], **options: Any) -> Path:
+    """Write the page of a model; see `Model.page`."""
+    return page(shown, path, **options)
+
+
+def page_of_result(
+    result: Pageable, path: str | os.PathLike[str], columns: str | Iterable[str] | None = None, **options: Any
+) -> Path:
+    """Write the page of a result; see `ResultBase.page`."""
+    return page(result, path, columns=columns, **options)
+
+
 def _check_path(path: Path) -> None:
     if path.suffix.lower() != ".html" and not path.is_dir():
         raise LinkworkError(f"{path}: a page is an .html file")

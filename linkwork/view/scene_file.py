@@ -14,8 +14,9 @@ import numpy as np
 
 from linkwork._util.part_names import structured_name
 from linkwork.errors import LinkworkError
+from linkwork.fmu.scene_place import scene_bytes
 from linkwork.mechanism import Mechanism, Pin
-from linkwork.view.fmu_scene import FORMAT, content_of, renamed, scene_bytes
+from linkwork.view.fmu_scene import FORMAT, content_of, renamed
 from linkwork.view.scene import scene_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork.compiler.numbering import suffixes
-from linkwork.errors import LinkworkError
+from linkwork.errors import LinkworkError, MechanismError
 from linkwork.mechanism import Impulse, Lock, Pin, Release, Stop, Unlock
 from linkwork.view import payload
 from linkwork.view.live import live_model
@@ -37,12 +37,12 @@ _VERBS = {Lock: "locks", Unlock: "unlocks", Pin: "joins", Release: "opens", Impu
 _UNDONE = {Lock: "unlocks", Pin: "parts"}
 
 
-def part_of_result(result: Result, drawn: Result, discrete: Sequence[DiscreteState], request: PageRequest) -> PagePart:
-    """Return the scene and the run of a result, and its simulator if that is asked for.
-
-    `drawn` is the result with as many rows as smooth curves need; `discrete` has its discrete states, by row.
-    """
-    model = result.model
+def part_of_result(result: Result, request: PageRequest) -> PagePart:
+    """Return the scene and the run of a result, and its simulator if that is asked for."""
+    if not len(result):
+        raise MechanismError(f"the result of {result.name!r} has no rows to show")
+    model, drawn = result.model, result._drawn()
+    discrete = drawn._trajectory.discrete
     columns = _columns(drawn, discrete, request)
     shapes = ShapeTable(model.mechanism)
     scene = scene_of(model, captured_frames(model, discrete), shapes)

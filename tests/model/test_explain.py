@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.model.explain import groups
+from linkwork.analysis.explain import groups
 from linkwork.model.mobility import degrees_of_freedom, look
 from support.cases import four_bar
 from support.driving import reached

@@ -26,7 +26,7 @@ def chain_problem(n: int, seed: int = 0, **options: Any) -> Problem:
     implicit = Implicit(
         lambda t, x, xdot: kernels.residual(x, xdot),
         operator=ChainNewton(kernels),
-        compiled=kernels.compiled(reduced=False),
+        compiled=CompiledImplicit(*kernels.addresses()),
     )
     return Problem(lambda t, x: kernels.derivative(x), 0.0, closed_point(rng, data), implicit=implicit, **options)
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.view.fmu_scene import PLACES, joined
+from linkwork.fmu.scene_place import PLACES
+from linkwork.view.fmu_scene import joined
 from linkwork.view.scene import scene_of
 from linkwork.view.scene_file import mechanism_in, scene_file
 from support.random_mechanisms import FAMILIES, well_posed

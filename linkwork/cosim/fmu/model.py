@@ -22,7 +22,7 @@ from linkwork.cosim.system.units import UNKNOWN, Unit
 from linkwork.errors import CosimError, LinkworkError
 from linkwork.fmu.description import Description, read_description
 from linkwork.fmu.description import Variable as DescribedVariable
-from linkwork.view.fmu_scene import scene_bytes
+from linkwork.fmu.scene_place import scene_bytes
 
 REAL, WHOLE, TEXT = "real", "whole", "text"
 STEPS = 1000  # of a run whose step is not given

@@ -6,18 +6,16 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkwork._util.registered import registered
 from linkwork.errors import CosimError, CosimNameError
 from linkwork.results.files import Column, value_type
 from linkwork.results.stored_columns import StoredColumns
 from linkwork.results.time_axis import Places
-
-if TYPE_CHECKING:
-    from linkwork.view.part import PagePart, PageRequest
 
 
 @dataclass
@@ -116,10 +114,9 @@ class Result(StoredColumns):
             raise CosimError(f"state takes one time, s, not {t!r}; at(t) and resample(t) take several")
         return self.at(t)
 
-    def _page_part(self, request: PageRequest) -> PagePart:
-        from linkwork.view.cosim_run import part_of_cosim
-
-        return part_of_cosim(self, self.scenes, request)
+    @registered
+    def _page_part(self, request: Any) -> Any:
+        raise NotImplementedError
 
     def _take(self, places: Places) -> Self:
         columns = {name: _between(values, places) for name, values in self._columns.items()}

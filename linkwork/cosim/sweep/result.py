@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwork._util.optional import optional_import
+from linkwork._util.registered import registered
 from linkwork.cosim.sweep import result_parts
 from linkwork.cosim.sweep.result_parts import POINT, TIME
 from linkwork.cosim.sweep.store import POINTS, RESULTS, read_failures, read_header
@@ -114,6 +115,7 @@ class SweepResult:
         both = {name: f"{name} (final)" for name in last.columns if name in self.points.columns}
         return self.points.join(last.rename(columns=both), how="inner")
 
+    @registered
     def plot(self, x: str, y: str, path: str | os.PathLike[str] | None = None) -> Figure:
         """Plot a final value or parameter over another, and save the picture if a path is given.
 
@@ -122,9 +124,7 @@ class SweepResult:
         CosimError
             If there is no such parameter or variable.
         """
-        from linkwork.cosim.sweep.plot import plot_points
-
-        return plot_points(self.final(), x, y, str(self.header["system"]["name"]), path)
+        raise NotImplementedError
 
     def _gathered(self, last: bool) -> DataFrame:
         with optional_import("tables", "pandas", "sweep"):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.registered import registered
 from linkwork.cosim.system.definition import SystemDefinition
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ class System(SystemDefinition):
 
         return write_ssp(self, Path(path), version, step)
 
+    @registered
     def draw(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw boxes for the components and arrows for the connections, and save the picture if a path is given.
 
@@ -111,9 +113,7 @@ class System(SystemDefinition):
         >>> len(figure.axes)
         1
         """
-        from linkwork.draw.block_diagram import draw_system
-
-        return draw_system(self, path)
+        raise NotImplementedError
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> System:

@@ -9,9 +9,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from linkwork._util.names import number_of
-from linkwork.draw.mechanism_picture import MOST_BODIES, picture
 from linkwork.fmu.export.content import Causality, Content, Entry
 from linkwork.fmu.export.documentation_text import CONVENTIONS, EQUATIONS, USE
+from linkwork.fmu.export.pictures import MOST_BODIES, live_page, picture
 from linkwork.fmu.export.reference_files import NOTE
 from linkwork.fmu.export.reference_run import NoReference, Reference
 from linkwork.mechanism import Mechanism
@@ -41,10 +41,8 @@ def documentation_files(
     """Return the page by its path in the archive, and on request the one that simulates the mechanism."""
     found = {"documentation/index.html": index_page(content, system, live, reference).encode()}
     if live:
-        from linkwork.view.page import page
-
         end, tolerance = content.experiment.stop, content.experiment.tolerance
-        found[f"documentation/{LIVE}"] = page(system, t_end=end, rtol=tolerance).encode()
+        found[f"documentation/{LIVE}"] = live_page(system, end, tolerance).encode()
     return found
 
 

@@ -25,6 +25,7 @@ from linkwork.fmu.export.instantiation_token import instantiation_token
 from linkwork.fmu.export.interface_file import interface_bytes
 from linkwork.fmu.export.libraries import library_files
 from linkwork.fmu.export.nominal_values import NominalSizes, rounded
+from linkwork.fmu.export.pictures import scene
 from linkwork.fmu.export.profiles import Profile, find_profile
 from linkwork.fmu.export.reference_files import reference_files
 from linkwork.fmu.export.reference_run import NoReference, Reference, reference_run
@@ -41,6 +42,7 @@ from linkwork.fmu.export.settings import SETTING_STARTS, setting_entities
 from linkwork.fmu.export.sources import c_files, source_files
 from linkwork.fmu.export.terminals import terminal_files
 from linkwork.fmu.export.xml_parts import in_chunks
+from linkwork.fmu.scene_place import PLACES
 
 if TYPE_CHECKING:
     from linkwork._util.checks import FloatArray
@@ -334,8 +336,5 @@ def _files(
 
 def _scene_files(system: "Model", fmi: str) -> dict[str, bytes]:
     """Return the scene by its path in the archive."""
-    from linkwork.view.fmu_scene import PLACES
-    from linkwork.view.scene_file import scene_file
-
-    scene = scene_file(system)
-    return {} if scene is None else {PLACES[fmi]: scene}
+    found = scene(system)
+    return {} if found is None else {PLACES[fmi]: found}

@@ -11,8 +11,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from linkwork._util.part_names import structured_name
 from linkwork.compiler.numbering import suffixes
-from linkwork.draw.mechanism_picture import ICON, icon
 from linkwork.fmu.export.content import Content
+from linkwork.fmu.export.pictures import icon, icon_pixels
 from linkwork.mechanism import Actuator, Command, Impulse, Wrench
 from linkwork.mechanism.forces import of_kind
 
@@ -50,9 +50,7 @@ def _pixels(drawn: str | None) -> bytes:
     """The icon as PNG; the sign of Linkwork without a picture or without matplotlib."""
     if drawn is not None:
         with suppress(ImportError):
-            from linkwork.draw.raster import rendered
-
-            return rendered(drawn, "png", _ICON_PIXELS / ICON)
+            return icon_pixels(drawn, _ICON_PIXELS)
     return (files("linkwork.fmu.export") / "assets" / "icon.png").read_bytes()
 
 

@@ -13,7 +13,7 @@ from linkwork.simulation.dae.chain import Chain
 from linkwork.simulation.dae.chain_operators import ChainNewton
 from linkwork.simulation.dae.formulation import Formulation
 from linkwork.simulation.law import Law
-from linkwork.solvers import Implicit
+from linkwork.solvers import CompiledImplicit, Implicit
 
 SCHEMES = (1, 2, 3, 4)
 
@@ -65,7 +65,9 @@ def _equations(kernels: ChainKernels, scheme: int) -> Implicit:
     if scheme == 2:
         return Implicit(residual, jacobian)
     reduced = scheme == 3
-    return Implicit(residual, operator=ChainNewton(kernels, reduced=reduced), compiled=kernels.compiled(reduced))
+    return Implicit(
+        residual, operator=ChainNewton(kernels, reduced=reduced), compiled=CompiledImplicit(*kernels.addresses(reduced))
+    )
 
 
 def formulate(system: Model, block: Block, law: Law, scheme: int = 4) -> Chou:

@@ -14,10 +14,10 @@ with optional_import("plots", "matplotlib", "sweep"):
     from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from linkwork.cosim.sweep.result import SweepResult
 
 
-def plot_points(frame: DataFrame, x: str, y: str, title: str, path: str | os.PathLike[str] | None) -> Figure:
+def plot_points(result: SweepResult, x: str, y: str, path: str | os.PathLike[str] | None = None) -> Figure:
     """Plot a column over another, a dot for each point, and save the picture if a path is given.
 
     Raises
@@ -25,6 +25,7 @@ def plot_points(frame: DataFrame, x: str, y: str, title: str, path: str | os.Pat
     CosimError
         If there is no such column.
     """
+    frame, title = result.final(), str(result.header["system"]["name"])
     for name in (x, y):
         known(name, dict.fromkeys(frame.columns), "parameter or variable", "the sweep")
     figure = Figure(figsize=(7.0, 4.5), layout="constrained", facecolor="white")

@@ -12,6 +12,7 @@ from linkwork._util.optional import optional_import
 from linkwork.comparison.runs import in_short
 from linkwork.comparison.table import ComparisonTable
 from linkwork.draw.plotting import GREY, INK, PALE
+from linkwork.errors import LinkworkError
 
 with optional_import("plots", "matplotlib", "viz"):
     from matplotlib.figure import Figure
@@ -32,6 +33,8 @@ def plot_work_precision(comparison: ComparisonTable, path: str | os.PathLike[str
 
     Errors that the reference does not resolve are drawn hollow, on the edge of its resolution band.
     """
+    if all(row.failed for row in comparison.rows):
+        raise LinkworkError("no run came to its end, so there is nothing to plot: the rows state why")
     figure = Figure(figsize=(9.0, 5.5), layout="constrained", facecolor="white")
     axes = figure.subplots()
     axes.set_xscale("log")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from linkwork.analysis.design import Design
 
 
-def plot_design(design: Design, path: str | os.PathLike[str] | None) -> Figure:
+def plot_design(design: Design, path: str | os.PathLike[str] | None = None) -> Figure:
     """Plot the cost and, relative to the values found, the parameters; refused trials are gaps."""
     figure = Figure(figsize=(WIDTH, 1.0 + 2 * PANEL_HEIGHT), facecolor="white", layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True)
