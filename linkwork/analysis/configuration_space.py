@@ -128,7 +128,7 @@ class ConfigurationSpace:
         cut = ((name, model.mechanism.joints[name].kind) for name in n.cut)
         self._aligned = [self._alignment(name) for name, kind in cut if _keeps_one_axis(kind)]
         self.is_rotation = rotations
-        self.gearing = Gearing(self)
+        self.gearing = Gearing(model, self.size)
         self.weigh(self._length())
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
-from linkwork.mechanism import GROUND, Joint
+from linkwork.mechanism import GROUND, Joint, Mechanism
 
 if TYPE_CHECKING:
-    from linkwork.analysis.configuration_space import ConfigurationSpace
+    from linkwork.model.base import ModelBase
 
 ON_AXIS = 1e-12  # of the size of the mechanism: distance of a centre of mass from its axis
 INDEPENDENT = 1e-12  # of the largest singular value: couplings whose coefficients differ by less are one
@@ -27,8 +27,10 @@ class Gearing:
 
     Parameters
     ----------
-    space
-        Of the model.
+    model
+        The compiled mechanism.
+    size
+        Of the mechanism, m.
 
     Attributes
     ----------
@@ -41,22 +43,22 @@ class Gearing:
         which has no points of interest.
     """
 
-    def __init__(self, space: ConfigurationSpace) -> None:
-        self._space, model = space, space.model
+    def __init__(self, model: ModelBase, size: float) -> None:
+        nu = model.numbering.nu
         rows = []
         for one in model.mechanism.couplings.values():
             terms = list(one.terms.values())
             is_linear = all(not any(term.coefficients[1:]) for term in terms)
             if len(terms) > 1 and is_linear and all(term.joint in model.numbering.tree for term in terms):
-                row = np.zeros(space.nu)
+                row = np.zeros(nu)
                 for term in terms:
                     row[model.numbering.u[term.joint].start + term.element] += term.coefficients[0]
                 rows.append(row)
-        self.rows = np.array(rows).reshape(len(rows), space.nu)
+        self.rows = np.array(rows).reshape(len(rows), nu)
         self.coupled: NDArray[np.bool_] = np.asarray(self.rows.any(axis=0))
-        self.is_rotor = np.zeros(space.nu, dtype=bool)
+        self.is_rotor = np.zeros(nu, dtype=bool)
         for name in model.numbering.tree:
-            self.is_rotor[model.numbering.u[name]] = _is_rotor(space, model.mechanism.joints[name])
+            self.is_rotor[model.numbering.u[name]] = _is_rotor(model.mechanism, model.mechanism.joints[name], size)
 
     def ratios(self, weights: FloatArray) -> FloatArray:
         """Return (nu,): by how much more rotors turn than what they are coupled with moves, weighed; at least 1.
@@ -105,8 +107,7 @@ class Gearing:
         return step
 
 
-def _is_rotor(space: ConfigurationSpace, joint: Joint) -> bool:
-    mech = space.model.mechanism
+def _is_rotor(mech: Mechanism, joint: Joint, size: float) -> bool:
     body, frame = (joint.child, joint.child_frame) if joint.child != GROUND else (joint.parent, joint.parent_frame)
     others = [one for one in mech.joints.values() if one is not joint and body in (one.parent, one.child)]
     if joint.kind.type_name != "revolute" or others:
@@ -118,4 +119,4 @@ def _is_rotor(space: ConfigurationSpace, joint: Joint) -> bool:
         return False
     axis = frame.rotation @ joint.kind.canonical_axes[:, 2]
     offset = np.asarray(mech.bodies[body].com) - frame.position
-    return bool(np.linalg.norm(np.cross(offset, axis)) <= ON_AXIS * space.size)
+    return bool(np.linalg.norm(np.cross(offset, axis)) <= ON_AXIS * size)

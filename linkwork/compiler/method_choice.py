@@ -10,7 +10,7 @@ from linkwork.compiler.methods import METHODS, Expected, size_of
 from linkwork.compiler.topology import Cluster, Topology
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism import Mechanism
-from linkwork.mechanism.checks import check_joint_known
+from linkwork.mechanism.part_checks import check_joint_known
 
 MethodRequest = str | Mapping[str, str]
 

@@ -3,7 +3,6 @@
 from linkwork.mechanism import inertia, shape
 from linkwork.mechanism.actions import Action, Impulse, Stop
 from linkwork.mechanism.actuators import Actuator
-from linkwork.mechanism.checks import GROUND
 from linkwork.mechanism.couplings import Coupling
 from linkwork.mechanism.distances import Distance
 from linkwork.mechanism.forces import Force, Wrench
@@ -25,6 +24,7 @@ from linkwork.mechanism.json_schema import json_schema
 from linkwork.mechanism.locks import Lock, Unlock
 from linkwork.mechanism.mechanism import Mechanism
 from linkwork.mechanism.motions import Motion
+from linkwork.mechanism.part_checks import GROUND
 from linkwork.mechanism.parts import Body, Joint
 from linkwork.mechanism.pins import Pin, Release
 from linkwork.mechanism.points import Measure, PointOfInterest

@@ -13,12 +13,12 @@ import numpy as np
 from linkwork._util.checks import FloatArray, finite, number
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
-from linkwork.mechanism.checks import GROUND, check_body_known, check_joint_known
 from linkwork.mechanism.forces import Point
+from linkwork.mechanism.part_checks import GROUND, check_body_known, check_joint_known
 from linkwork.mechanism.triggers import plain_coordinates
 
 if TYPE_CHECKING:
-    from linkwork.mechanism.mechanism import Mechanism
+    from linkwork.mechanism.surroundings import Surroundings
 
 ACTIONS: dict[str, type[Action]] = {}
 
@@ -38,10 +38,10 @@ class Action:
         if "type_name" in cls.__dict__:
             ACTIONS[cls.type_name] = cls
 
-    def check(self, mech: Mechanism, what: str) -> None:
+    def check(self, mech: Surroundings, what: str) -> None:
         """Refuse joints and bodies that do not exist (any more) or do not fit; `what` names the transition."""
 
-    def check_whole(self, mech: Mechanism, what: str) -> None:
+    def check_whole(self, mech: Surroundings, what: str) -> None:
         """Refuse what a mechanism that is complete has no use for; `what` names the transition."""
 
 
@@ -97,7 +97,7 @@ class Stop(Action):
         if self.coordinate is not None:
             object.__setattr__(self, "coordinate", counted_from_one(self.coordinate, f"{what}: coordinate"))
 
-    def check(self, mech: Mechanism, what: str) -> None:
+    def check(self, mech: Surroundings, what: str) -> None:
         """Refuse a joint that does not exist (any more) or has no such coordinate, and a start beyond a bound."""
         check_joint_known(mech, self.joint, what)
         kind = mech.joints[self.joint].kind
@@ -171,7 +171,7 @@ class Impulse(Action):
             value = finite(getattr(self, name), (3,), f"{what}: {name}")
             object.__setattr__(self, name, tuple(value.tolist()))
 
-    def check(self, mech: Mechanism, what: str) -> None:
+    def check(self, mech: Surroundings, what: str) -> None:
         """Refuse a body that does not exist (any more), and the ground."""
         check_body_known(mech, what, self.body)
         if self.body == GROUND:

@@ -12,11 +12,11 @@ from linkwork._util.checks import check_name, finite, number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
 from linkwork.errors import MechanismError, MechanismNameError
-from linkwork.mechanism.checks import check_joint_known
 from linkwork.mechanism.forces import NamedForce
+from linkwork.mechanism.part_checks import check_joint_known
 
 if TYPE_CHECKING:
-    from linkwork.mechanism.mechanism import Mechanism
+    from linkwork.mechanism.surroundings import Surroundings
 
 Range = tuple[float, float]
 
@@ -102,15 +102,15 @@ class Actuator(NamedForce):
         """The joints in which it acts, each once."""
         return tuple(dict.fromkeys(_joint(coordinate) for coordinate in self.gears))
 
-    def places(self, mech: Mechanism) -> list[tuple[str, int]]:
+    def places(self, mech: Surroundings) -> list[tuple[str, int]]:
         """Return joint and number of the speed, from 0, of each gear."""
         return [self._find(mech, coordinate) for coordinate in self.gears]
 
-    def has_length(self, mech: Mechanism) -> bool:
+    def has_length(self, mech: Surroundings) -> bool:
         """Return whether all of its speeds are rates of coordinates."""
         return all(mech.joints[joint].kind.quaternion is None for joint in self.joint_names)
 
-    def check(self, mech: Mechanism) -> None:
+    def check(self, mech: Surroundings) -> None:
         """Refuse joints and coordinates that do not exist (any more), and stiffness without a length."""
         self.places(mech)
         if self.stiffness and not self.has_length(mech):
@@ -121,7 +121,7 @@ class Actuator(NamedForce):
                 "no length: leave out stiffness (damping may stay)"
             )
 
-    def _find(self, mech: Mechanism, coordinate: str) -> tuple[str, int]:
+    def _find(self, mech: Surroundings, coordinate: str) -> tuple[str, int]:
         joint = _joint(coordinate)
         check_joint_known(mech, joint, self.label)
         kind = mech.joints[joint].kind

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from linkwork._util.checks import finite, number
 from linkwork.errors import MechanismError
-from linkwork.mechanism.checks import check_joint_known
 from linkwork.mechanism.motions import Motion
+from linkwork.mechanism.part_checks import check_joint_known
 
 if TYPE_CHECKING:
-    from linkwork.mechanism.mechanism import Mechanism
+    from linkwork.mechanism.surroundings import Surroundings
 
 POWERS = 4
 
@@ -60,14 +60,14 @@ class Coupling:
     offset: float
     motion: Motion | None = None
 
-    def check(self, mech: Mechanism) -> None:
+    def check(self, mech: Surroundings) -> None:
         """Refuse a coupling of coordinates that do not exist (any more)."""
         for coordinate in self.terms:
             _find(mech, f"coupling {self.name!r}", coordinate)
 
 
 def coupling(
-    mech: Mechanism, name: str, terms: Mapping[str, ArrayLike], offset: float, motion: Motion | None
+    mech: Surroundings, name: str, terms: Mapping[str, ArrayLike], offset: float, motion: Motion | None
 ) -> Coupling:
     """Return a coupling of joints of `mech`; errors name coupling and joint."""
     what = f"coupling {name!r}"
@@ -84,13 +84,13 @@ def coupling(
     return Coupling(name, found, number(offset, f"{what}: offset"), motion)
 
 
-def name_of_drive(mech: Mechanism, coordinate: str) -> str:
+def name_of_drive(mech: Surroundings, coordinate: str) -> str:
     """Return the name of a drive that is given none: "A_drive", or "U_2_drive" for "U[2]"."""
     joint, element = _find(mech, "prescribe", coordinate)
     return f"{joint}_{element + 1}_drive" if mech.joints[joint].kind.nq > 1 else f"{joint}_drive"
 
 
-def _find(mech: Mechanism, what: str, coordinate: str) -> tuple[str, int]:
+def _find(mech: Surroundings, what: str, coordinate: str) -> tuple[str, int]:
     """Return joint and element of a coordinate by name."""
     joint = coordinate.partition("[")[0] if isinstance(coordinate, str) else coordinate
     check_joint_known(mech, joint, what)

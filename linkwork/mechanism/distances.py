@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, finite, number
 from linkwork.errors import MechanismError
-from linkwork.mechanism.checks import GROUND, check_body_known
 from linkwork.mechanism.forces import Point
+from linkwork.mechanism.part_checks import GROUND, check_body_known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from linkwork.mechanism.mechanism import Mechanism
+    from linkwork.mechanism.surroundings import Surroundings
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Distance:
     points: tuple[Point, Point]
     length: float
 
-    def check(self, mech: Mechanism) -> None:
+    def check(self, mech: Surroundings) -> None:
         """Refuse bodies that do not exist (any more), and one that is given twice."""
         what = f"distance {self.name!r}"
         for body in self.bodies:
@@ -49,7 +49,7 @@ class Distance:
             raise MechanismError(f"{what}: both ends are on {self.bodies[0]!r}, which is rigid: name two bodies")
 
 
-def distance(mech: Mechanism, name: str, bodies: Sequence[str], points: ArrayLike, length: float | None) -> Distance:
+def distance(mech: Surroundings, name: str, bodies: Sequence[str], points: ArrayLike, length: float | None) -> Distance:
     """Return a distance between bodies of `mech`; errors name the distance."""
     what = f"distance {name!r}"
     named = tuple(bodies) if isinstance(bodies, tuple | list) else ()
@@ -61,7 +61,7 @@ def distance(mech: Mechanism, name: str, bodies: Sequence[str], points: ArrayLik
     return Distance(name, made.bodies, made.points, _length(mech, made, length, what))
 
 
-def _length(mech: Mechanism, made: Distance, given: float | None, what: str) -> float:
+def _length(mech: Surroundings, made: Distance, given: float | None, what: str) -> float:
     if given is None:
         first, second = (_in_world(mech, body, p) for body, p in zip(made.bodies, made.points, strict=True))
         apart = float(np.linalg.norm(second - first))
@@ -80,7 +80,7 @@ def _length(mech: Mechanism, made: Distance, given: float | None, what: str) -> 
     return value
 
 
-def _in_world(mech: Mechanism, body: str, point: Point) -> FloatArray:
+def _in_world(mech: Surroundings, body: str, point: Point) -> FloatArray:
     """Return where a point of a body is in its reference pose."""
     if body == GROUND:
         return np.array(point)

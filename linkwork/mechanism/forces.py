@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from linkwork._util.checks import check_name, finite
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
-from linkwork.mechanism.checks import GROUND, check_body_known, check_joint_known, check_new_name
+from linkwork.mechanism.part_checks import GROUND, check_body_known, check_joint_known, check_new_name
 
 if TYPE_CHECKING:
-    from linkwork.mechanism.mechanism import Mechanism
+    from linkwork.mechanism.surroundings import Surroundings
 
 FORCES: dict[str, type[Force]] = {}
 
@@ -54,14 +54,14 @@ class Force:
         """The bodies on which it acts otherwise, the ground among them."""
         return ()
 
-    def check(self, mech: Mechanism) -> None:
+    def check(self, mech: Surroundings) -> None:
         """Refuse joints and bodies that do not exist (any more) or do not fit it."""
         for joint in self.joint_names:
             check_joint_known(mech, joint, self.label)
         for body in self.body_names:
             check_body_known(mech, self.label, body)
 
-    def check_new(self, mech: Mechanism) -> None:
+    def check_new(self, mech: Surroundings) -> None:
         """Refuse a conflict with the forces of a mechanism."""
 
 
@@ -76,7 +76,7 @@ class NamedForce(Force):
         """What messages call it."""
         return f"{self.call} {self.name!r}"
 
-    def check_new(self, mech: Mechanism) -> None:
+    def check_new(self, mech: Surroundings) -> None:
         """Refuse a name that is taken, by a body or joint as well."""
         check_new_name(self.name, self.call, names_in_use(mech))
 
@@ -123,7 +123,7 @@ class Wrench(NamedForce):
         """Its body."""
         return (self.body,)
 
-    def check(self, mech: Mechanism) -> None:
+    def check(self, mech: Surroundings) -> None:
         """Refuse a body that does not exist (any more), and the ground."""
         super().check(mech)
         if self.body == GROUND:
@@ -159,7 +159,7 @@ class Taken:
         return self
 
 
-def names_in_use(mech: Mechanism, but: str = "") -> dict[str, Container[str]]:
+def names_in_use(mech: Surroundings, but: str = "") -> dict[str, Container[str]]:
     """Return all names by kind of thing, `but` for a kind with which a new name may be shared."""
     names: dict[str, Container[str]] = {"body": mech.bodies, "joint": mech.joints}
     names |= {"coupling": mech.couplings, "distance": mech.distances, "transition": mech.transitions}

@@ -41,7 +41,7 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -57,19 +57,21 @@ from linkwork.mechanism.triggers import PointDistance
 
 if TYPE_CHECKING:
     from linkwork.mechanism.couplings import Coefficients, Coupling
+    from linkwork.mechanism.description import Description
     from linkwork.mechanism.forces import Force
-    from linkwork.mechanism.mechanism import Mechanism
     from linkwork.mechanism.parts import Body, Joint
     from linkwork.mechanism.shapes import Shape
     from linkwork.mechanism.transitions import Transition
     from linkwork.mechanism.triggers import Trigger
+
+_Described = TypeVar("_Described", bound="Description")
 
 _LINE = 120
 _PARALLEL = np.eye(3).tobytes()
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
-def to_dict(mech: Mechanism) -> dict[str, Any]:
+def to_dict(mech: Description) -> dict[str, Any]:
     """Return the mechanism as dictionaries, lists, strings and numbers."""
     return {
         "linkwork": VERSION,
@@ -91,14 +93,14 @@ def to_dict(mech: Mechanism) -> dict[str, Any]:
     }
 
 
-def save(mech: Mechanism, path: str | os.PathLike[str]) -> None:
+def save(mech: Description, path: str | os.PathLike[str]) -> None:
     """Write the mechanism; the file appears whole or not at all."""
     text = _formatted(to_dict(placed_in(mech, Path(path).absolute().parent))) + "\n"
     with atomic_path(path) as part:
         part.write_text(text, encoding="utf-8")
 
 
-def placed_in(mech: Mechanism, folder: Path) -> Mechanism:
+def placed_in(mech: _Described, folder: Path) -> _Described:
     """Return the mechanism with relative paths of meshes that start from another folder, that of a file to write."""
     own = (mech.folder or Path()).absolute()
     if own == folder or not any(isinstance(one, Mesh) for of in mech.shapes.values() for one in of):
@@ -241,7 +243,7 @@ def _formatted(value: Any, indent: str = "") -> str:
     return f"{opening}\n{inner}" + f",\n{inner}".join(items) + f"\n{indent}{closing}"
 
 
-def load(cls: type[Mechanism], path: str | os.PathLike[str]) -> Mechanism:
+def load(cls: type[_Described], path: str | os.PathLike[str]) -> _Described:
     """Read a mechanism from a file; MechanismError names the file, line and column."""
     name = os.fspath(path)
     try:

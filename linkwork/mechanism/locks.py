@@ -11,10 +11,10 @@ import numpy as np
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
 from linkwork.mechanism.actions import Action, counted_from_one, named
-from linkwork.mechanism.checks import check_joint_known
+from linkwork.mechanism.part_checks import check_joint_known
 
 if TYPE_CHECKING:
-    from linkwork.mechanism.mechanism import Mechanism
+    from linkwork.mechanism.surroundings import Surroundings
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class SpeedAction(Action):
         what = f"{type(self).__name__} of joint {named(self.joint, type(self).__name__, 'joint')!r}"
         object.__setattr__(self, "speeds", _speeds(self.speeds, f"{what}: speeds"))
 
-    def check(self, mech: Mechanism, what: str) -> None:
+    def check(self, mech: Surroundings, what: str) -> None:
         """Refuse a joint that does not exist (any more), one without speeds, and speeds that it does not have."""
         check_joint_known(mech, self.joint, what)
         kind = mech.joints[self.joint].kind
@@ -41,7 +41,7 @@ class SpeedAction(Action):
                 has = "one speed only" if kind.nu == 1 else f"speeds 1 to {kind.nu}"
                 raise MechanismError(f"{described} has {has}, not {number + 1}")
 
-    def elements(self, mech: Mechanism) -> tuple[int, ...]:
+    def elements(self, mech: Surroundings) -> tuple[int, ...]:
         """Return the positions, from 0, of its speeds among those of the joint, ascending."""
         if isinstance(self.speeds, Sequence):
             return tuple(number - 1 for number in self.speeds)
@@ -85,7 +85,7 @@ class Unlock(SpeedAction):
     type_name = "unlock"
     verb = "unlock"
 
-    def check_whole(self, mech: Mechanism, what: str) -> None:
+    def check_whole(self, mech: Surroundings, what: str) -> None:
         """Refuse to unlock what nothing locks."""
         for other in mech.transitions.values():
             if isinstance(other.action, Lock) and self.frees(mech, other.action):
@@ -93,7 +93,7 @@ class Unlock(SpeedAction):
         where = "" if self.speeds is None else f" in {_counted(self.elements(mech))}"
         raise MechanismError(f"{what}: nothing locks joint {self.joint!r}{where}: add a Lock, or leave it out")
 
-    def frees(self, mech: Mechanism, lock: Lock) -> bool:
+    def frees(self, mech: Surroundings, lock: Lock) -> bool:
         """Return whether it frees a speed that a lock holds."""
         return self.joint == lock.joint and not set(self.elements(mech)).isdisjoint(lock.elements(mech))
 

@@ -9,13 +9,13 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted, suggest
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism.actions import Action, named
-from linkwork.mechanism.checks import check_body_known, lost_bodies
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import JointKind
+from linkwork.mechanism.part_checks import check_body_known, lost_bodies
 from linkwork.mechanism.parts import check_frame
 
 if TYPE_CHECKING:
-    from linkwork.mechanism.mechanism import Mechanism
+    from linkwork.mechanism.surroundings import Surroundings
 
 
 @checks_keywords
@@ -66,7 +66,7 @@ class Pin(Action):
             if frame is not None:
                 check_frame(frame, f"{what}: {name}")
 
-    def check(self, mech: Mechanism, what: str) -> None:
+    def check(self, mech: Surroundings, what: str) -> None:
         """Refuse bodies that do not exist (any more)."""
         for body in (self.parent, self.child):
             check_body_known(mech, what, body)
@@ -94,7 +94,7 @@ class Release(Action):
     def __post_init__(self) -> None:
         named(self.joint, "Release", "joint")
 
-    def check(self, mech: Mechanism, what: str) -> None:
+    def check(self, mech: Surroundings, what: str) -> None:
         """Refuse a name that neither a pin nor a joint has."""
         pins = [name for name, other in mech.transitions.items() if isinstance(other.action, Pin)]
         if self.joint in pins or self.joint in mech.joints:
@@ -107,7 +107,7 @@ class Release(Action):
             f"{what}: there is neither a pin nor a joint {self.joint!r}: {hint} (pins are added first)"
         )
 
-    def check_whole(self, mech: Mechanism, what: str) -> None:
+    def check_whole(self, mech: Surroundings, what: str) -> None:
         """Refuse a joint without which, and without the others that are released, a body hangs on nothing."""
         if self.joint not in mech.joints:
             return

@@ -25,10 +25,10 @@ from linkwork._util.checks import FloatArray
 from linkwork._util.names import quoted
 from linkwork._util.stack import levels_of_package
 from linkwork.errors import DegreesWarning, InertiaWarning, JointFrameWarning, LinkworkWarning
-from linkwork.mechanism.checks import GROUND
 from linkwork.mechanism.forces import Point, Wrench, of_kind
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import Revolute, Screw, Spherical
+from linkwork.mechanism.part_checks import GROUND
 from linkwork.mechanism.spring_plausibility import spring_warnings
 from linkwork.mechanism.springs import PointSpringDamper
 

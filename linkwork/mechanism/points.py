@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 from linkwork._util.checks import finite
 from linkwork._util.names import suggest
 from linkwork.errors import MechanismError, MechanismNameError
-from linkwork.mechanism.checks import check_body_known
 from linkwork.mechanism.forces import Point
 from linkwork.mechanism.frames import unit
+from linkwork.mechanism.part_checks import check_body_known
 
 if TYPE_CHECKING:
-    from linkwork.mechanism.mechanism import Mechanism
+    from linkwork.mechanism.surroundings import Surroundings
 
 DISTANCE, ANGLE = "distance", "angle"
 QUANTITIES = (DISTANCE, ANGLE)
@@ -43,7 +43,7 @@ class PointOfInterest:
     point: Point
     axis: Point | None = None
 
-    def check(self, mech: Mechanism) -> None:
+    def check(self, mech: Surroundings) -> None:
         """Refuse a body that does not exist (any more)."""
         check_body_known(mech, f"point {self.name!r}", self.body)
 
@@ -66,7 +66,7 @@ class Measure:
     quantity: str
     points: tuple[str, str]
 
-    def check(self, mech: Mechanism) -> None:
+    def check(self, mech: Surroundings) -> None:
         """Refuse points that do not exist (any more), that have no axis for an angle, or are on one body."""
         what = f"measure {self.name!r}"
         for name in self.points:
@@ -80,7 +80,7 @@ class Measure:
 
 
 def point_of_interest(
-    mech: Mechanism, name: str, body: str, point: ArrayLike, axis: ArrayLike | None
+    mech: Surroundings, name: str, body: str, point: ArrayLike, axis: ArrayLike | None
 ) -> PointOfInterest:
     """Return a point of interest of a body of `mech`; errors name the point."""
     what = f"point {name!r}"
@@ -96,7 +96,7 @@ def point_of_interest(
     return made
 
 
-def measure(mech: Mechanism, name: str, quantity: str, points: Sequence[str]) -> Measure:
+def measure(mech: Surroundings, name: str, quantity: str, points: Sequence[str]) -> Measure:
     """Return a measure of points of interest of `mech`; errors name the measure."""
     what = f"measure {name!r}"
     if quantity not in QUANTITIES:

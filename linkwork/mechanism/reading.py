@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from linkwork._util.names import quoted, suggest
 from linkwork.errors import MechanismError, MechanismNameError
@@ -20,7 +20,9 @@ from linkwork.mechanism.shapes import SHAPES
 from linkwork.mechanism.triggers import TRIGGERS, PointDistance, Trigger
 
 if TYPE_CHECKING:
-    from linkwork.mechanism.mechanism import Mechanism
+    from linkwork.mechanism.description import Description
+
+_Described = TypeVar("_Described", bound="Description")
 
 VERSION = 1
 
@@ -42,7 +44,7 @@ class Misread(Exception):
         return text.removeprefix(".")
 
 
-def from_dict(cls: type[Mechanism], data: Mapping[str, Any]) -> Mechanism:
+def from_dict(cls: type[_Described], data: Mapping[str, Any]) -> _Described:
     """Return the mechanism that `data` describes; MechanismError names the place in it."""
     try:
         return read_mechanism(cls, data)
@@ -50,7 +52,7 @@ def from_dict(cls: type[Mechanism], data: Mapping[str, Any]) -> Mechanism:
         raise error.kind(f"{error.place}: {error}" if error.path else str(error)) from None
 
 
-def read_mechanism(cls: type[Mechanism], data: Any) -> Mechanism:
+def read_mechanism(cls: type[_Described], data: Any) -> _Described:
     """Return the mechanism that `data` describes; raises `Misread`."""
     _check_version(data)
     _check_keys(
@@ -79,12 +81,12 @@ def read_mechanism(cls: type[Mechanism], data: Any) -> Mechanism:
     return mech
 
 
-def _add_body(mech: Mechanism, item: Any) -> None:
+def _add_body(mech: Description, item: Any) -> None:
     _check_keys(item, ["name", "mass", "com", "inertia"], ["origin", "rotation"])
     mech.add_body(**item)
 
 
-def _add_joint(mech: Mechanism, item: Any) -> None:
+def _add_joint(mech: Description, item: Any) -> None:
     kind = _chosen(item, KINDS, "joint")
     required = ["name", "type", *kind.argument_names(), "parent", "child"]
     _check_keys(item, required, ["at", "parent_frame", "child_frame", "cut", "reflected_inertia", "max_load"])
@@ -114,7 +116,7 @@ def _frames(item: Mapping[str, Any], *keys: str) -> dict[str, Frame]:
     return frames
 
 
-def _add_coupling(mech: Mechanism, item: Any) -> None:
+def _add_coupling(mech: Description, item: Any) -> None:
     _check_keys(item, ["name", "terms"], ["offset", "motion"])
     arguments = dict(item)
     if "motion" in item:
@@ -124,29 +126,29 @@ def _add_coupling(mech: Mechanism, item: Any) -> None:
     mech.add_coupling(**arguments)
 
 
-def _add_distance(mech: Mechanism, item: Any) -> None:
+def _add_distance(mech: Description, item: Any) -> None:
     _check_keys(item, ["name", "bodies", "points"], ["length"])
     mech.add_distance(**item)
 
 
-def _add_point(mech: Mechanism, item: Any) -> None:
+def _add_point(mech: Description, item: Any) -> None:
     _check_keys(item, ["name", "body", "point"], ["axis"])
     mech.add_point(**item)
 
 
-def _add_measure(mech: Mechanism, item: Any) -> None:
+def _add_measure(mech: Description, item: Any) -> None:
     _check_keys(item, ["name", "quantity", "points"], [])
     mech.add_measure(**item)
 
 
-def _add_shape(mech: Mechanism, item: Any) -> None:
+def _add_shape(mech: Description, item: Any) -> None:
     kind = _chosen(item, SHAPES, "shape")
     _check_fields(item, kind, ["body", "type"])
     given = {key: value for key, value in item.items() if key not in ("body", "type")} | _frames(item, "frame")
     mech.add_shape(item["body"], kind(**given))
 
 
-def _add_transition(mech: Mechanism, item: Any) -> None:
+def _add_transition(mech: Description, item: Any) -> None:
     kind = _chosen(item, ACTIONS, "transition")
     _check_fields(item, kind, ["name", "type"], ["when"])
     given = {key: value for key, value in item.items() if key not in ("name", "type", "when")}

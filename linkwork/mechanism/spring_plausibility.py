@@ -17,9 +17,9 @@ from linkwork._util.rotations import matrix_of
 from linkwork.errors import SpringWarning
 from linkwork.mechanism.actions import Stop
 from linkwork.mechanism.actuators import Actuator
-from linkwork.mechanism.checks import GROUND, lost_bodies
 from linkwork.mechanism.forces import of_kind
 from linkwork.mechanism.joints import Free, Prismatic
+from linkwork.mechanism.part_checks import GROUND, lost_bodies
 from linkwork.mechanism.pins import Pin
 from linkwork.mechanism.springs import JointSpringDamper, PointSpringDamper
 

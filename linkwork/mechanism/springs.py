@@ -15,7 +15,7 @@ from linkwork.errors import MechanismError
 from linkwork.mechanism.forces import Force, NamedForce, Point
 
 if TYPE_CHECKING:
-    from linkwork.mechanism.mechanism import Mechanism
+    from linkwork.mechanism.surroundings import Surroundings
 
 
 ARGUMENTS = ("joint", "bodies", "points", "stiffness", "damping", "free", "name")
@@ -129,7 +129,7 @@ class JointSpringDamper(SpringDamper):
         """Its joint."""
         return (self.joint,)
 
-    def check(self, mech: Mechanism) -> None:
+    def check(self, mech: Surroundings) -> None:
         """Refuse a joint that does not fit: without coordinates, with other speeds, or with springs on a quaternion."""
         super().check(mech)
         kind = mech.joints[self.joint].kind
@@ -151,7 +151,7 @@ class JointSpringDamper(SpringDamper):
                 "stiffness and free (damping may stay), and put springs between points of the two bodies instead"
             )
 
-    def check_new(self, mech: Mechanism) -> None:
+    def check_new(self, mech: Surroundings) -> None:
         """Refuse a second one in the same joint."""
         if self.joint in mech.taken.by(mech.forces).joints:
             raise MechanismError(f"joint {self.joint!r} has a SpringDamper already: give one with the sum of both")
@@ -186,7 +186,7 @@ class PointSpringDamper(NamedForce, SpringDamper):
         """Its bodies."""
         return self.bodies
 
-    def check(self, mech: Mechanism) -> None:
+    def check(self, mech: Surroundings) -> None:
         """Refuse bodies that do not exist (any more), and one that is given twice."""
         super().check(mech)
         if self.bodies[0] == self.bodies[1]:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from linkwork._util.checks import FloatArray
 from linkwork.errors import MechanismError
 from linkwork.mechanism.actions import Action, Impulse, Stop
 from linkwork.mechanism.locks import Lock, Unlock
 from linkwork.mechanism.pins import Pin, Release
+from linkwork.mechanism.surroundings import Surroundings
 from linkwork.mechanism.triggers import Command, Trigger
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from linkwork.mechanism.mechanism import Mechanism
 
 
 @dataclass(frozen=True)
@@ -53,13 +50,13 @@ class Transition:
                 return self.action.body
         return self.name
 
-    def check(self, mech: Mechanism) -> None:
+    def check(self, mech: Surroundings) -> None:
         """Refuse joints and bodies that do not exist (any more) or do not fit it."""
         self.action.check(mech, self.label)
         if self.when is not None:
             self.when.check(mech, self.label)
 
-    def check_beside(self, mech: Mechanism, other: Transition) -> None:
+    def check_beside(self, mech: Surroundings, other: Transition) -> None:
         """Refuse one that would undo another of the same subject at the same event."""
         undone = self.undoes(mech, other) or other.undoes(mech, self)
         if undone and self.when and other.when and self.when.meets(mech, other.when):
@@ -69,11 +66,11 @@ class Transition:
                 "give one of them another"
             )
 
-    def check_whole(self, mech: Mechanism) -> None:
+    def check_whole(self, mech: Surroundings) -> None:
         """Refuse what a mechanism that is complete has no use for."""
         self.action.check_whole(mech, self.label)
 
-    def undoes(self, mech: Mechanism, other: Transition) -> bool:
+    def undoes(self, mech: Surroundings, other: Transition) -> bool:
         """Return whether it unlocks what another one locks, or opens the pin of another one."""
         match self.action, other.action:
             case Unlock(), Lock():
@@ -82,7 +79,7 @@ class Transition:
                 return self.action.joint == other.name
         return False
 
-    def falls(self, mech: Mechanism) -> bool:
+    def falls(self, mech: WithTransitions) -> bool:
         """Return whether the falling edge of its input undoes it: it is a lock or a pin that nothing else undoes."""
         return (
             isinstance(self.when, Command)
@@ -91,7 +88,15 @@ class Transition:
         )
 
 
-def transition(mech: Mechanism, name: str, action: Action, when: Trigger | None) -> Transition:
+class WithTransitions(Surroundings, Protocol):
+    """A mechanism whose transitions are told apart."""
+
+    @property
+    def transitions(self) -> Mapping[str, Transition]:
+        """By name."""
+
+
+def transition(mech: WithTransitions, name: str, action: Action, when: Trigger | None) -> Transition:
     """Return a transition of `mech`; errors name it."""
     what = f"transition {name!r}"
     if not isinstance(action, Action):
@@ -113,7 +118,7 @@ def transition(mech: Mechanism, name: str, action: Action, when: Trigger | None)
     return made
 
 
-def stop_range(mech: Mechanism, joint: str, element: int) -> tuple[float, float]:
+def stop_range(mech: Surroundings, joint: str, element: int) -> tuple[float, float]:
     """Return the tightest bounds of the stops of a coordinate, rad or m; infinite without any."""
     stops = [one.action for one in mech.transitions.values() if isinstance(one.action, Stop)]
     stops = [one for one in stops if (one.joint, one.element) == (joint, element)]
@@ -121,7 +126,7 @@ def stop_range(mech: Mechanism, joint: str, element: int) -> tuple[float, float]
     return lower, min((one.upper for one in stops if one.upper is not None), default=math.inf)
 
 
-def check_starts(mech: Mechanism, q: Mapping[str, FloatArray]) -> None:
+def check_starts(mech: Surroundings, q: Mapping[str, FloatArray]) -> None:
     """Refuse start values by joint that are beyond a bound of a stop."""
     for one in mech.transitions.values():
         if isinstance(one.action, Stop) and one.action.joint in q:

@@ -12,11 +12,11 @@ import numpy as np
 from linkwork._util.checks import finite, number
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
-from linkwork.mechanism.checks import check_body_known, check_joint_known
 from linkwork.mechanism.forces import Point
+from linkwork.mechanism.part_checks import check_body_known, check_joint_known
 
 if TYPE_CHECKING:
-    from linkwork.mechanism.mechanism import Mechanism
+    from linkwork.mechanism.surroundings import Surroundings
 
 TRIGGERS: dict[str, type[Trigger]] = {}
 
@@ -35,10 +35,10 @@ class Trigger:
     def __init_subclass__(cls) -> None:
         TRIGGERS[cls.type_name] = cls
 
-    def check(self, mech: Mechanism, what: str) -> None:
+    def check(self, mech: Surroundings, what: str) -> None:
         """Refuse what it watches where that does not exist (any more); `what` names the transition."""
 
-    def meets(self, mech: Mechanism, other: Trigger) -> bool:
+    def meets(self, mech: Surroundings, other: Trigger) -> bool:
         """Return whether both make transitions at one event, whatever the motion."""
         return False
 
@@ -58,7 +58,7 @@ class Time(Trigger):
     def __post_init__(self) -> None:
         object.__setattr__(self, "t", number(self.t, "Time: t"))
 
-    def meets(self, mech: Mechanism, other: Trigger) -> bool:
+    def meets(self, mech: Surroundings, other: Trigger) -> bool:
         """Return whether the times are equal."""
         return isinstance(other, Time) and self.t == other.t
 
@@ -170,7 +170,7 @@ class Crossing(Trigger):
             )
         object.__setattr__(self, "direction", int(direction))
 
-    def check(self, mech: Mechanism, what: str) -> None:
+    def check(self, mech: Surroundings, what: str) -> None:
         """Refuse coordinates, speeds and bodies that do not exist (any more), and elements of quaternions."""
         if isinstance(self.quantity, PointDistance):
             for body in self.quantity.bodies:
@@ -178,13 +178,13 @@ class Crossing(Trigger):
         else:
             find_in_joint(mech, what, self.quantity)
 
-    def watched(self, mech: Mechanism) -> PointDistance | InJoint:
+    def watched(self, mech: Surroundings) -> PointDistance | InJoint:
         """Return the quantity, a coordinate or speed by its joint."""
         if isinstance(self.quantity, PointDistance):
             return self.quantity
         return find_in_joint(mech, "Crossing", self.quantity)
 
-    def meets(self, mech: Mechanism, other: Trigger) -> bool:
+    def meets(self, mech: Surroundings, other: Trigger) -> bool:
         """Return whether the same quantity crosses the same value, in a direction of both."""
         return (
             isinstance(other, Crossing)
@@ -193,7 +193,7 @@ class Crossing(Trigger):
             and self._identity(mech) == other._identity(mech)
         )
 
-    def _identity(self, mech: Mechanism) -> Hashable:
+    def _identity(self, mech: Surroundings) -> Hashable:
         """The monitored quantity, independent of its notation."""
         watched = self.watched(mech)
         if isinstance(watched, InJoint):
@@ -209,7 +209,7 @@ class InJoint(NamedTuple):
     is_speed: bool = False
 
 
-def find_in_joint(mech: Mechanism, what: str, name: str) -> InJoint:
+def find_in_joint(mech: Surroundings, what: str, name: str) -> InJoint:
     """Return a coordinate that is an angle or a displacement, "A.q", "A" or "U.q[2]", or a speed, "A.u" or "U.u[2]"."""
     joint = re.split(r"[.\[]", name)[0]
     check_joint_known(mech, joint, what)
@@ -233,6 +233,6 @@ def find_in_joint(mech: Mechanism, what: str, name: str) -> InJoint:
     raise MechanismError(f"{described} has no coordinate or speed {name!r}: name {' or '.join(map(repr, usable))}")
 
 
-def plain_coordinates(mech: Mechanism, joint: str) -> list[int]:
+def plain_coordinates(mech: Surroundings, joint: str) -> list[int]:
     """Return which coordinates of a joint, from 0, are angles or displacements rather than of a quaternion."""
     return np.flatnonzero([unit != "1" for unit in mech.joints[joint].kind.coordinate_units]).tolist()

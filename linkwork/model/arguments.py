@@ -13,7 +13,7 @@ from linkwork._util.names import suggest
 from linkwork.compiler.numbering import Numbering
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism import Impulse, Mechanism
-from linkwork.model.state import JointArray, State
+from linkwork.model.state_values import JointArray, StateValues
 
 Loads = ArrayLike | Mapping[str, ArrayLike] | None
 
@@ -32,9 +32,9 @@ class Arguments:
         """The inputs of transitions (n_changes,) as the description has them."""
         return self._changes
 
-    def states(self, state: State | ArrayLike, u: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
+    def states(self, state: StateValues | ArrayLike, u: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
         """Return coordinates (..., nq) and speeds (..., nu) of the tree joints, with the same leading dimensions."""
-        if isinstance(state, State):
+        if isinstance(state, StateValues):
             if state.model.model_bytes is not self._model_bytes and state.model.model_bytes != self._model_bytes:
                 raise MechanismError(_foreign(state.model.mechanism.name, self._name))
             if u is not None:
@@ -49,9 +49,9 @@ class Arguments:
                 raise MechanismError(f"q of joint {joint!r} has a quaternion of length zero; give [w, x, y, z]")
         return q, speeds
 
-    def turns(self, state: State | ArrayLike) -> FloatArray:
+    def turns(self, state: StateValues | ArrayLike) -> FloatArray:
         """Return coordinates (nq_cut,) of the cut joints from which their turns are counted: the state's, or zero."""
-        cut = state.q.cut if isinstance(state, State) and isinstance(state.q, JointArray) else None
+        cut = state.q.cut if isinstance(state, StateValues) and isinstance(state.q, JointArray) else None
         return np.zeros(self._numbering.nq_cut) if cut is None else cut
 
     @property
@@ -64,21 +64,21 @@ class Arguments:
         """All inputs at rest, (n_inputs,)."""
         return np.concatenate([np.zeros(self._numbering.n_loads + self._numbering.n_motion), self._changes])
 
-    def times(self, state: State | ArrayLike, time: ArrayLike | None) -> FloatArray:
+    def times(self, state: StateValues | ArrayLike, time: ArrayLike | None) -> FloatArray:
         """Return instants (..., 1): as given, or else the state's own, or 0."""
         if time is None:
-            return np.array([state.time if isinstance(state, State) else 0.0])
+            return np.array([state.time if isinstance(state, StateValues) else 0.0])
         given = _numbers(time, 1, "time")
         if not _is_finite(given):
             raise MechanismError("time is not finite; give finite numbers, s")
         return given[..., None]
 
-    def with_motions(self, state: State | ArrayLike, loads: FloatArray) -> FloatArray:
+    def with_motions(self, state: StateValues | ArrayLike, loads: FloatArray) -> FloatArray:
         """Return all inputs (..., n_inputs): loads (..., n_loads), and those of the motions as the state has them."""
         n = self._numbering
         if not n.n_motion + n.n_changes:
             return loads
-        motion = state.motion if isinstance(state, State) else np.zeros(n.n_motion)
+        motion = state.motion if isinstance(state, StateValues) else np.zeros(n.n_motion)
         return np.concatenate(together({"tau": loads, "motion": motion, "changes": self._changes}), axis=-1)
 
     def motions(self, given: Mapping[str, ArrayLike] | None) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -23,8 +23,9 @@ from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import Arguments, Loads, changes_at_rest, one, sized, together, vector
 from linkwork.model.changed_starts import changed_starts, describe_changed_starts, warn_of_changed_starts
 from linkwork.model.closures import describe_closures
+from linkwork.model.kept_state import KeptState
 from linkwork.model.misalignment import describe_misalignment, describe_tolerance
-from linkwork.model.state import JointArray, State, check_state
+from linkwork.model.state_values import JointArray, check_state
 from linkwork.variables.catalog import list_variables
 from linkwork.variables.namer import Layout
 from linkwork.variables.schema import Column, Variable, columns_of
@@ -405,9 +406,9 @@ class ModelBase:
             state = self._closed_state(q, u, tolerance, time, motion, block)
         except AssemblyError as error:
 
-            def again(twin: ModelBase, joint: str) -> State:
+            def again(twin: CompiledMechanism, joint: str) -> State:
                 guesses = {name: value for name, value in (q or {}).items() if name != joint}
-                return twin._closed_state(guesses, None, tolerance, time, motion)
+                return type(self)(twin)._closed_state(guesses, None, tolerance, time, motion)
 
             def accepts(enough: float) -> bool:
                 try:
@@ -422,7 +423,7 @@ class ModelBase:
             if table:
                 error.args = (f"{error}\n{table}",)
             raise
-        warn_of_changed_starts(state)
+        warn_of_changed_starts(self, state.changed_start_values)
         return state
 
     def _closed_state(
@@ -1013,6 +1014,13 @@ class ModelBase:
         s = self.sizes
         counts = f"{s.bodies} bodies, {s.joints} joints, {s.loops} loops, {s.nq + s.nu} states"
         return f"{type(self).__name__}({self.mechanism.name!r}: {counts})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class State(KeptState):  # noqa: D101
+    __doc__ = KeptState.__doc__
+
+    model: ModelBase
 
 
 def _offsets(first: int, n: int) -> OffsetArray:

@@ -11,8 +11,7 @@ from linkwork.errors import StartValueWarning
 
 if TYPE_CHECKING:
     from linkwork.core.native import Block
-    from linkwork.model.base import ModelBase
-    from linkwork.model.state import State
+    from linkwork.model.named_model import NamedModel
 
 _MOST_NAMED = 6
 _DIGITS = 6  # of values, or as many as distinguish them
@@ -41,7 +40,7 @@ class ChangedStart(NamedTuple):
     is_guess: bool
 
 
-def changed_starts(model: ModelBase, block: Block) -> tuple[ChangedStart, ...]:
+def changed_starts(model: NamedModel, block: Block) -> tuple[ChangedStart, ...]:
     """Return the start values that a block did not keep, just after its assembly, in the order of their priority."""
     found = block.changed_starts()
     if not found:
@@ -55,13 +54,13 @@ def changed_starts(model: ModelBase, block: Block) -> tuple[ChangedStart, ...]:
     )
 
 
-def warn_of_changed_starts(state: State) -> None:
+def warn_of_changed_starts(model: NamedModel, changed: tuple[ChangedStart, ...]) -> None:
     """Show a warning that names the start values that a state could not keep, guesses aside."""
-    if text := describe_changed_starts(state.model, state.changed_start_values):
+    if text := describe_changed_starts(model, changed):
         warnings.warn(StartValueWarning(text), stacklevel=levels_of_package())
 
 
-def describe_changed_starts(model: ModelBase, changed: tuple[ChangedStart, ...]) -> str:
+def describe_changed_starts(model: NamedModel, changed: tuple[ChangedStart, ...]) -> str:
     """Return a text that names changed start values, guesses aside; empty without any."""
     lost = [one for one in changed if not one.is_guess]
     if not lost:

@@ -21,7 +21,7 @@ from linkwork.model.trial_pose import TrialPose
 
 if TYPE_CHECKING:
     from linkwork.core.native import Block
-    from linkwork.model.base import ModelBase
+    from linkwork.model.named_model import NamedModel
 
 MOST_LISTED = 20  # in the text
 MOST_UNKNOWNS, MOST_ROWS = 150, 600  # for more only the pose where assembly stopped is described
@@ -43,7 +43,7 @@ class _Closure(NamedTuple):
     unit: str
 
 
-def describe_closures(model: ModelBase, block: Block, tolerance: float) -> tuple[tuple[ClosureGap, ...], str]:
+def describe_closures(model: NamedModel, block: Block, tolerance: float) -> tuple[tuple[ClosureGap, ...], str]:
     """Return what each closure misses in the compromise, worst first, and a table of it as text.
 
     The text is empty where there is but one closure, or where all are closed within `tolerance`, m.
@@ -70,7 +70,7 @@ def describe_closures(model: ModelBase, block: Block, tolerance: float) -> tuple
 class _Compromises(TrialPose):
     """Poses in which some or all rows of the constraints are least."""
 
-    def __init__(self, model: ModelBase, block: Block) -> None:
+    def __init__(self, model: NamedModel, block: Block) -> None:
         super().__init__(model, block)
         self.stopped = block.reals[block.model.fields["q"].span].copy()
         self._start = block.reals[block.model.fields["q_start"].span][: self.size].copy()
@@ -116,7 +116,7 @@ class _Compromises(TrialPose):
         return change
 
 
-def _closures(model: ModelBase, block: Block) -> Sequence[_Closure]:
+def _closures(model: NamedModel, block: Block) -> Sequence[_Closure]:
     """Return all closures in the order of the rows of their constraints."""
     mech, found, row = model.mechanism, [], 0
     joints = list(mech.joints.values())
@@ -137,7 +137,7 @@ def _closures(model: ModelBase, block: Block) -> Sequence[_Closure]:
 
 
 def _gaps(
-    model: ModelBase, block: Block, closures: Sequence[_Closure], pose: _Compromises, q: FloatArray
+    model: NamedModel, block: Block, closures: Sequence[_Closure], pose: _Compromises, q: FloatArray
 ) -> list[tuple[float, ClosureGap, int]]:
     """Return for each closure its violation in metres, what it misses, and its number."""
     phi = pose.violation(q)

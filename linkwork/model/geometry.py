@@ -16,7 +16,7 @@ from linkwork._util.checks import FloatArray, finite
 from linkwork.core.native import Block
 from linkwork.errors import SingularityError
 from linkwork.mechanism import GROUND, Frame
-from linkwork.mechanism.checks import check_body_known
+from linkwork.mechanism.part_checks import check_body_known
 from linkwork.model.arguments import Loads
 from linkwork.model.base import ModelBase
 from linkwork.model.independent_coordinates import RANK_TOLERANCE, choose_independent_speeds

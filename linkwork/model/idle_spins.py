@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from linkwork._util.checks import FloatArray
 
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
-    from linkwork.model.model import Model
     from linkwork.model.state import State
 
 ALL_LINES, LINES_THROUGH_POINT, ONE_LINE, NO_LINE = range(4)  # as line_kind in csrc/tree/idle_spin_kernel.h
@@ -58,9 +57,9 @@ def spinning_bodies(system: ModelBase, state: State) -> list[SpinningBody]:
         if int(spin[0]) not in (LINES_THROUGH_POINT, ONE_LINE):
             continue
         Rb, body = own[_RB:_PB].reshape(3, 3), names[link.body]
-        pose = cast("Model", system).pose(state, body)
-        point = pose.position + pose.rotation @ (Rb.T @ (spin[1:4] - own[_PB:]))
-        direction = pose.rotation @ (Rb.T @ spin[4:7]) if int(spin[0]) == ONE_LINE else None
+        position, rotation, _ = block.body_motion(link.body, np.zeros(3))
+        point = position + rotation @ (Rb.T @ (spin[1:4] - own[_PB:]))
+        direction = rotation @ (Rb.T @ spin[4:7]) if int(spin[0]) == ONE_LINE else None
         found.append(SpinningBody(body, point, direction, bool(spin[8] == 0.0)))
     return found
 
@@ -81,14 +80,16 @@ def idle_speeds(system: ModelBase, state: State, admissible: FloatArray) -> tupl
     spins = {one.body: one for one in spinning_bodies(system, state)}
     if not spins:
         return np.zeros((len(admissible), 0)), []
+    block = system.block()
+    system.enter(block, state)
     moved = []
     turned: dict[str, FloatArray] = {}
-    for body in system.mechanism.bodies:
-        twist = cast("Model", system).body_jacobian(state, body) @ admissible
+    for number, body in enumerate(system.mechanism.bodies):
+        twist = block.body_jacobian(number, np.zeros(3)) @ admissible
         if body not in spins:
             moved.append(twist)
             continue
-        spin, origin = spins[body], cast("Model", system).pose(state, body).position
+        spin, origin = spins[body], block.body_motion(number, np.zeros(3))[0]
         moved.append(twist[3:] + np.cross(twist[:3], spin.point - origin, axisa=0, axisc=0))
         turned[body] = twist[:3]
         if spin.direction is not None:

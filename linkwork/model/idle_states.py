@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from linkwork.model.independent_coordinates import admissible_speeds
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
     from linkwork.model.linear_model import LinearModel
-    from linkwork.model.model import Model
     from linkwork.model.state import State
 
 LOADED = 1e-9  # rad/s2 by an input of one: more is no rounding
@@ -141,8 +140,10 @@ def _without_loads(
     """Refuse inputs that load spins without inertia; those that were not asked for are left out."""
     reference = {variable.name: variable.reference for variable in system.variables}
     rows = np.array([reference[f"der({name})"] for name in system.u_names], dtype=np.uint32)
+    block = system.block()
+    system.enter(block, state)
     turn = [
-        along @ cast("Model", system).body_jacobian(state, one.body)[:3]
+        along @ block.body_jacobian(system.body_numbers[one.body], np.zeros(3))[:3]
         for one in bodies
         for along in (np.eye(3) if one.direction is None else [one.direction])
     ]

@@ -14,6 +14,7 @@ from linkwork._util.names import quoted, suggest
 from linkwork.compiler.numbering import suffixes
 from linkwork.errors import MechanismError, MechanismNameError, SingularityError
 from linkwork.mechanism import Lock, Pin, Release, Stop, Unlock
+from linkwork.model.idle_spins import idle_speeds
 from linkwork.model.mobility import degrees_of_freedom, free_joints
 
 if TYPE_CHECKING:
@@ -117,8 +118,6 @@ def _with_idle_spins(
     system: ModelBase, state: State, groups: list[_Group], chosen: list[_Group], dof: int
 ) -> list[_Group]:
     """With a coordinate for each idle spin, if these are all that is missing."""
-    from linkwork.model.idle_spins import idle_speeds
-
     idle = idle_speeds(system, state, admissible_speeds(system, state))[0]
     if sum(len(group.u) for group in chosen) + idle.shape[1] != dof:
         return chosen

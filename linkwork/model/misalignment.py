@@ -18,16 +18,16 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.rotations import matrix_of
-from linkwork.compiler.compile import compile_mechanism
+from linkwork.compiler.compile import CompiledMechanism, compile_mechanism
 from linkwork.errors import AssemblyError, LinkworkError
 from linkwork.mechanism import GROUND, Cylindrical, Mechanism, Revolute, Spherical
 from linkwork.mechanism.joints import JointKind
 
 if TYPE_CHECKING:
-    from linkwork.model.base import ModelBase
-    from linkwork.model.state import State
+    from linkwork.model.named_model import NamedModel
+    from linkwork.model.state_values import StateValues
 
-Assemble = Callable[["ModelBase", str], "State"]
+Assemble = Callable[[CompiledMechanism, str], "StateValues"]
 
 LARGEST = 1e-2  # rad, or part of the size: larger errors are no matter of digits
 MOST_LOOPS, MOST_JOINTS = 8, 16  # that are tried
@@ -37,7 +37,7 @@ DECADES = 4  # of tolerances that are tried
 CLEAR = 0.1  # of the error: by which the other axes may be off if one joint is to be blamed
 
 
-def describe_misalignment(model: ModelBase, error: AssemblyError, assemble: Assemble) -> str:
+def describe_misalignment(model: NamedModel, error: AssemblyError, assemble: Assemble) -> str:
     """Return what keeps a loop of a model from closing, and the remedy; an empty text if no small error does.
 
     Parameters
@@ -47,7 +47,7 @@ def describe_misalignment(model: ModelBase, error: AssemblyError, assemble: Asse
     error
         The failure; its text gives the gap that is left.
     assemble
-        Assembles a model with the same guesses, without those of a joint that is named.
+        Assembles another mechanism with the same guesses, without those of a joint that is named.
     """
     gaps = _GAP.findall(str(error))  # the last: names may be anything
     if not gaps or float(gaps[-1]) > LARGEST * _size(model):
@@ -64,7 +64,7 @@ def describe_misalignment(model: ModelBase, error: AssemblyError, assemble: Asse
     return ""
 
 
-def describe_tolerance(model: ModelBase, error: AssemblyError, accepts: Callable[[float], bool]) -> str:
+def describe_tolerance(model: NamedModel, error: AssemblyError, accepts: Callable[[float], bool]) -> str:
     """Return the tolerance that accepts the gap of a failure; an empty text if it is more than digits would explain.
 
     `accepts` tries whether the model assembles with a tolerance, one of loops of about a metre, so that smaller
@@ -85,13 +85,13 @@ def describe_tolerance(model: ModelBase, error: AssemblyError, accepts: Callable
     )
 
 
-def _size(model: ModelBase) -> float:
+def _size(model: NamedModel) -> float:
     """Largest distance of a joint from the origin of a body, m."""
     joints = model.mechanism.joints.values()
     return max(float(np.linalg.norm(frame.position)) for j in joints for frame in (j.parent_frame, j.child_frame))
 
 
-def _describe_tilt(model: ModelBase, names: list[str], angle: float) -> str:
+def _describe_tilt(model: NamedModel, names: list[str], angle: float) -> str:
     """Describe a tilt that one of two joints on a body has against the other, or one joint that closes a loop."""
     joints = [model.mechanism.joints[name] for name in names]
     bodies = [body for body in (joints[0].parent, joints[0].child) if all(body in (j.parent, j.child) for j in joints)]
@@ -110,7 +110,7 @@ def _is_used(mech: Mechanism, joint: str) -> bool:
     return joint in coupled or bool(mech.transitions)
 
 
-def _with(model: ModelBase, joint: str, kind: JointKind, assemble: Assemble) -> State | None:
+def _with(model: NamedModel, joint: str, kind: JointKind, assemble: Assemble) -> StateValues | None:
     """Return the assembled state of a mechanism in which a joint is of another kind; None if it does not close."""
     twin = model.mechanism.copy()
     twin.joints[joint] = replace(twin.joints[joint], kind=kind)
@@ -118,12 +118,12 @@ def _with(model: ModelBase, joint: str, kind: JointKind, assemble: Assemble) -> 
     for starts in (twin.start_q, twin.start_u):
         starts.pop(joint, None)
     try:
-        return assemble(type(model)(compile_mechanism(twin)), joint)
+        return assemble(compile_mechanism(twin), joint)
     except LinkworkError:
         return None
 
 
-def _tilt_of_loop(model: ModelBase, revolutes: list[str], assemble: Assemble) -> tuple[list[str], float] | None:
+def _tilt_of_loop(model: NamedModel, revolutes: list[str], assemble: Assemble) -> tuple[list[str], float] | None:
     """Return the joints of a loop whose axes are off, and the angle: those without which the others are parallel.
 
     They are two on one body: either of them may be wrong. Where none stands out, as in loops that are not planar, it is
@@ -149,7 +149,7 @@ def _tilt_of_loop(model: ModelBase, revolutes: list[str], assemble: Assemble) ->
     return ([found[0][0]], found[0][1]) if found and found[0][0] == revolutes[0] else None
 
 
-def _offset(model: ModelBase, joint: str, assemble: Assemble) -> float | None:
+def _offset(model: NamedModel, joint: str, assemble: Assemble) -> float | None:
     """Return the displacement of a joint that may slide along its axis; None if it is large."""
     state = _with(model, joint, Cylindrical(_axis(model, joint)), assemble)
     if state is None:
@@ -158,7 +158,7 @@ def _offset(model: ModelBase, joint: str, assemble: Assemble) -> float | None:
     return offset if offset <= LARGEST * _size(model) else None
 
 
-def _revolutes_of_loop(model: ModelBase, closing: str) -> list[str]:
+def _revolutes_of_loop(model: NamedModel, closing: str) -> list[str]:
     """Return the revolutes of a loop that can be replaced, the one that closes it first."""
     names, topology = list(model.mechanism.joints), model.topology
     loop = topology.loops[model.loop_names.index(closing)]
@@ -168,12 +168,12 @@ def _revolutes_of_loop(model: ModelBase, closing: str) -> list[str]:
     return [name for name in revolutes if not _is_used(model.mechanism, name)][:MOST_JOINTS]
 
 
-def _axis(model: ModelBase, joint: str) -> FloatArray:
+def _axis(model: NamedModel, joint: str) -> FloatArray:
     """Axis of a revolute in its frame."""
     return model.mechanism.joints[joint].kind.axes[0]
 
 
-def _axis_in_world(model: ModelBase, name: str, state: State) -> FloatArray:
+def _axis_in_world(model: NamedModel, name: str, state: StateValues) -> FloatArray:
     joint = model.mechanism.joints[name]
     axis = joint.parent_frame.rotation @ joint.kind.axes[0]
     if joint.parent == GROUND:

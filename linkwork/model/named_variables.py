@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from linkwork._util.named import Named
 
 if TYPE_CHECKING:
-    from linkwork.model.base import ModelBase
+    from linkwork.model.named_model import NamedModel
 
 
 class NamedVariables(Named[str]):
@@ -17,7 +17,7 @@ class NamedVariables(Named[str]):
     if TYPE_CHECKING:
 
         @property
-        def model(self) -> ModelBase:
+        def model(self) -> NamedModel:
             """Whose variables they are."""
 
     @property

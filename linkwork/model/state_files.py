@@ -17,8 +17,8 @@ from linkwork._util.files import atomic_path
 from linkwork.errors import MechanismError
 
 if TYPE_CHECKING:
-    from linkwork.model.base import ModelBase
-    from linkwork.model.state import State
+    from linkwork.model.named_model import NamedModel
+    from linkwork.model.state_values import StateValues
 
 FORMAT, VERSION = "linkwork state", 1
 SUFFIXES = (".json", ".npz")
@@ -27,7 +27,7 @@ CUT = "_cut"  # ends the key of the cut joints' values
 Content = dict[str, Any]  # arrays, numbers, truth values and texts by the fields of a state
 
 
-def save_state(state: State, path: str | os.PathLike[str]) -> None:
+def save_state(state: StateValues, path: str | os.PathLike[str]) -> None:
     """Write a state; see `State.save`."""
     suffix, model = _suffix(path), state.model
     head = {"format": FORMAT, "version": VERSION, "mechanism": model.mechanism.name, "model_checksum": _checksum(model)}
@@ -43,7 +43,7 @@ def save_state(state: State, path: str | os.PathLike[str]) -> None:
                 np.savez(file, head=np.array(texts), **content)
 
 
-def load_state(path: str | os.PathLike[str], model: ModelBase) -> Content:
+def load_state(path: str | os.PathLike[str], model: NamedModel) -> Content:
     """Return the fields of a state for a model; see `State.load`."""
     suffix, name = _suffix(path), os.fspath(path)
     try:
@@ -66,7 +66,7 @@ def load_state(path: str | os.PathLike[str], model: ModelBase) -> Content:
 # ---- fields ----
 
 
-def _content(state: State) -> Content:
+def _content(state: StateValues) -> Content:
     """Return all fields of a state but its model and how it was found, and the values of the cut joints."""
     found: Content = {}
     for field in fields(state):
@@ -79,7 +79,7 @@ def _content(state: State) -> Content:
     return found
 
 
-def _names(model: ModelBase, key: str) -> list[str]:
+def _names(model: NamedModel, key: str) -> list[str]:
     """Return the names of the numbers of a field, none where they have no names."""
     field = model.fields.get({"motion": "motion_in"}.get(key, key))
     if field is None:
@@ -88,11 +88,11 @@ def _names(model: ModelBase, key: str) -> list[str]:
     return [found[i] for i in sorted(found)] if len(found) == field.rows * field.columns else []
 
 
-def _checksum(model: ModelBase) -> int:
+def _checksum(model: NamedModel) -> int:
     return zlib.crc32(model.model_bytes)
 
 
-def _check_model(name: str, head: Mapping[str, Any], model: ModelBase) -> None:
+def _check_model(name: str, head: Mapping[str, Any], model: NamedModel) -> None:
     if head["format"] != FORMAT or head["version"] != VERSION:
         raise MechanismError(f"{name} is no state of this version of Linkwork: save it again")
     if head["model_checksum"] == _checksum(model):

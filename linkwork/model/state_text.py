@@ -9,14 +9,14 @@ from linkwork._util.checks import FloatArray
 from linkwork._util.html import html_table
 
 if TYPE_CHECKING:
-    from linkwork.model.state import State
+    from linkwork.model.state_values import StateValues
 
 MOST_VALUES = 8  # in one line
 MOST_LINES = 40  # of a table
 BY_LOCK, BY_STOP = 1, 2  # bits of the core's field `locked`
 
 
-def in_one_line(state: State) -> str:
+def in_one_line(state: StateValues) -> str:
     """Return time, the first coordinates and speeds, and the changes by transitions."""
     pairs = [f"{name} = {value:.6g}{_spaced(unit)}" for name, value, unit in values(state, cut=False)]
     more = [f"... ({len(pairs)} in all)"] if len(pairs) > MOST_VALUES else []
@@ -24,7 +24,7 @@ def in_one_line(state: State) -> str:
     return f"State({state.model.mechanism.name!r}: {'; '.join([listed, *changes(state)])})"
 
 
-def as_table(state: State) -> str:
+def as_table(state: StateValues) -> str:
     """Return a line for each coordinate and speed, those of cut joints as well."""
     rows = list(values(state))
     width = max((len(name) for name, _, _ in rows), default=0)
@@ -35,13 +35,13 @@ def as_table(state: State) -> str:
     return "\n".join([head, *lines, *(f"  {change}" for change in changes(state))])
 
 
-def as_html(state: State) -> str:
+def as_html(state: StateValues) -> str:
     """Return an HTML table of the coordinates and speeds; the changes by transitions are in its caption."""
     head = "; ".join([f"State of {state.model.mechanism.name!r} at t = {state.time:.6g} s", *changes(state)])
     return html_table(head, ["name", "value", "unit"], [*values(state)])
 
 
-def values(state: State, *, cut: bool = True) -> Iterator[tuple[str, float, str]]:
+def values(state: StateValues, *, cut: bool = True) -> Iterator[tuple[str, float, str]]:
     """Return name, value and unit of coordinates and speeds; those of the cut joints last."""
     model = state.model
     found: list[tuple[list[str], FloatArray]] = [(model.q_names, state.q), (model.u_names, state.u)]
@@ -53,7 +53,7 @@ def values(state: State, *, cut: bool = True) -> Iterator[tuple[str, float, str]
             yield name, value, "" if unit == "1" else unit
 
 
-def changes(state: State) -> list[str]:
+def changes(state: StateValues) -> list[str]:
     """Return in words the changes by transitions: joints that are locked, at rest on stops, closed and open.
 
     Only joints that transitions may close or open are named as closed and open.
@@ -76,19 +76,19 @@ def _has(holders: FloatArray, bit: int) -> bool:
     return any(int(one) & bit for one in holders)
 
 
-def _discrete(state: State, field: str) -> FloatArray:
+def _discrete(state: StateValues, field: str) -> FloatArray:
     """Return a field of the discrete state."""
     place, first = state.model.fields[field].span, state.model.fields["joint_closed"].first
     return state.discrete_state[place.start - first : place.stop - first]
 
 
-def _named(state: State, field: str) -> list[str]:
+def _named(state: StateValues, field: str) -> list[str]:
     span = state.model.fields[field].span
     found = {v.reference: v.name for v in state.model.variables if span.start <= v.reference < span.stop}
     return [found[i] for i in sorted(found)]
 
 
-def _cut(state: State, field: str) -> FloatArray | None:
+def _cut(state: StateValues, field: str) -> FloatArray | None:
     return getattr(getattr(state, field), "cut", None)
 
 

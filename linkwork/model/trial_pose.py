@@ -10,7 +10,7 @@ from linkwork._util.checks import FloatArray
 
 if TYPE_CHECKING:
     from linkwork.core.native import Block
-    from linkwork.model.base import ModelBase
+    from linkwork.model.named_model import NamedModel
 
 
 class TrialPose:
@@ -24,7 +24,7 @@ class TrialPose:
         Number of the tree's coordinates.
     """
 
-    def __init__(self, model: ModelBase, block: Block) -> None:
+    def __init__(self, model: NamedModel, block: Block) -> None:
         self.block = block
         self.size = block.reals[block.model.fields["q"].span].size
         self._quaternions = [

@@ -277,7 +277,7 @@ def _assembled(system: Model, inputs: Inputs, start: float) -> State:
     block.put_motion(start, inputs.at(start)[system.numbering.driven])
     block.assemble(ASSEMBLY_TOLERANCE)
     state = system.assembled_state_of(block)
-    warn_of_changed_starts(state)
+    warn_of_changed_starts(state.model, state.changed_start_values)
     return state
 
 

@@ -1,0 +1,535 @@
+"""The parts of a mechanism: what it consists of, and how a part is added."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork._util.attributes import KnownAttributes
+from linkwork._util.checks import FloatArray, check_name, finite
+from linkwork._util.keywords import checks_keywords
+from linkwork.errors import MechanismError
+from linkwork.mechanism.actions import Action
+from linkwork.mechanism.couplings import Coupling, coupling, name_of_drive
+from linkwork.mechanism.distances import Distance, distance
+from linkwork.mechanism.forces import Force, Taken, names_in_use
+from linkwork.mechanism.frames import Frame, check_rotation, rotation_matrix
+from linkwork.mechanism.joining import joint
+from linkwork.mechanism.joints import JointKind
+from linkwork.mechanism.motions import Motion
+from linkwork.mechanism.part_checks import check_body_known, check_inertia, check_mass, check_new_name, check_start
+from linkwork.mechanism.parts import Body, Joint
+from linkwork.mechanism.points import Measure, PointOfInterest, measure, point_of_interest
+from linkwork.mechanism.shapes import Shape
+from linkwork.mechanism.transitions import Transition, check_starts, transition
+from linkwork.mechanism.triggers import Trigger
+
+
+class Description(KnownAttributes):
+    """The parts of a mechanism and how they are added; attributes as of `Mechanism`."""
+
+    name: str
+    bodies: dict[str, Body]
+    joints: dict[str, Joint]
+    couplings: dict[str, Coupling]
+    distances: dict[str, Distance]
+    transitions: dict[str, Transition]
+    points: dict[str, PointOfInterest]
+    measures: dict[str, Measure]
+    forces: list[Force]
+    shapes: dict[str, list[Shape]]
+    folder: Path | None
+    start_q: dict[str, FloatArray]
+    start_u: dict[str, FloatArray]
+    taken: Taken
+    report: Any
+    names: dict[str, dict[str, str]]
+    _gravity: FloatArray
+
+    def __init__(self, name: str, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
+        self.name = check_name(name, "mechanism")
+        self.gravity = gravity
+        self.bodies = {}
+        self.joints = {}
+        self.couplings = {}
+        self.distances = {}
+        self.transitions = {}
+        self.points = {}
+        self.measures = {}
+        self.forces = []
+        self.shapes = {}
+        self.folder = None
+        self.taken = Taken()
+        self.start_q = {}
+        self.start_u = {}
+        self.report = None
+        self.names = {}
+
+    @property
+    def gravity(self) -> FloatArray:
+        """Acceleration of free fall in world axes, (3,), m/s^2."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: ArrayLike) -> None:
+        self._gravity = finite(value, (3,), f"mechanism {self.name!r}: gravity")
+
+    @checks_keywords
+    def add_body(
+        self,
+        name: str,
+        mass: float,
+        com: ArrayLike,
+        inertia: ArrayLike,
+        origin: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: ArrayLike | None = None,
+    ) -> None:
+        """Add a rigid body.
+
+        Parameters
+        ----------
+        name
+            A new name, legal as that of a mechanism is.
+        mass
+            kg. Zero, together with a zero inertia, makes a massless body, such as the link between the two hinges of a
+            universal joint; a body with inertia must hang on it or close a loop with it.
+        com
+            Centre of mass in body axes from the body's origin, (3,), m.
+        inertia
+            About the centre of mass in body axes, (3, 3), kg m^2; `linkwork.inertia` has the usual shapes.
+        origin, rotation
+            Reference pose in the world: (3,), m, and a rotation matrix (3, 3), body to world, or a unit quaternion
+            [w, x, y, z]. Joints given with `at=` are placed in this pose.
+
+        Raises
+        ------
+        MechanismError
+            On a value that no body can have; the text names the body and the remedy. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Mechanism, inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> mech.bodies["rod"].mass
+        2.0
+        """
+        check_new_name(name, "body", names_in_use(self, "joint"))
+        what = f"body {name!r}"
+        turned = rotation_matrix(rotation, f"{what}: rotation")
+        check_rotation(turned, f"{what}: rotation")
+        self.bodies[name] = Body(
+            name=name,
+            mass=check_mass(mass, what),
+            com=finite(com, (3,), f"{what}: com"),
+            inertia=check_inertia(inertia, what),
+            origin=finite(origin, (3,), f"{what}: origin"),
+            rotation=turned,
+        )
+
+    @checks_keywords
+    def add_joint(
+        self,
+        name: str,
+        kind: JointKind,
+        parent: str,
+        child: str,
+        *,
+        at: ArrayLike | None = None,
+        parent_frame: Frame | None = None,
+        child_frame: Frame | None = None,
+        cut: bool = False,
+        reflected_inertia: float | Sequence[float] = 0.0,
+        max_load: float | Sequence[float] | None = None,
+    ) -> None:
+        """Add a joint between bodies that have been added; one that closes a loop is added like any other.
+
+        Parameters
+        ----------
+        name
+            A new name, legal as that of a mechanism is.
+        kind
+            A kind of joint, such as `Revolute(axis)`, `Prismatic(axis)` or `Spherical()`; the conventions list all.
+        parent, child
+            Names of the bodies, one of them may be "ground".
+        at
+            World point, (3,), m, where the joint is in the reference poses; its axes are then in world axes, too.
+        parent_frame, child_frame
+            Instead of `at`: the joint frame in the parent's and in the child's own frame; the joint's axes are in it.
+            One that is left out is `Frame()`: without `at` and without frames, the origins of both bodies coincide.
+        cut
+            True: cut the loop at this joint rather than at one that is chosen, so that its coordinates are no states.
+        reflected_inertia
+            Inertia of the rotor that drives the joint, times the gear ratio squared: kg m^2 for a rotation, kg for a
+            displacement, not below zero. One number for all speeds, or one for each. It adds to the diagonal of the
+            joint-space mass matrix, without gyroscopic torques (MuJoCo's armature).
+        max_load
+            Largest size of the driving load "A.tau", N m or N: beyond, the load that acts saturates. One number for all
+            speeds, or one for each; infinite, or left out: no limit. Springs and dampers are not limited.
+
+        Raises
+        ------
+        MechanismError
+            On a value that no joint can have; the text names the joint and the remedy. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Mechanism, Revolute, inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> mech.add_joint("A", Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> mech.joints["A"].kind
+        Revolute((0.0, 1.0, 0.0))
+
+        With a motor whose rotor has 1e-4 kg m^2, behind a gear of ratio 50 that carries 40 N m:
+
+        >>> mech = Mechanism("driven")
+        >>> mech.add_body("rod", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> drive = {"reflected_inertia": 1e-4 * 50**2, "max_load": 40.0}
+        >>> mech.add_joint("A", Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0), **drive)
+        >>> mech.joints["A"].reflected_inertia
+        array([0.25])
+        """
+        check_new_name(name, "joint", names_in_use(self, "body"))
+        most = np.inf if max_load is None else max_load
+        self.joints[name] = joint(
+            self, name, kind, parent, child, at, parent_frame, child_frame, cut, reflected_inertia, most
+        )
+
+    @checks_keywords
+    def add_coupling(
+        self, name: str, terms: Mapping[str, ArrayLike], offset: float = 0.0, motion: Motion | None = None
+    ) -> None:
+        """Add an equation between joint coordinates: a gear, a belt, a rack and pinion, a differential, a cam.
+
+        The joints may lie anywhere in the mechanism. The equation is ideal: it does no work, and has no play.
+
+        Parameters
+        ----------
+        name
+            A new name, legal as that of a mechanism is.
+        terms
+            A coefficient by coordinate: a number c for c q, or up to four numbers (c1, c2, ...) for
+            c1 q + c2 q^2 + ... A coordinate is named by its joint, or as "U[2]" in a joint of several; joints that
+            turn by quaternions have none that can be coupled. The terms add up to `offset`.
+        offset
+            In the unit of the first coordinate named: the whole equation is counted in it.
+        motion
+            A function of time that is added to the offset.
+
+        Raises
+        ------
+        MechanismError
+            On a name that is taken, an unknown or unfit coordinate, or a coefficient of zero. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Mechanism, Revolute, inertia
+        >>> mech = Mechanism("drive")
+        >>> for name in ("rotor", "arm"):
+        ...     mech.add_body(name, mass=1.0, com=(0, 0, 0), inertia=inertia.sphere(1.0, 0.1))
+        >>> mech.add_joint("motor", Revolute((0, 0, 1)), "ground", "rotor", at=(0, 0, 0))
+        >>> mech.add_joint("hinge", Revolute((0, 0, 1)), "ground", "arm", at=(0, 0, 0))
+        >>> mech.add_coupling("gear", {"motor": 1.0, "hinge": -20.0})  # 20 turns of the motor to one of the arm
+        """
+        check_new_name(name, "coupling", names_in_use(self))
+        self.couplings[name] = coupling(self, name, terms, offset, motion)
+
+    @checks_keywords
+    def prescribe(self, coordinate: str, motion: Motion, name: str | None = None) -> None:
+        """Prescribe a coordinate of a joint as a function of time: a drive gives whatever load that takes.
+
+        Parameters
+        ----------
+        coordinate
+            A joint, or "U[2]" in a joint of several; not a quaternion.
+        motion
+            The function of time.
+        name
+            Of the drive, a coupling of one term whose offset moves; by default "A_drive", or "U_2_drive".
+
+        Raises
+        ------
+        MechanismError
+            On an unknown or unfit coordinate, or a name that is taken. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Mechanism, Motion, Revolute, inertia
+        >>> mech = Mechanism("fan")
+        >>> mech.add_body("rotor", mass=1.0, com=(0, 0, 0), inertia=inertia.sphere(1.0, 0.1))
+        >>> mech.add_joint("shaft", Revolute((0, 0, 1)), "ground", "rotor", at=(0, 0, 0))
+        >>> mech.prescribe("shaft", Motion((0.0, 30.0)))  # 30 rad/s; the load is "shaft_drive.load"
+        """
+        given = name_of_drive(self, coordinate) if name is None else name
+        if not isinstance(motion, Motion):
+            raise MechanismError(f"prescribe {coordinate!r}: give a Motion such as Motion((0.0, 1.0)), not {motion!r}")
+        self.add_coupling(given, {coordinate: 1.0}, motion=motion)
+
+    @checks_keywords
+    def add_distance(self, name: str, bodies: Sequence[str], points: ArrayLike, length: float | None = None) -> None:
+        """Keep points of two bodies at a constant distance: a massless rod with a ball joint at either end.
+
+        It pushes as well as pulls, removes one degree of freedom, and does no work. Rods whose mass counts are bodies.
+
+        Parameters
+        ----------
+        name
+            A new name, legal as that of a mechanism is.
+        bodies
+            Names of two bodies, one of them may be "ground".
+        points
+            A point of each, (2, 3), m, in the frame of its body.
+        length
+            m, positive; by default the distance of the points in the reference poses of the bodies.
+
+        Raises
+        ------
+        MechanismError
+            On a name that is taken, an unknown body, one body twice, or a length that is not positive. Nothing is
+            added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Free, Mechanism, inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("bob", mass=2.0, com=(0, 0, 0), inertia=inertia.sphere(2.0, 0.05), origin=(0, 0, -0.8))
+        >>> mech.add_joint("bob_in_world", Free(), "ground", "bob", at=(0, 0, -0.8))
+        >>> mech.add_distance("rod", bodies=("ground", "bob"), points=((0, 0, 0), (0, 0, 0.05)))
+        >>> mech.distances["rod"].length
+        0.75
+        """
+        check_new_name(name, "distance", names_in_use(self))
+        self.distances[name] = distance(self, name, bodies, points, length)
+
+    @checks_keywords
+    def add_force(self, force: Force) -> None:
+        """Add a force, a `SpringDamper`, a `Wrench` or an `Actuator`, on joints or bodies that have been added.
+
+        Parameters
+        ----------
+        force
+            A `SpringDamper`, a `Wrench` or an `Actuator`; its joints or bodies have been added before.
+
+        Raises
+        ------
+        MechanismError
+            If there is no such joint or body, if it is not fit for the force, or if the force's name is taken.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Mechanism, Revolute, SpringDamper, inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> mech.add_joint("A", Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> mech.add_force(SpringDamper("A", stiffness=20.0, damping=0.5))
+        >>> mech.forces
+        [SpringDamper(joint='A', stiffness=20.0, damping=0.5, free=0.0)]
+        """
+        if not isinstance(force, Force):
+            raise MechanismError(f"add_force takes a force such as SpringDamper('A', stiffness=1.0), not {force!r}")
+        force.check_new(self)
+        force.check(self)
+        self.forces.append(force)
+
+    @checks_keywords
+    def add_transition(self, name: str, action: Action, when: Trigger | None = None) -> None:
+        """Add a change at an instant: a lock, a latch, a closure of a loop, a stop, an impulse.
+
+        Parameters
+        ----------
+        name
+            A new name; the joint that a `Pin` makes has it as well.
+        action
+            `Lock`, `Unlock`, `Pin`, `Release`, `Stop` or `Impulse`.
+        when
+            `Time`, `Crossing` or `Command`; for a `Stop`, which watches its bounds, it is left out.
+
+        Raises
+        ------
+        MechanismError
+            On a name that is taken, on what does not exist or does not fit, and on a transition that another one
+            undoes at the same event. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Crossing, Lock, Mechanism, Revolute, Time, Unlock, inertia
+        >>> mech = Mechanism("flap")
+        >>> mech.add_body("lid", mass=1.0, com=(0, 0, 0), inertia=inertia.sphere(1.0, 0.1))
+        >>> mech.add_joint("hinge", Revolute((0, 1, 0)), "ground", "lid", at=(0, 0, 0))
+        >>> mech.add_transition("latch", Lock("hinge"), when=Crossing("hinge.q", 1.2))
+        >>> mech.add_transition("free", Unlock("hinge"), when=Time(3.0))
+        """
+        check_new_name(name, "transition", names_in_use(self))
+        self.transitions[name] = transition(self, name, action, when)
+
+    @checks_keywords
+    def add_point(self, name: str, body: str, point: ArrayLike, axis: ArrayLike | None = None) -> None:
+        """Add a point of interest: its position, velocity and acceleration become variables, in world axes.
+
+        They are "camber.r", "camber.v" and "camber.a" of a point "camber", and its direction is "camber.e"; they are
+        outputs of results, FMUs and linear models. The point changes nothing in the motion.
+
+        Parameters
+        ----------
+        name
+            A new name, legal as that of a mechanism is.
+        body
+            Name of the body in which it is fixed, or "ground".
+        point
+            In the frame of the body, (3,), m.
+        axis
+            A direction at the point in the frame of the body, (3,), of any length.
+
+        Raises
+        ------
+        MechanismError
+            On a name that is taken, an unknown body, or numbers that are not finite. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Mechanism, Revolute, inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("arm", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> mech.add_joint("hinge", Revolute(axis=(0, 1, 0)), "ground", "arm", at=(0, 0, 0))
+        >>> mech.add_point("tip", "arm", (1, 0, 0), axis=(0, 0, 1))
+        >>> mech.points["tip"].axis
+        (0.0, 0.0, 1.0)
+        """
+        check_new_name(name, "point", names_in_use(self))
+        self.points[name] = point_of_interest(self, name, body, point, axis)
+
+    @checks_keywords
+    def add_measure(self, name: str, quantity: str, points: Sequence[str]) -> None:
+        """Add a distance or an angle of two points of interest as a variable, with its rate.
+
+        A distance "travel" is "travel.length", m, and "travel.rate"; an angle "camber" is "camber.angle", rad, and
+        "camber.rate".
+
+        Parameters
+        ----------
+        name
+            A new name, legal as that of a mechanism is.
+        quantity
+            "distance": of the points; "angle": between their axes, 0 to pi. Where the points coincide or the axes are
+            parallel there is no rate, which is zero then.
+        points
+            Names of two points of interest, of two bodies.
+
+        Raises
+        ------
+        MechanismError
+            On a name that is taken, an unknown quantity or point, two points of one body, and a point without an axis
+            for an angle. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Mechanism, Revolute, inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("arm", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> mech.add_joint("hinge", Revolute(axis=(0, 1, 0)), "ground", "arm", at=(0, 0, 0))
+        >>> mech.add_point("tip", "arm", (1, 0, 0), axis=(1, 0, 0))
+        >>> mech.add_point("wall", "ground", (2, 0, 0), axis=(0, 0, 1))
+        >>> mech.add_measure("gap", "distance", ("tip", "wall"))
+        >>> mech.add_measure("tilt", "angle", ("tip", "wall"))
+        """
+        check_new_name(name, "measure", names_in_use(self))
+        self.measures[name] = measure(self, name, quantity, points)
+
+    @checks_keywords
+    def add_shape(self, body: str, shape: Shape) -> None:
+        """Add a shape to a body, for pictures and films; it has no mass and no contact, and changes nothing else.
+
+        Bodies without shapes are drawn as rods and plates between their joints.
+
+        Parameters
+        ----------
+        body
+            Name of the body in which it is fixed, or "ground".
+        shape
+            Of `linkwork.shape`: a box, cylinder, capsule, sphere or mesh.
+
+        Raises
+        ------
+        MechanismError
+            On an unknown body, or something else than a shape. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Mechanism, inertia, shape
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("arm", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> mech.add_shape("arm", shape.box((1.0, 0.05, 0.05), frame=Frame((0.5, 0, 0))))
+        >>> mech.add_shape("ground", shape.sphere(0.1, colour="#606060"))
+        >>> mech.shapes["ground"]
+        [Sphere(radius=0.1, colour='#606060')]
+        """
+        check_body_known(self, "add_shape", body)
+        if not isinstance(shape, Shape):
+            raise MechanismError(f"add_shape takes a shape such as shape.box((0.4, 0.05, 0.05)), not {shape!r}")
+        self.shapes.setdefault(body, []).append(shape)
+
+    @checks_keywords
+    def start(self, q: Mapping[str, ArrayLike] | None = None, u: Mapping[str, ArrayLike] | None = None) -> None:
+        """Give start guesses by name of the joint; assembly keeps them where it can and finds the others.
+
+        Parameters
+        ----------
+        q
+            Coordinates: a number, or an array (nq,); rad or m. A quaternion may have any length but zero.
+        u
+            Speeds: a number, or an array (nu,); rad/s or m/s.
+
+        Raises
+        ------
+        MechanismError
+            On an unknown joint, a value of the wrong size, a quaternion of length zero or a coordinate beyond a bound
+            of its `Stop`, naming the joint. Nothing is changed then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Mechanism, Revolute, inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> mech.add_joint("A", Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> mech.start(q={"A": 0.3}, u={"A": 2.0})
+        >>> mech.start_q["A"], mech.start_u["A"]
+        (array([0.3]), array([2.]))
+        """
+        new_q, new_u = self._start_values(q, "q"), self._start_values(u, "u")
+        check_starts(self, new_q)
+        self.start_q.update(new_q)
+        self.start_u.update(new_u)
+
+    def copy(self) -> Self:
+        """Return a mechanism of its own; the parts in it, which never change, are the same."""
+        twin = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, dict | list):
+                setattr(twin, name, value.copy())
+        twin.shapes = {body: shapes.copy() for body, shapes in self.shapes.items()}
+        return twin
+
+    def __repr__(self) -> str:
+        counts = [
+            (len(self.bodies), "body", "bodies"),
+            (len(self.joints), "joint", "joints"),
+            (len(self.forces), "force", "forces"),
+        ]
+        for part in ("coupling", "distance", "transition", "point", "measure"):
+            if count := len(getattr(self, f"{part}s")):
+                counts.append((count, part, f"{part}s"))
+        if count := sum(map(len, self.shapes.values())):
+            counts.append((count, "shape", "shapes"))
+        parts = (f"{count} {one if count == 1 else many}" for count, one, many in counts)
+        return f"Mechanism({self.name!r}: {', '.join(parts)})"
+
+    def _start_values(self, values: Mapping[str, ArrayLike] | None, of: str) -> dict[str, FloatArray]:
+        if not isinstance(values, Mapping | None):
+            raise MechanismError(f"start {of} must be a dictionary such as {{'A': 0.1}}, not {values!r}")
+        return {name: check_start(self, name, value, of) for name, value in (values or {}).items()}

@@ -1,0 +1,88 @@
+"""A mechanism as its parts see it: what they can name, and what is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from typing import Any, Protocol
+
+from linkwork._util.checks import FloatArray
+from linkwork.mechanism.parts import Body, Joint
+
+
+class Place(Protocol):
+    """A point of interest that others name."""
+
+    @property
+    def body(self) -> str:
+        """Name of its body."""
+
+    @property
+    def axis(self) -> Any:
+        """Its direction; None: it has none."""
+
+
+class Change(Protocol):
+    """A transition that others name."""
+
+    @property
+    def action(self) -> object:
+        """What it does."""
+
+
+class Taken(Protocol):
+    """What forces have taken."""
+
+    @property
+    def names(self) -> set[str]:
+        """Names of forces."""
+
+    @property
+    def joints(self) -> set[str]:
+        """Joints that can have one force each."""
+
+    def by(self, forces: list[Any]) -> Taken:
+        """Return itself, brought up to a list of forces."""
+
+
+class Surroundings(Protocol):
+    """What a part can name; the attributes are those of `Mechanism`."""
+
+    @property
+    def bodies(self) -> Mapping[str, Body]:
+        """By name."""
+
+    @property
+    def joints(self) -> Mapping[str, Joint]:
+        """By name."""
+
+    @property
+    def couplings(self) -> Container[str]:
+        """Their names."""
+
+    @property
+    def distances(self) -> Container[str]:
+        """Their names."""
+
+    @property
+    def measures(self) -> Container[str]:
+        """Their names."""
+
+    @property
+    def points(self) -> Mapping[str, Place]:
+        """By name."""
+
+    @property
+    def transitions(self) -> Mapping[str, Change]:
+        """By name."""
+
+    @property
+    def forces(self) -> list[Any]:
+        """In their order."""
+
+    @property
+    def taken(self) -> Taken:
+        """Names and joints that the forces have."""
+
+    @property
+    def start_q(self) -> Mapping[str, FloatArray]:
+        """Start guesses of coordinates by name of the joint."""

@@ -1,0 +1,62 @@
+"""A compiled mechanism as its states and messages see it: names, and where numbers stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from linkwork._util.checks import FloatArray
+from linkwork.compiler.numbering import Numbering
+from linkwork.compiler.topology import Topology
+from linkwork.compiler.topology_variants import Changes
+from linkwork.core.native import Field
+from linkwork.mechanism import Mechanism
+from linkwork.variables.schema import Column, Variable
+
+
+class NamedModel(Protocol):
+    """What is read of a model besides its equations; the attributes are those of `ModelBase`."""
+
+    mechanism: Mechanism
+    topology: Topology
+    numbering: Numbering
+    changes: Changes
+    model_bytes: bytes
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """Fields of the core's block by name."""
+
+    @property
+    def variables(self) -> list[Variable]:
+        """All variables."""
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """Where variables stand, by name."""
+
+    @property
+    def listed_names(self) -> list[str]:
+        """Names of the inputs, coordinates, speeds and outputs."""
+
+    @property
+    def q_names(self) -> list[str]:
+        """Names of the coordinates of the tree joints."""
+
+    @property
+    def u_names(self) -> list[str]:
+        """Names of the speeds of the tree joints."""
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Names of all joints."""
+
+    @property
+    def loop_names(self) -> list[str]:
+        """Names of the cut joints."""
+
+    def column(self, name: str) -> Column:
+        """Return where a variable stands."""
+
+    def value(self, name: str, state: Any) -> float | FloatArray:
+        """Return a variable by name at a state."""
