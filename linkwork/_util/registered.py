@@ -38,7 +38,7 @@ def registered(declared: _Declared) -> _Declared:
     --------
     >>> from linkwork.results.base import ResultBase
     >>> implementation("linkwork.results.base.ResultBase.plot")
-    'linkwork.draw.result_plots.plot_result'
+    'linkwork.draw.result_plot.plot_result'
     >>> ResultBase.plot.__doc__.splitlines()[0]
     'Plot columns over time, a panel for each unit and magnitude; events are thin lines.'
     """

@@ -4,7 +4,7 @@
 IMPLEMENTS = {
     "linkwork._util.picture.rendered": "linkwork.draw.raster.rendered",
     "linkwork.analysis.design.Design.plot": "linkwork.draw.design_plot.plot_design",
-    "linkwork.analysis.identify.Identification.plot": "linkwork.draw.result_plots.plot_residuals",
+    "linkwork.analysis.identify.Identification.plot": "linkwork.draw.residual_plot.plot_residuals",
     "linkwork.analysis.kinematic_result.KinematicResult.plot": "linkwork.draw.kinematic_plot.plot_kinematics",
     "linkwork.analysis.motor_loads.MotorLoads.plot_envelope": "linkwork.draw.envelope_plot.plot_envelopes",
     "linkwork.analysis.workspace.Workspace.plot": "linkwork.draw.maps.plot_workspace",
@@ -16,5 +16,5 @@ IMPLEMENTS = {
     "linkwork.fmu.export.pictures.picture": "linkwork.draw.mechanism_picture.picture",
     "linkwork.mechanism.mechanism.Mechanism.draw": "linkwork.draw.mechanism_picture.draw_mechanism",
     "linkwork.model.model.Model.draw": "linkwork.draw.mechanism_picture.draw",
-    "linkwork.results.base.ResultBase.plot": "linkwork.draw.result_plots.plot_result",
+    "linkwork.results.base.ResultBase.plot": "linkwork.draw.result_plot.plot_result",
 }

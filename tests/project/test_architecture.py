@@ -4,11 +4,13 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from support.checkout import TOP
+from support.modules import MODULES
 
 C_LIBRARY = {
     f"{name}.h"
@@ -22,118 +24,122 @@ C_LIBRARY = {
 PRINTS_OR_EXITS = re.compile(r"\b(?:printf|fprintf|puts|exit|abort|assert|raise)\s*\(")
 STANDARD = set(sys.stdlib_module_names)
 
-# The one reader of model descriptions and caller of FMUs, which knows no exporter and no mechanics.
-FMU_READER = {f"linkwork.fmu.{name}" for name in ("description", "combinations", "caller")}
+# What describes and calls FMUs, and knows no exporter and no mechanics.
+FMU_READER = {f"linkwork.fmu.{name}" for name in ("description", "combinations", "caller", "scene_place")}
 
-# What pages of any result need: the document, and scenes that FMUs carry, without mechanics.
-VIEW = {
-    f"linkwork.view.{name}"
-    for name in (
-        *("page", "document", "part", "payload", "packing", "recording"),
-        *("notebook", "fmu_scene", "cosim_run"),
-    )
-}
+OWN = {"numpy", "linkwork.errors", "linkwork._util"}
+DESCRIPTION = {"linkwork.mechanism", "linkwork.compiler"}
 
-# Part: what it may import, besides the standard library and itself. Longer names win over shorter ones.
+# Part: what it may import, besides the standard library and itself. Longer names win over shorter ones. Imports of
+# types and imports inside functions count; an entry that nothing uses is refused.
 PYTHON_ARROWS = {
     "linkwork.errors": set(),
     "linkwork._util": {"numpy", "scipy", "threadpoolctl", "linkwork.errors"},
-    "linkwork.mechanism": {"numpy", "linkwork.errors", "linkwork._util"},
-    "linkwork.compiler": {"numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.core"},
-    "linkwork.variables": {
-        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
-        "linkwork.core.native",
+    "linkwork._util.names": set(),
+    "linkwork._util.registered": set(),
+    # ---- the core and the solvers
+    "linkwork.core": set(),
+    "linkwork.core.chain_kernels": {"numpy", "linkwork.errors", "linkwork.core._core"},
+    "linkwork.core._core_build": {"cffi"},
+    "linkwork.core.native": {"numpy", "linkwork.errors", "linkwork._util.checks", "linkwork.core._core"},
+    "linkwork.solvers": {
+        *("numpy", "scipy", "cffi", "scikits_odes_sundials", "sksundae"),
+        *("linkwork.errors", "linkwork._util.names", "linkwork.core._core"),
     },
-    "linkwork.model": {
-        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
-        *("linkwork.core.native", "linkwork.variables", "linkwork.draw", "linkwork.view", "scipy"),
-        "linkwork.analysis.closure_redundancy",
+    # ---- mechanics
+    "linkwork.mechanism": OWN,
+    "linkwork.compiler": {*OWN, "linkwork.mechanism", "linkwork.core.native"},
+    "linkwork.variables": {
+        *(*OWN, "linkwork.mechanism", "linkwork.core.native"),
+        *("linkwork.compiler.numbering", "linkwork.compiler.topology"),
+    },
+    "linkwork.model": {*OWN, *DESCRIPTION, "scipy", "linkwork.core.native", "linkwork.variables"},
+    "linkwork.results": {"numpy", "scipy", "pandas", "pyarrow", "matplotlib", "linkwork.errors", "linkwork._util"},
+    "linkwork.simulation": {
+        *(*OWN, "pandas", "linkwork.mechanism", "linkwork.compiler.numbering", "linkwork.compiler.serialise"),
+        *("linkwork.core.native", "linkwork.core.chain_kernels", "linkwork.model", "linkwork.solvers"),
+        "linkwork.results",
     },
     "linkwork.analysis": {
-        *("numpy", "scipy", "pandas", "matplotlib"),
-        *("linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
-        *("linkwork.core.native", "linkwork.variables", "linkwork.model", "linkwork.results", "linkwork.draw"),
-        *("linkwork.view", "linkwork.simulation.result", "linkwork.simulation.inputs"),
-        *("linkwork.simulation.running_state", "matplotlib"),
+        *(*OWN, *DESCRIPTION, "scipy", "pandas", "matplotlib", "linkwork.core.native", "linkwork.variables"),
+        *("linkwork.model", "linkwork.results", "linkwork.simulation.result", "linkwork.simulation.inputs"),
+        "linkwork.simulation.running_state",
     },
-    "linkwork.coarse_graining": {
-        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.model"),
+    "linkwork.comparison": {
+        *(*OWN, "pandas", "matplotlib", "linkwork.mechanism", "linkwork.compiler.methods", "linkwork.model.compile"),
+        *("linkwork.model.model", "linkwork.solvers"),
+        *(f"linkwork.simulation.{name}" for name in ("inputs", "result", "simulate")),
     },
+    "linkwork.coarse_graining": {*OWN, "linkwork.mechanism", "linkwork.model.compile", "linkwork.model.state"},
     "linkwork.formats": {
-        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler.spanning_tree"),
+        *(*OWN, "mujoco", "pxr", "yaml", "linkwork.mechanism"),
         *("linkwork.model.compile", "linkwork.model.model", "linkwork.model.bounded_pose"),
-        *("mujoco", "pxr", "yaml"),
     },
-    "linkwork._util.names": set(),
-    "linkwork.solvers": {
-        "numpy",
-        "scipy",
-        "linkwork.errors",
-        "linkwork._util.names",
-        "linkwork.core._core",
-        "cffi",
-        "scikits_odes_sundials",
-        "sksundae",
-    },
-    "linkwork.fmu.check": {"numpy", "fmpy", "linkwork.errors", "linkwork._util", *FMU_READER},
+    # ---- FMUs
+    "linkwork.fmu.check": {*OWN, "fmpy", *FMU_READER - {"linkwork.fmu.scene_place"}},
     "linkwork.fmu.description": {"linkwork.fmu.combinations"},
     "linkwork.fmu.combinations": set(),
+    "linkwork.fmu.scene_place": {"linkwork.errors", "linkwork._util.files"},
     "linkwork.fmu.caller": {"fmpy", "linkwork.errors"},
-    "linkwork.results": {
-        *("numpy", "scipy", "pandas", "pyarrow", "matplotlib"),
-        *("linkwork.errors", "linkwork._util", "linkwork.draw.plotting", *VIEW),
+    "linkwork.fmu.export": {
+        *(*OWN, "linkwork.mechanism", "linkwork.compiler.compile", "linkwork.compiler.numbering"),
+        *("linkwork.core.sources", "linkwork.variables", "linkwork.model", "linkwork.solvers.base"),
+        *("linkwork.simulation.result", "linkwork.simulation.simulate", "linkwork.results.files"),
+        "linkwork.fmu.scene_place",
     },
     "linkwork.cosim": {
         *("numpy", "scipy", "fmpy", "lxml", "pandas", "pyarrow", "matplotlib", "distributed"),
-        *("linkwork.errors", "linkwork._util", "linkwork.draw.plotting", "linkwork.draw.block_diagram"),
-        *("linkwork.results", "linkwork.solvers"),  # of FMUs in Model Exchange
-        *FMU_READER,
-        *VIEW,
-    },
-    "linkwork.view": {
-        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
-        *("linkwork.core.native", "linkwork.variables", "linkwork.model", "linkwork.results", "linkwork.simulation"),
-        "linkwork.cosim.recording.result",
-        *("linkwork.draw", "trimesh", "fast_simplification", "PIL", "imageio_ffmpeg", "matplotlib"),
-    },
-    **{part: {"numpy", "linkwork.errors", "linkwork._util", "linkwork.results", *VIEW} for part in sorted(VIEW)},
-    "linkwork.view.cosim_run": {"numpy", "linkwork.errors", "linkwork.cosim.recording.result", *VIEW},
-    "linkwork.simulation": {
-        *("numpy", "pandas", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
-        *("linkwork.core.native", "linkwork.core.chain_kernels", "linkwork.model", "linkwork.solvers"),
-        *("linkwork.results", "linkwork.view"),  # results show themselves
-    },
-    "linkwork.comparison": {
-        *("numpy", "pandas", "matplotlib", "linkwork.errors", "linkwork._util", "linkwork.mechanism"),
-        *("linkwork.compiler.methods", "linkwork.model", "linkwork.simulation", "linkwork.solvers"),
-        "linkwork.draw.plotting",
-    },
-    "linkwork.draw": {
-        *("numpy", "matplotlib", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.model"),
-        *("linkwork.core.native", *(f"linkwork.cosim.{name}" for name in ("system", "fmu.model"))),  # block diagrams
-    },
-    "linkwork.draw.plotting": {"numpy", "matplotlib", "linkwork.errors", "linkwork._util"},
-    "linkwork.fmu.export": {
-        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
-        *("linkwork.core.sources", "linkwork.variables", "linkwork.model", "linkwork.simulation", "linkwork.solvers"),
-        *("linkwork.results", "linkwork.draw", "linkwork.view"),
+        *("linkwork.errors", "linkwork._util", "linkwork.results", "linkwork.solvers"),  # of FMUs in Model Exchange
+        *FMU_READER - {"linkwork.fmu.combinations"},
     },
     "linkwork.controllers": {
-        *("numpy", "scipy", "pythonfmu", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.model"),
-        *("linkwork.core.native", "linkwork.simulation.controller", "linkwork.simulation.running_state"),
-        "linkwork.fmu.export",
+        *("pythonfmu", "linkwork.errors", "linkwork._util"),
+        *("linkwork.simulation.controller", "linkwork.simulation.running_state", "linkwork.fmu.export"),
     },
     "linkwork.controllers.builtin": {
-        *("numpy", "scipy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.model"),
-        *("linkwork.core.native", "linkwork.controllers"),
+        *(*OWN, "scipy", "linkwork.mechanism", "linkwork.model", "linkwork.core.native", "linkwork.controllers"),
     },
-    "linkwork.cli": {"numpy", "scipy", "pandas", "shtab", "linkwork"},
     "linkwork.controllers.adapter": set(),  # it is copied into FMUs
     "linkwork.controllers.controller": {"pythonfmu"},
-    "linkwork.core": {"numpy", "linkwork.errors", "linkwork._util.checks"},
-    "linkwork.core.chain_kernels": {"numpy", "linkwork.errors", "linkwork.core._core", "linkwork.solvers"},
-    "linkwork.core._core_build": {"cffi"},
-    "linkwork.core.native": {"numpy", "linkwork.errors", "linkwork._util.checks", "linkwork.core._core"},
+    # ---- pictures and pages: plots of any result and pages of FMUs without mechanics
+    "linkwork.draw": {
+        *(*OWN, "matplotlib", "linkwork.core.native", "linkwork.mechanism", "linkwork.analysis"),
+        *("linkwork.model.base", "linkwork.model.compile", "linkwork.model.state", "linkwork.comparison"),
+    },
+    "linkwork.draw.plotting": {"numpy", "matplotlib", "linkwork._util"},
+    "linkwork.draw.result_plot": {"matplotlib", "linkwork.results.base", "linkwork.draw.plotting"},
+    "linkwork.draw.sweep_plot": {"matplotlib", "linkwork._util", "linkwork.cosim"},
+    "linkwork.draw.block_layout": set(),
+    "linkwork.draw.block_diagram": {
+        *("matplotlib", "linkwork.errors", "linkwork._util", "linkwork.draw.plotting", "linkwork.draw.block_layout"),
+        *(f"linkwork.cosim.{name}" for name in ("fmu.model", "system.definition", "system.units")),
+    },
+    "linkwork.view": {
+        *(*OWN, *DESCRIPTION, "trimesh", "fast_simplification", "PIL", "imageio_ffmpeg", "matplotlib"),
+        *("linkwork.core.native", "linkwork.variables", "linkwork.results", "linkwork.draw"),
+        *(f"linkwork.model.{name}" for name in ("compile", "impacts", "model")),
+        *("linkwork.simulation.discrete_state", "linkwork.simulation.result", "linkwork.fmu.scene_place"),
+    },
+    "linkwork.view.payload": set(),
+    "linkwork.view.packing": {"numpy"},
+    "linkwork.view.part": {"linkwork.view.payload"},
+    "linkwork.view.document": {"linkwork.errors", "linkwork._util", "linkwork.view.packing", "linkwork.view.payload"},
+    "linkwork.view.recording": {
+        *("numpy", "linkwork._util", "linkwork.results.time_axis", "linkwork.view.packing", "linkwork.view.payload"),
+    },
+    "linkwork.view.page": {
+        *("linkwork.errors", "linkwork._util"),
+        *(f"linkwork.view.{name}" for name in ("document", "part", "payload")),
+    },
+    "linkwork.view.notebook": {
+        *("linkwork.errors", "linkwork.results.base", "linkwork.view.page", "linkwork.view.part"),
+    },
+    "linkwork.view.fmu_scene": {"linkwork.errors", "linkwork.view.payload"},
+    "linkwork.view.cosim_run": {
+        *("numpy", "linkwork.errors", "linkwork.cosim.recording.result"),
+        *(f"linkwork.view.{name}" for name in ("fmu_scene", "part", "payload", "recording")),
+    },
+    "linkwork.cli": {"numpy", "scipy", "pandas", "shtab", "linkwork"},
 }
 
 # Folder of csrc: those whose files it may include, besides its own and the public header. "": the files above them all.
@@ -159,22 +165,13 @@ C_ARROWS = {
 }
 
 
-def python_files() -> dict[str, Path]:
-    """Every module of the package by its dotted name; the solvers are next to it."""
-    files = [*(TOP / "linkwork").rglob("*.py"), *(TOP / "solvers").rglob("*.py")]
-    names = {}
-    for path in files:
-        parts = list(path.relative_to(TOP).with_suffix("").parts)
-        if parts[0] == "solvers":
-            parts.insert(0, "linkwork")
-        if parts[-1] == "__init__":
-            parts.pop()
-        names[".".join(parts)] = path
-    return names
-
-
-def imports(module: str, path: Path, *, types: bool = True) -> Iterator[str]:
+@cache
+def imports(module: str, path: Path, *, types: bool = True) -> tuple[str, ...]:
     """The dotted names a module imports anywhere in it, relative ones resolved; without `types` those that it runs."""
+    return tuple(_imports(module, path, types))
+
+
+def _imports(module: str, path: Path, types: bool) -> Iterator[str]:
     package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
     tree = ast.parse(path.read_text(encoding="utf-8"))
     skipped = set() if types else for_types_only(tree)
@@ -190,7 +187,6 @@ def imports(module: str, path: Path, *, types: bool = True) -> Iterator[str]:
             yield from names if source in PACKAGES else [source]
 
 
-MODULES = python_files()
 PACKAGES = {name for name, path in MODULES.items() if path.name == "__init__.py"}
 
 
@@ -215,6 +211,14 @@ def test_a_part_imports_only_what_it_may_know(part: str) -> None:
     ]
     assert own
     assert not strangers
+
+
+@pytest.mark.parametrize("part", PYTHON_ARROWS)
+def test_a_part_uses_what_it_may_know(part: str) -> None:
+    """The table is no wider than the truth."""
+    own = {module: path for module, path in MODULES.items() if part_of(module) == part}
+    used = {name for module, path in own.items() for name in imports(module, path)}
+    assert not [known for known in PYTHON_ARROWS[part] if not any(within(name, known) for name in used)]
 
 
 def test_each_module_is_part_of_one() -> None:
@@ -255,39 +259,72 @@ def arrows(module: str, path: Path, *, types: bool = False) -> set[str]:
 
 
 def circle(graph: dict[str, set[str]]) -> set[str]:
-    """The files of a graph of imports that are part of a circle or lead to one."""
-    while leaves := {module for module, targets in graph.items() if not targets & graph.keys()}:
-        graph = {module: targets for module, targets in graph.items() if module not in leaves}
+    """The nodes of a graph that are part of a circle, or between two."""
+    for way in (graph, turned(graph)):
+        while ends := {node for node in graph if not way.get(node, set()) & graph.keys()}:
+            graph = {node: targets for node, targets in graph.items() if node not in ends}
     return set(graph)
 
 
-def test_files_import_each_other_in_no_circle() -> None:
-    assert not circle({module: arrows(module, path) for module, path in MODULES.items()})
+def turned(graph: dict[str, set[str]]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {node: set() for node in graph}
+    for node, targets in graph.items():
+        for target in targets & graph.keys():
+            found[target].add(node)
+    return found
 
 
+def graph_of_files(modules: dict[str, Path]) -> dict[str, set[str]]:
+    return {module: arrows(module, path, types=True) for module, path in modules.items()}
+
+
+def graph_of_folders(modules: dict[str, Path]) -> dict[str, set[str]]:
+    """Folders of linkwork with all that is in them; the files at the root stand for themselves."""
+
+    def folder(module: str) -> str:
+        return ".".join(module.split(".")[:2])
+
+    graph: dict[str, set[str]] = {}
+    for module, targets in graph_of_files(modules).items():
+        graph.setdefault(folder(module), set()).update(map(folder, targets - {module}))
+    return {one: targets - {one} for one, targets in graph.items()}
+
+
+def test_files_import_each_other_in_no_circle_for_types_either() -> None:
+    assert not circle(graph_of_files(MODULES))
+
+
+def test_folders_import_each_other_in_no_circle() -> None:
+    assert not circle(graph_of_folders(MODULES))
+
+
+TYPES = "\nif TYPE_CHECKING:\n    from {} import {}\n"
+INSIDE = "\ndef planted():\n    from {} import {}\n"
+
+
+@pytest.mark.parametrize("way", [TYPES, INSIDE])
 @pytest.mark.parametrize(
-    "package",
+    ("module", "name", "files", "folders"),
     [
-        *(
-            "_util",
-            "cli",
-            "coarse_graining",
-            "comparison",
-            "compiler",
-            "controllers",
-            "core",
-            "cosim",
-            "draw",
-            "fmu",
-            "formats",
+        ("linkwork.model.base", "linkwork.model.state.State", {"linkwork.model.base", "linkwork.model.state"}, set()),
+        (
+            "linkwork.results.base",
+            "linkwork.view.notebook.embedded",
+            {"linkwork.results.base", "linkwork.view.notebook"},
+            {"linkwork.results", "linkwork.view"},
         ),
-        *("results", "simulation", "solvers", "variables"),
     ],
 )
-def test_files_of_a_package_import_each_other_in_no_circle_for_types_either(package: str) -> None:
-    own = {module: path for module, path in MODULES.items() if within(module, f"linkwork.{package}")}
-    assert own
-    assert not circle({module: arrows(module, path, types=True) for module, path in own.items()})
+def test_a_planted_circle_is_found(
+    way: str, module: str, name: str, files: set[str], folders: set[str], tmp_path: Path
+) -> None:
+    planted = tmp_path / MODULES[module].name
+    source, _, what = name.rpartition(".")
+    planted.write_text(MODULES[module].read_text(encoding="utf-8") + way.format(source, what), encoding="utf-8")
+    modules = MODULES | {module: planted}
+    assert circle(graph_of_files(modules)) >= files
+    assert circle(graph_of_folders(modules)) >= folders
+    assert bool(circle(graph_of_folders(modules))) == bool(folders)
 
 
 def c_files(folder: str) -> list[Path]:
