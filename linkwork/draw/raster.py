@@ -69,9 +69,9 @@ def rendered(svg: str, form: str, scale: float, background: str = "none") -> byt
     return file.getvalue()
 
 
-def squared(svg: str, side: int) -> bytes:
-    """Return a square picture as PNG with so many pixels along its side."""
-    return rendered(svg, "png", side / float(fromstring(svg).attrib["viewBox"].split()[2]))
+def squared(svg: str, width: int) -> bytes:
+    """Return a square picture as PNG, so many pixels wide."""
+    return rendered(svg, "png", width / float(fromstring(svg).attrib["viewBox"].split()[2]))
 
 
 class Pixels:

@@ -1,4 +1,4 @@
-"""A mechanism as its parts see it: what they can name, and what is taken."""
+"""A mechanism as its parts see it: names that they use, and names and joints that others have."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class Transition:
 
 
 class WithTransitions(Surroundings, Protocol):
-    """A mechanism whose transitions are told apart."""
+    """A mechanism whose transitions are of this file."""
 
     @property
     def transitions(self) -> Mapping[str, Transition]:

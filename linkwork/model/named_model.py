@@ -15,7 +15,7 @@ from linkwork.variables.schema import Column, Variable
 
 
 class NamedModel(Protocol):
-    """What is read of a model besides its equations; the attributes are those of `ModelBase`."""
+    """Names of a model and their places in the block; the attributes are those of `ModelBase`."""
 
     mechanism: Mechanism
     topology: Topology

@@ -1,4 +1,4 @@
-"""Methods that are declared below and implemented above: none is forgotten, and both sides agree."""
+"""Methods that are declared below and implemented above: none is forgotten, and both agree."""
 
 import ast
 import inspect

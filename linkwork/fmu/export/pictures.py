@@ -26,8 +26,8 @@ def icon(system: ModelBase) -> str | None:
 
 
 @registered
-def icon_pixels(svg: str, side: int) -> bytes:
-    """Return a square picture as PNG with so many pixels along its side. Needs matplotlib."""
+def icon_pixels(svg: str, width: int) -> bytes:
+    """Return a square picture as PNG, so many pixels wide. Needs matplotlib."""
     raise NotImplementedError
 
 
