@@ -8,10 +8,12 @@ signature and documentation, and the folder that draws names the function that d
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from inspect import Signature
 
 _Declared = TypeVar("_Declared", bound=Callable[..., Any])
 
@@ -43,12 +45,11 @@ def registered(declared: _Declared) -> _Declared:
     'Plot columns over time, a panel for each unit and magnitude; events are thin lines.'
     """
     place = f"{declared.__module__}.{declared.__qualname__}"
-    signature = functools.cache(inspect.signature)
 
     @functools.wraps(declared)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            given = signature(declared).bind(*args, **kwargs)
+            given = _signature(declared).bind(*args, **kwargs)
         except TypeError:
             declared(*args, **kwargs)  # raises the same with the name of the method
             raise
@@ -57,6 +58,13 @@ def registered(declared: _Declared) -> _Declared:
         return getattr(import_module(module), name)(*given.args, **given.kwargs)
 
     return call  # type: ignore[return-value]
+
+
+@functools.cache
+def _signature(declared: Callable[..., Any]) -> Signature:
+    from inspect import signature  # slow to import, and needed on a call alone
+
+    return signature(declared)
 
 
 def implementation(place: str) -> str:
