@@ -4,7 +4,7 @@
 #define LW_ALL_KERNELS_H
 #include "dae/ggl_kernel.h"
 #include "dynamics_kernel.h"
-#include "loops/reactions_kernel.h"
+#include "loops/inverse_dynamics_kernel.h"
 #include "outputs_kernel.h"
 #include "tree/link_constants_kernel.h"
 #include "tree/kinematics_kernel.h"

@@ -17,7 +17,7 @@
 #include "assembly/loop_frames_kernel.h"
 #include "assembly/mobile_loops_kernel.h"
 #include "assembly/regular_dof_kernel.h"
-#include "dynamics_kernel.h"
+#include "loops/clusters_kernel.h"
 #include "loops/closure_kernel.h"
 #include "math/spatial_kernel.h"
 #include "block/field_view_kernel.h"

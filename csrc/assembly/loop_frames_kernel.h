@@ -3,7 +3,6 @@
 #define LW_ASSEMBLY_LOOP_FRAMES_KERNEL_H
 #include "assembly/exact_loops.h"
 #include "assembly/regular_dof_kernel.h"
-#include "dynamics_kernel.h"
 #include "loops/closure_kernel.h"
 #include "math/orthonormal_kernel.h"
 #include "math/spatial_kernel.h"

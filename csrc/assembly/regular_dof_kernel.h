@@ -8,8 +8,8 @@
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"
 #include "loops/independent_constraints_kernel.h"
-#include "dynamics_kernel.h"
-#include "singular/near_singular_kernel.h"
+#include "loops/clusters_kernel.h"
+#include "loops/mobility_kernel.h"
 #include "assembly/position_kernel.h"
 #include "assembly/position_by_loops_kernel.h"
 

@@ -18,7 +18,7 @@
 #include "loops/recursive_coordinate_reduction_kernel.h"
 #include "loops/independent_constraints_kernel.h"
 #include "loops/closure_matrix_kernel.h"
-#include "dynamics_kernel.h"
+#include "loops/clusters_kernel.h"
 
 #define STILL 1e-6         /* relative: a coordinate that moved less is fixed */
 #define MAX_MOVE_RATIO 4.0 /* as in position_kernel.h */

@@ -68,4 +68,14 @@ static lw_fault check_closed(const view *v) {
       return (lw_fault){LW_FAULT_NOT_FINITE, v->m->loop[l].joint, 0.0};
   return no_fault;
 }
+
+/* From the state to closed loops: kinematics, loads, and the closures of all clusters. */
+static lw_fault compute_loop_closures(const view *v) {
+  compute_kinematics(v);
+  apply_external_forces(v);
+  compute_tree_loads(v);
+  const lw_fault fault = solve_clusters(v);
+  load_by_actuators(v);
+  return fault;
+}
 #endif

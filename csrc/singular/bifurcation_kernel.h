@@ -13,7 +13,16 @@
 #include "loops/loop_closures_kernel.h"
 #include "loops/recursive_coordinate_reduction_kernel.h"
 #include "loops/clusters_kernel.h"
+#include "loops/reduced_dynamics_kernel.h"
 #include "singular/near_singular_kernel.h"
+#if LW_ARITHMETIC == LW_DOUBLE
+#include "assembly/regular_dof_kernel.h"
+#else
+static int recount_dof(const view *v) { /* done in double before */
+  (void)v;
+  return 0;
+}
+#endif
 
 #define BIFURCATION_CONDITIONING 1e-2
 #define HIDING_VIOLATION 0.1           /* of the conditioning */
