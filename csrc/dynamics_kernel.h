@@ -5,6 +5,7 @@
 #ifndef LW_DYNAMICS_KERNEL_H
 #define LW_DYNAMICS_KERNEL_H
 #include "dca/accelerations_kernel.h"
+#include "multipliers/clusters_for_outputs_kernel.h"
 #include "loops/actuators_kernel.h"
 #include "loops/clusters_kernel.h"
 #include "loops/reduced_dynamics_kernel.h"

@@ -13,7 +13,7 @@
  * other mechanisms stay as they are. */
 #ifndef LW_ASSEMBLY_EXACT_LOOPS_KERNEL_H
 #define LW_ASSEMBLY_EXACT_LOOPS_KERNEL_H
-#include "assembly/exact_loops.h"
+#include "model/exact_loops.h"
 #include "assembly/loop_frames_kernel.h"
 #include "assembly/mobile_loops_kernel.h"
 #include "assembly/regular_dof_kernel.h"

@@ -12,7 +12,7 @@
  * poses and between them; otherwise their frames stay. */
 #ifndef LW_ASSEMBLY_MOBILE_LOOPS_KERNEL_H
 #define LW_ASSEMBLY_MOBILE_LOOPS_KERNEL_H
-#include "assembly/exact_loops.h"
+#include "model/exact_loops.h"
 #include "assembly/loop_frames_kernel.h"
 #include "math/ldl_kernel.h"
 #include "math/pivoted_qr_kernel.h"

@@ -1,8 +1,8 @@
 /* What the mechanics offer to the rest of the core: the same table for each arithmetic. */
 #ifndef LW_KERNELS_H
 #define LW_KERNELS_H
-#include "assembly/exact_loops.h"
-#include "dca/workspace.h"
+#include "model/exact_loops.h"
+#include "model/dca_workspace.h"
 #include "model/model.h"
 
 /* The mutable part of a state as the mechanics see it. */

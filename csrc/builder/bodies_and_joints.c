@@ -6,21 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *lw_grown(void *list, int32_t count, int32_t *capacity, size_t size) {
-  if (count < *capacity) return list;
-  const int32_t more = *capacity ? 2 * *capacity : 8;
-  void *larger = realloc(list, size * (size_t)more);
-  if (larger) *capacity = more;
-  return larger;
-}
-
 int lw_all_finite(const double *values, int32_t n) {
   for (int32_t i = 0; i < n; i++)
     if (!isfinite(values[i])) return 0;
   return 1;
 }
-
-lw_status lw_no_memory(lw_builder *b) { return lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for another part"); }
 
 lw_status lw_not_finite(lw_builder *b, const char *what, const char *name, const char *value) {
   return lw_refuse(b, LW_ERROR_PARAMETER, "%s '%s': %s must be finite", what, name, value);

@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int32_t lw_find_group(int32_t *group, int32_t body) {
-  while (group[body] != body) body = group[body] = group[group[body]];
-  return body;
-}
-
 /* `need`: of the joint, less than MASSLESS_NEEDS; see massless_leaves.c. */
 static int preference(const joint_part *j, int need) {
   const int used = j->q_rank || j->u_rank || j->sprung || j->coupled || j->actuated;

@@ -1,6 +1,6 @@
 /* The constraints of a mechanism, and its equations with multipliers: see dae/ggl_kernel.h. */
 #include "dae/constraints.h"
-#include "events/discrete_state.h"
+#include "block/discrete_state.h"
 #include "math/pivoted_qr_kernel.h"
 #include "math/rank_tolerance.h"
 #include <float.h>

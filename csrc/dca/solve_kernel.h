@@ -18,7 +18,7 @@
  * unit compliance decides, each in the unit of its joint (loops/speed_metric_kernel.h). */
 #ifndef LW_DCA_SOLVE_KERNEL_H
 #define LW_DCA_SOLVE_KERNEL_H
-#include "dca/subassembly_tree.h"
+#include "model/subassembly_tree.h"
 #include "dca/threads.h"
 #include "math/spatial_kernel.h"
 #include "math/simd_kernel.h"

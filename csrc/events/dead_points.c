@@ -6,7 +6,7 @@
  * the constraint is regular: both have the row lambda' dJ/ds in the limit, whichever the sign of s. */
 #include "events/dead_points.h"
 #include "dae/constraints.h"
-#include "events/constraint_watch.h"
+#include "evaluation/constraint_names.h"
 #include "math/pivoted_qr_kernel.h"
 #include "math/rank_tolerance.h"
 #include "model/independent_columns.h"

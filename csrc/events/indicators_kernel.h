@@ -1,7 +1,7 @@
 /* Event indicators, for double and complex arithmetic: one formula gives values and derivatives. Stored signs are
  * constants here. */
 #include "math/quaternion_kernel.h"
-#include "events/discrete_state.h"
+#include "block/discrete_state.h"
 
 /* A state and the block to read: its own, or the complex one. */
 typedef struct indicator_view {

@@ -7,7 +7,6 @@
 #include "loops/independent_constraints_kernel.h"
 #include "loops/recursive_coordinate_reduction_kernel.h"
 #include "loops/workspace_kernel.h"
-#include "multipliers/workspace_kernel.h"
 #include "block/field_view_kernel.h"
 #include "tree/forces_kernel.h"
 #include "tree/kinematics_kernel.h"
@@ -45,20 +44,6 @@ static lw_fault solve_clusters(const view *v) {
   for (int32_t c = 0; c < v->m->clusters; c++)
     if (!solve_cluster(v, c)) return (lw_fault){LW_FAULT_DOF_CAPACITY, c, 0.0};
   return no_fault;
-}
-
-/* In a model with multipliers the clusters are solved for all but the accelerations: feedback, reactions, inverse
- * dynamics. The multipliers' own conditioning stays. Near singular poses they have been solved for the accelerations. */
-static lw_fault solve_clusters_for_outputs(const view *v) {
-  if (!lw_has_multipliers(v->m)) return no_fault;
-  for (int32_t c = 0; c < v->m->clusters; c++)
-    if (lw_pivots_of(&v->m->cluster[c], v->integers).ranks->singularity) return no_fault;
-  const lw_fault fault = solve_clusters(v);
-  copy(v->m->size.loops, multiplier_work_of(v).conditioning, FIELD(v, loop_conditioning));
-  compute_link_inertias(v);
-  apply_external_forces(v);
-  load_by_actuators(v);
-  return fault;
 }
 
 /* A loop open by more than a part of its length: accelerations there have no meaning. */

@@ -51,13 +51,6 @@ static void loads_for(const view *v, const real *udot, int with_bias, real *tau)
   find_tree_loads(v, udot, tau);
 }
 
-static void mass_product(const lw_model *m, lw_block b, const void *udot, void *tau) {
-  const view v = open_view(m, b);
-  if (lw_has_multipliers(m)) compute_link_inertias(&v);
-  place_stand_ins(&v, 0);
-  loads_for(&v, udot, 0, tau);
-}
-
 static void least_loads(const view *v, int32_t c, real *tau) {
   const cluster_work w = work_of(v, c);
   const int32_t n = w.ranks->independent, width = w.ranks->width;
@@ -80,19 +73,5 @@ static void least_loads(const view *v, int32_t c, real *tau) {
     for (int32_t i = 0; i < n; i++) sum += w.X[k * width + FIRST_FREE + i] * z[i];
     tau[column[k].u] = sum / (f * f);
   }
-}
-
-static lw_fault inverse_dynamics(const lw_model *m, lw_block b, const void *udot, void *result) {
-  const view v = open_view(m, b);
-  const lw_fault fault = solve_clusters_for_outputs(&v);
-  if (fault.kind) return fault;
-  real *tau = result;
-  place_stand_ins(&v, 0);
-  loads_for(&v, udot, 1, tau);
-  load_by_actuators(&v); /* the rotors of cut joints have placed these again */
-  for (int32_t c = 0; c < m->size.nu; c++)
-    tau[c] -= v.load[c] - driving_load(&v, c); /* springs and dampers do their part */
-  for (int32_t k = 0; k < m->clusters; k++) least_loads(&v, k, tau);
-  return no_fault;
 }
 #endif

@@ -122,7 +122,7 @@ void lw_ode_apply_choice(lw_ode *ode);
 bool lw_ode_abandon_implicit(lw_ode *ode);
 double lw_ode_encode_choice(const lw_ode_choice *choice);
 void lw_ode_decode_choice(double number, lw_ode_choice *choice);
-/* of the matrix of the last step; y_new and y_sample are scratch */
+/* spectral_radius.c: of the matrix of the last step; y_new and y_sample are scratch */
 double lw_ode_spectral_radius(lw_ode *ode);
 
 /* finite_differences.c: df/dy and df/dt at (t, y), in the direction of h. k[f_stage] is f there; y_new and `change` are

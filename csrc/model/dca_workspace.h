@@ -2,9 +2,10 @@
  * scalars) gives the content and the length of each array; p is the plan, s the sizes of the model. */
 #ifndef LW_DCA_WORKSPACE_H
 #define LW_DCA_WORKSPACE_H
-#include "dca/subassembly_tree.h"
+#include "model/subassembly_tree.h"
 
-#define LW_DCA_FRAME_REALS 25 /* joint_frame in dca/constraint_rows_kernel.h */
+#define LW_MOST_DCA_REALS (INT64_C(1) << 31) /* 16 GB; more counts as no memory */
+#define LW_DCA_FRAME_REALS 25                /* joint_frame in dca/constraint_rows_kernel.h */
 
 #define LW_DCA_WORKSPACE(ARRAY)                                                                    \
   ARRAY(factor, 36 * p->bodies) /* of compliances, see solve_kernel.h */                           \

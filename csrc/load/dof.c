@@ -2,7 +2,7 @@
  * start values and at the neutral coordinates, of which one is often nearly closed. */
 #include "block/kernels.h"
 #include "model/independent_columns.h"
-#include "model/reader.h"
+#include "load/reader.h"
 #include <stdlib.h>
 #include <string.h>
 

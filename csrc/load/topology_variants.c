@@ -1,6 +1,6 @@
 /* Topology variants: the models of one mechanism, each with other joints closed. A state changes variant at an
  * event, and finds every number where it was: their blocks are laid out alike. */
-#include "model/reader.h"
+#include "load/reader.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,10 +68,4 @@ lw_status lw_read_variants(reader *r, lw_model *m, lw_status (*read)(reader *r, 
   }
   if (r->position != r->size) return fail_behind(r);
   return layout_variants_alike(r, m);
-}
-
-void lw_free_variants(lw_model *m) {
-  for (int32_t i = 0; m->variant && i <= m->variants; i++)
-    if (m->variant[i] != m) lw_model_free(m->variant[i]);
-  free(m->variant);
 }

@@ -1,6 +1,6 @@
 /* Columns, marks and offsets of a model, from its tables. */
 #include "model/independent_columns.h"
-#include "model/reader.h"
+#include "load/reader.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,49 +1,7 @@
-/* Jumps of the speeds, and the workspace for divide and conquer that a state needs for them. */
-#include "dca/threads.h"
+/* Jumps of the speeds. */
 #include "block/state.h"
 #include <math.h>
 #include <stdlib.h>
-
-#define MAX_REALS (INT64_C(1) << 31) /* 16 GB */
-
-static int64_t count_reals(const lw_model *m) {
-  const lw_dca_plan *p = &m->dca;
-  const lw_sizes *s = &m->size;
-  int64_t reals = 0;
-#define ARRAY(name, scalars) reals += (int64_t)(scalars);
-  LW_DCA_WORKSPACE(ARRAY)
-#undef ARRAY
-  return reals;
-}
-
-lw_status lw_dca_allocate(lw_state *s, lw_dca_workspace *workspace, lw_block *block, size_t scalar) {
-  const lw_dca_plan *p = &s->model->dca;
-  const int64_t reals = count_reals(s->model), scratch = p->scratch;
-  const int32_t threads = lw_threads();
-  if (!workspace->reals && reals < MAX_REALS) {
-    workspace->reals = malloc(scalar * (size_t)reals);
-    workspace->integers = malloc(sizeof(int32_t) * (size_t)(p->integers + p->constraints + p->rows));
-  }
-  if (workspace->scratches < threads) {
-    free(workspace->scratch);
-    workspace->scratch = scratch < MAX_REALS / threads ? malloc(scalar * (size_t)(scratch * threads)) : NULL;
-    workspace->scratches = workspace->scratch ? threads : 0;
-  }
-  workspace->threads = threads;
-  if (!workspace->reals || !workspace->integers || !workspace->scratch)
-    return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for joining the bodies to subassemblies");
-  block->dca = workspace;
-  return LW_OK;
-}
-
-void lw_dca_release(lw_dca_workspace *workspace) {
-  free(workspace->reals);
-  free(workspace->integers);
-  free(workspace->scratch);
-  free(workspace->dense);
-  free(workspace->dense_integers);
-  *workspace = (lw_dca_workspace){.reals = NULL};
-}
 
 static int has_massless_bodies(const lw_state *s) { return lw_reals(s)[s->model->at.has_massless] != 0.0; }
 
@@ -56,7 +14,7 @@ static lw_status allocate_dense_jump(lw_state *state) {
 #define ARRAY(name, scalars) reals += (int64_t)(scalars);
   LW_JUMP_ARRAYS(ARRAY)
 #undef ARRAY
-  if (!workspace->dense && reals < MAX_REALS) {
+  if (!workspace->dense && reals < LW_MOST_DCA_REALS) {
     workspace->dense = malloc(sizeof(double) * (size_t)reals);
     workspace->dense_integers = malloc(sizeof(int32_t) * (size_t)(LW_JUMP_INTEGERS + 1));
   }

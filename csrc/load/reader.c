@@ -10,36 +10,12 @@
  * A model with joints that may open has its other `variants` behind it, each with its own header: the
  * same mechanism with other joints closed.
  * Every index is checked before it is used, so that no byte of a bad file can lead out of bounds. */
-#include "model/reader.h"
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include "load/reader.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_REMOVABLE_JOINTS 12 /* variants are two to the power of this */
 #define MAX_COUNT 4000000       /* of anything: keeps every size within 32 bits until it is checked against the file */
-
-lw_status lw_format_error(reader *r, const char *format, ...) {
-  if (r->message && r->message_size) {
-    va_list list;
-    va_start(list, format);
-    vsnprintf(r->message, r->message_size, format, list);
-    va_end(list);
-  }
-  return LW_ERROR_FORMAT;
-}
-
-lw_status lw_row_error(reader *r, const char *table, int32_t row) {
-  return lw_format_error(r, "the model's %s %d points outside the model", table, row);
-}
-
-const void *lw_read_bytes(reader *r, size_t n) {
-  if (n > r->size - r->position) return NULL;
-  const void *p = r->bytes + r->position;
-  r->position += n;
-  return p;
-}
 
 static lw_status read_header(reader *r, uint32_t *checksum) {
   lw_model_header h;
@@ -109,10 +85,6 @@ static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t 
   PLACE(names, names);
 #undef PLACE
   return used;
-}
-
-int lw_is_valid(const char *field, double value) {
-  return isfinite(value) || (value > 0.0 && strcmp(field, "max_load") == 0);
 }
 
 static lw_status read_parameters(reader *r, lw_model *m) {
@@ -217,24 +189,5 @@ lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *
     return e;
   }
   *model = m;
-  return LW_OK;
-}
-
-void lw_model_free(lw_model *m) {
-  if (!m) return;
-  lw_free_variants(m);
-  lw_free_multipliers(&m->multipliers);
-  lw_dca_plan_free(&m->dca);
-  free(m->memory);
-  free(m);
-}
-
-lw_sizes lw_model_sizes(const lw_model *m) { return m ? m->size : (lw_sizes){0}; }
-
-int32_t lw_field_count(void) { return LW_FIELD_COUNT; }
-
-lw_status lw_model_field(const lw_model *m, int32_t index, lw_field *field) {
-  if (!m || index < 0 || index >= LW_FIELD_COUNT) return LW_ERROR_USAGE;
-  *field = m->field[index];
   return LW_OK;
 }

@@ -1,4 +1,4 @@
-#include "events/discrete_state.h"
+#include "block/discrete_state.h"
 #include "math/complementarity.h"
 #include <math.h>
 #include <stdlib.h>

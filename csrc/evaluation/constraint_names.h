@@ -1,7 +1,7 @@
 /* Names of constraints, for reports on those that are violated. */
-#ifndef LW_CONSTRAINT_WATCH_H
-#define LW_CONSTRAINT_WATCH_H
-#include "events/discrete_state.h"
+#ifndef LW_CONSTRAINT_NAMES_H
+#define LW_CONSTRAINT_NAMES_H
+#include "block/discrete_state.h"
 
 typedef struct lw_name_list {
   char text[200];
@@ -9,7 +9,9 @@ typedef struct lw_name_list {
   int32_t names;
 } lw_name_list;
 
-/* Adds "lock 'latch'", "stop 'bump'", "pin 'grip'" or "the motion of 'A_drive'"; at most three names are kept. */
+/* Adds "<kind> '<name>'"; at most three names are kept. */
+void lw_add_name(lw_name_list *list, const char *kind, const char *name);
+/* Adds "lock 'latch'", "stop 'bump'", "pin 'grip'" or "the motion of 'A_drive'". */
 void lw_name_transition(const lw_state *s, int32_t transition, lw_name_list *list);
 void lw_name_motion(const lw_state *s, int32_t coupling, lw_name_list *list);
 /* The cluster whose motion a lock, stop or pin constrains, -1: none. */

@@ -1,5 +1,5 @@
 /* Model reader: removable joints and transitions. Every index is checked before use. */
-#include "model/reader.h"
+#include "load/reader.h"
 
 /* Removable joints are cut joints. The number of a topology has a bit for each closed one. */
 lw_status lw_read_removable_joint(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {

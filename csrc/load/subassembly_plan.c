@@ -3,7 +3,7 @@
  * rows. Then the welds between the fragments of high-degree bodies: a body with many constraints would take them one after
  * another, with as many levels. It is cut into fragments of the same share of its inertia, each with some of
  * the constraints. */
-#include "model/reader.h"
+#include "load/reader.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* What went wrong in the mechanics, in words that name the thing and the remedy. */
-#include "events/constraint_watch.h"
+#include "evaluation/constraint_names.h"
 #include "block/state.h"
 #include <math.h>
 #include <stdio.h>

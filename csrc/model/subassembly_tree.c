@@ -1,4 +1,4 @@
-#include "dca/subassembly_tree.h"
+#include "model/subassembly_tree.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The path of every constraint through the tree, for the method of multipliers. Each end is propagated inward, up to a
  * link that the same constraint has reached before: there its row is added to the stored one. */
-#include "model/reader.h"
-#include "multipliers/workspace.h"
+#include "load/reader.h"
+#include "model/multiplier_workspace.h"
 #include <stdlib.h>
 
 #define MAX_REALS (INT32_MAX / 16) /* of multiplier_work: 1 GB */

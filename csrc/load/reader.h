@@ -105,7 +105,7 @@ const void *lw_read_bytes(reader *r, size_t n);
 lw_status lw_row_error(reader *r, const char *table, int32_t row);
 /* The tables: every index is checked before it is used. */
 lw_status lw_read_tables(reader *r, lw_model *m, const counts *c);
-/* Of these a joint that may open and a transition: events/transition_tables.c. */
+/* Of these a joint that may open and a transition: load/transition_tables.c. */
 lw_status lw_read_removable_joint(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 lw_status lw_read_transition(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 /* Which constraints reach which links, where the model asks for multipliers. */
@@ -113,7 +113,6 @@ lw_status lw_plan_multipliers(reader *r, lw_model *m);
 void lw_free_multipliers(lw_multipliers *plan);
 /* The other models of a mechanism whose joints may open; `read` reads one. All are laid out alike. */
 lw_status lw_read_variants(reader *r, lw_model *m, lw_status (*read)(reader *r, lw_model **model));
-void lw_free_variants(lw_model *m);
 /* Where every field lies in the block. */
 lw_status lw_layout_block(reader *r, lw_model *m);
 /* The order in which divide and conquer joins the bodies. */

@@ -1,6 +1,6 @@
 /* The tables of a serialised model, row by row. Each number is checked against its kind, and then by its row's function
  * against the rows before it, before it is used. */
-#include "model/reader.h"
+#include "load/reader.h"
 #include <string.h>
 
 const lw_joint_size lw_joint_sizes[LW_JOINT_TYPES] = {
