@@ -1,4 +1,4 @@
-"""A compiled mechanism as bytes, in the layout that `csrc/model/reader.c` reads."""
+"""A compiled mechanism as bytes, in the layout that `csrc/load/reader.c` reads."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ Positions = Mapping[str, int]  # of joints or bodies by name
 
 
 def transition_table(changes: Changes, numbering: Numbering) -> list[list[int]]:
-    """Return for each transition the whole numbers of csrc/model/reader.c."""
+    """Return for each transition the whole numbers of csrc/load/reader.c."""
     mech = changes.mech
     joints, bodies = ({name: k for k, name in enumerate(names)} for names in (mech.joints, mech.bodies))
     return [

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.arrows import C_ARROWS, circle, folder_of
 from support.checkout import TOP
 
 C_LIBRARY = {
@@ -136,28 +137,6 @@ PYTHON_ARROWS = {
     "linkwork.core.native": {"numpy", "linkwork.errors", "linkwork._util.checks", "linkwork.core._core"},
 }
 
-# Folder of csrc: those whose files it may include, besides its own and the public header. "": the files above them all.
-C_ARROWS = {
-    "math": set(),
-    "joints": {"math"},
-    "model": {"math", "joints", "dca"},
-    "block": {"math", "model", "dca", "assembly"},
-    "builder": {"model"},
-    "ode": {"math"},
-    "chou": {"math"},
-    "tree": {"math", "block", "joints", "loops"},
-    "loops": {"math", "block", "joints", "tree", "multipliers"},
-    "multipliers": {"math", "block", "model", "tree", "loops"},
-    "dca": {"math", "block", "model", "tree", "loops"},
-    "singular": {"math", "block", "tree", "loops", "multipliers"},
-    "assembly": {"math", "block", "model", "joints", "tree", "loops", "singular", ""},
-    "dae": {"math", "block", "tree", "loops", "events"},
-    "independent_coordinates": {"math", "block", "dae"},
-    "events": {"math", "block", "model", "dae"},
-    "api": {"math", "block", "model", "joints", "events"},
-    "": {"math", "block", "tree", "loops", "multipliers", "dca", "singular", "assembly", "dae"},
-}
-
 
 def python_files() -> dict[str, Path]:
     """Every module of the package by its dotted name; the solvers are next to it."""
@@ -254,13 +233,6 @@ def arrows(module: str, path: Path, *, types: bool = False) -> set[str]:
     return (found & MODULES.keys()) - {module}
 
 
-def circle(graph: dict[str, set[str]]) -> set[str]:
-    """The files of a graph of imports that are part of a circle or lead to one."""
-    while leaves := {module for module, targets in graph.items() if not targets & graph.keys()}:
-        graph = {module: targets for module, targets in graph.items() if module not in leaves}
-    return set(graph)
-
-
 def test_files_import_each_other_in_no_circle() -> None:
     assert not circle({module: arrows(module, path) for module, path in MODULES.items()})
 
@@ -313,10 +285,6 @@ def included(by: Path, name: str) -> Path:
     found = below if below.exists() else beside if beside.exists() else TOP / "csrc" / "include" / name
     assert found.exists()
     return found.relative_to(TOP / "csrc")
-
-
-def folder_of(path: Path) -> str:
-    return path.parts[0] if len(path.parts) > 1 else ""
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from project.test_architecture import C_ARROWS, circle, folder_of
+from support.arrows import C_ARROWS, circle, folder_of
 from support.c_calls import Calls, Function, uses_of_functions
 from support.checkout import TOP
 
@@ -28,7 +28,9 @@ def calls_of(folder: str) -> Calls:
 
 def in_words(calls: Calls, files: set[str]) -> list[str]:
     graph = calls.of_files()
-    return [line for user in sorted(files) for used in sorted(files & graph[user]) for line in calls.between(user, used)]
+    return [
+        line for user in sorted(files) for used in sorted(files & graph[user]) for line in calls.between(user, used)
+    ]
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
@@ -86,7 +88,9 @@ def test_a_planted_circle_is_found(tmp_path: Path, text: str) -> None:
 def test_a_declaration_ahead_hides_no_circle_of_headers(tmp_path: Path) -> None:
     lower = "static int upper(int x);\nstatic int lower(int x) { return x ? upper(x - 1) : 0; }\n"
     upper = '#include "lower.h"\nstatic int upper(int x) { return lower(x); }\n'
-    calls = read(tmp_path, {"lower.h": lower, "upper.h": upper, "unit.c": '#include "upper.h"\nint f(void) { return upper(1); }'})
+    calls = read(
+        tmp_path, {"lower.h": lower, "upper.h": upper, "unit.c": '#include "upper.h"\nint f(void) { return upper(1); }'}
+    )
     assert {"lower.h", "upper.h"} <= circle(calls.of_files())
 
 
