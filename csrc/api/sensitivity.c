@@ -3,6 +3,7 @@
 #include "model/independent_columns.h"
 #include "block/state.h"
 #include "events/indicators.h"
+#include "math/tolerances.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>

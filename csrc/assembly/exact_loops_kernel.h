@@ -21,15 +21,12 @@
 #include "loops/closure_kernel.h"
 #include "math/spatial_kernel.h"
 #include "block/field_view_kernel.h"
+#include "math/tolerances.h"
 
 #define BOTH_ENDS 2
-#define MAJORITY 0.5
 #define NO_CENTRE (-1)
 #define GUESSES 6 /* from which a closed pose is looked for */
 #define CLOSING_PASSES 3
-#define NEARLY_CLOSED (10.0 * ROUNDED_FRAME)
-
-/* ---- directions ---- */
 
 static void note_direction(lw_exact_loops *x, int32_t joint, int end, const real R[9], int axis) {
   const double d[3] = {R[axis], R[3 + axis], R[6 + axis]};
@@ -402,7 +399,7 @@ static int go_where_nearly_closed(const view *v, int32_t c) {
     start_from(v, c, trial, &seed);
     const double gap = gap_nearby(v, c);
     place_again(v, c);
-    if (gap <= NEARLY_CLOSED) return trial == 0 && gap <= CLOSED;
+    if (gap <= NEARLY_CLOSED) return trial == 0 && gap <= CLOSED_NEARBY;
   }
   start_from(v, c, 0, &seed);
   return 0;
@@ -468,7 +465,7 @@ static int close_here(const view *v, int32_t c, lw_exact_loops *x) {
   const int32_t of_loops = 6 * at.w.cluster->loops;
   int changed = 0;
   if (!(residual_of(&at) <= 2.0 * ROUNDED_FRAME)) return 0;
-  if (dot_rows(phi + of_loops, phi + of_loops, at.w.rows - of_loops) > CLOSED * CLOSED) return 0;
+  if (dot_rows(phi + of_loops, phi + of_loops, at.w.rows - of_loops) > CLOSED_NEARBY * CLOSED_NEARBY) return 0;
   for (int32_t i = 0; i < at.w.cluster->loops; i++) {
     const int32_t l = loop_of(v, c, i);
     const double *of_loop = phi + v->m->loop[l].row;
@@ -489,7 +486,7 @@ static int close_at_start(const view *v, int32_t c, lw_exact_loops *x) {
   at.steps = steps_allowed(&at);
   start_from(v, c, 0, &seed);
   const double gap = close_from_here(&at);
-  if (!(gap > CLOSED && gap <= 2.0 * ROUNDED_FRAME)) return 0;
+  if (!(gap > CLOSED_NEARBY && gap <= 2.0 * ROUNDED_FRAME)) return 0;
   start_from(v, c, 0, &seed);
   return close_here(v, c, x);
 }

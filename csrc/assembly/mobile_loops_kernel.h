@@ -16,20 +16,11 @@
 #include "assembly/loop_frames_kernel.h"
 #include "math/ldl_kernel.h"
 #include "math/pivoted_qr_kernel.h"
+#include "math/tolerances.h"
 
-#define NEARLY_LOST 1e-3   /* a pivot: what rounding leaves of one that vanishes, with columns of size one */
-#define WELL_LOST 1e-10    /* a pivot or residual that every factorisation takes for zero */
-#define STEP_ALONG 0.25    /* rad, or lengths of the cluster, from a pose to the next */
-#define FURTHEST_OFF 2e-3  /* |Phi| of a pose of nearly mobile loops */
-#define CLOSING_STEPS 12   /* of Newton's method to a pose */
-#define CLOSED_ALONG 1e-10 /* the rest of Phi along J, or SMALL_ALONG of the part across it */
-#define SMALL_ALONG 1e-3
-#define CORRECTIONS 12     /* of frames */
-#define TRUST 300.0        /* by the residual: what poses that are not exact leave of dependent rows */
-#define LARGEST_PIVOT 0.05 /* that is ever left out */
-#define MOVES_EXACTLY 1e-12
-#define CHANGE_BY_GAP 300.0 /* the largest change of a frame by what the loops were open or their columns missed */
-#define FEWEST_POSES 6      /* of loops that nearly move; near a singular pose fewer are found */
+#define CLOSING_STEPS 12 /* of Newton's method to a pose */
+#define CORRECTIONS 12   /* of frames */
+#define FEWEST_POSES 6   /* of loops that nearly move; near a singular pose fewer are found */
 #define NO_PLACE (-1)
 
 typedef lw_mobile_loops mobile_loops;

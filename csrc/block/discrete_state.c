@@ -1,5 +1,6 @@
 #include "block/discrete_state.h"
 #include "math/complementarity.h"
+#include "math/tolerances.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -74,7 +74,6 @@ int32_t lw_stopped_speed(const lw_model *m, const lw_transition *x);
 
 /* Half-width of the band in which an indicator counts as zero: an event is not found twice because of rounding. */
 double lw_zero_tolerance(double value);
-#define LW_ZERO_TOLERANCE (8.0 * LW_EVENT_RESOLUTION) /* for a bound of zero */
 
 lw_status lw_create_event_workspace(lw_state *s);
 void lw_free_event_workspace(lw_state *s);

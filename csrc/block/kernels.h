@@ -43,8 +43,6 @@ typedef enum lw_fault_kind {
   LW_FAULT_MORE_DOF             /* than there were rows for */
 } lw_fault_kind;
 
-#define LW_OPEN_LOOP_LIMIT 0.05 /* gap of a loop, as part of its length, with which nothing is computed */
-
 typedef struct lw_fault {
   lw_fault_kind kind;
   int32_t index;

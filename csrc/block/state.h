@@ -34,7 +34,6 @@ static inline int lw_may_divide(const lw_state *s) {
 /* evaluation/complex_block.c: the complex block with the parameters, inputs, states and modes of the real one and all that follows
  * from the parameters alone; needs constants. */
 lw_status lw_prepare_complex(lw_state *s);
-#define LW_COMPLEX_STEP 1e-40
 lw_status lw_allocate_complex(lw_state *s);  /* needs accelerations */
 double *lw_complex_reals(const lw_state *s); /* real and imaginary parts in turn */
 void lw_copy_regular_dof(const lw_state *s); /* found in double alone */

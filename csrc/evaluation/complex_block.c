@@ -1,6 +1,7 @@
 /* The complex block of a state, in which a derivative by complex step goes: what it holds of the real one, and seeds. */
 #include "block/state.h"
 #include "model/independent_columns.h"
+#include "math/tolerances.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

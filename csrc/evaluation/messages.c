@@ -1,6 +1,7 @@
 /* What went wrong in the mechanics, in words that name the thing and the remedy. */
 #include "evaluation/constraint_names.h"
 #include "block/state.h"
+#include "math/tolerances.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,18 +1,14 @@
 /* The constraints at the end of an accepted step. The integrator keeps the error of each coordinate near atol + rtol |q|,
  * and the stabilised equations take away what errors add up to: residuals of sound motions are a part of that. The bound
- * is BOUND sqrt(n) (atol + rtol |q|), for the n states of which the norm of the errors is the mean, at least LEAST and
- * at most LARGEST. Next to singular poses rows count as dependent (math/rank_tolerance.h) and are not enforced, at any
+ * is WATCH_BOUND sqrt(n) (atol + rtol |q|), for the n states of which the norm of the errors is the mean, at least LEAST_WATCHED and
+ * at most LARGEST_WATCHED. Next to singular poses rows count as dependent (math/tolerances.h) and are not enforced, at any
  * accuracy; what they then miss shows for a while after.
  * Residuals at the start of the watch, from assembly, a pin or a new input, are allowed twice. Couplings whose motion
  * is an input are the importer's or the user's: their values and rates need not fit. */
 #include "evaluation/constraint_names.h"
+#include "math/tolerances.h"
 #include <math.h>
 #include <string.h>
-
-#define BOUND 10.0    /* in sound motions residuals are below 0.3 */
-#define LARGEST 0.1   /* rad, or lengths of the cluster */
-#define LEAST 1e-5    /* the same; past singular poses residuals are below 1e-6 */
-#define ROUNDING 1e-9 /* the same, as tolerance at least */
 
 /* ---- constraints in effect ---- */
 
@@ -43,16 +39,16 @@ static double bound_of(const lw_state *s, int32_t c) {
   const lw_model *m = s->model;
   const double *x = lw_reals(s), *tolerance = x + m->at.watch_tolerance, length = length_of(s, c);
   const double n = sqrt((double)(m->size.nq + m->size.nu));
-  double allowed = ROUNDING, largest = 1.0;
+  double allowed = ROUNDING_WATCHED, largest = 1.0;
   for (int32_t k = 0; k < m->cluster[c].columns; k++) {
     const lw_column *column = &m->column[m->cluster[c].first_column + k];
     const int32_t q = m->coordinate[column->u];
     if (column->link < 0) continue;
     const double per = column->translation ? 1.0 / length : 1.0, size = fabs(x[m->at.q + q]) * per;
-    allowed = fmax(allowed, tolerance[1] * per + tolerance[0] * size + ROUNDING * size);
+    allowed = fmax(allowed, tolerance[1] * per + tolerance[0] * size + ROUNDING_WATCHED * size);
     largest = fmax(largest, size);
   }
-  return fmin(fmax(BOUND * n * allowed, LEAST), LARGEST * largest);
+  return fmin(fmax(WATCH_BOUND * n * allowed, LEAST_WATCHED), LARGEST_WATCHED * largest);
 }
 
 /* The change of a coupling's sum with its coordinates: sum of |p'|, displacements in the length of the cluster. */

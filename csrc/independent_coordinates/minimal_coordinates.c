@@ -8,22 +8,13 @@
  * at once and short, so that it cannot come to another way to put the mechanism together. */
 #include "independent_coordinates/minimal_coordinates.h"
 #include "dae/constraints.h"
-#include "math/rank_tolerance.h"
+#include "math/tolerances.h"
 #include <math.h>
 #include <string.h>
 
 /* At a relative pivot of p a fold of the motion is about p away, speeds grow as 1/p, and rounding leaves the dependent
  * coordinates uncertain by 1e-16/p: RANK_TOLERANCE bounds p. */
-#define LARGEST_STEP 0.3      /* of a dependent coordinate at once: rad, or lengths of its cluster */
-#define FOLD_SHARE 0.5        /* of the way to a fold, about: a longer step could come to another branch */
-#define CONTRACTION 0.25      /* of a Newton step to the one before: it is well inside its domain */
-#define STALE 1e-6            /* after a step that is smaller the matrix is as good as new */
-#define FOLD_PIVOT 1e-3       /* of this pivot the matrix changes on such a way after all */
-#define ROUNDING 1e-8         /* steps of this size that do not contract are rounding, near a fold */
-#define EXACT 1e-15           /* steps of this size are not worth another one */
-#define SHORTEST_STEP 0x1p-24 /* part of the way from the pose that is present: none leads on */
 #define MAX_ITERATIONS 30
-#define OPEN 1e-7 /* what may remain of a row, in its length: of repeated rows that differ a little */
 
 /* ---- the dependent ones ---- */
 
@@ -208,14 +199,14 @@ static outcome correct(lw_minimal *m, double moved, double share, lw_status *e) 
     for (int32_t r = 0; r < m->rows; r++) m->rhs[r] = m->phi[r] - share * m->first_phi[r];
     const double size = solve_dependents(m);
     const int fresh = stale;
-    if (!(size <= (i ? CONTRACTION * last : fmin(LARGEST_STEP, FOLD_SHARE * m->pivot_ratio)))) {
-      if (i && fresh && size <= ROUNDING) return CLOSED;
+    if (!(size <= (i ? CONTRACTION * last : fmin(LARGEST_DEPENDENT_STEP, FOLD_SHARE * m->pivot_ratio)))) {
+      if (i && fresh && size <= ROUNDING_NEAR_FOLD) return CLOSED;
       if (i == 0 || fresh) return TOO_FAR;
       stale = 1;
       continue;
     }
     integrate_position(m);
-    if (size <= EXACT) return CLOSED;
+    if (size <= EXACT_STEP) return CLOSED;
     stale = size > STALE, last = size;
   }
   return TOO_FAR;
@@ -262,7 +253,7 @@ static double enter_part(const lw_minimal *m, const double *x, double part) {
 
 static lw_status check_closed(const lw_minimal *m) {
   for (int32_t r = 0; r < m->rows; r++)
-    if (!(fabs(m->phi[r]) <= OPEN * m->length[r])) return fail_inconsistent(m, r);
+    if (!(fabs(m->phi[r]) <= OPEN_ROW * m->length[r])) return fail_inconsistent(m, r);
   return LW_OK;
 }
 
@@ -308,13 +299,13 @@ static lw_status close_speeds(lw_minimal *m, const double *u) {
     const double size = solve_dependents(m);
     if (!(size <= CONTRACTION * last)) break;
     for (int32_t k = 0; k < m->dependents.columns; k++) u_of(m)[m->dependent[k]] += m->step[k];
-    if (size <= EXACT * lw_minimal_largest_speed(m)) break;
+    if (size <= EXACT_STEP * lw_minimal_largest_speed(m)) break;
     last = size;
   }
   if (e) return e;
   const double scale = lw_minimal_largest_speed(m);
   for (int32_t r = 0; r < m->rows; r++)
-    if (!(fabs(m->rate[r]) <= OPEN * m->length[r] * scale + 1e-300)) return fail_inconsistent(m, r);
+    if (!(fabs(m->rate[r]) <= OPEN_ROW * m->length[r] * scale + 1e-300)) return fail_inconsistent(m, r);
   return LW_OK;
 }
 

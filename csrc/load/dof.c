@@ -3,10 +3,9 @@
 #include "block/kernels.h"
 #include "model/independent_columns.h"
 #include "load/reader.h"
+#include "math/tolerances.h"
 #include <stdlib.h>
 #include <string.h>
-
-#define CLOSED 1e-6 /* sum of squared gaps in the metric */
 
 int32_t lw_planar_independent_columns(const lw_model *m, const lw_cluster *c) {
   int64_t left = 0;
@@ -28,7 +27,8 @@ static void set_neutral(const lw_model *m, double *q) {
 /* The pose that is nearer to a closed one is preferred; of two closed ones that with fewer degrees of freedom is
  * regular. */
 static int says_more(const lw_dof_count *a, const lw_dof_count *b) {
-  const double gap_a = a->open2 < CLOSED ? 0.0 : a->open2, gap_b = b->open2 < CLOSED ? 0.0 : b->open2;
+  const double gap_a = a->open2 < CLOSED_AT_START2 ? 0.0 : a->open2,
+               gap_b = b->open2 < CLOSED_AT_START2 ? 0.0 : b->open2;
   return gap_a < gap_b || (gap_a == gap_b && a->independents < b->independents);
 }
 

@@ -1,6 +1,7 @@
 /* Columns, marks and offsets of a model, from its tables. */
 #include "model/independent_columns.h"
 #include "load/reader.h"
+#include "math/tolerances.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,9 +39,6 @@ static void list_ear(lw_model *m, lw_ear *ear, int32_t first_column) {
   }
 }
 
-#define SUPPORT 0.25
-
-/* The columns of all links inboard of a later loop's base, within the loop that added the base. */
 static void mark_support_columns(lw_model *m, int32_t first_column, const lw_cluster *c, int32_t base) {
   for (int32_t i = base; i != c->root && m->link[i].ear == m->link[base].ear; i = m->link[i].parent)
     for (int32_t k = 0; k < m->link[i].speeds; k++)

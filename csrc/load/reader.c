@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_REMOVABLE_JOINTS 12 /* variants are two to the power of this */
+#define MAX_REMOVABLE_JOINTS 12 /* variants are two to the power of this; compilers make fewer, MOST_REMOVABLE */
 #define MAX_COUNT 4000000       /* of anything: keeps every size within 32 bits until it is checked against the file */
 
 static lw_status read_header(reader *r, uint32_t *checksum) {

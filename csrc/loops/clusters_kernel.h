@@ -10,6 +10,7 @@
 #include "block/field_view_kernel.h"
 #include "tree/forces_kernel.h"
 #include "tree/kinematics_kernel.h"
+#include "math/tolerances.h"
 
 static const lw_fault no_fault = {LW_FAULT_NONE, 0, 0.0};
 

@@ -8,6 +8,7 @@
 #include "loops/independent_constraints_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"
+#include "math/tolerances.h"
 
 static cluster_ranks *ranks_of(const view *v, int32_t c) { return lw_pivots_of(&v->m->cluster[c], v->integers).ranks; }
 
@@ -70,8 +71,6 @@ static void integrate_cluster_position(const view *v, int32_t c, const real *ste
     integrate_position(v, &v->m->link[i], scaled);
   }
 }
-
-#define CLOSED_TO_COUNT 1e-6 /* residual in lengths */
 
 static int is_closed(const view *v, int32_t c) {
   for (int32_t i = 0; i < v->m->cluster[c].loops; i++) {

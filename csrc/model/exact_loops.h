@@ -1,7 +1,7 @@
 /* Loops that would move more freely, or would close, if the frames of their joints were exact: what rounding changed. */
 #ifndef LW_ASSEMBLY_EXACT_LOOPS_H
 #define LW_ASSEMBLY_EXACT_LOOPS_H
-#include "math/rank_tolerance.h"
+#include "math/tolerances.h"
 #include <stdint.h>
 
 #define MOST_DIRECTIONS 256 /* different ones in a cluster: with more none is made exact */

@@ -14,11 +14,8 @@
 #include <string.h>
 
 #include "ode.h"
+#include "math/tolerances.h"
 
-static const double LIMITED = 0.75;  /* r from which on stability limits an explicit step; oscillations stay below it */
-static const double UNDAMPED = 0.25; /* the same for steps that had to be repeated */
-static const double RETURN_SHARE = 0.9;    /* of the largest stable step, with which the explicit method continues */
-static const double REPETITION_COST = 1.5; /* of an implicit step, without a Jacobian, in explicit ones */
 enum { REPEATED_WEIGHT = 4, CHECK_INTERVAL = 8, STEPS_TO_TRY = 15, MOST_DOUBLINGS = 12, MOST_EVIDENCE = 1 << 28 };
 enum { PARTS = 16, ENOUGH = 8 * PARTS }; /* losses are counted in parts of an implicit step; what decides */
 

@@ -22,10 +22,6 @@ typedef struct lw_ode_operations {
 
 extern const lw_ode_operations lw_dopri5, lw_rodas5p;
 
-/* Spectral radius of df/dy up to which a step of size one of lw_dopri5 is stable, nearly the same for all damping. */
-static const double LW_DOPRI5_STABLE = 3.3;
-
-/* The method that LW_ODE_AUTO uses, and the evidence for the other one; see method_choice.c. */
 typedef struct lw_ode_choice {
   bool automatic, implicit;
   bool paid;         /* the implicit steps since the last change of method have cost less than explicit ones */

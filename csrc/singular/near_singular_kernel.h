@@ -18,12 +18,10 @@
 #include "loops/mobility_kernel.h"
 #include "loops/drift_stabilisation_kernel.h"
 #include "multipliers/workspace_kernel.h"
+#include "math/tolerances.h"
 
-#define NEAR_CONDITIONING 0.05
-#define DOUBTFUL_CONDITIONING 0.1
 #define MAX_LOOPS_TO_ASSESS 8 /* both ways: it takes long for more */
 #define STEPS_TO_CLOSE 8
-#define ROUNDING_OF_RESIDUAL 1e-15 /* what it leaves of a residual */
 
 /* Loops that share joints are eliminated loop by loop or as one matrix. Small pivots may be due to an unlucky order in
  * the one, of many loops in a row in the other: where they are small, the better of both counts. */
@@ -144,10 +142,6 @@ static int multipliers_may_be_near_singular(const view *v) {
   return 0;
 }
 
-/* Of a scaled pivot: as many digits are lost as it has zeros, and more where loads cancel. Fewer do no harm. */
-#define PIVOT_OF_MULTIPLIERS 1e-3
-
-/* Needs the closures of the clusters, whose ranks do not depend on masses. */
 static int multipliers_lose_digits(const view *v) {
   const multiplier_work w = multiplier_work_of(v);
   for (int32_t c = 0; c < v->m->clusters; c++)

@@ -9,6 +9,7 @@
 #include "joints/table_kernel.h"
 #include "tree/idle_spin_kernel.h"
 #include "tree/link_frames_kernel.h"
+#include "math/tolerances.h"
 #include <math.h>
 
 /* Inertia about the link's point: J + m (c.c 1 - c c'). */
@@ -53,7 +54,7 @@ static void link_constants_of(const view *v, int32_t i) {
 /* The second moments of mass tr(J)/2 1 - J of a rigid body are positive semidefinite: their principal minors are not
  * negative, but for rounding. That is the triangle inequality of the principal moments. */
 static int is_inertia(const real J[6]) {
-  const double half = 0.5 * (re(J[0]) + re(J[3]) + re(J[5])), tolerance = 1e-9;
+  const double half = 0.5 * (re(J[0]) + re(J[3]) + re(J[5])), tolerance = INERTIA_TOLERANCE;
   const double x = half - re(J[0]), y = half - re(J[3]), z = half - re(J[5]), xy = re(J[1]), xz = re(J[2]),
                yz = re(J[4]);
   const double determinant = x * (y * z - yz * yz) - xy * (xy * z + yz * xz) - xz * (xy * yz + y * xz);
@@ -68,8 +69,6 @@ static void set_ground(const view *v) {
   ground->R[0] = ground->R[4] = ground->R[8] = 1.0;
   for (int i = 0; i < 3; i++) ground->av[i] = -FIELD(v, gravity)[i];
 }
-
-#define UNEVEN_MASSES 1e4 /* ratio of the largest to the smallest: less costs no digits that matter */
 
 static int masses_are_uneven(const view *v) {
   double least = INFINITY, most = 0.0;
