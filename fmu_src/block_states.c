@@ -1,4 +1,4 @@
-/* The states in the block: assembled, given by the independent ones, or written as they are; and what the core says. */
+/* The states in the block: assembled, given by the independent ones, or written as they are; and the errors of the core. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

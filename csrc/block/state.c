@@ -1,4 +1,4 @@
-/* The last message of a state, and what it keeps valid and lets go. */
+/* The last message of a state, the stages that stay valid, and its states as an integrator sets them. */
 #include "block/state.h"
 #include <stdarg.h>
 #include <stdio.h>

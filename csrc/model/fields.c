@@ -1,4 +1,4 @@
-/* What a model tells of its blocks: sizes, fields, and which numbers a field may hold. */
+/* Sizes and fields of the blocks of a model, and which numbers a field may hold. */
 #include "model/model.h"
 #include <math.h>
 #include <string.h>

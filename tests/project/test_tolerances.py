@@ -9,7 +9,7 @@ from support.checkout import TOP
 
 CSRC = TOP / "csrc"
 HOME = CSRC / "math" / "tolerances.h"
-# What is no threshold: the public header, coefficients of methods.
+# No thresholds: the public header, coefficients of methods.
 OTHERS = {CSRC / "include" / "linkwork.h", *(CSRC / "ode").glob("*_tableau.h")}
 NUMBER = r"(?:0x[\da-f]*p[+-]?\d+|\d+\.\d*(?:e[+-]?\d+)?|\d+e[+-]?\d+)"
 MACRO = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\(?({NUMBER}[^/\n]*)", re.MULTILINE | re.IGNORECASE)

@@ -22,8 +22,8 @@ class Function:
 class Calls:
     """Uses of functions by name, called or passed on, by functions and tables; libc's are left out.
 
-    A table of functions is the seam through which a file may call what stands above it: who uses the table does not
-    count as a user of the functions.
+    A table of functions is the seam through which a file may call others above it: who uses the table does not count as
+    a user of the functions.
     """
 
     uses: dict[Function, set[Function]]
