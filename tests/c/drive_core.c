@@ -48,7 +48,7 @@ static void load_corrupted(unsigned char *bytes, size_t size) {
   lw_model *model = NULL;
   char message[160];
   EXPECT(lw_model_load(NULL, 0, &model, message, sizeof message) == LW_ERROR_FORMAT);
-  const size_t step = size / 300 + 1;
+  const size_t step = size / 100 + 1;
   for (size_t n = 0; n < size; n += n < 64 ? 1 : step) expect_refused(bytes, n);
   for (size_t at = 0; at < size; at += at < 64 ? 1 : step) {
     bytes[at] ^= 0x10;
@@ -344,7 +344,7 @@ static void differentiate_assembly(const bench *b) {
 }
 
 /* the sanitizers need minutes for larger Newton matrices */
-enum { MOST_UNKNOWNS = 150, MOST_STATES = 30 };
+enum { MOST_UNKNOWNS = 150, MOST_STATES = 30, MOST_FOR_MINIMAL = 60 };
 
 /* The equations with multipliers: the coordinates' residual is zero at the state's rates, and the Newton matrix is
  * finite. */
@@ -443,9 +443,9 @@ static void check_independents(const bench *b, unsigned chosen) {
 }
 
 static void minimal(const bench *b) {
-  if ((size_t)(b->size.nq + b->size.nu) + 2 * (size_t)lw_constraint_rows(b->model) > MOST_UNKNOWNS) return;
+  if ((size_t)(b->size.nq + b->size.nu) + 2 * (size_t)lw_constraint_rows(b->model) > MOST_FOR_MINIMAL) return;
   choose_invalid(b);
-  for (unsigned k = 0; k < 4; k++) check_independents(b, 1u << k);
+  for (unsigned k = 0; k < 4; k += 2) check_independents(b, 1u << k);
   check_independents(b, 0);
   check_independents(b, 3);
   check_independents(b, UINT32_MAX);
