@@ -101,7 +101,7 @@ class TestPoses:
         assert close(robot.joints["wrist"].parent_frame, [1, 0, 1])
 
     def test_turned_placements_are_composed_from_the_outside_inwards(self, tmp_path: Path) -> None:
-        """World, model, placement frame, nested model, link and joint: all turned, so that no order but one is right."""
+        """Model, placement frames, nested model, links and joint: all turned, so that no order but one is right."""
         text = {"top": "1 0 2 0.3 0.2 -0.4", "grip": "0.2 0.5 0 0.7 -0.1 0.2", "arm": "0 3 0 -0.2 0.6 0.5"}
         text |= {"palm": "1 0 0.4 0.1 -0.8 0.3", "model": "5 -1 0 0.4 0.3 0.9", "hand": "0 0.2 1 -0.5 0.2 0.7"}
         text |= {"wrist": "0.1 0.2 0.3 0.2 0.4 -0.6", "hold": "0.3 0 0.1 0.9 0.1 0.4"}
