@@ -249,7 +249,7 @@ def test_an_fmu_for_macos(compiled, needs, tmp_path):
 def test_a_second_build_gives_the_same_bytes(platform, needs, tmp_path, monkeypatch):
     """In another folder, by a compiler that has not seen the sources: of some files, which need no others.
 
-    All of them are compiled anew by `tests/project/test_wheels.py`.
+    All of them are compiled again by `tests/project/test_wheels.py`.
     """
     needs("ziglang")
     built = []

@@ -30,7 +30,7 @@ def run(*command: object, **options: object) -> str:
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which a shared library is installed: what `./run test` has built is not built again."""
+    """A folder in which a shared library is installed, from the build of `./run test`."""
     prefix = tmp_path_factory.mktemp("prefix")
     (TOP / "build").mkdir(exist_ok=True)
     run("flock", "build/c-warnings.lock", "bash", "-c", "source ./run; c_library", cwd=TOP)

@@ -1,6 +1,6 @@
 """A plugin of pytest that records the processor time of each test: `./run test --cost`.
 
-On a machine with other work, elapsed time tells little. The processor time of a test is that of its process and of
+On a machine with other work, elapsed time means little. The processor time of a test is that of its process and of
 the processes that it started and waited for; set-up and tear-down of fixtures count for the test that caused them.
 """
 
