@@ -67,6 +67,7 @@ def check(mechanism, *method):
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.thin(5)
 def test_examples(monkeypatch, name):
     monkeypatch.syspath_prepend(TOP / "examples")
     check(importlib.import_module(name).mechanism())
@@ -74,6 +75,7 @@ def test_examples(monkeypatch, name):
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.thin(4)
 def test_families(name, seed):
     check(well_posed(MAKERS[name], seed).mechanism)
 
@@ -94,6 +96,7 @@ def test_trees(seed):
 
 
 @pytest.mark.parametrize("seed", range(60))
+@pytest.mark.thin(4)
 def test_transitions(seed):
     """Locks, stops, pins, released joints and impulses, with all variants of the topology."""
     check(as_transitions(random_change(seed)).mechanism)

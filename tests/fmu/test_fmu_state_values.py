@@ -42,6 +42,7 @@ def mech(request, four_bar) -> lw.Mechanism:
 
 @VERSION
 @KIND
+@pytest.mark.thin(2)
 def test_start_values_are_those_of_initialisation_bit_for_bit(mech, version, kind, make):
     fmu = make(mech, version)
     known, state = declared(fmu), fmu.system.assemble()

@@ -36,6 +36,7 @@ def scene(request):
 @pytest.mark.parametrize(
     ("method", "reference"), [("auto", "auto")] + [("multipliers", reference) for reference in REFERENCES]
 )
+@pytest.mark.thin(2)
 def test_accelerations(scene, method, reference):
     system = lw.compile(scene.mechanism, method, reference=reference)
     state = system.assemble(q=scene.q, u=scene.u)

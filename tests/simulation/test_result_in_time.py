@@ -289,6 +289,8 @@ def test_comparison_of_results(needs):
     assert table.loc["A.q", "difference"] == far.max()
     assert table.loc["A.q", "time"] == np.linspace(0, 1, 11)[far.argmax()]
     assert (one.compare(one)["difference"] == 0).all()
+    back = other.compare(one, ["A.*", "rod.r"], t=np.linspace(0, 1, 11))  # neither result is the measure of the other
+    assert back.equals(table)
     assert list(one.compare(lw.simulate(started(), 0.1), "energy.*").index) == ["energy.kinetic", "energy.potential"]
 
 
