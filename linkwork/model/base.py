@@ -137,7 +137,7 @@ class ModelBase:
         return Layout(self.mechanism, self.widest_topology, self.numbering, self.fields, self.sizes)
 
     @property
-    def fields(self) -> dict[str, Field]:
+    def fields(self) -> Mapping[str, Field]:
         """Fields of the core's block by name."""
         return self._native.fields
 
