@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, NoReturn
+from functools import cached_property
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,7 @@ class Field:
     stage: Stage
     meaning: str
 
-    @property
+    @cached_property
     def span(self) -> slice:
         """Its offsets."""
         return slice(self.first, self.first + self.rows * self.columns)
@@ -60,6 +61,54 @@ class Field:
 
 class NotHereError(SingularityError):
     """What a control law needs does not exist at a state that a solver tries; a shorter step may do."""
+
+
+class Fields(Mapping[str, Field]):
+    """The fields of the blocks of a model by name, each read when it is first asked for."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model  # of C
+        self._found: dict[str, Field] = {}
+        if not _KINDS:
+            kinds = dict(_kinds_of(model))
+            _STAGES.update({name: int(kind.stage) for name, kind in kinds.items()})
+            _KINDS.update(kinds)  # last and at once: other threads may look
+
+    def __getitem__(self, name: str) -> Field:
+        field = self._found.get(name)
+        return field if field is not None else self._read(name)
+
+    def _read(self, name: str) -> Field:
+        kind = _KINDS[name]
+        f = ffi.new("lw_field *")
+        lib.lw_model_field(self._model, kind.number, f)
+        found = self._found[name] = Field(f.first, f.rows, f.columns, kind.stage, kind.meaning)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_KINDS)
+
+    def __len__(self) -> int:
+        return len(_KINDS)
+
+
+class _Kind(NamedTuple):
+    """What fields of one name have in common in all models."""
+
+    number: int
+    stage: Stage
+    meaning: str
+
+
+_KINDS: dict[str, _Kind] = {}  # by name; from the first model, since C lists fields with one
+_STAGES: dict[str, int] = {}
+
+
+def _kinds_of(model: Any) -> Iterator[tuple[str, _Kind]]:
+    f = ffi.new("lw_field *")
+    for index in range(lib.lw_field_count()):
+        lib.lw_model_field(model, index, f)
+        yield _text(f.name), _Kind(index, Stage(f.stage), _text(f.meaning))
 
 
 def _raise(status: int, message: str) -> NoReturn:
@@ -130,12 +179,7 @@ class NativeModel:
             _raise(status, _text(message))
         self.handle = ffi.gc(handle[0], lib.lw_model_free)
         self.sizes = lib.lw_model_sizes(self.handle)
-        self.fields: dict[str, Field] = (
-            dict(self._field(i) for i in range(lib.lw_field_count())) if like is None else like.fields
-        )
-        self.stages: dict[str, int] = (
-            {name: int(field.stage) for name, field in self.fields.items()} if like is None else like.stages
-        )
+        self.fields: Fields = Fields(self.handle) if like is None else like.fields
         self.constraint_rows = int(lib.lw_constraint_rows(self.handle))
         self.inputs = slice(self.fields["tau"].first, self.fields["impulse"].span.stop)  # contiguous
         self.discrete_state = slice(self.fields["joint_closed"].first, self.fields["impulse_torque"].span.stop)
@@ -171,16 +215,11 @@ class NativeModel:
             _raise(status, "the loops could not be made exact")
         return exact if changed[0] else None, inexact[0] if inexact[0] >= 0 else None
 
-    def _field(self, index: int) -> tuple[str, Field]:
-        f = ffi.new("lw_field *")
-        lib.lw_model_field(self.handle, index, f)
-        return _text(f.name), Field(f.first, f.rows, f.columns, Stage(f.stage), _text(f.meaning))
-
 
 class _Views(dict[str, FloatArray]):
     """Views of a block's fields by name, each made when it is first asked for."""
 
-    def __init__(self, reals: FloatArray, fields: dict[str, Field]) -> None:
+    def __init__(self, reals: FloatArray, fields: Fields) -> None:
         self._reals = reals
         self._fields = fields
 
@@ -212,7 +251,6 @@ class Block:
         self.cells: Any = ffi.from_buffer("double[]", self.reals)
         self._views = _Views(self.reals, model.fields)
         self._inputs = self.reals[model.inputs]
-        self._stages = model.stages
         self._turn = ffi.new("double[2]")
 
     def _check(self, status: int) -> None:
@@ -221,7 +259,7 @@ class Block:
 
     def __getitem__(self, field: str) -> FloatArray:
         """The numbers of a field, flat, computed as far as needed; shares the block's memory."""
-        self._check(lib.lw_evaluate(self.handle, self._stages[field]))
+        self._check(lib.lw_evaluate(self.handle, _STAGES[field]))
         return self._views[field]
 
     def put(self, field: str, values: FloatArray | float, valid: Stage = Stage.CONSTANTS) -> None:

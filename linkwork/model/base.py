@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -21,7 +20,7 @@ from linkwork.core.native import Block, Field, OffsetArray, Stage
 from linkwork.errors import AssemblyError, MechanismError, MechanismNameError, SingularityError
 from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import Arguments, Loads, changes_at_rest, one, sized, together, vector
-from linkwork.model.changed_starts import changed_starts, describe_changed_starts, warn_of_changed_starts
+from linkwork.model.changed_starts import ChangedStart, changed_starts, describe_changed_starts, warn_of_changed_starts
 from linkwork.model.closures import describe_closures
 from linkwork.model.misalignment import describe_misalignment, describe_tolerance
 from linkwork.model.state import JointArray, State, check_state
@@ -137,7 +136,7 @@ class ModelBase:
         return Layout(self.mechanism, self.widest_topology, self.numbering, self.fields, self.sizes)
 
     @property
-    def fields(self) -> dict[str, Field]:
+    def fields(self) -> Mapping[str, Field]:
         """Fields of the core's block by name."""
         return self._native.fields
 
@@ -449,7 +448,7 @@ class ModelBase:
         """Return the state that a block is in just after its assembly, with the start values that it did not keep."""
         changed = changed_starts(self, block)
         try:
-            return replace(self.state_of(block), changed_start_values=changed)
+            return self.state_of(block, changed)
         except SingularityError as error:  # values out of reach lead to the ends of ranges
             texts = [str(error), describe_changed_starts(self, changed)]
             raise SingularityError("; ".join(filter(None, texts))) from None
@@ -459,16 +458,18 @@ class ModelBase:
         for given, slices, name in ((q, self.numbering.q, "q"), (u, self.numbering.u, "u")):
             if not isinstance(given, Mapping | None):
                 raise MechanismError(f"{name} must be a dictionary by joint name such as {{'A': 0.1}}, not {given!r}")
+            if not given:
+                continue
             starts, held = (block.reals[self.fields[f"{name}_{part}"].span] for part in ("start", "priority"))
-            for rank, (joint, value) in enumerate((given or {}).items(), start=1):
+            for rank, (joint, value) in enumerate(given.items(), start=1):
                 span, what = self.arguments.span(slices, joint, name), f"{name} of joint {joint!r}"
                 values = one(vector(value, span, what), what)
                 kind = self.mechanism.joints[joint].kind
                 starts[span] = kind.normalised(values, what) if name == "q" else values
                 held[span] = rank / (1.0 + rank)  # below 1: kept before those of the description
 
-    def state_of(self, block: Block) -> State:
-        """Return the state that a block is in."""
+    def state_of(self, block: Block, changed: tuple[ChangedStart, ...] = ()) -> State:
+        """Return the state that a block is in, after an assembly with the start values that it did not keep."""
         q = np.concatenate([block["q"], block["q_cut"]])
         u = np.concatenate([block["u"], block["u_cut"]])
         motion = block["motion_in"].copy()
@@ -477,7 +478,7 @@ class ModelBase:
         discrete_state.flags.writeable = False
         n = self.numbering
         arrays = JointArray.split(q, n.nq), JointArray.split(u, n.nu)
-        return State(self, *arrays, float(block["time"][0]), motion, discrete_state)
+        return State(self, *arrays, float(block["time"][0]), motion, discrete_state, None, changed)
 
     def state(
         self, q: ArrayLike, u: ArrayLike, *, time: float = 0.0, motion: Mapping[str, ArrayLike] | None = None
