@@ -122,8 +122,9 @@ def joint(
 
 def _of_speeds(kind: JointKind, value: ArrayLike, what: str, remedy: str) -> FloatArray:
     """Return a number for each speed of a joint, (nu,), from one for all of them or as many; none is below zero."""
-    if type(value) is float and value >= 0.0:
-        return _alike(kind.nu, value)
+    plain: object = value
+    if isinstance(plain, float) and plain >= 0.0:
+        return _alike(kind.nu, plain)
     count, title = length(value), type(kind).__name__
     if count != kind.nu and (count or np.ndim(value)):
         raise MechanismError(
