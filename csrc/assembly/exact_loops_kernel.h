@@ -234,14 +234,15 @@ static int add_axes_of_loop(const view *v, const cluster_work *w, const lw_loop 
   return 1;
 }
 
-/* The point whose squared distances from the axes of the loops of a group add up to least; returns the largest of these
+/* The point whose squared distances from the axes of the loops of a group, those of the cluster from `first` to before
+ * `end`, add up to least; returns the largest of these
  * distances, or INFINITY where a joint does not turn about a point. */
 static double find_centre(const view *v, int32_t c, const cluster_work *w, const lw_exact_loops *x, int32_t group,
-                          double centre[3]) {
+                          int32_t first, int32_t end, double centre[3]) {
   double largest = INFINITY;
   for (int pass = 0; pass < 5; pass++) {
     centre_sums sums = {{0.0}, {0.0}, 0.0, 0.0};
-    for (int32_t i = 0; i < w->cluster->loops; i++) {
+    for (int32_t i = first; i < end; i++) {
       const int32_t l = loop_of(v, c, i);
       if (x->centre[l].group == group && !add_axes_of_loop(v, w, &v->m->loop[l], centre, &sums)) return INFINITY;
     }
@@ -266,7 +267,7 @@ static void group_centres(const view *v, int32_t c, lw_exact_loops *x) {
     double centre[3];
     copy(3, start.p, centre);
     x->centre[l].group = group;
-    if (!(find_centre(v, c, &w, x, group, centre) <= near)) {
+    if (!(find_centre(v, c, &w, x, group, i, i + 1, centre) <= near)) {
       x->centre[l].group = NO_CENTRE;
       continue;
     }
@@ -277,7 +278,7 @@ static void group_centres(const view *v, int32_t c, lw_exact_loops *x) {
           sums.largest <= 2.0 * near)
         other->group = group;
     }
-    find_centre(v, c, &w, x, group, centre);
+    find_centre(v, c, &w, x, group, i, w.cluster->loops, centre);
     for (int32_t k = i; k < w.cluster->loops; k++)
       if (x->centre[loop_of(v, c, k)].group == group) copy(3, centre, x->centre[loop_of(v, c, k)].point);
   }

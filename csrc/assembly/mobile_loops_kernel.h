@@ -59,10 +59,10 @@ static int add_loop(const view *v, int32_t c, lw_exact_loops *x, int32_t l) {
 }
 
 /* Takes loops of the cluster from `first` to before `end`; returns 0 where there are too many. */
-static int take_loops(const view *v, int32_t c, const cluster_work *w, lw_exact_loops *x, int32_t first, int32_t end) {
+static int take_loops(const view *v, int32_t c, lw_exact_loops *x, int32_t first, int32_t end) {
   mobile_loops *o = x->mobile;
+  for (int32_t i = 0; i < o->joints; i++) x->place[o->joint[i].joint] = NO_PLACE; /* of the loops before */
   o->loops = o->equations = o->joints = o->columns = 0;
-  for (int32_t i = 0; i < joints_of(w->cluster); i++) x->place[joint_of(v, c, i)] = NO_PLACE;
   for (int32_t i = first; i < end; i++)
     if (!add_loop(v, c, x, loop_of(v, c, i))) return 0;
   return 1;
@@ -419,7 +419,7 @@ static int make_single_loops_mobile(const view *v, int32_t c, const cluster_work
   for (int pass = 0; pass < 2; pass++)
     for (int32_t i = 0; i < w->cluster->loops; i++) {
       const lw_loop *loop = &v->m->loop[loop_of(v, c, i)];
-      if (!take_loops(v, c, w, x, i, i + 1)) continue;
+      if (!take_loops(v, c, x, i, i + 1)) continue;
       const lost_rank lost = rank_lost(v, c, w, x);
       if (lost != (pass ? NEARLY : LOST)) continue;
       const mobile_outcome outcome = pass ? make_mobile(v, c, w, x) : MADE_MOBILE;
@@ -433,7 +433,7 @@ static int make_single_loops_mobile(const view *v, int32_t c, const cluster_work
 
 /* All of them together, where their columns lost rank but for rounding. */
 static int make_cluster_mobile(const view *v, int32_t c, const cluster_work *w, lw_exact_loops *x, int32_t *inexact) {
-  if (w->cluster->loops < 2 || !take_loops(v, c, w, x, 0, w->cluster->loops)) return 0;
+  if (w->cluster->loops < 2 || !take_loops(v, c, x, 0, w->cluster->loops)) return 0;
   for (int32_t i = 0; i < joints_of(w->cluster); i++) x->is_on[joint_of(v, c, i)] = 0;
   const mobile_outcome outcome = rank_lost(v, c, w, x) == NEARLY ? make_mobile(v, c, w, x) : NOT_MOBILE;
   if (outcome != NEARLY_MOBILE) *inexact = -1;
@@ -444,7 +444,11 @@ static int make_cluster_mobile(const view *v, int32_t c, const cluster_work *w, 
 static int make_loops_mobile(const view *v, int32_t c, lw_exact_loops *x) {
   const cluster_work w = work_of(v, c);
   int32_t inexact = -1;
-  for (int32_t i = 0; i < joints_of(w.cluster); i++) x->is_on[joint_of(v, c, i)] = 0;
+  x->mobile->joints = 0;
+  for (int32_t i = 0; i < joints_of(w.cluster); i++) {
+    x->is_on[joint_of(v, c, i)] = 0;
+    x->place[joint_of(v, c, i)] = NO_PLACE;
+  }
   int changed = make_single_loops_mobile(v, c, &w, x, &inexact);
   changed |= make_cluster_mobile(v, c, &w, x, &inexact);
   if (inexact >= 0) x->inexact_plus_1 = inexact + 1;

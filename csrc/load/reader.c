@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_REMOVABLE_JOINTS 12 /* variants are two to the power of this; compilers make fewer, MOST_REMOVABLE */
-#define MAX_COUNT 4000000       /* of anything: keeps every size within 32 bits until it is checked against the file */
+#define MAX_COUNT 4000000 /* of anything: keeps every size within 32 bits until it is checked against the file */
 
 static lw_status read_header(reader *r, uint32_t *checksum) {
   lw_model_header h;
@@ -53,7 +52,7 @@ static lw_status read_counts(reader *r, counts *c) {
     return lw_format_error(r, "the model names %d joint types, this library has %d", c->joint_types, LW_JOINT_TYPES);
   if (c->bodies < 1 || c->joints != c->bodies + c->loops || c->clusters > c->loops + c->couplings ||
       c->distances + (int64_t)c->locks > c->couplings || c->method >= LW_METHODS ||
-      c->removable_joints > MAX_REMOVABLE_JOINTS || (c->variants && c->variants != (1 << c->removable_joints) - 1))
+      c->removable_joints > LW_MOST_REMOVABLE || (c->variants && c->variants != (1 << c->removable_joints) - 1))
     return lw_format_error(r, "the model's counts contradict each other: %d bodies, %d joints, %d loops", c->bodies,
                            c->joints, c->loops);
   return LW_OK;
@@ -189,5 +188,23 @@ lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *
     return e;
   }
   *model = m;
+  return LW_OK;
+}
+
+lw_status lw_model_put_parameters(const lw_model *m, const double *values, void *bytes, size_t size) {
+  lw_model_header h;
+  if (!m || !values || !bytes || size < sizeof h) return LW_ERROR_USAGE;
+  memcpy(&h, bytes, sizeof h);
+  size_t behind = 0; /* names */
+#define X(KIND, list, name)                                                    \
+  for (int32_t i = 0; i < m->size.list; i++) behind += strlen(m->name[i]) + 1;
+  LW_NAMED(X)
+#undef X
+  const size_t numbers = sizeof *values * (size_t)m->parameters;
+  if (h.size > size || h.size < sizeof h + numbers + behind || h.checksum != m->checksum) return LW_ERROR_USAGE;
+  unsigned char *start = bytes;
+  memcpy(start + h.size - behind - numbers, values, numbers);
+  h.checksum = lw_crc32(0, start + sizeof h, h.size - sizeof h);
+  memcpy(start, &h, sizeof h);
   return LW_OK;
 }

@@ -4,6 +4,7 @@
 #include "model/model.h"
 
 #define LW_MODEL_VERSION 10u
+#define LW_MOST_REMOVABLE 8 /* joints that may open: topology variants are two to the power of it */
 
 typedef struct lw_model_header {
   char magic[8];

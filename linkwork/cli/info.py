@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import linkwork as lw
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
 from linkwork.cli.shared import add_gap, aligned, start_of
-from linkwork.compiler.methods import METHODS
 from linkwork.model.explain import equation, groups
+from linkwork.model.methods import METHODS
 from linkwork.model.mobility import degrees_of_freedom
 
 if TYPE_CHECKING:

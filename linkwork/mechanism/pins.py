@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted, suggest
@@ -12,7 +14,7 @@ from linkwork.mechanism.actions import Action, named
 from linkwork.mechanism.checks import check_body_known, lost_bodies
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import JointKind
-from linkwork.mechanism.parts import check_frame
+from linkwork.mechanism.parts import Joint, check_frame
 
 if TYPE_CHECKING:
     from linkwork.mechanism.mechanism import Mechanism
@@ -120,3 +122,22 @@ class Release(Action):
                 f"{what}: without {these} body {lost[0]!r} is not connected to ground: release joints that close "
                 f"loops only, or add a Free joint between {lost[0]!r} and 'ground'"
             )
+
+
+def with_pins(mech: Mechanism) -> Mechanism:
+    """Return a copy with the pins among its joints, behind all others; they and joints that are released are cut."""
+    mech = mech.copy()
+    for name, one in mech.transitions.items():
+        if isinstance(one.action, Pin):
+            mech.joints[name] = _joint(name, one.action)
+    released = {one.action.joint for one in mech.transitions.values() if isinstance(one.action, Release)}
+    for name in released & mech.joints.keys():
+        if not mech.joints[name].cut:
+            mech.joints[name] = replace(mech.joints[name], cut=True)
+    return mech
+
+
+def _joint(name: str, pin: Pin) -> Joint:
+    frames = pin.parent_frame or Frame(), pin.child_frame or Frame()
+    none, unlimited = np.zeros(pin.kind.nu), np.full(pin.kind.nu, np.inf)
+    return Joint(name, pin.kind, pin.parent, pin.child, *frames, True, none, unlimited)

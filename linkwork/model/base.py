@@ -12,20 +12,20 @@ from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, number
 from linkwork._util.names import suggest
-from linkwork.compiler.compile import CompiledMechanism, compile_mechanism
-from linkwork.compiler.method_choice import MethodRequest
-from linkwork.compiler.methods import Expected
-from linkwork.compiler.topology import Topology, topology
 from linkwork.core.native import Block, Field, OffsetArray, Stage
+from linkwork.core.plan import Topology
 from linkwork.errors import AssemblyError, MechanismError, MechanismNameError, SingularityError
 from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import Arguments, Loads, changes_at_rest, one, sized, together, vector
 from linkwork.model.changed_starts import ChangedStart, changed_starts, describe_changed_starts, warn_of_changed_starts
 from linkwork.model.closures import describe_closures
+from linkwork.model.compiled import CompiledMechanism, compile_mechanism, compile_variant
+from linkwork.model.methods import METHODS, Choice, Expected, MethodRequest, choices, costs_of
 from linkwork.model.misalignment import describe_misalignment, describe_tolerance
 from linkwork.model.state import JointArray, State, check_state
 from linkwork.variables.catalog import list_variables
 from linkwork.variables.namer import Layout
+from linkwork.variables.numbering import Numbering
 from linkwork.variables.schema import Column, Variable, columns_of
 
 ASSEMBLY_TOLERANCE = 1e-8
@@ -43,12 +43,10 @@ class ModelBase:
 
     Attributes
     ----------
-    mechanism, topology, numbering
-        The description, its graph, and where each joint's numbers stand.
+    mechanism
+        The description, with pins among its joints.
     model_bytes
         The serialised model, as an FMU carries it.
-    changes
-        What may become of the mechanism by its transitions.
     corrections
         Each a `FrameCorrection`: the joint whose frames were changed to make loops exact, and by how much; see
         docs/conventions.md. `mechanism` has the frames as changed.
@@ -63,19 +61,29 @@ class ModelBase:
     def __init__(self, compiled: CompiledMechanism, parameters: Mapping[str, ArrayLike] | None = None) -> None:
         self.parameters: dict[str, ArrayLike] = dict(parameters or {})
         self.mechanism = compiled.mechanism
-        self.topology = compiled.topology
-        self.numbering = compiled.numbering
         self.model_bytes = compiled.model_bytes
         self.method = compiled.method if isinstance(compiled.method, str) else dict(compiled.method)
         self.reference = compiled.reference
-        self.changes = compiled.changes
         self.corrections = compiled.corrections
         self._compiled = compiled
         self._native = compiled.native
         self.sizes = self._native.sizes
         self._own = threading.local()
-        name, changes = self.mechanism.name, changes_at_rest(self.mechanism)
-        self.arguments = Arguments(name, self.model_bytes, self.numbering, changes)
+
+    @property
+    def topology(self) -> Topology:
+        """The graph of the mechanism: its spanning tree, loops and clusters."""
+        return self._compiled.topology
+
+    @property
+    def numbering(self) -> Numbering:
+        """Where each joint's numbers stand."""
+        return self._compiled.numbering
+
+    @cached_property
+    def arguments(self) -> Arguments:
+        """Reads states and loads."""
+        return Arguments(self.mechanism.name, self.model_bytes, self.numbering, changes_at_rest(self.mechanism))
 
     @property
     def _block(self) -> Block:
@@ -88,12 +96,30 @@ class ModelBase:
     def __reduce__(self) -> tuple[Any, ...]:
         return _recompiled, (type(self), self.mechanism, self.method, self.reference, self.parameters)
 
-    @cached_property
+    @property
     def widest_topology(self) -> Topology:
         """The graph with all joints closed that may be: what depends on what, whatever is open."""
-        if not self.changes.switches:
-            return self.topology
-        return topology(self.mechanism, self.changes.locks)
+        return self._compiled.widest_topology
+
+    @property
+    def removable_joints(self) -> tuple[int, ...]:
+        """Positions of the joints that transitions open and close."""
+        return self._compiled.removable_joints
+
+    @property
+    def open_joints(self) -> frozenset[int]:
+        """Those of them that are open at first."""
+        return self._compiled.open_joints
+
+    @cached_property
+    def captured_frames(self) -> list[int]:
+        """Of each joint the frame that is found when it closes: 0 none, or CAPTURED_PARENT, CAPTURED_CHILD."""
+        found: list[int] = self._native.table("joint")[:, 3].tolist()
+        return found
+
+    def variant(self, opened: frozenset[int]) -> CompiledMechanism:
+        """Return the topology variant in which of the removable joints these are open, by itself."""
+        return compile_variant(self._compiled, opened)
 
     def block(self) -> Block:
         """Return a new block of numbers for this system, independent of all others."""
@@ -105,9 +131,13 @@ class ModelBase:
         return self._native.levels
 
     @property
-    def dca_multiplications(self) -> float:
-        """Expected multiplications of divide and conquer in one evaluation, without the closures of its loops."""
-        return self._native.dca_multiplications
+    def choices(self) -> tuple[Choice, ...]:
+        """The method that was chosen for each cluster of loops, and what others would cost."""
+        return choices(self.mechanism, self.topology, self._native, self.method)
+
+    def whole_costs(self) -> tuple[dict[str, float], dict[str, str]]:
+        """Return the expected multiplications of each method for the whole mechanism, and why others cannot take it."""
+        return costs_of(self._native, -1, tuple(METHODS))
 
     @property
     def expected(self) -> list[Expected]:

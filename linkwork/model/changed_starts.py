@@ -6,8 +6,8 @@ import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from linkwork._util.names import number_of
+from linkwork._util.part_names import suffixes
 from linkwork._util.stack import levels_of_package
-from linkwork.compiler.numbering import suffixes
 from linkwork.errors import StartValueWarning
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import quoted, suggest
-from linkwork.compiler.numbering import suffixes
+from linkwork._util.part_names import suffixes
 from linkwork.core.native import RANK_TOLERANCE
 from linkwork.errors import MechanismError, MechanismNameError, SingularityError
 from linkwork.mechanism import Lock, Pin, Release, Stop, Unlock

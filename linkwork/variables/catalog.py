@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwork._util.part_names import suffixes
 from linkwork._util.units import LOADS
-from linkwork.compiler.numbering import suffixes
 from linkwork.variables.actuators import actuator_inputs, actuator_outputs, actuator_parameters
 from linkwork.variables.couplings import coupling_variables
 from linkwork.variables.dependencies import Names

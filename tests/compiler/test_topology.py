@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkwork.compiler.links import Link, Loop
-from linkwork.compiler.topology import Cluster, LoopStep, Segment, topology
+from linkwork.core.plan import Cluster, Link, Loop, LoopStep, Segment
 from linkwork.errors import MechanismError
 from linkwork.mechanism import Actuator, Mechanism, Motion, SpringDamper
 from support.graphs import mechanism, windows
 from support.promises import check_promises, merged
 from support.random_graphs import any_connected_mechanisms, coupled_mechanisms, mechanisms_with_separate_loops
+from support.topologies import topology
 
 
 def four_bar(**options):

@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import linkwork as lw
-from linkwork.compiler.compile import METHODS, REFERENCES
+from linkwork.model.methods import METHODS, REFERENCES
 from support.builder import cut_at, scaled
 from support.driving import (
     by_joint,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.compiler.compile import REFERENCES
+from linkwork.model.methods import REFERENCES
 from support.driving import (
     by_joint,
     coordinate_difference,

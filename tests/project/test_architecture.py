@@ -40,19 +40,19 @@ PYTHON_ARROWS = {
     "linkwork.errors": set(),
     "linkwork._util": {"numpy", "scipy", "threadpoolctl", "linkwork.errors"},
     "linkwork.mechanism": {"numpy", "linkwork.errors", "linkwork._util"},
-    "linkwork.compiler": {"numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.core"},
     "linkwork.variables": {
-        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
-        "linkwork.core.native",
+        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism"),
+        *("linkwork.core.native", "linkwork.core.plan"),
     },
     "linkwork.model": {
-        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
-        *("linkwork.core.native", "linkwork.variables", "linkwork.draw", "linkwork.view", "scipy"),
+        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism"),
+        *("linkwork.core.native", "linkwork.core.plan", "linkwork.core.builder", "linkwork.variables"),
+        *("linkwork.draw", "linkwork.view", "scipy"),
         "linkwork.analysis.closure_redundancy",
     },
     "linkwork.analysis": {
         *("numpy", "scipy", "pandas", "matplotlib"),
-        *("linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
+        *("linkwork.errors", "linkwork._util", "linkwork.mechanism"),
         *("linkwork.core.native", "linkwork.variables", "linkwork.model", "linkwork.results", "linkwork.draw"),
         *("linkwork.view", "linkwork.simulation.result", "linkwork.simulation.inputs"),
         *("linkwork.simulation.running_state", "matplotlib"),
@@ -61,7 +61,7 @@ PYTHON_ARROWS = {
         *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.model"),
     },
     "linkwork.formats": {
-        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler.spanning_tree"),
+        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism"),
         *("linkwork.model.compile", "linkwork.model.model", "linkwork.model.bounded_pose"),
         *("mujoco", "pxr", "yaml"),
     },
@@ -92,21 +92,22 @@ PYTHON_ARROWS = {
         *VIEW,
     },
     "linkwork.view": {
-        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
-        *("linkwork.core.native", "linkwork.variables", "linkwork.model", "linkwork.results", "linkwork.simulation"),
-        "linkwork.cosim.recording.result",
+        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism"),
+        *("linkwork.core.native", "linkwork.core.plan", "linkwork.variables", "linkwork.model", "linkwork.results"),
+        *("linkwork.simulation", "linkwork.cosim.recording.result"),
         *("linkwork.draw", "trimesh", "fast_simplification", "PIL", "imageio_ffmpeg", "matplotlib"),
     },
     **{part: {"numpy", "linkwork.errors", "linkwork._util", "linkwork.results", *VIEW} for part in sorted(VIEW)},
     "linkwork.view.cosim_run": {"numpy", "linkwork.errors", "linkwork.cosim.recording.result", *VIEW},
     "linkwork.simulation": {
-        *("numpy", "pandas", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
+        *("numpy", "pandas", "linkwork.errors", "linkwork._util", "linkwork.mechanism"),
         *("linkwork.core.native", "linkwork.core.chain_kernels", "linkwork.model", "linkwork.solvers"),
+        "linkwork.variables.numbering",
         *("linkwork.results", "linkwork.view"),  # results show themselves
     },
     "linkwork.comparison": {
         *("numpy", "pandas", "matplotlib", "linkwork.errors", "linkwork._util", "linkwork.mechanism"),
-        *("linkwork.compiler.methods", "linkwork.model", "linkwork.simulation", "linkwork.solvers"),
+        *("linkwork.model", "linkwork.simulation", "linkwork.solvers"),
         "linkwork.draw.plotting",
     },
     "linkwork.draw": {
@@ -115,7 +116,7 @@ PYTHON_ARROWS = {
     },
     "linkwork.draw.plotting": {"numpy", "matplotlib", "linkwork.errors", "linkwork._util"},
     "linkwork.fmu.export": {
-        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
+        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism"),
         *("linkwork.core.sources", "linkwork.variables", "linkwork.model", "linkwork.simulation", "linkwork.solvers"),
         *("linkwork.results", "linkwork.draw", "linkwork.view"),
     },
@@ -132,6 +133,7 @@ PYTHON_ARROWS = {
     "linkwork.controllers.adapter": set(),  # it is copied into FMUs
     "linkwork.controllers.controller": {"pythonfmu"},
     "linkwork.core": {"numpy", "linkwork.errors", "linkwork._util.checks"},
+    "linkwork.core.builder": {"numpy", "linkwork.core._core", "linkwork.core.native", "linkwork._util.checks"},
     "linkwork.core.chain_kernels": {"numpy", "linkwork.errors", "linkwork.core._core", "linkwork.solvers"},
     "linkwork.core._core_build": {"cffi"},
     "linkwork.core.native": {"numpy", "linkwork.errors", "linkwork._util.checks", "linkwork.core._core"},
@@ -209,7 +211,12 @@ def test_one_module_for_each_thing_in_c_touches_its_ffi() -> None:
         if within(name, "linkwork.core._core") or within(name, "cffi")
     }
     ida = {"linkwork.solvers.ida.coupled", "linkwork.solvers.ida.sundials"}
-    kernels = {"linkwork.core.native", "linkwork.solvers.compiled", "linkwork.core.chain_kernels"}
+    kernels = {
+        "linkwork.core.native",
+        "linkwork.core.builder",
+        "linkwork.solvers.compiled",
+        "linkwork.core.chain_kernels",
+    }
     assert users == {*kernels, *ida, "linkwork.core._core_build"}
 
 
@@ -245,7 +252,6 @@ def test_files_import_each_other_in_no_circle() -> None:
             "cli",
             "coarse_graining",
             "comparison",
-            "compiler",
             "controllers",
             "core",
             "cosim",

@@ -89,7 +89,7 @@ COPIES = {
     ("viewer/src/core/chattering.ts", "MAX_EVENTS"): ("csrc/math/tolerances.h", "MAX_EVENTS"),
     ("viewer/src/core/integrator.ts", "EVENT_RESOLUTION"): ("csrc/include/linkwork.h", "LW_EVENT_RESOLUTION"),
     ("viewer/src/core/integrator.ts", "MAX_SAMPLES"): ("csrc/include/linkwork.h", "LW_ODE_MAX_SAMPLES"),
-    ("viewer/src/core/simulation.ts", "AUTOMATIC_GAIN"): ("linkwork/compiler/serialise.py", "AUTOMATIC_GAIN"),
+    ("viewer/src/core/simulation.ts", "AUTOMATIC_GAIN"): ("linkwork/core/native.py", "AUTOMATIC_GAIN"),
     ("viewer/src/core/state.ts", "ASSEMBLY_TOLERANCE"): ("linkwork/model/base.py", "ASSEMBLY_TOLERANCE"),
     **{
         ("viewer/src/core/lock_up.ts", name): ("linkwork/simulation/lock_up.py", name)

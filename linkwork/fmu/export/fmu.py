@@ -163,7 +163,7 @@ def export_fmu(
     >>> path.name
     'pendulum.fmu'
     """
-    from linkwork.compiler.compile import no_collection
+    from linkwork._util.garbage import no_collection
 
     if fmi not in _DESCRIPTIONS:
         raise ExportNameError(f"there is no FMI version {fmi!r} here; choose {' or '.join(map(repr, _DESCRIPTIONS))}")

@@ -1,7 +1,4 @@
-"""Frames of joints that rounding keeps from being exact, made exact where loops move or close only so.
-
-The C core finds them (csrc/assembly/exact_loops_kernel.h); here they enter the description, which is compiled again.
-"""
+"""Frames of joints that rounding kept from being exact, and that the core made exact (csrc/assembly/exact_loops.c)."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import number_of, quoted
-from linkwork.core.native import NativeModel
 from linkwork.mechanism import Frame, Mechanism
 
 NOTHING = 1e-15  # rad or m: not worth a word
@@ -41,34 +37,18 @@ class FrameCorrection:
         return max(self.angle, self.distance) > ROUNDING
 
 
-def exact_frames(mech: Mechanism, native: NativeModel) -> tuple[Mechanism, tuple[FrameCorrection, ...], str | None]:
-    """Return a mechanism whose loops are exact, and its corrections; the same one where there are none.
-
-    Then the name of a joint whose loop, alone or with others, nearly moves, but for which no small change was found.
-
-    Parameters
-    ----------
-    mech
-        The description, with pins among its joints as in `Changes.mech`.
-    native
-        Its model.
-    """
-    joints = list(mech.joints.values())
-    given = np.array([[_numbers(frame) for frame in (one.parent_frame, one.child_frame)] for one in joints])
-    exact, number = native.exact_frames(given)
-    inexact = None if number is None else joints[number].name
-    if exact is None:
-        return mech, (), inexact
+def with_frames(mech: Mechanism, given: FloatArray, exact: FloatArray) -> tuple[Mechanism, tuple[FrameCorrection, ...]]:
+    """Return a mechanism with other frames (joints, 2, 12) of its joints than those given, and how they differ."""
     twin, found = mech.copy(), []
-    for joint, before, after in zip(joints, given, exact, strict=True):
-        if np.array_equal(before, after):
-            continue
-        frames = (Frame(one[:3], one[3:].reshape(3, 3)) for one in after)
-        parent, child = frames
+    names = list(mech.joints)
+    for number in np.flatnonzero((given != exact).any(axis=(1, 2))).tolist():
+        before, after = given[number], exact[number]
+        parent, child = (Frame(one[:3], one[3:].reshape(3, 3)) for one in after)
+        joint = twin.joints[names[number]]
         twin.joints[joint.name] = replace(joint, parent_frame=parent, child_frame=child)
         angle = max(_angle(one[3:], other[3:]) for one, other in zip(before, after, strict=True))
         found.append(FrameCorrection(joint.name, angle, float(np.linalg.norm((after - before)[:, :3], axis=1).max())))
-    return twin, tuple(found), inexact
+    return twin, tuple(found)
 
 
 def describe_corrections(corrections: Sequence[FrameCorrection]) -> str:
@@ -83,10 +63,6 @@ def describe_corrections(corrections: Sequence[FrameCorrection]) -> str:
 def is_large(corrections: Sequence[FrameCorrection]) -> bool:
     """Whether one is large."""
     return any(one.is_large for one in corrections)
-
-
-def _numbers(frame: Frame) -> FloatArray:
-    return np.concatenate([frame.position, np.ravel(frame.rotation)])
 
 
 def _angle(before: FloatArray, after: FloatArray) -> float:

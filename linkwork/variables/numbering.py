@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from linkwork._util.names import suggest
-from linkwork.compiler.topology import Topology
+from linkwork._util.part_names import suffixes
+from linkwork.core.native import NativeModel
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism import Actuator, Command, Impulse, Mechanism, PointSpringDamper, Wrench
 from linkwork.mechanism.forces import of_kind
@@ -157,34 +158,28 @@ class Numbering:
         return {name: s for name, s in found[0].items() if s.start < s.stop <= size} if found else None
 
 
-def number(mech: Mechanism, topology: Topology) -> Numbering:
-    """Number the coordinates and speeds of all joints, and the inputs of motions."""
+def number(mech: Mechanism, native: NativeModel) -> Numbering:
+    """Return where the compiled model has the coordinates and speeds of all joints, and the inputs of motions."""
     names = list(mech.joints)
-    tree = tuple(names[joint] for joint in topology.tree_joints)
-    cut = tuple(names[joint] for joint in topology.cut_joints)
-    q: dict[str, slice] = {}
-    u: dict[str, slice] = {}
-    nq = nu = 0
-    totals = []
-    for group in (tree, cut):
-        for name in group:
-            kind = mech.joints[name].kind
-            q[name], u[name] = slice(nq, nq + kind.nq), slice(nu, nu + kind.nu)
-            nq, nu = nq + kind.nq, nu + kind.nu
-        totals.append((nq, nu))
-    (nq, nu), (nq_all, nu_all) = totals
+    tree = tuple(names[joint] for joint in sorted(native.table("link")[:, 1].tolist()))
+    cut = tuple(names[joint] for joint in native.table("loop")[:, 0].tolist())
+    starts = dict(zip(names, native.table("joint").tolist(), strict=True))
+    kinds = {name: mech.joints[name].kind for name in (*tree, *cut)}
+    q = {name: slice(starts[name][0], starts[name][0] + kind.nq) for name, kind in kinds.items()}
+    u = {name: slice(starts[name][1], starts[name][1] + kind.nu) for name, kind in kinds.items()}
+    sizes = native.sizes
     springs = tuple(force.name for force in of_kind(mech.forces, PointSpringDamper))
     wrenches = tuple(force.name for force in of_kind(mech.forces, Wrench))
     actuators = tuple(force.name for force in of_kind(mech.forces, Actuator))
-    places = {name: mech.joints[name].kind.quaternion for name in q}
+    places = {name: kind.quaternion for name, kind in kinds.items()}
     quaternions = {
         name: slice(q[name].start + place.start, q[name].start + place.stop)
         for name, place in places.items()
         if place is not None
     }
     motions = {c.name: slice(3 * i, 3 * i + 3) for i, c in enumerate(mech.couplings.values()) if c.motion}
-    counts = (nq, nu, nq_all - nq, nu_all - nu)
-    n_motion = 3 * (len(topology.couplings) + len(mech.distances))  # the core counts locks and distances among them
+    counts = (sizes.nq, sizes.nu, sizes.nq_cut, sizes.nu_cut)
+    n_motion = 3 * sizes.couplings  # the core counts locks and distances among them
     all_of = len(mech.transitions)
     commands = {f"{name}.command": slice(i, i + 1) for i, name in enumerate(mech.transitions)}
     impulses = {
@@ -197,15 +192,6 @@ def number(mech: Mechanism, topology: Topology) -> Numbering:
     changes = (commands, impulses, 7 * all_of)
     forces = (springs, wrenches, actuators)
     return Numbering(q, u, quaternions, tree, cut, *counts, *forces, motions, n_motion, *changes)
-
-
-def suffixes(count: int) -> list[str]:
-    """Return what the names of a joint's `count` coordinates or speeds end in: nothing where there is only one.
-
-    >>> suffixes(1), suffixes(2)
-    ([''], ['[1]', '[2]'])
-    """
-    return [""] if count == 1 else [f"[{i + 1}]" for i in range(count)]
 
 
 def _named(name: str, known: dict[str, slice]) -> slice:
