@@ -19,7 +19,7 @@ from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import Arguments, Loads, changes_at_rest, one, sized, together, vector
 from linkwork.model.changed_starts import ChangedStart, changed_starts, describe_changed_starts, warn_of_changed_starts
 from linkwork.model.closures import describe_closures
-from linkwork.model.compiled import CompiledMechanism, compile_mechanism, compile_variant
+from linkwork.model.compiled import CompiledMechanism, compile_mechanism
 from linkwork.model.methods import METHODS, Choice, Expected, MethodRequest, choices, costs_of
 from linkwork.model.misalignment import describe_misalignment, describe_tolerance
 from linkwork.model.state import JointArray, State, check_state
@@ -116,10 +116,6 @@ class ModelBase:
         """Of each joint the frame that is found when it closes: 0 none, or CAPTURED_PARENT, CAPTURED_CHILD."""
         found: list[int] = self._native.table("joint")[:, 3].tolist()
         return found
-
-    def variant(self, opened: frozenset[int]) -> CompiledMechanism:
-        """Return the topology variant in which of the removable joints these are open, by itself."""
-        return compile_variant(self._compiled, opened)
 
     def block(self) -> Block:
         """Return a new block of numbers for this system, independent of all others."""

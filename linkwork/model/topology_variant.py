@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from linkwork.model.compiled import compile_variant
+
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
     from linkwork.model.state import State
@@ -23,5 +25,5 @@ def structure_of(system: ModelBase, state: State) -> tuple[ModelBase, State]:
     opened = open_joints(system, state)
     if opened == system.open_joints:
         return system, state
-    alone = type(system)(system.variant(opened)).with_parameters(system.parameters)
+    alone = type(system)(compile_variant(system._compiled, opened)).with_parameters(system.parameters)
     return alone, replace(state, model=alone)

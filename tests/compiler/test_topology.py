@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from linkwork.core.plan import Cluster, Link, Loop, LoopStep, Segment
@@ -50,6 +50,22 @@ def test_separate_loops_are_clusters_of_their_own(mech):
     assert [(c.root, c.links) for c in result.clusters] == [(loop.root, result.around(loop)) for loop in result.loops]
 
 
+# A coupling of a loop away from ground and one of three bodies on ground.
+COUPLED_LOOPS = mechanism(
+    "abcde",
+    [
+        *(
+            (body.upper(), parent, body)
+            for body, parent in zip("abcde", ["ground", "a", "b", "ground", "d"], strict=True)
+        ),
+        ("X", "e", "d", {"cut": True}),
+        ("Y", "c", "ground", {"cut": True}),
+    ],
+    ["XY"],
+)
+
+
+@example(COUPLED_LOOPS)
 @given(mechanisms_with_separate_loops() | any_connected_mechanisms() | coupled_mechanisms())
 @settings(max_examples=500)
 def test_promises_hold(mech):

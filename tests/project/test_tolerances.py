@@ -9,8 +9,8 @@ from support.checkout import TOP
 
 CSRC = TOP / "csrc"
 HOME = CSRC / "math" / "tolerances.h"
-# No thresholds: the public header, coefficients of methods.
-OTHERS = {CSRC / "include" / "linkwork.h", *(CSRC / "ode").glob("*_tableau.h")}
+# No thresholds: the public header, expected costs, coefficients of methods.
+OTHERS = {CSRC / "include" / "linkwork.h", CSRC / "builder" / "costs.c", *(CSRC / "ode").glob("*_tableau.h")}
 NUMBER = r"(?:0x[\da-f]*p[+-]?\d+|\d+\.\d*(?:e[+-]?\d+)?|\d+e[+-]?\d+)"
 MACRO = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\(?({NUMBER}[^/\n]*)", re.MULTILINE | re.IGNORECASE)
 CONSTANT = re.compile(rf"^static const double (\w+) = ({NUMBER});", re.MULTILINE | re.IGNORECASE)
