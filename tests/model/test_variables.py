@@ -44,8 +44,8 @@ def test_names_of_a_four_bar():
     """The whole table, name by name."""
     expected = ["time", *elements("gravity", 3), "loop_gain.position", "loop_gain.speed"]
     for body in ("crank", "coupler", "rocker"):
-        expected += [f"{body}.m", *elements(f"{body}.r_cm", 3)]
-        expected += [f"{body}.I[{i},{j}]" for i, j in ((1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3))]
+        expected += [f"{body}.mass", *elements(f"{body}.com", 3)]
+        expected += [f"{body}.inertia[{i},{j}]" for i, j in ((1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3))]
         expected += [name for what in ("r", "v", "w") for name in elements(f"{body}.{what}", 3)]
         expected += elements(f"{body}.Q", 4)
     for joint in "ABCD":
@@ -174,10 +174,10 @@ def test_kinds_and_defaults(scene):
         assert variable.depends is None or variable.kind in ("derivative", "output")
     starts = {variable.name: variable.start for variable in system.variables}
     for name, body in scene.mechanism.bodies.items():
-        assert starts[f"{name}.m"] == body.mass
-        assert [starts[f"{name}.r_cm[{i + 1}]"] for i in range(3)] == body.com.tolist()
-        assert starts[f"{name}.I[1,2]"] == body.inertia[0, 1]
-        assert starts[f"{name}.I[3,3]"] == body.inertia[2, 2]
+        assert starts[f"{name}.mass"] == body.mass
+        assert [starts[f"{name}.com[{i + 1}]"] for i in range(3)] == body.com.tolist()
+        assert starts[f"{name}.inertia[1,2]"] == body.inertia[0, 1]
+        assert starts[f"{name}.inertia[3,3]"] == body.inertia[2, 2]
     for force in scene.mechanism.forces:
         name, free = (force.joint, "q_free") if force.joint_names else (force.name, "l_free")
         if force.type_name == "wrench":
