@@ -153,7 +153,7 @@ class TestNames:
         mech.add_joint("cross", lw.Universal((1, 0, 0), (0, 1, 0)), "ground", "rotor", at=(0, 0, 0))
         mech.prescribe("cross[2]", lw.Motion(0.4))
         state = lw.compile(mech).assemble()
-        assert state["cross_2_drive.cross[2].c"] == pytest.approx([1.0, 0.0, 0.0, 0.0])
+        assert state["cross_2_drive.cross[2].coefficient"] == pytest.approx([1.0, 0.0, 0.0, 0.0])
         assert state["cross.q"] == pytest.approx([0.0, 0.4])
         assert state["cross_2_drive.offset"] == 0.4
 

@@ -16,17 +16,17 @@ OF_JOINTS = {
     "u": ("u", "rad/s", "m/s"),
     "a": ("acceleration", "rad/s2", "m/s2"),
     "tau": ("tau", "N.m", "N"),
-    "c": ("stiffness", "N.m/rad", "N/m"),
-    "d": ("damping", "N.m.s/rad", "N.s/m"),
-    "q_free": ("free_coordinate", "rad", "m"),
-    "J": ("reflected_inertia", "kg.m2", "kg"),
+    "stiffness": ("stiffness", "N.m/rad", "N/m"),
+    "damping": ("damping", "N.m.s/rad", "N.s/m"),
+    "free": ("free_coordinate", "rad", "m"),
+    "reflected_inertia": ("reflected_inertia", "kg.m2", "kg"),
     "q_start": ("q_start", "rad", "m"),
     "u_start": ("u_start", "rad/s", "m/s"),
 }
 OF_BODIES = {
-    "m": ("body_mass", "kg", 1),
-    "r_cm": ("body_com", "m", 3),
-    "I": ("body_inertia", "kg.m2", 6),
+    "mass": ("body_mass", "kg", 1),
+    "com": ("body_com", "m", 3),
+    "inertia": ("body_inertia", "kg.m2", 6),
     "r": ("body_position", "m", 3),
     "Q": ("body_orientation", "1", 4),
     "v": ("body_velocity", "m/s", 3),
@@ -50,7 +50,7 @@ def test_names_of_a_four_bar():
         expected += elements(f"{body}.Q", 4)
     for joint in "ABCD":
         for side in ("parent_frame", "child_frame"):
-            expected += elements(f"{joint}.{side}.r", 3) + elements(f"{joint}.{side}.Q", 4)
+            expected += elements(f"{joint}.{side}.position", 3) + elements(f"{joint}.{side}.rotation", 4)
         expected += [f"{joint}.{what}" for what in OF_JOINTS]
         expected += elements(f"{joint}.f", 3) + elements(f"{joint}.t", 3)
     expected += [f"der({joint}.{what})" for joint in "ABC" for what in "qu"]
@@ -179,12 +179,12 @@ def test_kinds_and_defaults(scene):
         assert starts[f"{name}.inertia[1,2]"] == body.inertia[0, 1]
         assert starts[f"{name}.inertia[3,3]"] == body.inertia[2, 2]
     for force in scene.mechanism.forces:
-        name, free = (force.joint, "q_free") if force.joint_names else (force.name, "l_free")
+        name = force.joint if force.joint_names else force.name
         if force.type_name == "wrench":
             assert [starts[f"{name}.r[{i + 1}]"] for i in range(3)] == list(force.point)
             assert [starts[f"{name}.{what}[{i + 1}]"] for what in "FT" for i in range(3)] == [0.0] * 6
         else:
-            found = [starts[f"{name}.{what}"] for what in ("c", "d", free)]
+            found = [starts[f"{name}.{what}"] for what in ("stiffness", "damping", "free")]
             assert found == [force.stiffness, force.damping, force.free]
 
 
