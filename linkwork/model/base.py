@@ -306,7 +306,7 @@ class ModelBase:
         Parameters
         ----------
         parameters
-            Values by name, as an FMU has them: ``{"damper.d": 500.0, "crank.r_cm": (0.2, 0, 0), "A.q_start": 0.1}``,
+            Values by name, as an FMU has them: ``{"strut.damping": 5.0, "crank.com": (0.2, 0, 0), "A.q_start": 0.1}``,
             each in the unit of its variable.
 
         Returns
@@ -326,8 +326,8 @@ class ModelBase:
         >>> mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
         >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
         >>> model = lw.compile(mech)
-        >>> heavy = model.with_parameters({"rod.m": 2.0})
-        >>> heavy.value("rod.m", heavy.assemble()), model.value("rod.m", model.assemble())
+        >>> heavy = model.with_parameters({"rod.mass": 2.0})
+        >>> heavy.value("rod.mass", heavy.assemble()), model.value("rod.mass", model.assemble())
         (2.0, 1.0)
         """
         if not isinstance(parameters, Mapping):

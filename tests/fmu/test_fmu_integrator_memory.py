@@ -98,7 +98,7 @@ def test_what_changes_nothing_is_not_reported(version, make):
     assert not reported(lambda: instance.set(load, [0.0]))
     assert reported(lambda: instance.set(load, [1.0]))
     assert not reported(lambda: instance.set(load, [1.0]))
-    mass = [fmu.reference("arm.m")]
+    mass = [fmu.reference("arm.mass")]
     assert not reported(lambda: instance.set(mass, [1.0]))
     assert reported(lambda: instance.set(mass, [2.0]))
     instance.set(load, [3.0])  # in Continuous-Time Mode: the importer knows

@@ -312,7 +312,7 @@ def test_names_of_columns(result):
     assert "A" not in result
     assert 3 not in result
     assert result.units["coupler.r[1]"] == result.units["coupler.r"] == "m"
-    assert result.units["coupler.m"] == "kg"
+    assert result.units["coupler.mass"] == "kg"
     with pytest.raises(lw.MechanismError, match=r"no variable 'A' .*did you mean 'A.q' or 'A.u'"):
         result["A"]
     with pytest.raises(lw.MechanismError, match=r"no variable '\*.z'"):
