@@ -69,7 +69,7 @@ def main(options: argparse.Namespace) -> None:
     report.goals([Goal("a load of the state beyond the user's function, us", 1e6 * beyond, 1e6 * AIM)])
     mech = example("quarter_car").mechanism()
     values = np.linspace(500.0, 5000.0, DAMPERS)
-    study, table = fastest(lambda: lw.study(lw.compile(mech), EACH, {"strut.d": values}, workers=1), 3)
+    study, table = fastest(lambda: lw.study(lw.compile(mech), EACH, {"strut.damping": values}, workers=1), 3)
     names = table.values
 
     def compiled_each() -> list[lw.Result]:

@@ -27,7 +27,7 @@ def points() -> Any:
     """Masses of crank and coupler."""
     from linkwork.cosim.sweep import latin
 
-    return latin({"four_bar.crank.m": (0.5, 2.0), "four_bar.coupler.m": (1.0, 10.0, "log")}, POINTS, seed=1)
+    return latin({"four_bar.crank.mass": (0.5, 2.0), "four_bar.coupler.mass": (1.0, 10.0, "log")}, POINTS, seed=1)
 
 
 def swept(fmu: Path, folder: Path, keep: str, **how: Any) -> tuple[float, Any]:

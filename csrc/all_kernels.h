@@ -4,9 +4,9 @@
 #define LW_ALL_KERNELS_H
 #include "dae/ggl_kernel.h"
 #include "dynamics_kernel.h"
-#include "loops/reactions_kernel.h"
+#include "inverse_dynamics_kernel.h"
 #include "outputs_kernel.h"
-#include "tree/link_constants_kernel.h"
+#include "loops/constants_kernel.h"
 #include "tree/kinematics_kernel.h"
 
 #if LW_ARITHMETIC == LW_DOUBLE

@@ -5,6 +5,7 @@
 #ifndef LW_DYNAMICS_KERNEL_H
 #define LW_DYNAMICS_KERNEL_H
 #include "dca/accelerations_kernel.h"
+#include "multipliers/clusters_for_outputs_kernel.h"
 #include "loops/actuators_kernel.h"
 #include "loops/clusters_kernel.h"
 #include "loops/reduced_dynamics_kernel.h"
@@ -19,30 +20,6 @@
 #include "loops/inertia_check_kernel.h"
 #include "tree/kinematics_kernel.h"
 #include "tree/stand_in_inertia_kernel.h"
-
-static lw_fault compute_loop_closures(const view *v) {
-  compute_kinematics(v);
-  apply_external_forces(v);
-  compute_tree_loads(v);
-  const lw_fault fault = solve_clusters(v);
-  load_by_actuators(v);
-  return fault;
-}
-
-/* From closed loops to accelerations. */
-static void reduce_all(const view *v) {
-  for (int32_t s = v->m->segments - 1; s >= 0; s--) {
-    const lw_segment *seg = &v->m->segment[s];
-    if (seg->cluster >= 0) reduce_in(v, seg->cluster);
-    else sweep_segment_in(v, seg);
-  }
-  for (int32_t s = 0; s < v->m->segments; s++) {
-    const lw_segment *seg = &v->m->segment[s];
-    if (seg->cluster >= 0) reduce_out(v, seg->cluster);
-    else
-      for (int32_t i = seg->first; i < seg->first + seg->count; i++) sweep_out(v, i);
-  }
-}
 
 static lw_fault check_finite(const view *v) {
   if (are_finite(v->m->size.nu + v->m->size.nu_cut, v->acceleration)) return check_closed(v);

@@ -8,7 +8,7 @@
 #define LW_LOAD_EQUATIONS_KERNEL_H
 #include "block/field_view_kernel.h"
 #include "dynamics_kernel.h"
-#include "loops/reactions_kernel.h"
+#include "loops/inverse_dynamics_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "singular/near_singular_kernel.h"
 #include "outputs_kernel.h"

@@ -3,6 +3,7 @@
 #define LW_OUTPUTS_KERNEL_H
 #include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
+#include "multipliers/clusters_for_outputs_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"
 #include "tree/forces_kernel.h"

@@ -60,7 +60,7 @@ def machine(out: Path, name: str) -> System:
     points = [[elbow(side, tool)[0] for side in "lr"] for tool in WAY]
     path = out / "cosim_pick_and_place_trajectory.fmu"
     system.add("wish", trajectory(path, points, names=["L", "R"], move_time=MOVES, dwell_time=DWELLS))
-    system.add_parameter_set("heavier", {f"plant.distal_{side}.m": HEAVIER * MASSES[1] for side in "lr"})
+    system.add_parameter_set("heavier", {f"plant.distal_{side}.mass": HEAVIER * MASSES[1] for side in "lr"})
     system.experiment.t_end = END
     return system
 

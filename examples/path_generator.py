@@ -15,11 +15,11 @@ ANGLES = np.linspace(-1.0, -1.0 + 2 * np.pi, 24, endpoint=False)  # of the crank
 KNOWN = {"crank": 0.35, "coupler": 1.1, "rocker": 0.75, "along": 0.6, "across": 0.2}  # m, the linkage of the targets
 
 LENGTHS = {  # the parameters that each length moves
-    "crank": {"B.parent_frame.r[1]": 1.0, "crank.r_cm[1]": 0.5},
-    "coupler": {"C.parent_frame.r[1]": 1.0, "coupler.r_cm[1]": 0.5},
-    "rocker": {"D.child_frame.r[1]": 1.0, "rocker.r_cm[1]": 0.5},
-    "along": {"tip.r_body[1]": 1.0},
-    "across": {"tip.r_body[3]": 1.0},
+    "crank": {"B.parent_frame.position[1]": 1.0, "crank.com[1]": 0.5},
+    "coupler": {"C.parent_frame.position[1]": 1.0, "coupler.com[1]": 0.5},
+    "rocker": {"D.child_frame.position[1]": 1.0, "rocker.com[1]": 0.5},
+    "along": {"tip.point[1]": 1.0},
+    "across": {"tip.point[3]": 1.0},
 }
 BOUNDS = {"crank": (0.1, 0.8), "coupler": (0.5, 1.5), "rocker": (0.3, 1.5), "along": (0.0, 1.0), "across": (-0.5, 0.9)}
 

@@ -11,9 +11,6 @@
 
 static const double unlimited = 1e300; /* stands for "no bound on time" */
 
-/* The importer's tolerance applies to the whole simulation, the integrator's to one of many steps. */
-static const double step_tolerance_factor = 0.1, min_tolerance = 1e-13;
-
 static const char *outcome_text(lw_ode_outcome outcome) {
   switch (outcome) {
     case LW_ODE_STEP:
@@ -52,47 +49,6 @@ static fmu_status too_many_attempts(const fmu *f) {
       (double)max_attempts, lw_ode_time(f->ode), *recent ? "; last transitions: " : "", recent);
 }
 
-double fmu_duration(const fmu *f) {
-  static const double usual_duration = 10.0;
-  const double duration = f->run.stop_defined ? fabs(f->run.stop_time) : usual_duration;
-  return fmax(duration, f->run.stop_time - f->run.time);
-}
-
-/* Once for a simulation, by the start; afterwards they only grow with the states. */
-static void set_absolute_tolerances(fmu *f, double tolerance) {
-  if (f->run.scaled) return;
-  lw_absolute_tolerances(f->state, fmu_duration(f), tolerance, f->y);
-  lw_ode_set_absolute_tolerances(f->ode, f->y);
-  f->run.scaled = 1;
-}
-
-static lw_ode_method method_of(uint32_t solver) {
-  switch ((fmu_solver)solver) {
-    case FMU_DOPRI5: return LW_ODE_DOPRI5;
-    case FMU_RODAS5P: return LW_ODE_RODAS5P;
-    case FMU_AUTO: return LW_ODE_AUTO;
-  }
-  return LW_ODE_AUTO;
-}
-
-static double asked_tolerance(const fmu *f) {
-  return f->run.set_tolerance > 0 ? f->run.set_tolerance : f->run.tolerance;
-}
-
-fmu_status fmu_set_integrator(fmu *f, double first_step) {
-  const double tolerance = fmax(step_tolerance_factor * asked_tolerance(f), min_tolerance);
-  const lw_ode_options options = {.rtol = tolerance,
-                                  .atol = tolerance,
-                                  .first_step = first_step,
-                                  .max_steps = -1,
-                                  .event_resolution = LW_EVENT_RESOLUTION};
-  if (lw_ode_set_method(f->ode, method_of(f->run.solver), fmu_ode_jacobian) != LW_OK)
-    return fmu_log_message(&f->log, FMU_ERROR, "out of memory");
-  lw_ode_set_options(f->ode, &options);
-  set_absolute_tolerances(f, tolerance);
-  return FMU_OK;
-}
-
 static fmu_status start_integrator(fmu *f) {
   const fmu_status status = fmu_set_integrator(f, f->run.last_step);
   if (status != FMU_OK) return status;
@@ -102,7 +58,7 @@ static fmu_status start_integrator(fmu *f) {
   lw_ode_step_control control = lw_ode_get_step_control(f->ode);
   control.choice = f->run.method_choice;
   lw_ode_set_step_control(f->ode, control);
-  lw_watch_constraints(f->state, asked_tolerance(f), asked_tolerance(f));
+  lw_watch_constraints(f->state, fmu_asked_tolerance(f), fmu_asked_tolerance(f));
   f->run.restart_needed = f->run.event_pending = 0;
   return FMU_OK;
 }

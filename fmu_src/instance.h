@@ -179,6 +179,15 @@ int fmu_locate_parameter_inputs(fmu *f);
 fmu_status fmu_get(fmu *f, unsigned types, const uint32_t *offsets, size_t n, double *values);
 fmu_status fmu_set(fmu *f, unsigned types, const uint32_t *offsets, size_t n, const double *values);
 const char *fmu_type_name(fmu_type type);
+/* variable_kinds.c: */
+fmu_type fmu_type_of(const fmu *f, uint32_t offset);
+lw_access fmu_access_of(const fmu *f, uint32_t offset);
+int fmu_is_of_dae(const fmu *f, uint32_t offset); /* algebraic variable or residual */
+int fmu_is_tunable(const fmu *f, uint32_t offset);
+typedef struct fmu_variable_name {
+  char text[140];
+} fmu_variable_name;
+fmu_variable_name fmu_name_of(const fmu *f, uint32_t offset);
 /* Reserves `scratch` for n values of another type; `values` must not be NULL. */
 fmu_status fmu_reserve_scratch(fmu *f, const void *values, size_t n);
 /* Logs an error that begins with the name of the variable and continues with `why`. */
@@ -242,6 +251,7 @@ double fmu_look_ahead(fmu *f);
 /* At the end of an importer's step: whether Event Mode is needed to look ahead again. */
 int fmu_must_look_ahead(fmu *f);
 /* Sets the integrator's options and method. */
+double fmu_asked_tolerance(const fmu *f);
 fmu_status fmu_set_integrator(fmu *f, double first_step);
 double fmu_duration(const fmu *f); /* of the run, s */
 

@@ -22,39 +22,11 @@ fmu_status fmu_set_time(fmu *f, double time) {
   return FMU_OK;
 }
 
-void fmu_write_states(fmu *f, const double *x) {
-  double *states = lw_state_reals(f->state) + f->first_state;
-  const size_t size = f->n_states * sizeof *x;
-  if (memcmp(states, x, size) == 0) return;
-  memcpy(states, x, size);
-  lw_state_changed(f->state, LW_STAGE_CONSTANTS);
-}
-
 /* The offset of an exposed state. */
 static uint32_t state_offset(const fmu *f, size_t i) {
   if (!f->minimal) return f->first_state + (uint32_t)i;
   const uint32_t n_q = f->interface.q.n;
   return f->first_state + (i < n_q ? f->interface.q.items[i] : (uint32_t)f->size.nq + f->interface.u.items[i - n_q]);
-}
-
-/* The position of a number in an ascending list; -1: it is not there. */
-static int64_t find(const fmu_list *list, uint32_t number) {
-  uint32_t low = 0, high = list->n;
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (list->items[middle] < number) low = middle + 1;
-    else high = middle;
-  }
-  return low < list->n && list->items[low] == number ? (int64_t)low : -1;
-}
-
-int64_t fmu_find_state(const fmu *f, uint32_t offset) {
-  if (offset < f->first_state || offset - f->first_state >= f->n_states) return -1;
-  const uint32_t i = offset - f->first_state, n_q = (uint32_t)f->size.nq;
-  if (!f->minimal) return i;
-  if (i < n_q) return find(&f->interface.q, i);
-  const int64_t speed = find(&f->interface.u, i - n_q);
-  return speed < 0 ? -1 : speed + f->interface.q.n;
 }
 
 fmu_status fmu_set_state(fmu *f, uint32_t offset, double value) {

@@ -1,90 +1,13 @@
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "content.h"
 
-static fmu_type type_of(const fmu *f, uint32_t offset) {
-  if (fmu_in_range(f->command, offset) || fmu_in_range(f->active, offset)) return FMU_BOOLEAN;
-  if (fmu_in_range(f->dae.enabled, offset)) return FMU_BOOLEAN;
-  if (offset == f->setting.first + FMU_SOLVER) return FMU_ENUMERATION;
-  return fmu_in_range(f->events, offset) ? FMU_INTEGER : FMU_REAL;
-}
-
-const char *fmu_type_name(fmu_type type) {
-  switch (type) {
-    case FMU_REAL: return "real number";
-    case FMU_BOOLEAN: return "boolean";
-    case FMU_INTEGER: return "integer";
-    case FMU_ENUMERATION: return "enumeration";
-  }
-  return "";
-}
-
-static int is_of_dae(const fmu *f, uint32_t offset) {
-  return fmu_in_range(f->dae.algebraic, offset) || fmu_in_range(f->dae.residual, offset);
-}
-
-static lw_access access_of(const fmu *f, uint32_t offset) {
-  if (fmu_in_range(f->indicator, offset) || is_of_dae(f, offset)) return LW_OUTPUT;
-  return fmu_in_range(f->setting, offset) || fmu_in_range(f->dae.enabled, offset) ? LW_PARAMETER
-                                                                                  : lw_access_of(f->state, offset);
-}
-
-static int is_tunable(const fmu *f, uint32_t offset) {
-  for (const fmu_range *range = f->tunable; range < f->tunable + FMU_MAX_TUNABLE; range++)
-    if (fmu_in_range(*range, offset)) return 1;
-  return 0;
-}
-
-typedef struct variable_name {
-  char text[140];
-} variable_name;
-
-/* Name of a variable by its field, since the core does not know the model description: "com[2] of body 'crank' (value
- * reference 17)". One that the model description does not list has no value reference. */
-static variable_name name_of(const fmu *f, uint32_t offset) {
-  variable_name name;
-  char words[120] = "event indicator";
-  if (fmu_in_range(f->setting, offset))
-    snprintf(words, sizeof words, "%s", offset == f->setting.first + FMU_SOLVER ? "solver" : "tolerance");
-  else if (fmu_in_range(f->dae.enabled, offset)) snprintf(words, sizeof words, "dae.enabled");
-  else if (is_of_dae(f, offset))
-    snprintf(words, sizeof words, "%s of DAE mode",
-             fmu_in_range(f->dae.residual, offset) ? "residual" : "algebraic variable");
-  else if (!fmu_in_range(f->indicator, offset)) lw_describe(f->state, offset, words, sizeof words);
-  const uint32_t listed = fmu_find_reference(&f->interface, offset);
-  if (listed || !f->interface.variables.n)
-    snprintf(name.text, sizeof name.text, "%.100s (value reference %u)", words, listed);
-  else snprintf(name.text, sizeof name.text, "%.100s", words);
-  return name;
-}
-
-fmu_status fmu_refuse_variable(const fmu *f, uint32_t offset, const char *why) {
-  return fmu_log_message(&f->log, FMU_ERROR, "%s %s", name_of(f, offset).text, why);
-}
-
-void fmu_log_changed_start(const fmu *f, const lw_changed_start *start) {
-  fmu_log_message(&f->log, FMU_WARNING, "%s: %.9g is asked, and the constraints do not allow it: %.9g is kept",
-                  name_of(f, start->offset).text, start->asked, start->kept);
-}
-
 static fmu_status check_type(const fmu *f, unsigned types, const uint32_t *offsets, size_t n) {
   for (size_t i = 0; i < n; i++)
-    if (!(type_of(f, offsets[i]) & types))
+    if (!(fmu_type_of(f, offsets[i]) & types))
       return fmu_log_message(&f->log, FMU_ERROR, "%s has the type %s: use the function for this type",
-                             name_of(f, offsets[i]).text, fmu_type_name(type_of(f, offsets[i])));
-  return FMU_OK;
-}
-
-fmu_status fmu_reserve_scratch(fmu *f, const void *values, size_t n) {
-  if (n == 0) return FMU_OK;
-  if (!values) return fmu_log_message(&f->log, FMU_ERROR, "an array is NULL");
-  if (n <= f->scratch_size) return FMU_OK;
-  double *scratch = n <= SIZE_MAX / sizeof *scratch ? realloc(f->scratch, n * sizeof *scratch) : NULL;
-  if (!scratch) return fmu_log_message(&f->log, FMU_ERROR, "out of memory");
-  f->scratch = scratch;
-  f->scratch_size = n;
+                             fmu_name_of(f, offsets[i]).text, fmu_type_name(fmu_type_of(f, offsets[i])));
   return FMU_OK;
 }
 
@@ -105,7 +28,8 @@ int fmu_locate_parameter_inputs(fmu *f) {
   f->parameter_input = malloc(((size_t)knowns->n + 1) * sizeof *f->parameter_input);
   for (uint32_t i = 0; f->parameter_input && i < knowns->n; i++) {
     const uint32_t offset = fmu_find_scalars(&f->interface, knowns->items[i]).first;
-    if (offset < (uint32_t)f->size.reals && is_tunable(f, offset)) f->parameter_input[f->n_parameter_inputs++] = offset;
+    if (offset < (uint32_t)f->size.reals && fmu_is_tunable(f, offset))
+      f->parameter_input[f->n_parameter_inputs++] = offset;
   }
   return f->parameter_input != NULL;
 }
@@ -117,11 +41,12 @@ static uint32_t settable_modes(const fmu *f, uint32_t offset) {
   const int discrete = is_discrete_input(f, offset);
   if (fmu_in_range(f->dae.enabled, offset)) return FMU_CONFIGURATION;
   if (f->run.dae && fmu_dae_is_unknown(f, offset)) return FMU_EVENT | FMU_CONTINUOUS;
-  switch (access_of(f, offset)) {
+  switch (fmu_access_of(f, offset)) {
     case LW_PARAMETER:
       if (is_parameter_input(f, offset)) return FMU_ANY & ~(uint32_t)FMU_TERMINATED;
-      return FMU_INSTANTIATED | FMU_INITIALIZATION | (is_tunable(f, offset) ? FMU_EVENT | FMU_STEP : 0u);
-    case LW_START: return FMU_INSTANTIATED | FMU_INITIALIZATION | (is_tunable(f, offset) ? FMU_EVENT | FMU_STEP : 0u);
+      return FMU_INSTANTIATED | FMU_INITIALIZATION | (fmu_is_tunable(f, offset) ? FMU_EVENT | FMU_STEP : 0u);
+    case LW_START:
+      return FMU_INSTANTIATED | FMU_INITIALIZATION | (fmu_is_tunable(f, offset) ? FMU_EVENT | FMU_STEP : 0u);
     case LW_INPUT:
       return (FMU_ANY & ~(uint32_t)(FMU_TERMINATED | (discrete ? FMU_CONTINUOUS : 0))) |
              (fmu_may_set_in_update(f, offset) ? FMU_INTERMEDIATE : 0);
@@ -142,7 +67,7 @@ static int depends_on_assembly(lw_access access) {
 
 static fmu_status check_known(fmu *f, const uint32_t *offsets, size_t n) {
   for (size_t i = 0; i < n; i++) {
-    const lw_access access = access_of(f, offsets[i]);
+    const lw_access access = fmu_access_of(f, offsets[i]);
     if (!depends_on_assembly(access)) continue;
     if (f->run.mode == FMU_INITIALIZATION || access == LW_STATE) {
       const fmu_status status = fmu_update_states(f);
@@ -150,7 +75,7 @@ static fmu_status check_known(fmu *f, const uint32_t *offsets, size_t n) {
       continue;
     }
     return fmu_log_message(&f->log, FMU_ERROR, "%s is not known before Initialization Mode",
-                           name_of(f, offsets[i]).text);
+                           fmu_name_of(f, offsets[i]).text);
   }
   return FMU_OK;
 }
@@ -169,7 +94,7 @@ static fmu_status get_one_by_one(fmu *f, const uint32_t *offsets, size_t n, doub
       values[i] = setting_of(f, offsets[i]);
     } else if (fmu_dae_is_on(f) && fmu_dae_is_unknown(f, offsets[i])) {
       values[i] = fmu_dae_value(f, offsets[i]);
-    } else if (is_of_dae(f, offsets[i])) {
+    } else if (fmu_is_of_dae(f, offsets[i])) {
       if (!residuals) status = fmu_dae_evaluate(f);
       residuals = 1;
       if (status == FMU_OK) values[i] = fmu_dae_value(f, offsets[i]);
@@ -219,7 +144,8 @@ static int is_kept(const fmu *f, uint32_t offset, double value) {
 static const char *when_settable(const fmu *f, uint32_t offset, uint32_t modes) {
   if (modes == FMU_CONFIGURATION) return "in Configuration Mode";
   if (f->run.dae && fmu_dae_is_unknown(f, offset)) return "after Initialization Mode";
-  if (access_of(f, offset) == LW_STATE) return "until Initialization Mode is left: in Co-Simulation the FMU integrates";
+  if (fmu_access_of(f, offset) == LW_STATE)
+    return "until Initialization Mode is left: in Co-Simulation the FMU integrates";
   return modes & FMU_EVENT ? "between steps, in Event Mode and before" : "until Initialization Mode is left";
 }
 
@@ -227,19 +153,19 @@ static fmu_status check_settable(const fmu *f, uint32_t offset, double value) {
   const uint32_t modes = settable_modes(f, offset);
   if (is_kept(f, offset, value)) return FMU_OK;
   if (modes == 0 || offset == f->time_reference)
-    return fmu_log_message(&f->log, FMU_ERROR, "%s cannot be set", name_of(f, offset).text);
+    return fmu_log_message(&f->log, FMU_ERROR, "%s cannot be set", fmu_name_of(f, offset).text);
   if (!(modes & f->run.mode) && f->run.mode == FMU_INTERMEDIATE)
     return fmu_refuse_variable(f, offset, "is not a continuous input listed for intermediate updates");
   if (!(modes & f->run.mode) && f->run.mode == FMU_CONTINUOUS && is_discrete_input(f, offset))
     return fmu_log_message(&f->log, FMU_ERROR,
                            "%s is %g, a discrete input, which keeps its value in Continuous-Time Mode: change it to %g "
                            "in Event Mode",
-                           name_of(f, offset).text, lw_state_reals(f->state)[offset], value);
+                           fmu_name_of(f, offset).text, lw_state_reals(f->state)[offset], value);
   if (!(modes & f->run.mode))
-    return fmu_log_message(&f->log, FMU_ERROR, "%s can be set only %s", name_of(f, offset).text,
+    return fmu_log_message(&f->log, FMU_ERROR, "%s can be set only %s", fmu_name_of(f, offset).text,
                            when_settable(f, offset, modes));
   if (!isfinite(value))
-    return fmu_log_message(&f->log, FMU_ERROR, "%s: %g is not a finite number", name_of(f, offset).text, value);
+    return fmu_log_message(&f->log, FMU_ERROR, "%s: %g is not a finite number", fmu_name_of(f, offset).text, value);
   if (fmu_in_range(f->dae.enabled, offset) && value != 0 && f->kind == FMU_CO_SIMULATION)
     return fmu_refuse_variable(f, offset, "is for Model Exchange only: in Co-Simulation the FMU integrates");
   return fmu_in_range(f->setting, offset) ? check_setting(f, offset, value) : FMU_OK;
@@ -282,7 +208,7 @@ fmu_status fmu_mechanism_set(fmu *f, unsigned types, const uint32_t *offsets, si
     if (fmu_in_range(f->setting, offsets[i])) set_setting(f, offsets[i], values[i]);
     else if (fmu_in_range(f->dae.enabled, offsets[i])) f->run.dae = values[i] != 0;
     else if (fmu_dae_is_unknown(f, offsets[i])) fmu_dae_set_unknown(f, offsets[i], values[i]);
-    else if (access_of(f, offsets[i]) == LW_STATE) status = set_state(f, offsets[i], values[i]);
+    else if (fmu_access_of(f, offsets[i]) == LW_STATE) status = set_state(f, offsets[i], values[i]);
     else status = set_in_block(f, offsets[i], values[i]);
   }
   return status;

@@ -9,12 +9,14 @@ import numpy.typing as npt
 
 from linkwork.errors import SolverValueError
 from linkwork.solvers.arguments import real, vector
+from linkwork.solvers.base import Failure, Solver
 from linkwork.solvers.output import Output
 from linkwork.solvers.problem import FloatArray, IntArray, Problem, StepControl
-from linkwork.solvers.progress import StepProgress
 from linkwork.solvers.solution import EventRecord, Solution, Statistics, Status
 
 ROUNDING = 1e-12  # of the largest time: times of rows that are as near to an end of the run are there
+FIRST_LOOK = 100_000  # steps, and again each time that their number has doubled
+HOPELESS = 10.0  # times the steps that are left
 
 
 class Recorder:
@@ -163,3 +165,37 @@ def _checked_times(t_eval: npt.ArrayLike, t0: float, t_end: float) -> FloatArray
     if outside.size:
         raise SolverValueError(f"t_eval contains {outside[0]:.17g}, outside the run from {t0:.17g} to {t_end:.17g}")
     return times
+
+
+class StepProgress:
+    """The progress of a run to `t_end`, over all of its parts: one without hope of its end is given up early."""
+
+    def __init__(self, t_start: float, t_end: float) -> None:
+        self._t_end = t_end
+        self._past = 0  # steps of the parts that have ended
+        self._part = 0
+        self._limit: int | None = None
+        self._next = FIRST_LOOK
+        self._before = 0, t_start  # steps and time at the last look
+
+    def begin(self, limit: int | None) -> None:
+        """Begin a part of the run, which may take `limit` steps; None: any number."""
+        self._past += self._part
+        self._part = 0
+        self._limit = limit
+
+    def check(self, method: Solver) -> None:
+        """Raise an error if the run cannot come to its end within the limit, at its speed since the last look."""
+        self._part = method.statistics.steps + (method.statistics.rejected or 0)
+        taken = self._past + self._part
+        if taken < self._next or self._limit is None:
+            return
+        advance = abs(method.t - self._before[1]) / (taken - self._before[0])
+        self._before, self._next = (taken, method.t), 2 * taken
+        needed = abs(self._t_end - method.t) / advance if advance else math.inf
+        if needed > HOPELESS * (self._limit - self._part):
+            raise method.fail(
+                Failure.TOO_SLOW,
+                f"after {taken} steps, the last ones of about {advance:.2g} each, {needed:.2g} more would be needed to "
+                f"the end at {self._t_end:.6g}",
+            )

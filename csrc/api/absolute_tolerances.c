@@ -12,13 +12,12 @@
 #include "joints/types.h"
 #include "math/counted_size.h"
 #include "block/state.h"
+#include "math/tolerances.h"
 
 typedef struct sizes {
   double length, speed, rate; /* of displacements, of their rates, of angular rates */
   double acceleration;        /* of displacements */
 } sizes;
-
-static const double LONG = 10.0; /* s: in shorter runs errors of rates below those of coordinates do no harm */
 
 static double distance(const double *a, const double *b) {
   return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
@@ -76,7 +75,7 @@ static void add_link(const lw_model *m, const double *x, int32_t i, int accelera
 static lw_motion_sizes motion_sizes(lw_state *state, double duration) {
   const lw_model *m = state->model;
   const int accelerations = lw_evaluate(state, LW_STAGE_DERIVATIVES) == LW_OK;
-  const double *x = state->block.reals, over = duration > LONG ? LONG / duration : 1.0;
+  const double *x = state->block.reals, over = duration > LONG_RUN ? LONG_RUN / duration : 1.0;
   sizes s = {0};
   for (int32_t i = 0; i < m->size.bodies; i++) add_link(m, x, i, accelerations, &s);
   const double length = lw_counted_size(s.length);
@@ -104,14 +103,10 @@ void lw_absolute_tolerances(lw_state *state, double duration, double tolerance, 
   for (int32_t i = 0; i < m->size.nq + m->size.nu; i++) atol[i] *= tolerance;
 }
 
-/* Below, a size is rounding. */
-static const double smallest_size = 1e-15;
-
-/* What starts at zero may have a speed: the way of a second is then its length. */
 lw_motion_sizes lw_nominal_sizes(lw_state *state, double duration) {
   lw_motion_sizes sizes = motion_sizes(state, duration);
-  if (sizes.speed < smallest_size) sizes.speed = sizes.length < smallest_size ? 1.0 : sizes.length;
-  if (sizes.length < smallest_size) sizes.length = sizes.speed;
+  if (sizes.speed < SMALLEST_SIZE) sizes.speed = sizes.length < SMALLEST_SIZE ? 1.0 : sizes.length;
+  if (sizes.length < SMALLEST_SIZE) sizes.length = sizes.speed;
   return sizes;
 }
 

@@ -1,6 +1,7 @@
 /* Derivatives through assembly: what it makes of start values, parameters and inputs is differentiated first
  * (assembly/sensitivity_kernel.h), then all that follows from the states. */
 #include "block/state.h"
+#include "math/tolerances.h"
 #include <math.h>
 #include <stdlib.h>
 

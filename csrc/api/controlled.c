@@ -1,5 +1,6 @@
 /* A mechanism whose inputs follow from time and state by a law from without. */
 #include "block/state.h"
+#include "math/tolerances.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +53,6 @@ int lw_ode_controlled_angular_speed(void *control, double t, const double *y, do
 
 /* ---- Jacobian ---- */
 
-#define INCREMENT 0x1p-26 /* of a state or of one: the square root of the machine epsilon */
-
 /* How the inputs and the rates of the law's own states change with each state, from differences. */
 typedef struct law_slopes {
   double *inputs, *rates; /* inputs[states][n_inputs]; rates[states][n] */
@@ -83,7 +82,7 @@ static int differentiate_law(const lw_control *c, double t, const double *y, con
   memcpy(moved, y, sizeof *moved * (size_t)n);
   int status = ask_law(c, t, y, here);
   for (int32_t k = 0; !status && k < n; k++) {
-    moved[k] = y[k] + INCREMENT * fmax(1.0, fabs(y[k]));
+    moved[k] = y[k] + SQRT_EPSILON * fmax(1.0, fabs(y[k]));
     status = ask_law(c, t, moved, there);
     take_slopes(c, k, here, there, moved[k] - y[k], to);
     moved[k] = y[k];

@@ -3,75 +3,11 @@
 #include "model/independent_columns.h"
 #include "block/state.h"
 #include "events/indicators.h"
+#include "math/tolerances.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Most states are never differentiated, and the complex block is the larger one: it is made when first needed. */
-static lw_status allocate_complex_block(lw_state *s) {
-  const size_t reals = 2 * sizeof(double) * (size_t)s->model->size.reals;
-  if (s->complex_memory) return LW_OK;
-  s->complex_memory = calloc(1, reals + sizeof(int32_t) * (size_t)s->model->integers);
-  if (!s->complex_memory) return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for derivatives");
-  s->complex_block = (lw_block){.reals = s->complex_memory, .integers = (int32_t *)(s->complex_memory + reals)};
-  return LW_OK;
-}
-
-/* Interleaved real and imaginary parts, whatever the platform calls a complex number. */
-static double *complex_reals(const lw_state *s) { return s->complex_block.reals; }
-
-static void copy_range(const lw_state *s, int32_t from, int32_t to) {
-  const double *x = s->block.reals;
-  double *z = complex_reals(s);
-  for (int32_t i = from; i < to; i++) z[2 * i] = x[i], z[2 * i + 1] = 0.0;
-}
-
-/* Of regular poses: found in double alone. */
-static void copy_regular_dof(const lw_state *s) {
-  const lw_model *m = s->model;
-  for (int32_t c = 0; c < m->clusters; c++)
-    lw_pivots_of(&m->cluster[c], s->complex_block.integers).ranks->regular_dof_plus_1 =
-        lw_pivots_of(&m->cluster[c], s->block.integers).ranks->regular_dof_plus_1;
-}
-
-/* What the joints that are open hold stays as it is, and nothing is left of those that were. */
-static void enter_variant(lw_state *s) {
-  const lw_model *m = s->model;
-  if (s->complex_model == m) return;
-  copy_range(s, 0, m->at.link_constants);
-  memset(s->complex_block.integers, 0, sizeof(int32_t) * (size_t)m->integers);
-  s->complex_model = m, s->complex_constants = 0;
-}
-
-static lw_status copy_to_complex(lw_state *s) {
-  const lw_model *m = s->model;
-  const lw_status e = allocate_complex_block(s);
-  if (e) return e;
-  enter_variant(s);
-  copy_range(s, 0, m->at.qdot);
-  copy_range(s, m->at.joint_closed, m->at.acceleration);
-  copy_range(s, m->at.cut_reference, m->at.link_constants);
-  return LW_OK;
-}
-
-/* Of divide and conquer, which follows in complex what it has chosen in double. */
-static lw_status allocate_complex_dca(lw_state *s) {
-  lw_status e;
-  if (!lw_may_divide(s)) return LW_OK;
-  if ((e = lw_dca_allocate(s, &s->complex_dca, &s->complex_block, 2 * sizeof(double)))) return e;
-  if ((e = lw_dca_allocate(s, &s->dca, &s->block, sizeof(double)))) return e;
-  s->complex_dca.solved_in = &s->dca;
-  return LW_OK;
-}
-
-lw_status lw_prepare_complex(lw_state *s) {
-  const lw_status e = copy_to_complex(s);
-  if (e) return e;
-  if (!s->complex_constants) lw_kernels_complex.constants(s->model, s->complex_block);
-  s->complex_constants = 1;
-  return LW_OK;
-}
 
 lw_status lw_check_unknowns(lw_state *s, const uint32_t *unknowns, size_t n) {
   const uint32_t first = (uint32_t)s->base->size.reals, events = (uint32_t)s->base->size.event_indicators;
@@ -81,39 +17,15 @@ lw_status lw_check_unknowns(lw_state *s, const uint32_t *unknowns, size_t n) {
   return LW_OK;
 }
 
-lw_status lw_begin_derivative(lw_state *s, lw_stage stage) {
-  lw_status e = allocate_complex_block(s);
-  if (e || (e = lw_evaluate(s, stage))) return e; /* whatever is wrong is reported there */
-  if ((e = allocate_complex_dca(s))) return e;
-  return copy_to_complex(s);
-}
-
-lw_status lw_seed(lw_state *s, uint32_t known, double seed) {
-  if (!isfinite(seed)) return lw_fail(s, LW_ERROR_VALUE, "the seed of variable %u is not finite", known);
-  complex_reals(s)[2 * known + 1] += LW_COMPLEX_STEP * seed;
-  return LW_OK;
-}
-
-void lw_copy_cuts(lw_state *s) {
-  const lw_offsets *at = &s->model->at;
-  copy_range(s, at->q_cut, at->q_cut + s->model->size.nq_cut);
-  copy_range(s, at->u_cut, at->u_cut + s->model->size.nu_cut);
-}
-
-void lw_complete_constants(lw_state *s, int parameters) {
-  if (parameters || !s->complex_constants) lw_kernels_complex.constants(s->model, s->complex_block);
-  s->complex_constants = !parameters;
-}
-
 void lw_end_derivative(lw_state *s, const uint32_t *unknowns, size_t n, double *sensitivity) {
   const lw_model *m = s->model;
   const uint32_t reals = (uint32_t)m->size.reals;
-  copy_regular_dof(s);
+  lw_copy_regular_dof(s);
   lw_kernels_complex.accelerations(m, s->complex_block);
   lw_kernels_complex.derivatives(m, s->complex_block);
   lw_kernels_complex.outputs(m, s->complex_block);
   for (size_t i = 0; i < n; i++)
-    sensitivity[i] = unknowns[i] < reals ? complex_reals(s)[2 * unknowns[i] + 1] / LW_COMPLEX_STEP
+    sensitivity[i] = unknowns[i] < reals ? lw_complex_reals(s)[2 * unknowns[i] + 1] / LW_COMPLEX_STEP
                                          : lw_indicator_derivative(s, (int32_t)(unknowns[i] - reals));
 }
 
@@ -154,20 +66,20 @@ lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_
 
 int lw_prepare_rates(lw_state *s) {
   if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
-  if (allocate_complex_block(s) || allocate_complex_dca(s) || lw_prepare_complex(s)) return -1;
-  copy_regular_dof(s);
+  if (lw_allocate_complex(s) || lw_prepare_complex(s)) return -1;
+  lw_copy_regular_dof(s);
   return 0;
 }
 
 static void put_seeds(lw_state *s, const lw_direction *along, double scale) {
-  double *z = complex_reals(s) + 2 * along->first;
+  double *z = lw_complex_reals(s) + 2 * along->first;
   for (int32_t i = 0; i < along->n; i++) z[2 * i + 1] = scale * along->seed[i];
 }
 
 void lw_differentiate_rates(lw_state *s, const lw_direction *along, int32_t directions, double *column,
                             int32_t columns) {
   const lw_model *m = s->model;
-  const double *rates = complex_reals(s) + 2 * m->at.qdot;
+  const double *rates = lw_complex_reals(s) + 2 * m->at.qdot;
   for (int32_t k = 0; k < directions; k++) put_seeds(s, along + k, LW_COMPLEX_STEP);
   lw_kernels_complex.accelerations(m, s->complex_block);
   lw_kernels_complex.derivatives(m, s->complex_block);

@@ -1,21 +1,11 @@
-/* The life of a state, access to its variables by offset, and the stages of evaluation. */
+/* The life of a state, access to its variables by offset, and what a user asks of its mechanics. */
 #include "block/state.h"
-#include "events/discrete_state.h"
+#include "block/discrete_state.h"
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ALIGNMENT 64
-
-lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...) {
-  va_list list;
-  va_start(list, format);
-  vsnprintf(s->message, sizeof s->message, format, list);
-  va_end(list);
-  return status;
-}
 
 static size_t aligned(size_t n) { return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
@@ -73,143 +63,14 @@ lw_status lw_state_reset(lw_state *s) {
   return LW_OK;
 }
 
-const char *lw_state_message(const lw_state *s) { return s ? s->message : "there is no state: it is NULL"; }
-
-double *lw_state_reals(lw_state *s) { return s ? lw_reals(s) : NULL; }
-
-void lw_state_changed(lw_state *s, lw_stage valid) {
-  if (valid < LW_STAGE_CONSTANTS) s->complex_constants = 0;
-  if (*s->stage > (int32_t)valid) *s->stage = (int32_t)valid;
-}
-
-/* ---- snapshots ---- */
-
-size_t lw_state_size(const lw_state *s) { return s ? s->snapshot_size : 0; }
-
-void lw_state_save(const lw_state *s, void *bytes) { memcpy(bytes, s->snapshot, s->snapshot_size); }
-
-lw_status lw_state_restore(lw_state *s, const void *bytes, size_t size) {
-  if (!s) return LW_ERROR_USAGE;
-  if (size != s->snapshot_size)
-    return lw_fail(s, LW_ERROR_USAGE, "a snapshot of %zu bytes does not fit this mechanism, whose snapshots have %zu",
-                   size, s->snapshot_size);
-  if (!bytes) return lw_fail(s, LW_ERROR_USAGE, "there is no snapshot: its bytes are missing");
-#ifndef LW_FUZZING
-  uint32_t origin;
-  memcpy(&origin, (const unsigned char *)bytes + sizeof(int32_t), sizeof origin);
-  if (origin != s->base->checksum)
-    return lw_fail(s, LW_ERROR_USAGE, "this is a snapshot of another model, of other parts, parameters or methods");
-#endif
-  memcpy(s->snapshot, bytes, size);
-  /* an altered snapshot must not lead the mechanics out of bounds: results are computed again */
-  *s->stage = LW_STAGE_NONE;
-  s->complex_constants = 0;
-  lw_select_topology(s, 0);
-  return LW_OK;
-}
-
 /* ---- variables ---- */
-
-static const lw_field no_field = {"nothing", "", 0, 0, 0, LW_INTERNAL, LW_STAGE_NONE};
-
-/* The first field that ends behind the offset, by bisection: importers read hundreds of variables at a time. */
-static const lw_field *field_at(const lw_state *s, uint32_t offset) {
-  const lw_field *from = s->model->field, *to = from + LW_FIELD_COUNT, *const end = to;
-  while (from < to) {
-    const lw_field *middle = from + (to - from) / 2;
-    if (offset < (uint32_t)(middle->first + middle->rows * middle->columns)) to = middle;
-    else from = middle + 1;
-  }
-  return from < end ? from : &no_field;
-}
-
-lw_access lw_access_of(const lw_state *s, uint32_t offset) { return field_at(s, offset)->access; }
-
-typedef struct words {
-  char text[120];
-} words;
-
-/* Who owns a row of a field: the name, what kind of thing it is, and which of its numbers the row is, from 1; 0 where
- * it has only one. */
-typedef struct owned {
-  const char *name, *kind;
-  int32_t element;
-} owned;
-
-/* The joint of a coordinate (of_q) or a speed. */
-static const lw_joint *joint_with(const lw_model *m, int of_q, int32_t index) {
-  for (const lw_joint *joint = m->joint; joint < m->joint + m->size.joints; joint++) {
-    const lw_joint_size *size = &lw_joint_sizes[joint->type];
-    const int32_t first = of_q ? joint->q : joint->u;
-    if (index >= first && index < first + (of_q ? size->q : size->u)) return joint;
-  }
-  return NULL;
-}
-
-static owned joint_of(const lw_model *m, int of_q, int32_t index) {
-  const lw_joint *joint = joint_with(m, of_q, index);
-  if (!joint) return (owned){NULL, "joint", 0};
-  const lw_joint_size *size = &lw_joint_sizes[joint->type];
-  const int32_t n = of_q ? size->q : size->u, k = index - (of_q ? joint->q : joint->u);
-  return (owned){m->joint_name[joint - m->joint], "joint", n > 1 ? k + 1 : 0};
-}
-
-static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
-  switch (owner) {
-    case LW_OF_BODY: return (owned){m->body_name[row], "body", 0};
-    case LW_OF_JOINT: return (owned){m->joint_name[row], "joint", 0};
-    case LW_OF_LOOP: return (owned){m->joint_name[m->loop[row].joint], "joint", 0};
-    case LW_OF_SPRING: return (owned){m->spring_name[row], "spring", 0};
-    case LW_OF_TRANSITION: return (owned){m->transition_name[row], "transition", 0};
-    case LW_OF_WRENCH: return (owned){m->wrench_name[row], "wrench", 0};
-    case LW_OF_ACTUATOR: return (owned){m->actuator_name[row], "actuator", 0};
-    case LW_OF_GEAR: return (owned){m->actuator_name[m->gear[row].actuator], "actuator", 0};
-    case LW_OF_POINT: return (owned){m->point_name[row], "point", 0};
-    case LW_OF_MEASURE: return (owned){m->measure_name[row], "measure", 0};
-    case LW_OF_COORDINATE:
-    case LW_OF_TREE_COORDINATE: return joint_of(m, 1, row);
-    case LW_OF_CUT_COORDINATE: return joint_of(m, 1, m->size.nq + row);
-    case LW_OF_SPEED:
-    case LW_OF_TREE_SPEED: return joint_of(m, 0, row);
-    case LW_OF_CUT_SPEED: return joint_of(m, 0, m->size.nu + row);
-    case LW_OF_COUPLING:
-      return (owned){m->coupling_name[row], m->coupling[row].distance < 0 ? "coupling" : "distance", 0};
-    case LW_OF_DISTANCE: return (owned){m->coupling_name[m->distance[row].coupling], "distance", 0};
-    case LW_OF_TERM: return (owned){m->coupling_name[m->term[row].coupling], "coupling", 0};
-    case LW_OF_ONE:
-    case LW_OF_FRAME: break;
-  }
-  return (owned){NULL, "", 0};
-}
-
-static words in_words(const lw_state *s, uint32_t offset) {
-  const lw_model *m = s->model;
-  const lw_field *f = field_at(s, offset);
-  words w;
-  if (f == &no_field) {
-    snprintf(w.text, sizeof w.text, "nothing");
-    return w;
-  }
-  const int32_t k = (int32_t)offset - f->first, row = k / f->columns;
-  char element[24] = "";
-  const owned owner = owner_of(m, m->owner[f - m->field], row);
-  if (f->columns > 1) snprintf(element, sizeof element, "[%d]", k % f->columns + 1);
-  else if (owner.element) snprintf(element, sizeof element, "[%d]", owner.element);
-  if (owner.name) snprintf(w.text, sizeof w.text, "%s%s of %s '%.60s'", f->name, element, owner.kind, owner.name);
-  else snprintf(w.text, sizeof w.text, "%s%s", f->name, element);
-  return w;
-}
-
-void lw_describe(const lw_state *s, uint32_t offset, char *text, size_t size) {
-  snprintf(text, size, "%s", in_words(s, offset).text);
-}
 
 /* A start value that differs from the description's own was set on purpose: assembly keeps it before all others. Of
  * several such values those of the first joints are kept longest, in whatever order they are set. */
 static double set_priority(int32_t first_of_joint) { return (first_of_joint + 1.0) / (first_of_joint + 2.0); }
 
 static void prioritize_coordinate(lw_state *s, int32_t q) {
-  const lw_joint *joint = joint_with(s->model, 1, q);
+  const lw_joint *joint = lw_joint_with(s->model, 1, q);
   const lw_joint_size *size = &lw_joint_sizes[joint->type];
   double *priority = lw_reals(s) + s->model->at.q_priority;
   priority[q] = set_priority(joint->q);
@@ -218,7 +79,7 @@ static void prioritize_coordinate(lw_state *s, int32_t q) {
 }
 
 static void prioritize_speed(lw_state *s, int32_t u) {
-  lw_reals(s)[s->model->at.u_priority + u] = set_priority(joint_with(s->model, 0, u)->u);
+  lw_reals(s)[s->model->at.u_priority + u] = set_priority(lw_joint_with(s->model, 0, u)->u);
 }
 
 static void prioritize_start(lw_state *s, int32_t offset, double value) {
@@ -237,18 +98,19 @@ static void note_instant(lw_state *s, int32_t offset) {
 }
 
 static lw_status check_setting(lw_state *s, uint32_t offset, double value) {
-  const lw_field *f = field_at(s, offset);
+  const lw_field *f = lw_field_at(s, offset);
   switch (f->access) {
     case LW_INTERNAL: return lw_fail(s, LW_ERROR_USAGE, "there is no variable %u", offset);
     case LW_DERIVATIVE:
-    case LW_OUTPUT: return lw_fail(s, LW_ERROR_USAGE, "%s is computed and cannot be set", in_words(s, offset).text);
+    case LW_OUTPUT:
+      return lw_fail(s, LW_ERROR_USAGE, "%s is computed and cannot be set", lw_name_of_variable(s, offset).text);
     case LW_PARAMETER:
     case LW_START:
     case LW_INPUT:
     case LW_STATE: break;
   }
   if (!lw_is_valid(f->name, value))
-    return lw_fail(s, LW_ERROR_VALUE, "%s was set to a value that is not finite", in_words(s, offset).text);
+    return lw_fail(s, LW_ERROR_VALUE, "%s was set to a value that is not finite", lw_name_of_variable(s, offset).text);
   return LW_OK;
 }
 
@@ -285,40 +147,13 @@ static int exists_with_open_loops(lw_state *s, const lw_field *f, lw_status eval
 lw_status lw_get_reals(lw_state *s, const uint32_t *offsets, size_t n, double *values) {
   if (!s) return LW_ERROR_USAGE;
   for (size_t i = 0; i < n; i++) {
-    const lw_field *f = field_at(s, offsets[i]);
+    const lw_field *f = lw_field_at(s, offsets[i]);
     if (f->access == LW_INTERNAL) return lw_fail(s, LW_ERROR_USAGE, "there is no variable %u", offsets[i]);
     const lw_status e = lw_evaluate(s, f->stage);
     if (e && !exists_with_open_loops(s, f, e)) return e;
     values[i] = lw_reals(s)[offsets[i]];
   }
   return LW_OK;
-}
-
-/* ---- stages ---- */
-
-lw_status lw_evaluate(lw_state *s, lw_stage stage) {
-  if (!s) return LW_ERROR_USAGE;
-  const lw_kernels *k = s->kernels;
-  lw_status e = LW_OK;
-  if (*s->stage >= (int32_t)stage) return e;
-  if (*s->stage < LW_STAGE_CONSTANTS) {
-    if ((e = lw_report(s, k->constants(s->model, s->block)))) return e;
-    *s->stage = LW_STAGE_CONSTANTS;
-  }
-  if (stage >= LW_STAGE_ACCELERATIONS && *s->stage < LW_STAGE_ACCELERATIONS) {
-    if (lw_may_divide(s) && (e = lw_dca_allocate(s, &s->dca, &s->block, sizeof(double)))) return e;
-    if ((e = lw_report(s, k->accelerations(s->model, s->block)))) return e;
-    *s->stage = LW_STAGE_ACCELERATIONS;
-  }
-  if (stage >= LW_STAGE_DERIVATIVES && *s->stage < LW_STAGE_DERIVATIVES) {
-    if ((e = lw_report(s, k->derivatives(s->model, s->block)))) return e;
-    *s->stage = LW_STAGE_DERIVATIVES;
-  }
-  if (stage >= LW_STAGE_OUTPUTS && *s->stage < LW_STAGE_OUTPUTS) {
-    if ((e = lw_report(s, k->outputs(s->model, s->block)))) return e;
-    *s->stage = LW_STAGE_OUTPUTS;
-  }
-  return e;
 }
 
 /* ---- mechanics ---- */
@@ -379,33 +214,6 @@ lw_status lw_mass_matrix(lw_state *s, double *matrix) {
   }
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   return LW_OK;
-}
-
-void lw_step_accepted(lw_state *s) {
-  const lw_offsets *at = &s->model->at;
-  if (lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return;
-  s->kernels->locate_cuts(s->model, s->block);
-  memcpy(lw_reals(s) + at->cut_reference, lw_reals(s) + at->q_cut, sizeof(double) * (size_t)s->model->size.nq_cut);
-}
-
-void lw_set_states(lw_state *s, double t, const double *y) {
-  const lw_model *m = s->model;
-  const size_t size = sizeof(double) * (size_t)(m->size.nq + m->size.nu);
-  double *time = lw_reals(s) + m->at.time, *states = lw_reals(s) + m->at.q;
-  if (*time == t && memcmp(states, y, size) == 0) return; /* such as for an indicator after the derivative */
-  *time = t;
-  memcpy(states, y, size);
-  lw_state_changed(s, LW_STAGE_CONSTANTS);
-}
-
-int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
-  lw_state *s = state;
-  const lw_model *m = s->model;
-  const size_t n = sizeof(double) * (size_t)(m->size.nq + m->size.nu);
-  lw_set_states(s, t, y);
-  if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
-  memcpy(ydot, lw_reals(s) + m->at.qdot, n);
-  return 0;
 }
 
 int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators) {

@@ -10,11 +10,8 @@
 #include "loops/closure_matrix_kernel.h"
 #include "math/orthonormal_kernel.h"
 #include "assembly/position_kernel.h"
+#include "math/tolerances.h"
 
-#define KEPT 1e-6    /* rad, or lengths of the cluster, or of the largest speed: a smaller change is none */
-#define ROUNDED 1e-3 /* a change of values given with four digits */
-#define GUESSED 1.0  /* how far guesses may be from the pose that they select */
-#define SLOWEST 1e-7 /* of the fastest speed or 1 rad/s: KEPT times as much is rounding of speeds that are zero */
 #define MOVES_LITTLE COARSE_RANK_TOLERANCE /* dead points are found to half the digits */
 
 /* A column in a search for changed start values. */
@@ -122,7 +119,7 @@ static void note_uses(start_search *s) {
     start_use use = NOT_GIVEN;
     if (priority_in(s, k) > 0.0) {
       const double change = change_of(s, k);
-      use = change > KEPT ? CHANGED : UNCHANGED;
+      use = change > KEPT_START ? CHANGED : UNCHANGED;
       s->furthest = fmax(s->furthest, change);
       s->is_set |= use == UNCHANGED && priority_in(s, k) < 1.0;
     }
@@ -205,14 +202,14 @@ static void write_column(start_search *s, int32_t k, int is_guess) {
   }
   for (int32_t j = joint->q; u == joint->u && j < joint->q + lw_joint_sizes[joint->type].q; j++) {
     const double asked = FIELD(v, q_start)[j], kept = found_coordinate(v, j);
-    if (fabs(asked - kept) > KEPT) write_changed(s, (uint32_t)(at->q_start + j), asked, kept, is_guess);
+    if (fabs(asked - kept) > KEPT_START) write_changed(s, (uint32_t)(at->q_start + j), asked, kept, is_guess);
   }
 }
 
 /* Values that were kept decide it, and it is near; those that were set to change a description may be far from it. */
 static int is_guess(const start_search *s, int32_t k) {
   if (s->speeds || !is_decided_by(s, k, KEPT_BEFORE_IT)) return 0;
-  return change_of(s, k) <= GUESSED || (s->is_set && priority_in(s, k) >= 1.0);
+  return change_of(s, k) <= GUESSED_START || (s->is_set && priority_in(s, k) >= 1.0);
 }
 
 static void write_changes_of_kind(start_search *s) {
@@ -220,7 +217,7 @@ static void write_changes_of_kind(start_search *s) {
   for (int32_t k = 0; k < s->problem.w.n; k++) {
     if (use_of(s, k) != CHANGED) continue;
     const int moves = can_move(s, k);
-    if (moves && s->furthest <= ROUNDED && is_decided_by(s, k, ALL_GIVEN)) continue;
+    if (moves && s->furthest <= ROUNDED_START && is_decided_by(s, k, ALL_GIVEN)) continue;
     write_column(s, k, moves && is_guess(s, k));
   }
 }

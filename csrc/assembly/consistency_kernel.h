@@ -11,9 +11,8 @@
 #include "loops/recursive_coordinate_reduction_kernel.h"
 #include "loops/independent_constraints_kernel.h"
 #include "math/orthonormal_kernel.h"
+#include "math/tolerances.h"
 #include <math.h>
-
-#define HELD 1e-14 /* by the smallest size of a new row: rounding */
 
 /* Rows made orthonormal: basis, count x n. */
 typedef struct row_space {
@@ -86,7 +85,7 @@ static int holds_still(const view *v, int32_t c, const cluster_work *w, const ro
     const int32_t k = v->m->term[t].column;
     const double metric = metric_of(v, column_of(v, c, k));
     for (int32_t z = 0; z < s->n; z++) s->row[z] = w->X[k * w->ranks->width + FIRST_FREE + z] / metric;
-    if (leave_across(s->basis, s->count, s->n, s->row) > HELD / s->least) return 0;
+    if (leave_across(s->basis, s->count, s->n, s->row) > HELD_BY_ROWS / s->least) return 0;
   }
   return 1;
 }

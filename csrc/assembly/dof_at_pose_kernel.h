@@ -11,9 +11,9 @@
 #include "loops/independent_constraints_kernel.h"
 #include "loops/closure_matrix_kernel.h"
 #include "loops/constraint_embedding_kernel.h"
+#include "math/tolerances.h"
 
-#define FEWEST_ROWS 3    /* of a regular loop's rank, with as many columns: the plane's */
-#define COUNTED_GAP 1e-4 /* squared: a gap beyond is no evidence of the rank of a closed loop */
+#define FEWEST_ROWS 3 /* of a regular loop's rank, with as many columns: the plane's */
 
 /* Columns that no pivot takes. The tolerance is that for small pivots, so that what hardly moves counts as free. */
 static int32_t left_by_ear(const view *v, int32_t c, const cluster_work *w, int32_t e, double *open2) {
@@ -36,7 +36,7 @@ static int32_t left_by_matrix(const view *v, int32_t c, const cluster_work *w) {
     fill_loop(v, c, w, loop_of(v, c, i), NULL, &at);
   }
   fill_couplings(v, c, w);
-  const double open2 = dot_rows(phi, phi, w->rows), scale = open2 > COUNTED_GAP ? sqrt(COUNTED_GAP / open2) : 1.0;
+  const double open2 = dot_rows(phi, phi, w->rows), scale = open2 > COUNTED_GAP2 ? sqrt(COUNTED_GAP2 / open2) : 1.0;
   for (int32_t j = 0; j < w->rows; j++) w->rhs[j] = 0.0, phi[j] *= scale;
   return w->n - orthogonalise_matrix(v, c, w);
 }

@@ -1,5 +1,5 @@
 /* The frames of joints with which the loops of a model are exact; see exact_loops_kernel.h. */
-#include "assembly/exact_loops.h"
+#include "model/exact_loops.h"
 #include "linkwork.h"
 #include "model/model.h"
 #include "block/kernels.h"

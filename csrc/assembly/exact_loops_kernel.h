@@ -13,23 +13,20 @@
  * other mechanisms stay as they are. */
 #ifndef LW_ASSEMBLY_EXACT_LOOPS_KERNEL_H
 #define LW_ASSEMBLY_EXACT_LOOPS_KERNEL_H
-#include "assembly/exact_loops.h"
+#include "model/exact_loops.h"
 #include "assembly/loop_frames_kernel.h"
 #include "assembly/mobile_loops_kernel.h"
 #include "assembly/regular_dof_kernel.h"
-#include "dynamics_kernel.h"
+#include "loops/clusters_kernel.h"
 #include "loops/closure_kernel.h"
 #include "math/spatial_kernel.h"
 #include "block/field_view_kernel.h"
+#include "math/tolerances.h"
 
 #define BOTH_ENDS 2
-#define MAJORITY 0.5
 #define NO_CENTRE (-1)
 #define GUESSES 6 /* from which a closed pose is looked for */
 #define CLOSING_PASSES 3
-#define NEARLY_CLOSED (10.0 * ROUNDED_FRAME)
-
-/* ---- directions ---- */
 
 static void note_direction(lw_exact_loops *x, int32_t joint, int end, const real R[9], int axis) {
   const double d[3] = {R[axis], R[3 + axis], R[6 + axis]};
@@ -237,14 +234,15 @@ static int add_axes_of_loop(const view *v, const cluster_work *w, const lw_loop 
   return 1;
 }
 
-/* The point whose squared distances from the axes of the loops of a group add up to least; returns the largest of these
+/* The point whose squared distances from the axes of the loops of a group, those of the cluster from `first` to before
+ * `end`, add up to least; returns the largest of these
  * distances, or INFINITY where a joint does not turn about a point. */
 static double find_centre(const view *v, int32_t c, const cluster_work *w, const lw_exact_loops *x, int32_t group,
-                          double centre[3]) {
+                          int32_t first, int32_t end, double centre[3]) {
   double largest = INFINITY;
   for (int pass = 0; pass < 5; pass++) {
     centre_sums sums = {{0.0}, {0.0}, 0.0, 0.0};
-    for (int32_t i = 0; i < w->cluster->loops; i++) {
+    for (int32_t i = first; i < end; i++) {
       const int32_t l = loop_of(v, c, i);
       if (x->centre[l].group == group && !add_axes_of_loop(v, w, &v->m->loop[l], centre, &sums)) return INFINITY;
     }
@@ -269,7 +267,7 @@ static void group_centres(const view *v, int32_t c, lw_exact_loops *x) {
     double centre[3];
     copy(3, start.p, centre);
     x->centre[l].group = group;
-    if (!(find_centre(v, c, &w, x, group, centre) <= near)) {
+    if (!(find_centre(v, c, &w, x, group, i, i + 1, centre) <= near)) {
       x->centre[l].group = NO_CENTRE;
       continue;
     }
@@ -280,7 +278,7 @@ static void group_centres(const view *v, int32_t c, lw_exact_loops *x) {
           sums.largest <= 2.0 * near)
         other->group = group;
     }
-    find_centre(v, c, &w, x, group, centre);
+    find_centre(v, c, &w, x, group, i, w.cluster->loops, centre);
     for (int32_t k = i; k < w.cluster->loops; k++)
       if (x->centre[loop_of(v, c, k)].group == group) copy(3, centre, x->centre[loop_of(v, c, k)].point);
   }
@@ -402,7 +400,7 @@ static int go_where_nearly_closed(const view *v, int32_t c) {
     start_from(v, c, trial, &seed);
     const double gap = gap_nearby(v, c);
     place_again(v, c);
-    if (gap <= NEARLY_CLOSED) return trial == 0 && gap <= CLOSED;
+    if (gap <= NEARLY_CLOSED) return trial == 0 && gap <= CLOSED_NEARBY;
   }
   start_from(v, c, 0, &seed);
   return 0;
@@ -468,7 +466,7 @@ static int close_here(const view *v, int32_t c, lw_exact_loops *x) {
   const int32_t of_loops = 6 * at.w.cluster->loops;
   int changed = 0;
   if (!(residual_of(&at) <= 2.0 * ROUNDED_FRAME)) return 0;
-  if (dot_rows(phi + of_loops, phi + of_loops, at.w.rows - of_loops) > CLOSED * CLOSED) return 0;
+  if (dot_rows(phi + of_loops, phi + of_loops, at.w.rows - of_loops) > CLOSED_NEARBY * CLOSED_NEARBY) return 0;
   for (int32_t i = 0; i < at.w.cluster->loops; i++) {
     const int32_t l = loop_of(v, c, i);
     const double *of_loop = phi + v->m->loop[l].row;
@@ -489,7 +487,7 @@ static int close_at_start(const view *v, int32_t c, lw_exact_loops *x) {
   at.steps = steps_allowed(&at);
   start_from(v, c, 0, &seed);
   const double gap = close_from_here(&at);
-  if (!(gap > CLOSED && gap <= 2.0 * ROUNDED_FRAME)) return 0;
+  if (!(gap > CLOSED_NEARBY && gap <= 2.0 * ROUNDED_FRAME)) return 0;
   start_from(v, c, 0, &seed);
   return close_here(v, c, x);
 }

@@ -1,14 +1,13 @@
 /* The frames of the joints on a loop in the world, their changes, and the columns of its joints. */
 #ifndef LW_ASSEMBLY_LOOP_FRAMES_KERNEL_H
 #define LW_ASSEMBLY_LOOP_FRAMES_KERNEL_H
-#include "assembly/exact_loops.h"
+#include "model/exact_loops.h"
 #include "assembly/regular_dof_kernel.h"
-#include "dynamics_kernel.h"
 #include "loops/closure_kernel.h"
 #include "math/orthonormal_kernel.h"
 #include "math/spatial_kernel.h"
 #include "block/field_view_kernel.h"
-#include "tree/link_constants_kernel.h"
+#include "loops/constants_kernel.h"
 
 #define FRAME_FIELDS 14 /* numbers of a joint's two frames */
 

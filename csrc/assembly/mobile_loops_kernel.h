@@ -12,24 +12,15 @@
  * poses and between them; otherwise their frames stay. */
 #ifndef LW_ASSEMBLY_MOBILE_LOOPS_KERNEL_H
 #define LW_ASSEMBLY_MOBILE_LOOPS_KERNEL_H
-#include "assembly/exact_loops.h"
+#include "model/exact_loops.h"
 #include "assembly/loop_frames_kernel.h"
 #include "math/ldl_kernel.h"
 #include "math/pivoted_qr_kernel.h"
+#include "math/tolerances.h"
 
-#define NEARLY_LOST 1e-3   /* a pivot: what rounding leaves of one that vanishes, with columns of size one */
-#define WELL_LOST 1e-10    /* a pivot or residual that every factorisation takes for zero */
-#define STEP_ALONG 0.25    /* rad, or lengths of the cluster, from a pose to the next */
-#define FURTHEST_OFF 2e-3  /* |Phi| of a pose of nearly mobile loops */
-#define CLOSING_STEPS 12   /* of Newton's method to a pose */
-#define CLOSED_ALONG 1e-10 /* the rest of Phi along J, or SMALL_ALONG of the part across it */
-#define SMALL_ALONG 1e-3
-#define CORRECTIONS 12     /* of frames */
-#define TRUST 300.0        /* by the residual: what poses that are not exact leave of dependent rows */
-#define LARGEST_PIVOT 0.05 /* that is ever left out */
-#define MOVES_EXACTLY 1e-12
-#define CHANGE_BY_GAP 300.0 /* the largest change of a frame by what the loops were open or their columns missed */
-#define FEWEST_POSES 6      /* of loops that nearly move; near a singular pose fewer are found */
+#define CLOSING_STEPS 12 /* of Newton's method to a pose */
+#define CORRECTIONS 12   /* of frames */
+#define FEWEST_POSES 6   /* of loops that nearly move; near a singular pose fewer are found */
 #define NO_PLACE (-1)
 
 typedef lw_mobile_loops mobile_loops;
@@ -68,10 +59,10 @@ static int add_loop(const view *v, int32_t c, lw_exact_loops *x, int32_t l) {
 }
 
 /* Takes loops of the cluster from `first` to before `end`; returns 0 where there are too many. */
-static int take_loops(const view *v, int32_t c, const cluster_work *w, lw_exact_loops *x, int32_t first, int32_t end) {
+static int take_loops(const view *v, int32_t c, lw_exact_loops *x, int32_t first, int32_t end) {
   mobile_loops *o = x->mobile;
+  for (int32_t i = 0; i < o->joints; i++) x->place[o->joint[i].joint] = NO_PLACE; /* of the loops before */
   o->loops = o->equations = o->joints = o->columns = 0;
-  for (int32_t i = 0; i < joints_of(w->cluster); i++) x->place[joint_of(v, c, i)] = NO_PLACE;
   for (int32_t i = first; i < end; i++)
     if (!add_loop(v, c, x, loop_of(v, c, i))) return 0;
   return 1;
@@ -428,7 +419,7 @@ static int make_single_loops_mobile(const view *v, int32_t c, const cluster_work
   for (int pass = 0; pass < 2; pass++)
     for (int32_t i = 0; i < w->cluster->loops; i++) {
       const lw_loop *loop = &v->m->loop[loop_of(v, c, i)];
-      if (!take_loops(v, c, w, x, i, i + 1)) continue;
+      if (!take_loops(v, c, x, i, i + 1)) continue;
       const lost_rank lost = rank_lost(v, c, w, x);
       if (lost != (pass ? NEARLY : LOST)) continue;
       const mobile_outcome outcome = pass ? make_mobile(v, c, w, x) : MADE_MOBILE;
@@ -442,7 +433,7 @@ static int make_single_loops_mobile(const view *v, int32_t c, const cluster_work
 
 /* All of them together, where their columns lost rank but for rounding. */
 static int make_cluster_mobile(const view *v, int32_t c, const cluster_work *w, lw_exact_loops *x, int32_t *inexact) {
-  if (w->cluster->loops < 2 || !take_loops(v, c, w, x, 0, w->cluster->loops)) return 0;
+  if (w->cluster->loops < 2 || !take_loops(v, c, x, 0, w->cluster->loops)) return 0;
   for (int32_t i = 0; i < joints_of(w->cluster); i++) x->is_on[joint_of(v, c, i)] = 0;
   const mobile_outcome outcome = rank_lost(v, c, w, x) == NEARLY ? make_mobile(v, c, w, x) : NOT_MOBILE;
   if (outcome != NEARLY_MOBILE) *inexact = -1;
@@ -453,7 +444,11 @@ static int make_cluster_mobile(const view *v, int32_t c, const cluster_work *w, 
 static int make_loops_mobile(const view *v, int32_t c, lw_exact_loops *x) {
   const cluster_work w = work_of(v, c);
   int32_t inexact = -1;
-  for (int32_t i = 0; i < joints_of(w.cluster); i++) x->is_on[joint_of(v, c, i)] = 0;
+  x->mobile->joints = 0;
+  for (int32_t i = 0; i < joints_of(w.cluster); i++) {
+    x->is_on[joint_of(v, c, i)] = 0;
+    x->place[joint_of(v, c, i)] = NO_PLACE;
+  }
   int changed = make_single_loops_mobile(v, c, &w, x, &inexact);
   changed |= make_cluster_mobile(v, c, &w, x, &inexact);
   if (inexact >= 0) x->inexact_plus_1 = inexact + 1;

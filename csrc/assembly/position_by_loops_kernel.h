@@ -12,14 +12,12 @@
 #include "loops/reduced_dynamics_kernel.h"
 #include "assembly/position_kernel.h"
 #include "assembly/step_by_loops_kernel.h"
+#include "math/tolerances.h"
 
 #define HALVINGS 6
-#define ROUNDING 1e-12 /* |Phi| of a loop that may not get less */
-#define SLOW_STEPS 12  /* after so many that gain little a guess is given up */
-#define OWN_STEPS 60   /* of one loop by itself */
-#define OPEN 1e-6      /* |Phi| of a loop that does not close by itself */
-#define MAX_OPEN 16    /* of these */
-#define FAR 0.3        /* rad or m: how far coordinates move without another way being tried */
+#define SLOW_STEPS 12 /* after so many that gain little a guess is given up */
+#define OWN_STEPS 60  /* of one loop by itself */
+#define MAX_OPEN 16   /* of these */
 #define FREE_RESTARTS 12
 #define HELD_RESTARTS 3
 
@@ -44,7 +42,7 @@ static void try_own_step(const assembly_problem *c, const ear_columns *x, const 
   ldl_factor(K, 6);
   ldl_solve(K, 6, f);
   for (int32_t k = x->ear->cuts; k < x->n; k++) longest = fmax(longest, fabs(dot6(x->a + 6 * k, f)));
-  const double scale = longest > LARGEST_STEP ? LARGEST_STEP / longest : 1.0;
+  const double scale = longest > LARGEST_ASSEMBLY_STEP ? LARGEST_ASSEMBLY_STEP / longest : 1.0;
   for (int32_t j = x->ear->first; j < x->ear->first + x->ear->links; j++) {
     const lw_link *link = &c->v->m->link[c->v->m->ear_link[j]];
     double step[6];
@@ -83,7 +81,7 @@ static void close_one_by_one(const assembly_problem *c) {
   for (int32_t e = cluster->first_ear; e < cluster->first_ear + cluster->ears && open < MAX_OPEN; e++) {
     const ear_columns x = columns_of_ear(c, e);
     if (x.ear->loop < 0) compute_link_and_point(c, c->v->m->ear_link[x.ear->first]);
-    else open += !(close_ear_from_here(c, &x) < OPEN);
+    else open += !(close_ear_from_here(c, &x) < OPEN_BY_ITSELF);
   }
 }
 
@@ -105,7 +103,7 @@ static gaps try_ear_step(const assembly_problem *c, gaps now) {
   const double longest = find_step(c, FIELD(c->v, q_priority), now.size);
   if (longest < 0.0) return now;
   keep_pose(c, BEFORE_STEP);
-  double part = longest > LARGEST_STEP ? LARGEST_STEP / longest : 1.0;
+  double part = longest > LARGEST_ASSEMBLY_STEP ? LARGEST_ASSEMBLY_STEP / longest : 1.0;
   for (int i = 0; i < HALVINGS; i++, part *= 0.5) {
     move_by(c, part);
     const gaps next = gap_of_ears(c);
@@ -122,7 +120,7 @@ static double newton_by_ears(const assembly_problem *c) {
     const gaps next = try_ear_step(c, now);
     if (!(next.size < now.size)) break;
     slow = next.size > 0.9 * now.size ? slow + 1 : 0;
-    if (next.widest < fmax(ROUNDING, c->near) && next.size > 0.5 * now.size) return next.widest;
+    if (next.widest < fmax(ROUNDING_OF_LOOP, c->near) && next.size > 0.5 * now.size) return next.widest;
     now = next;
   }
   return now.widest;
@@ -156,7 +154,7 @@ static double close_ears_from_here(assembly_problem *c, double tolerance) {
   keep_pose(c, SEARCH_START);
   const double gap = newton_by_ears(c);
   const distance far = distance_to(c, SEARCH_START);
-  if (gap <= tolerance && far.largest < FAR) return gap;
+  if (gap <= tolerance && far.largest < FAR_MOVE) return gap;
   restore_kept_pose(c, SEARCH_START);
   gap_of_ears(c);
   close_one_by_one(c);

@@ -14,16 +14,13 @@
 #include "loops/constraint_embedding_kernel.h"
 #include "loops/reduced_dynamics_kernel.h"
 #include "assembly/sparse_closure_kernel.h"
+#include "math/tolerances.h"
 
 #define MAX_DENSE_ROWS 36 /* of six loops: more are not assembled by a dense matrix */
 #define NEWTON_STEPS 200
 #define RESTARTS 60
-#define STALLED_STEPS 12       /* after so many that gain little a guess for many loops is given up */
-#define MAX_STEPS 6000         /* of all trials for one cluster together, so that a hopeless one is soon given up */
-#define MAX_WORK 4e8           /* the same in multiplications, for clusters of many loops */
-#define MAX_MOVE_RATIO 4.0     /* of the nearest closed pose: how far holding some coordinates may move the others */
-#define LARGEST_STEP 0.7       /* rad, or loop lengths */
-#define SMALLEST_DAMPING 1e-12 /* relative: rows that no column moves (redundant ones) then ask for nothing */
+#define STALLED_STEPS 12 /* after so many that gain little a guess for many loops is given up */
+#define MAX_STEPS 6000   /* of all trials for one cluster together, so that a hopeless one is soon given up */
 
 typedef struct assembly_problem {
   const view *v;
@@ -228,7 +225,7 @@ static int is_on_loop(const view *v, const lw_column *column) {
   return link->spanned || v->m->ear[link->ear].loop >= 0;
 }
 
-/* One trial step; coordinates move by -a_k.f, shortened to LARGEST_STEP. */
+/* One trial step; coordinates move by -a_k.f, shortened to LARGEST_ASSEMBLY_STEP. */
 static void try_step(const assembly_problem *c, double mu) {
   const view *v = c->v;
   double *f = c->w.lambda, longest = 0.0;
@@ -236,7 +233,7 @@ static void try_step(const assembly_problem *c, double mu) {
   for (int32_t k = 0; k < c->w.n; k++)
     if (moves(c, FIELD(v, q_priority), k) && is_on_loop(v, column_of(v, c->c, k)))
       longest = fmax(longest, fabs(step_of_column(c, k, f)));
-  const double scale = longest > LARGEST_STEP ? LARGEST_STEP / longest : 1.0;
+  const double scale = longest > LARGEST_ASSEMBLY_STEP ? LARGEST_ASSEMBLY_STEP / longest : 1.0;
   const lw_cluster *cluster = &v->m->cluster[c->c];
   for (int32_t i = cluster->first; i < cluster->first + cluster->count; i++) {
     const lw_link *link = &v->m->link[i];
@@ -357,10 +354,7 @@ static int is_near(assembly_problem *c, double tolerance) {
   return size > tolerance || far <= MAX_MOVE_RATIO * least;
 }
 
-#define NEARER_STARTS 8  /* further guesses for the pose nearest to a value that is out of reach */
-#define NEAREST 1e-8     /* rad, or lengths: how well the end of a range is found */
-#define OFF_THE_END 1e-6 /* how far off it the value stays, about 1e-3 rad of a crank: the end itself is a dead point */
-#define AS_WELL 1e-12    /* how well poses there must close: those beyond the end are open by how far they are beyond */
+#define NEARER_STARTS 8 /* further guesses for the pose nearest to a value that is out of reach */
 
 /* The joint whose start value is kept longest: its first column, or -1; one with a quaternion has no range. */
 static int32_t first_given(const assembly_problem *c) {
@@ -498,9 +492,6 @@ static void correct_speeds(const assembly_problem *c, double *cut, const double 
   }
 }
 
-#define SPEED_TOLERANCE 1e-11
-
-/* The speeds from which the closure is to be satisfied: the guesses. */
 static void start_speeds(const assembly_problem *c, double *cut) {
   const view *v = c->v;
   for (int32_t k = 0; k < c->w.n; k++) {

@@ -8,16 +8,14 @@
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"
 #include "loops/independent_constraints_kernel.h"
-#include "dynamics_kernel.h"
-#include "singular/near_singular_kernel.h"
+#include "loops/clusters_kernel.h"
+#include "loops/mobility_kernel.h"
 #include "assembly/position_kernel.h"
 #include "assembly/position_by_loops_kernel.h"
+#include "math/tolerances.h"
 
 #define POSES_TO_COUNT 4
-#define PROBE_STEP 0.1    /* rad, or lengths of the cluster */
-#define ANOTHER_POSE 0.02 /* of such: a pose that closes nearer to the present one is this one */
-#define CLOSED 1e-9       /* |Phi| in the metric */
-#define MANY_ROWS 18      /* to close as one matrix in a moment; more are closed loop by loop */
+#define MANY_ROWS 18 /* to close as one matrix in a moment; more are closed loop by loop */
 
 /* To the next pose, in a direction in which all that is free here moves. */
 static void move_to_next_pose(const view *v, int32_t c, uint32_t *seed) {
@@ -43,12 +41,12 @@ static void move_to_next_pose(const view *v, int32_t c, uint32_t *seed) {
 static int close_nearby(const view *v, int32_t c, int thorough) {
   assembly_problem at = {.v = v, .c = c, .w = work_of(v, c)};
   at.steps = steps_allowed(&at);
-  if (at.w.rows <= MANY_ROWS) return close_from_here(&at) < CLOSED;
+  if (at.w.rows <= MANY_ROWS) return close_from_here(&at) < CLOSED_NEARBY;
   keep_pose(&at, FIRST);
-  if (close_ears_from_here(&at, CLOSED) < CLOSED) return 1;
+  if (close_ears_from_here(&at, CLOSED_NEARBY) < CLOSED_NEARBY) return 1;
   if (!thorough) return 0;
   restore_kept_pose(&at, FIRST);
-  return at.w.cluster->dense && close_from_here(&at) < CLOSED;
+  return at.w.cluster->dense && close_from_here(&at) < CLOSED_NEARBY;
 }
 
 /* The largest displacement of a tree joint from the saved pose. */

@@ -8,7 +8,7 @@
 #define LW_ASSEMBLY_SENSITIVITY_KERNEL_H
 #include "block/field_view_kernel.h"
 #include "math/pivoted_qr_kernel.h"
-#include "math/rank_tolerance.h"
+#include "math/tolerances.h"
 #include "math/spatial_kernel.h"
 #include "joints/joint_kernel.h"
 #include "joints/table_kernel.h"
@@ -18,10 +18,7 @@
 #include "loops/recursive_coordinate_reduction_kernel.h"
 #include "loops/independent_constraints_kernel.h"
 #include "loops/closure_matrix_kernel.h"
-#include "dynamics_kernel.h"
-
-#define STILL 1e-6         /* relative: a coordinate that moved less is fixed */
-#define MAX_MOVE_RATIO 4.0 /* as in position_kernel.h */
+#include "loops/clusters_kernel.h"
 
 /* One cluster, with its matrix in the workspace. */
 typedef struct sensitivity_problem {

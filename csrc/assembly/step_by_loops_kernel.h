@@ -5,7 +5,7 @@
 #define LW_ASSEMBLY_STEP_BY_LOOPS_KERNEL_H
 #include "block/field_view_kernel.h"
 #include "math/ldl_kernel.h"
-#include "math/rank_tolerance.h"
+#include "math/tolerances.h"
 #include "math/simd_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"
@@ -14,8 +14,6 @@
 #include "loops/independent_constraints_kernel.h"
 #include "loops/reduced_dynamics_kernel.h"
 #include "assembly/position_kernel.h"
-
-#define JUDGED_GAP 0.01 /* up to which the tolerance for ranks follows a gap: beyond, hardly any pivot would do */
 
 /* ---- gaps ---- */
 

@@ -1,8 +1,8 @@
 /* What the mechanics offer to the rest of the core: the same table for each arithmetic. */
 #ifndef LW_KERNELS_H
 #define LW_KERNELS_H
-#include "assembly/exact_loops.h"
-#include "dca/workspace.h"
+#include "model/exact_loops.h"
+#include "model/dca_workspace.h"
 #include "model/model.h"
 
 /* The mutable part of a state as the mechanics see it. */
@@ -42,8 +42,6 @@ typedef enum lw_fault_kind {
   LW_FAULT_NO_LOADS,            /* a cluster is where its motion branches, and so are the loads that it needs */
   LW_FAULT_MORE_DOF             /* than there were rows for */
 } lw_fault_kind;
-
-#define LW_OPEN_LOOP_LIMIT 0.05 /* gap of a loop, as part of its length, with which nothing is computed */
 
 typedef struct lw_fault {
   lw_fault_kind kind;

@@ -8,7 +8,7 @@ typedef struct lw_constraint_workspace lw_constraint_workspace;
 struct lw_state {
   const lw_model *model;             /* of the joints that are closed */
   const lw_model *base;              /* of those that are closed at first: it has the others, and the transitions */
-  struct lw_event_workspace *events; /* see events/discrete_state.h; NULL: there are no transitions */
+  struct lw_event_workspace *events; /* see block/discrete_state.h; NULL: there are no transitions */
   const lw_kernels *kernels;         /* double */
   unsigned char *memory;             /* the snapshot: stage, origin, pivots, reals */
   unsigned char *complex_memory;     /* the complex block, once it has been needed */
@@ -31,10 +31,12 @@ static inline int lw_may_divide(const lw_state *s) {
   return s->model->method == LW_DCA || lw_reals(s)[s->model->at.has_uneven_masses] != 0.0;
 }
 
-/* sensitivity.c: the complex block with the parameters, inputs, states and modes of the real one and all that follows
+/* evaluation/complex_block.c: the complex block with the parameters, inputs, states and modes of the real one and all that follows
  * from the parameters alone; needs constants. */
 lw_status lw_prepare_complex(lw_state *s);
-#define LW_COMPLEX_STEP 1e-40
+lw_status lw_allocate_complex(lw_state *s);  /* needs accelerations */
+double *lw_complex_reals(const lw_state *s); /* real and imaginary parts in turn */
+void lw_copy_regular_dof(const lw_state *s); /* found in double alone */
 /* A derivative in steps: the block computed up to a stage and copied, seeds, quantities that depend on parameters
  * (`parameters`: some are seeded), and all the rest, of which unknowns are read. */
 lw_status lw_check_unknowns(lw_state *s, const uint32_t *unknowns, size_t n);
@@ -62,16 +64,25 @@ void lw_set_states(lw_state *s, double t, const double *y);
 
 lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...);
 
-/* dca/velocity_jump.c: workspace for scalars of this size, and scratch for the present number of threads. */
+/* Which variable an offset is: its field, with the access LW_INTERNAL where there is none; its name in words. */
+const lw_field *lw_field_at(const lw_state *s, uint32_t offset);
+typedef struct lw_variable_name {
+  char text[120];
+} lw_variable_name;
+lw_variable_name lw_name_of_variable(const lw_state *s, uint32_t offset);
+/* The joint of a coordinate (of_q) or a speed. */
+const lw_joint *lw_joint_with(const lw_model *m, int of_q, int32_t index);
+
+/* evaluation/dca_workspace.c: workspace for scalars of this size, and scratch for the present number of threads. */
 lw_status lw_dca_allocate(lw_state *s, lw_dca_workspace *workspace, lw_block *block, size_t scalar);
 void lw_dca_release(lw_dca_workspace *workspace);
-/* lw_solve_velocity_jump() in a pose whose accelerations need not exist. */
+/* events/velocity_jump.c: lw_solve_velocity_jump() in a pose whose accelerations need not exist. */
 lw_status lw_find_velocity_jump(lw_state *s, lw_velocity_jump *jump);
 /* W[n][n]: changes of the speeds u[n] by unit impulses along them, with the present joints and locks; symmetric. The row
  * and the column of a speed that cannot change are zero. */
 lw_status lw_find_speed_compliance(lw_state *s, int32_t n, const int32_t *u, double *W);
 
-/* messages.c: a fault as status and message; the same for a value of a joint that is not finite; the first
+/* evaluation/messages.c: a fault as status and message; the same for a value of a joint that is not finite; the first
  * loop that is wide open, by its residual, or -1; and the first joint whose quaternion among the coordinates
  * from an offset on has no direction, or -1. */
 lw_status lw_report(lw_state *s, lw_fault fault);

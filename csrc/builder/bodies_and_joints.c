@@ -6,21 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *lw_grown(void *list, int32_t count, int32_t *capacity, size_t size) {
-  if (count < *capacity) return list;
-  const int32_t more = *capacity ? 2 * *capacity : 8;
-  void *larger = realloc(list, size * (size_t)more);
-  if (larger) *capacity = more;
-  return larger;
-}
-
 int lw_all_finite(const double *values, int32_t n) {
   for (int32_t i = 0; i < n; i++)
     if (!isfinite(values[i])) return 0;
   return 1;
 }
-
-lw_status lw_no_memory(lw_builder *b) { return lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for another part"); }
 
 lw_status lw_not_finite(lw_builder *b, const char *what, const char *name, const char *value) {
   return lw_refuse(b, LW_ERROR_PARAMETER, "%s '%s': %s must be finite", what, name, value);
@@ -47,8 +37,8 @@ void lw_builder_free(lw_builder *b) {
   BUILDER_LISTS(X)
 #undef X
   lw_free_names(&b->names);
-  free(b->joint_method);
   free(b->bytes);
+  free(b->exact);
   free(b);
 }
 
@@ -77,6 +67,17 @@ lw_status lw_builder_add_body(lw_builder *b, const char *name, double mass, cons
   if ((wrong = lw_make_inertia(made.inertia))) return lw_refuse(b, LW_ERROR_PARAMETER, "body '%s': %s", shown, wrong);
   if (!(made.name = lw_new_name(b, A_BODY, "body", name, b->bodies))) return b->status;
   return append_body(b, made);
+}
+
+/* The text behind one in a row of texts. */
+static const char *behind(const char *text) { return text + strlen(text) + 1; }
+
+lw_status lw_builder_add_bodies(lw_builder *b, int32_t count, const char *names, const double *mass, const double *com,
+                                const double *inertia) {
+  lw_status e = LW_OK;
+  for (int32_t k = 0; k < count && !e; k++, names = behind(names))
+    e = lw_builder_add_body(b, names, mass[k], com + 3 * k, inertia + 9 * k);
+  return e;
 }
 
 lw_status lw_builder_place_body(lw_builder *b, const char *name, const double origin[3], const double rotation[9]) {
@@ -117,7 +118,7 @@ lw_status lw_make_joint(lw_builder *b, joint_part *made, const char *what, const
   int32_t type;
   if ((e = find_type(b, what, name, kind ? kind->type : NULL, &type))) return e;
   const lw_joint_size *size = &lw_joint_sizes[type];
-  *made = (joint_part){.name = name, .type = type};
+  *made = (joint_part){.name = name, .type = type, .method = -1};
   if ((e = lw_take_numbers(b, what, name, "axes", kind->axes, size->axes == LW_AXES_Z_X ? 6 : 3, made->axes)) ||
       (e = lw_take_numbers(b, what, name, "parameter", &kind->parameter, size->parameters, &made->parameter)) ||
       (e = lw_find_body(b, what, name, parent, &made->parent)) ||
@@ -160,6 +161,19 @@ lw_status lw_builder_add_joint(lw_builder *b, const char *name, const lw_joint_k
       (e = lw_given_frame(b, "joint", made.name, "child_frame", child_frame, &made.frame[1])))
     return e;
   return add_joint(b, made);
+}
+
+lw_status lw_builder_add_joints(lw_builder *b, int32_t count, const char *names, const lw_joint_kind *kinds,
+                                const int32_t *kind, const char *parents, const char *children, const lw_frame *frames,
+                                const unsigned char *cut) {
+  for (int32_t k = 0; k < count; k++) {
+    const lw_frame *frame = frames + 2 * k;
+    const lw_status e = lw_builder_add_joint(b, names, &kinds[kind[k]], parents, children, frame, frame + 1);
+    if (e) return e;
+    b->joint[b->joints - 1].cut = cut && cut[k];
+    names = behind(names), parents = behind(parents), children = behind(children);
+  }
+  return LW_OK;
 }
 
 /* The frame at a world point, parallel to the world, in the frame of a body in its reference pose. */
@@ -292,14 +306,12 @@ lw_status lw_builder_set_method(lw_builder *b, const char *name, lw_method_choic
   if (method > LW_METHOD_EMBEDDING)
     return lw_refuse(b, LW_ERROR_USAGE, "this method takes the whole mechanism: give it without a joint, not for '%s'",
                      name);
-  const lw_status e = lw_find_joint(b, "method", NULL, name, &joint);
-  if (e) return e;
-  if (joint >= b->joint_methods) {
-    int32_t *larger = realloc(b->joint_method, sizeof *larger * (size_t)b->joints);
-    if (!larger) return lw_no_memory(b);
-    for (int32_t i = b->joint_methods; i < b->joints; i++) larger[i] = -1;
-    b->joint_method = larger, b->joint_methods = b->joints;
+  const int32_t t = lw_named(b, A_TRANSITION, name);
+  if (t >= 0 && b->transition[t].action == LW_PIN) {
+    b->pin[b->transition[t].pin].method = (int32_t)method;
+    return LW_OK;
   }
-  b->joint_method[joint] = (int32_t)method;
-  return LW_OK;
+  const lw_status e = lw_find_joint(b, "method", NULL, name, &joint);
+  if (!e) b->joint[joint].method = (int32_t)method;
+  return e;
 }

@@ -25,18 +25,26 @@ static int32_t unite(joint_sets *s, int32_t first, int32_t second) {
   return first;
 }
 
-/* Makes one set of the smallest part of the tree that holds the bodies, at least two of them different. */
-static void join(joint_sets *s, const int32_t *body, int32_t n) {
+/* Makes one set of the joints between two bodies; -1: they are one body. */
+static int32_t join_path(joint_sets *s, int32_t a, int32_t c) {
   const int32_t *depth = s->tree->depth;
+  int32_t path = -1;
+  while (a != c) {
+    const int32_t deeper = depth[a] < depth[c] ? c : a, set = leader_of(s, deeper), below = s->foot[set];
+    if (deeper == a) a = below;
+    else c = below;
+    path = path < 0 ? set : unite(s, path, set);
+  }
+  return path;
+}
+
+/* Makes one set of the smallest part of the tree that holds the bodies, at least two of them different. Each path is
+ * complete before it joins the others: the foot of a set that is not connected would skip joints. */
+static void join(joint_sets *s, const int32_t *body, int32_t n) {
   int32_t all = -1;
   for (int32_t k = 1; k < n; k++) {
-    int32_t a = body[0], c = body[k];
-    while (a != c) {
-      const int32_t deeper = depth[a] < depth[c] ? c : a, set = leader_of(s, deeper), below = s->foot[set];
-      if (deeper == a) a = below;
-      else c = below;
-      all = all < 0 ? set : unite(s, all, set);
-    }
+    const int32_t path = join_path(s, body[0], body[k]);
+    if (path >= 0) all = all < 0 ? path : unite(s, all, path);
   }
 }
 

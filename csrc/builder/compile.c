@@ -63,10 +63,11 @@ static lw_status make_plan(plan *p) {
   return LW_OK;
 }
 
-static lw_status load(lw_builder *b, const model_bytes *bytes, lw_model **model) {
+/* The model that begins at `start`. */
+static lw_status load(lw_builder *b, const model_bytes *bytes, size_t start, lw_model **model) {
   char message[256];
   if (bytes->failed) return lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for the model");
-  const lw_status e = lw_model_load(bytes->bytes, bytes->size, model, message, sizeof message);
+  const lw_status e = lw_model_load(bytes->bytes + start, bytes->size - start, model, message, sizeof message);
   return e ? lw_refuse(b, e, "%s", message) : LW_OK;
 }
 
@@ -83,22 +84,30 @@ static int32_t whole_method(lw_method_choice choice) {
   return LW_BY_CLUSTERS;
 }
 
-/* Adds the model with some joints open. The choice of methods needs what a loaded model expects of its clusters. */
-static lw_status write_variant(const plan *p, uint32_t open, int32_t others, model_bytes *out) {
+/* Adds the model with some joints open; then, where `model` is not NULL, returns it as well, loaded. The choice of methods
+ * needs what a model that is solved loop by loop expects of its clusters. */
+static lw_status write_variant(const plan *p, uint32_t open, int32_t others, model_bytes *out, lw_model **model) {
   lw_builder *b = p->builder;
   topology t;
+  lw_model *first = NULL;
   lw_status e = lw_lay_topology(p, open, &t);
   const int32_t method = whole_method(b->method);
-  if (!e) e = lw_check_massless(p, &t);
-  if (!e && method == LW_BY_CLUSTERS) {
-    model_bytes alone = {0};
-    lw_model *model = NULL;
-    lw_write_model(p, &t, method, 0, &alone);
-    if (!(e = load(b, &alone, &model))) e = lw_choose_methods(p, &t, model, open != 0);
-    lw_model_free(model);
-    free(alone.bytes);
+  const size_t start = out->size;
+  int embedded = 0;
+  if (!e) lw_write_model(p, &t, method, 0, out);
+  if (!e && !(e = load(b, out, start, &first)) && !(e = lw_check_massless(b, first)) && method == LW_BY_CLUSTERS)
+    e = lw_choose_methods(b, &t, first, open != 0);
+  for (int32_t k = 0; !e && k < t.clusters; k++) embedded |= t.cluster[k][3];
+  if (!e && (embedded || others)) {
+    out->size = start;
+    lw_write_model(p, &t, method, others, out);
+    if (embedded && model) {
+      lw_model_free(first);
+      e = load(b, out, start, &first);
+    }
   }
-  if (!e) lw_write_model(p, &t, method, others, out);
+  if (model && !e) *model = first;
+  else lw_model_free(first);
   free(t.memory);
   return e;
 }
@@ -117,18 +126,19 @@ static int comes_before(uint32_t a, uint32_t c, int32_t removable_joints) {
   return 0;
 }
 
+/* The variant that holds at first, then all others. */
 static lw_status write_variants(const plan *p, model_bytes *out) {
   const int32_t removable_joints = p->variants.removable_joints;
   const uint32_t all = 1u << removable_joints;
-  uint32_t order[1 << MOST_REMOVABLE];
-  lw_status e = write_variant(p, p->variants.open, (int32_t)all - 1, out);
+  uint32_t order[1 << LW_MOST_REMOVABLE];
+  lw_status e = write_variant(p, p->variants.open, (int32_t)all - 1, out, NULL);
   for (uint32_t k = 0; k < all; k++) { /* insertion: there are 256 at most */
     uint32_t i = k;
     for (; i > 0 && comes_before(k, order[i - 1], removable_joints); i--) order[i] = order[i - 1];
     order[i] = k;
   }
   for (uint32_t k = 0; k < all && !e; k++)
-    if (order[k] != p->variants.open) e = write_variant(p, order[k], 0, out);
+    if (order[k] != p->variants.open) e = write_variant(p, order[k], 0, out, NULL);
   return e;
 }
 
@@ -139,40 +149,63 @@ static void copy_frames(lw_builder *b, lw_frame (*frames)[2], int enter) {
   }
 }
 
-/* Writes and loads all variants, again where the frames of the first are not exact, as they then are for all of them.
- * Those of the description stay as they were given. */
-static lw_status write_exact(const plan *p, model_bytes *out, lw_model **model) {
-  lw_builder *b = p->builder;
-  lw_frame(*frames)[2] = malloc(2 * sizeof *frames * (size_t)(b->joints + 1)), (*given)[2] = frames + b->joints;
-  int32_t changed = 0, inexact;
-  lw_status e = frames ? write_variants(p, out) : lw_no_memory(b);
-  if (!e) e = load(b, out, model);
-  if (!e) {
-    copy_frames(b, frames, 0);
-    memcpy(given, frames, sizeof *frames * (size_t)b->joints);
-    if ((e = lw_model_exact_frames(*model, frames[0], &changed, &inexact))) e = lw_no_memory(b);
-  }
-  if (!e && changed) {
-    out->size = 0;
-    lw_model_free(*model);
-    *model = NULL;
-    copy_frames(b, frames, 1);
-    if (!(e = write_variants(p, out))) e = load(b, out, model);
-    copy_frames(b, given, 1);
-  }
-  free(frames);
+/* Finds the frames with which the loops of a model are exact, where those given are not. */
+static lw_status find_exact_frames(lw_builder *b, const lw_model *m) {
+  int32_t changed = 0;
+  lw_frame(*frames)[2] = malloc(sizeof *frames * (size_t)b->joints);
+  if (!frames) return lw_no_memory(b);
+  copy_frames(b, frames, 0);
+  const lw_status e = lw_model_exact_frames(m, frames[0], &changed, &b->inexact) ? lw_no_memory(b) : LW_OK;
+  if (changed && !e) b->exact = frames[0];
+  else free(frames);
   return e;
 }
 
-lw_status lw_builder_finish(lw_builder *b, lw_model **model) {
+/* Writes and loads the first variant, again where its frames are not exact, as they then are for all of them; then the
+ * others. */
+static lw_status write_exact(const plan *p, model_bytes *out, lw_model **model) {
+  lw_builder *b = p->builder;
+  lw_status e = write_variant(p, p->variants.open, 0, out, model);
+  if (!e) e = find_exact_frames(b, *model);
+  if (!e && b->exact) {
+    copy_frames(b, (lw_frame(*)[2])b->exact, 1);
+    lw_model_free(*model);
+    *model = NULL, out->size = 0;
+    e = write_variant(p, p->variants.open, 0, out, model);
+  }
+  if (e || !p->variants.removable_joints) return e;
+  lw_model_free(*model);
+  *model = NULL, out->size = 0;
+  if (!(e = write_variants(p, out))) e = load(b, out, 0, model);
+  return e;
+}
+
+static uint32_t open_of(const plan *p, const int32_t *open, int32_t count) {
+  uint32_t set = 0;
+  for (int32_t k = 0; k < p->variants.removable_joints; k++)
+    for (int32_t i = 0; i < count; i++) set |= (uint32_t)(open[i] == p->variants.removable_joint[k]) << k;
+  return set;
+}
+
+/* All variants with exact frames, or where `count` is not negative that one with these joints open. The description stays
+ * as it was given. */
+static lw_status finish(lw_builder *b, const int32_t *open, int32_t count, lw_model **model) {
   plan p = {.builder = b};
   model_bytes out = {0};
   const int32_t joints = b->joints;
   *model = NULL;
   if (b->status) return b->status;
-  lw_status e = add_pin_joints(b);
-  if (!e && !(e = make_plan(&p))) e = write_exact(&p, &out, model);
+  free(b->exact);
+  b->exact = NULL, b->inexact = -1;
+  lw_frame(*given)[2] = malloc(sizeof *given * ((size_t)b->joints + (size_t)b->pins + 1));
+  lw_status e = given ? add_pin_joints(b) : lw_no_memory(b);
+  if (!e) copy_frames(b, given, 0);
+  if (!e && !(e = make_plan(&p)))
+    e = count < 0 ? write_exact(&p, &out, model) : write_variant(&p, open_of(&p, open, count), 0, &out, model);
+  if (b->exact) copy_frames(b, given, 1);
+  if (e) lw_model_free(*model), *model = NULL;
   b->joints = joints;
+  free(given);
   free(p.variants.lock);
   free(p.tree.memory);
   free(p.memory);
@@ -180,6 +213,17 @@ lw_status lw_builder_finish(lw_builder *b, lw_model **model) {
   b->bytes = e ? NULL : out.bytes, b->size = e ? 0 : out.size;
   if (e) free(out.bytes);
   return e;
+}
+
+lw_status lw_builder_finish(lw_builder *b, lw_model **model) { return finish(b, NULL, -1, model); }
+
+lw_status lw_builder_finish_variant(lw_builder *b, const int32_t *open, int32_t count, lw_model **model) {
+  return finish(b, open, count < 0 ? 0 : count, model);
+}
+
+const lw_frame *lw_builder_exact_frames(const lw_builder *b, int32_t *inexact) {
+  *inexact = b->inexact;
+  return b->exact;
 }
 
 const void *lw_builder_bytes(const lw_builder *b, size_t *size) {

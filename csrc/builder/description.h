@@ -42,6 +42,7 @@ typedef struct joint_part {
   lw_frame frame[2];           /* in the parent, in the child */
   int32_t cut;                 /* it shall close a loop */
   int32_t captured;            /* of a pin, the frame that is found where it is at the event: 1 parent's, 2 child's */
+  int32_t method;              /* asked for, lw_method_choice; -1: none is */
   int32_t q_rank, u_rank;      /* priority of its start values, from 1; 0: none are given */
   double q[7], u[6];
   int32_t sprung, coupled, actuated, prescribed; /* prescribed: by the motion of a coupling */
@@ -137,13 +138,13 @@ struct lw_builder {
   double gravity[3];
   int32_t q_starts, u_starts; /* joints with start values */
   lw_method_choice method;
-  int32_t *joint_method; /* of each joint that was given one, lw_method_choice; else LW_METHOD_AUTO */
-  int32_t joint_methods;
   name_table names;
   unsigned char *bytes; /* the serialised model, once it is finished */
   size_t size;
+  lw_frame *exact;  /* frames of all joints of that model, where they were made exact; NULL: as they were given */
+  int32_t inexact;  /* a joint whose loop nearly moves; -1: none */
   lw_status status; /* the first failure */
-  char message[512];
+  char message[1024];
 };
 
 /* Records a failure unless there was one before; returns `status`. */
@@ -159,6 +160,9 @@ lw_status lw_find_body(lw_builder *b, const char *what, const char *owner, const
 lw_status lw_find_joint(lw_builder *b, const char *what, const char *owner, const char *name, int32_t *joint);
 lw_status lw_find_among(lw_builder *b, name_kind kind, const char *what, const char *name, int32_t *number);
 void lw_free_names(name_table *names);
+#define LW_LISTED 400 /* bytes of a list of names */
+/* Lists names for a message, the middle of a long list left out. */
+void lw_quote_names(char text[LW_LISTED], const char *const *name, int32_t count);
 
 /* ---- bodies_and_joints.c: bodies and joints; constraints_and_forces.c: couplings, distances, springs, wrenches,
  * actuators, points of interest and measures ---- */

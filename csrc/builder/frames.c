@@ -2,16 +2,11 @@
  * row. */
 #include "description.h"
 #include "model/model.h"
+#include "math/tolerances.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#define EXACT 1e-14        /* what rounding leaves is not touched, so that it stays the same bits */
-#define TYPED 1e-3         /* a rotation typed with four digits is made exact */
-#define PERPENDICULAR 1e-5 /* cosine of axes that are perpendicular but for the digits they were typed with */
-#define INERTIA_TOLERANCE 1e-9
-
-/* Rounded once a product, as processors with fused multiply-add do it: the same bits everywhere. */
 void lw_multiply(const double a[9], const double b[9], double product[9]) {
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++)
@@ -32,7 +27,7 @@ int lw_make_unit(double *v, int32_t n) {
   double largest = 0.0;
   for (int32_t i = 0; i < n; i++) largest = fmax(largest, fabs(v[i]));
   if (!(largest > 0.0)) return 0;
-  if (largest < 2.0 && fabs(sqrt(dot(v, v, n)) - 1.0) <= EXACT) return 1;
+  if (largest < 2.0 && fabs(sqrt(dot(v, v, n)) - 1.0) <= EXACT_BITS) return 1;
   for (int32_t i = 0; i < n; i++) v[i] /= largest; /* then its length neither overflows nor vanishes */
   const double length = sqrt(dot(v, v, n));
   for (int32_t i = 0; i < n; i++) v[i] /= length;
@@ -58,13 +53,13 @@ int lw_make_rotation(double r[9]) {
   static const double parallel[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   if (dot(r, r, 9) == 0.0) memcpy(r, parallel, sizeof parallel);
   if (!(deviation(r) <= TYPED) || determinant(r) < 0.0) return 0;
-  for (int k = 0; k < 4 && deviation(r) > EXACT; k++) { /* Newton's iteration to the nearest rotation */
+  for (int k = 0; k < 4 && deviation(r) > EXACT_BITS; k++) { /* Newton's iteration to the nearest rotation */
     double inverse_transpose[9];
     for (int i = 0; i < 3; i++) cross(r + 3 * ((i + 1) % 3), r + 3 * ((i + 2) % 3), inverse_transpose + 3 * i);
     const double size = determinant(r);
     for (int i = 0; i < 9; i++) r[i] = 0.5 * (r[i] + inverse_transpose[i] / size);
   }
-  return deviation(r) <= EXACT;
+  return deviation(r) <= EXACT_BITS;
 }
 
 const char *lw_make_axes(int32_t type, double axes[6]) {
@@ -78,7 +73,7 @@ const char *lw_make_axes(int32_t type, double axes[6]) {
     return "its two axes must be perpendicular where its coordinates are zero; correct one of them, or put the other "
            "angle "
            "into the child's frame";
-  if (fabs(cosine) <= EXACT) return NULL;
+  if (fabs(cosine) <= EXACT_BITS) return NULL;
   for (int i = 0; i < 3; i++) axes[3 + i] -= cosine * axes[i];
   lw_make_unit(axes + 3, 3);
   return NULL;

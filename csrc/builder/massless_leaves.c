@@ -17,12 +17,6 @@ int lw_has_inertia(const body_part *body) {
   return has;
 }
 
-int lw_needs_inertia(const joint_part *joint) {
-  int needs = 0;
-  for (int32_t c = 0; c < lw_joint_sizes[joint->type].u; c++) needs |= joint->reflected_inertia[c] == 0.0;
-  return needs;
-}
-
 static int allocate(const lw_builder *b, massless_groups *g) {
   const size_t n = (size_t)b->bodies + 2, m = (size_t)b->joints;
   int32_t *p = g->memory = malloc(sizeof *p * (7 * n + 2 * m));

@@ -114,6 +114,24 @@ const char *lw_new_name(lw_builder *b, name_kind kind, const char *what, const c
   return e->name;
 }
 
+/* ---- lists ---- */
+
+#define MOST_QUOTED 8
+
+void lw_quote_names(char text[LW_LISTED], const char *const *name, int32_t count) {
+  const int32_t left = count > MOST_QUOTED ? count - MOST_QUOTED : 0;
+  size_t end = 0;
+  text[0] = 0;
+  for (int32_t k = 0; k < count && end < LW_LISTED - 1; k++) {
+    if (left && k == MOST_QUOTED - 1) {
+      end += (size_t)snprintf(text + end, LW_LISTED - end, ", ... (%d more)", (int)left);
+      k += left;
+      if (end >= LW_LISTED - 1) break;
+    }
+    end += (size_t)snprintf(text + end, LW_LISTED - end, "%s'%s'", k ? ", " : "", name[k]);
+  }
+}
+
 /* ---- the nearest name ---- */
 
 /* Insertions, deletions and replacements that make one name the other. */

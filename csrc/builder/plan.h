@@ -2,13 +2,12 @@
 #ifndef LW_BUILDER_PLAN_H
 #define LW_BUILDER_PLAN_H
 #include "description.h"
-
-#define MOST_REMOVABLE 8 /* variants are two to the power of it */
+#include "load/reader.h"
 
 /* What transitions ask of the topology: speeds that may be locked, joints that may open. */
 typedef struct variants {
   int32_t (*lock)[2], locks; /* joint and speed among its own, ascending */
-  int32_t removable_joint[MOST_REMOVABLE], removable_joints;
+  int32_t removable_joint[LW_MOST_REMOVABLE], removable_joints;
   uint32_t open; /* those that are open at first, a bit each */
 } variants;
 
@@ -97,8 +96,6 @@ int32_t lw_find_group(int32_t *group, int32_t body); /* in a union-find */
 
 /* ---- massless_leaves.c ---- */
 int lw_has_inertia(const body_part *body);
-/* Whether a joint of the tree is regular only with inertia outboard of it: one that moves. */
-int lw_needs_inertia(const joint_part *joint);
 /* Returns 0 where there is no memory. */
 int lw_group_massless(const lw_builder *b, massless_groups *g);
 /* For each joint how much the tree needs it, the least number most. */
@@ -109,13 +106,11 @@ void lw_exchange_massless_leaves(const lw_builder *b, const massless_groups *g, 
                                  const int32_t *place);
 
 /* ---- massless.c ---- */
-/* Refuses massless bodies that move by themselves: outside of all loops, or by method of the whole mechanism. */
-lw_status lw_check_massless(const plan *p, const topology *t);
-/* Marks of the links, to be freed; NULL: there is no massless body (or no memory: nothing is refused then). */
-unsigned char *lw_mark_inertia_outboard(const plan *p, const topology *t);
-/* Refuses cluster `k` where it moves with `dof` degrees of freedom and none of its links has inertia outboard. */
-lw_status lw_check_massless_cluster(const plan *p, const topology *t, const unsigned char *marks, int32_t k,
-                                    int32_t dof);
+#define LW_REASON 640 /* bytes of a reason in words */
+/* Why massless bodies keep a method for the whole mechanism from taking it; empty: they do not. */
+void lw_refuse_massless_method(const lw_model *m, lw_method_choice method, char *text, size_t size);
+/* Refuses massless bodies that move by themselves, and those that the method asked for cannot take. */
+lw_status lw_check_massless(lw_builder *b, const lw_model *m);
 
 /* ---- clusters.c ---- */
 lw_status lw_group(lw_builder *b, const spanning_tree *tree, const unsigned char *closed, const tie_list *ties,
@@ -127,8 +122,10 @@ lw_status lw_lay_topology(const plan *p, uint32_t open, topology *t);
 lw_status lw_order_loops(const plan *p, const cluster_groups *groups, topology *t);
 
 /* ---- methods.c ---- */
-/* The method of each cluster of a model. `partly`: a joint with a requested method may lie in no cluster. */
-lw_status lw_choose_methods(const plan *p, topology *t, const lw_model *model, int partly);
+#define LW_MOST_EMBEDDED_ROWS 1000 /* of closures as one matrix */
+/* Writes the method of each cluster, by what its model, solved loop by loop, expects. `partly`: a joint with a requested
+ * method may lie in no cluster. */
+lw_status lw_choose_methods(lw_builder *b, topology *t, const lw_model *m, int partly);
 
 /* ---- writer.c ---- */
 void lw_write_model(const plan *p, const topology *t, int32_t method, int32_t others, model_bytes *out);

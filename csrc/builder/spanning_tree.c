@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int32_t lw_find_group(int32_t *group, int32_t body) {
-  while (group[body] != body) body = group[body] = group[group[body]];
-  return body;
-}
-
 /* `need`: of the joint, less than MASSLESS_NEEDS; see massless_leaves.c. */
 static int preference(const joint_part *j, int need) {
   const int used = j->q_rank || j->u_rank || j->sprung || j->coupled || j->actuated;
@@ -120,17 +115,39 @@ static lw_status refuse_unconnected(lw_builder *b, const spanning_tree *t) {
       (int)count, count == 1 ? "body is" : "bodies are", b->body[lost].name, b->body[lost].name);
 }
 
+/* The cut joints of all loops through the joint that carries a body. */
+static void list_cuts_around(const lw_builder *b, const spanning_tree *t, int32_t carried, char list[LW_LISTED]) {
+  unsigned char *outboard = calloc((size_t)b->bodies, 1);
+  const char **name = malloc(sizeof *name * ((size_t)t->cuts + 1));
+  int32_t n = 0;
+  list[0] = 0;
+  for (int32_t k = 0; outboard && name && k < b->bodies; k++) { /* parents first */
+    const int32_t body = t->order[k], parent = t->parent[body];
+    outboard[body] = body == carried || (parent != GROUND && outboard[parent]);
+  }
+  for (int32_t k = 0; outboard && name && k < t->cuts; k++) {
+    const joint_part *j = &b->joint[t->cut[k]];
+    const int first = j->parent != GROUND && outboard[j->parent], second = j->child != GROUND && outboard[j->child];
+    if (first != second) name[n++] = j->name;
+  }
+  if (name) lw_quote_names(list, name, n);
+  free(outboard);
+  free(name);
+}
+
 /* A joint that shall be cut, but is needed in the tree. */
 static lw_status check_cuts(lw_builder *b, const spanning_tree *t) {
   int32_t refused = -1, carried = -1;
+  char others[LW_LISTED];
   for (int32_t k = 0; k < b->bodies; k++)
     if (b->joint[t->joint[k]].cut && (refused < 0 || t->joint[k] < refused)) refused = t->joint[k], carried = k;
   if (refused < 0) return LW_OK;
-  return lw_refuse(
-      b, LW_ERROR_USAGE,
-      "joint '%s' cannot be cut or released: it is on no loop, or every loop through it is cut already, and "
-      "without it body '%s' would not be connected to ground; cut or release joints that close loops only",
-      b->joint[refused].name, b->body[carried].name);
+  list_cuts_around(b, t, carried, others);
+  return lw_refuse(b, LW_ERROR_USAGE,
+                   "joint '%s' cannot be cut: %s%s, and without it body '%s' would not be connected to ground; leave "
+                   "out its cut, or its release",
+                   b->joint[refused].name, others[0] ? "every loop through it is cut already, at " : "it is on no loop",
+                   others, b->body[carried].name);
 }
 
 lw_status lw_span(lw_builder *b, spanning_tree *t) {

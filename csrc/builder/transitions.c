@@ -301,6 +301,46 @@ static int by_place(const void *a, const void *c) {
   return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
 }
 
+/* What names a joint that may open: a coupling would lose it. */
+static lw_status refuse_coupled(lw_builder *b, int32_t joint) {
+  int32_t k = 0;
+  while (b->term[k].joint != joint) k++;
+  return lw_refuse(b, LW_ERROR_USAGE, "coupling '%s' names joint '%s', which may open: couple a joint that stays",
+                   b->coupling[b->term[k].coupling].name, b->joint[joint].name);
+}
+
+/* Pins, which stand behind all other joints, and joints that are released. */
+static lw_status find_removable(lw_builder *b, int32_t first_pin, variants *v) {
+  unsigned char *opens = calloc((size_t)b->joints + 1, 1);
+  const char **name = malloc(sizeof *name * ((size_t)b->joints + 1));
+  lw_status e = opens && name ? LW_OK : lw_no_memory(b);
+  int32_t n = 0;
+  for (int32_t i = 0; i < b->transitions && !e; i++)
+    if (b->transition[i].action == LW_RELEASE && b->transition[i].joint >= 0) opens[b->transition[i].joint] = 1;
+  for (int32_t j = 0; j < b->joints && !e; j++) {
+    if (!opens[j] && j < first_pin) continue;
+    if (b->joint[j].coupled) e = refuse_coupled(b, j);
+    if (n < LW_MOST_REMOVABLE) {
+      if (j >= first_pin) v->open |= 1u << n;
+      v->removable_joint[n] = j;
+    }
+    name[n++] = b->joint[j].name;
+  }
+  v->removable_joints = n < LW_MOST_REMOVABLE ? n : LW_MOST_REMOVABLE;
+  if (!e && n > LW_MOST_REMOVABLE) {
+    char list[LW_LISTED];
+    lw_quote_names(list, name, n);
+    e = lw_refuse(
+        b, LW_ERROR_USAGE,
+        "the mechanism has %d pins and joints that are released, %s: at most %d are possible, as every set of "
+        "closed ones is a topology variant; lock joints instead where that serves",
+        (int)n, list, LW_MOST_REMOVABLE);
+  }
+  free(opens);
+  free(name);
+  return e;
+}
+
 lw_status lw_plan_variants(lw_builder *b, variants *v) {
   *v = (variants){0};
   if (!b->transitions) return LW_OK;
@@ -319,21 +359,5 @@ lw_status lw_plan_variants(lw_builder *b, variants *v) {
   for (int32_t i = 0; i < v->locks; i++)
     if (!kept || by_place(v->lock[kept - 1], v->lock[i]) != 0) memmove(v->lock[kept++], v->lock[i], sizeof *v->lock);
   v->locks = kept;
-  for (int32_t j = 0; j < b->joints; j++) {
-    int opens = j >= first_pin;
-    for (int32_t i = 0; i < b->transitions && !opens; i++)
-      opens = b->transition[i].action == LW_RELEASE && b->transition[i].joint == j;
-    if (!opens) continue;
-    if (b->joint[j].coupled)
-      return lw_refuse(b, LW_ERROR_USAGE, "a coupling names joint '%s', which may open: couple a joint that stays",
-                       b->joint[j].name);
-    if (v->removable_joints == MOST_REMOVABLE)
-      return lw_refuse(b, LW_ERROR_USAGE,
-                       "more than %d pins and joints are released: every set of closed ones is a topology of its own; "
-                       "lock joints instead where that serves",
-                       MOST_REMOVABLE);
-    if (j >= first_pin) v->open |= 1u << v->removable_joints;
-    v->removable_joint[v->removable_joints++] = j;
-  }
-  return LW_OK;
+  return find_removable(b, first_pin, v);
 }

@@ -1,7 +1,7 @@
 /* The tables, parameters and names of one variant as bytes, in the layout of model.c. */
 #include "plan.h"
 #include "model/model.h"
-#include "model/reader.h"
+#include "load/reader.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "loops/actuators_kernel.h"
 #include "loops/closure_kernel.h"
 #include "loops/basic_constraints_kernel.h"
-#include "loops/reactions_kernel.h"
+#include "tree/inverse_dynamics_kernel.h"
 
 /* Multipliers of the rows, of accelerations and of positions, and their effects: the former load the bodies (the field
  * inertia) and the tree's speeds; the latter, which are drifts, gather in the field wrench and in speeds of their own. */

@@ -1,8 +1,8 @@
 /* The constraints of a mechanism, and its equations with multipliers: see dae/ggl_kernel.h. */
 #include "dae/constraints.h"
-#include "events/discrete_state.h"
+#include "block/discrete_state.h"
 #include "math/pivoted_qr_kernel.h"
-#include "math/rank_tolerance.h"
+#include "math/tolerances.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -104,14 +104,12 @@ static lw_status enter_time(lw_state *s, double t) {
   return e;
 }
 
-#define ROUNDING (16.0 * DBL_EPSILON) /* of the length of the cluster */
-
 /* Rounding of Phi counts as zero: at rest it stays the same, so that Newton's method would never see it decrease. */
 static void clear_rounding(const lw_state *s, const double *relaxation, double *length, double *phi) {
   const int32_t rows = lw_constraint_rows(s->model);
   lw_constraint_lengths(s, 0.0, length);
   for (int32_t r = 0; r < rows; r++)
-    if (relaxation[rows + r] == 0.0 && fabs(phi[r]) <= ROUNDING * length[r]) phi[r] = 0.0;
+    if (relaxation[rows + r] == 0.0 && fabs(phi[r]) <= ROUNDING_OF_ROWS * length[r]) phi[r] = 0.0;
 }
 
 lw_status lw_dae_residual(lw_state *s, double t, const double *y, const double *ydot, const double *relaxation,

@@ -10,7 +10,7 @@
 #include "tree/kinematics_kernel.h"
 #include "tree/forces_kernel.h"
 #include "loops/drift_stabilisation_kernel.h"
-#include "loops/reactions_kernel.h"
+#include "loops/inverse_dynamics_kernel.h"
 #include "dae/constraints_kernel.h"
 
 static void compute_open_loop(const view *v) {

@@ -4,7 +4,7 @@
  * loops open by a part of their length, rows that repeat others differ from them by as much. */
 #include "dae/constraints.h"
 #include "math/pivoted_qr_kernel.h"
-#include "math/rank_tolerance.h"
+#include "math/tolerances.h"
 
 /* Rows of couplings get size one, those of loops at most one. Zero: open ones, those that are left out (relaxation
  * below 0), and those that nothing moves. */

@@ -6,6 +6,7 @@
 #include "loops/speed_metric_kernel.h"
 #include "math/spatial_kernel.h"
 #include "tree/stand_in_inertia_kernel.h"
+#include "math/tolerances.h"
 
 typedef struct dca_work {
   const lw_dca_plan *plan;
@@ -42,9 +43,6 @@ INLINE void arm_of_com(const view *v, int32_t link, real c[3]) {
   rotate(v->motion[link].R, k->h, c);
   for (int j = 0; j < 3; j++) c[j] /= k->m;
 }
-
-#define MIN_INERTIA 1e-16 /* of that about its joint: rounding of the inertia in world axes */
-#define NO_INERTIA 1e-200
 
 static const int pair_at[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}}; /* in six numbers of a symmetric matrix */
 

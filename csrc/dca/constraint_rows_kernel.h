@@ -7,7 +7,7 @@
  * sqrt(J) u - z = 0 with the rotor's velocity z for a mass of one. */
 #ifndef LW_DCA_CONSTRAINT_ROWS_KERNEL_H
 #define LW_DCA_CONSTRAINT_ROWS_KERNEL_H
-#include "math/rank_tolerance.h"
+#include "math/tolerances.h"
 #include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "loops/workspace_kernel.h"

@@ -22,6 +22,7 @@
 #include "loops/inertia_check_kernel.h"
 #include "dca/bodies_kernel.h"
 #include "dca/constraint_rows_kernel.h"
+#include "math/tolerances.h"
 
 typedef struct dense_jump {
   int32_t n, rows, free;                 /* tree speeds, rows outside of the tree and in it, motions that are left */

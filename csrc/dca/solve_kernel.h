@@ -18,10 +18,11 @@
  * unit compliance decides, each in the unit of its joint (loops/speed_metric_kernel.h). */
 #ifndef LW_DCA_SOLVE_KERNEL_H
 #define LW_DCA_SOLVE_KERNEL_H
-#include "dca/subassembly_tree.h"
+#include "model/subassembly_tree.h"
 #include "dca/threads.h"
 #include "math/spatial_kernel.h"
 #include "math/simd_kernel.h"
+#include "math/tolerances.h"
 
 typedef enum dca_loads { LOADS_NOT_FOUND, LOADS_OF_INDEPENDENT, LOADS_SHARED } dca_loads;
 
@@ -118,8 +119,6 @@ INLINE dca_row dca_row_of(const dca_problem *d, const subassembly_data *r, int32
 }
 
 /* ---- reflections ---- */
-
-#define NO_SIZE2 1e-280 /* squares of shorter rows lose their digits */
 
 /* The reflection that leaves only the first of n elements at a stride: v takes its place, 1 - v v' s is the
  * reflection; returns s, and the first element. A zero row is unchanged. */
@@ -351,8 +350,6 @@ static int counts_as_redundant(const dca_problem *d, const subassembly_data *r, 
   const double none = re(d->rank_tolerance[r->constraint[i]]);
   return !(size2 > none * none);
 }
-
-#define NEARLY_LARGEST 0.25 /* of squares */
 
 /* The first row, from p on, that is nearly as large as any; -1: others imply all that are left. Rows are often of one
  * size, where rounding must not choose, since in loops that are open by a little it matters which row is redundant. */
@@ -622,8 +619,6 @@ static void back_substitute_subassemblies(const dca_problem *d, real *scratch, i
   back_substitute_all(d, plan->task[plan->tasks], plan->subassemblies, scratch);
   lw_for_each(plan->tasks, threads, back_substitute_task, &s);
 }
-
-#define DISPARATE 1e8 /* ratio of compliances, of which the remainder of a row has the root */
 
 /* Whether a rotor has that much less than the bodies that it turns with. */
 static int rotors_are_heavy(const dca_problem *d) {

@@ -14,6 +14,7 @@
 #include "dca/constraint_rows_kernel.h"
 #include "dca/joint_space_jump_kernel.h"
 #include "dca/solve_double_kernel.h"
+#include "math/tolerances.h"
 
 /* ---- velocities before ---- */
 
@@ -250,8 +251,6 @@ static void apply_unit_impulse(const view *v, const dca_work *w, term_location a
       for (int k = 0; k < 6; k++) dV[j] += L[6 * j + k] * z[k];
   }
 }
-
-#define HELD_SPEED 1e-13 /* compliance of a speed that others hold, relative to that of its free bodies and rotor */
 
 /* Of W the column of speed j, by the change of velocities. */
 static void fill_compliance(const view *v, const dca_work *w, int32_t n, const int32_t *u, int32_t j, double *W) {

@@ -1,12 +1,10 @@
 #include "events/chattering.h"
+#include "math/tolerances.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define SIMULTANEOUS 1e-9     /* relative time difference of simultaneous events */
 #define MAX_SIMULTANEOUS 1000 /* taken for an infinite sequence */
-#define MAX_EVENTS 1e5        /* within a second */
-#define RECENT_EVENTS 32.0    /* transitions in so many of the last events are reported */
 
 static int is_recent(const lw_state *s, int32_t i) {
   const double last = lw_memory_of(s, i)->last;

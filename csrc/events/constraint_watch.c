@@ -1,64 +1,20 @@
 /* The constraints at the end of an accepted step. The integrator keeps the error of each coordinate near atol + rtol |q|,
  * and the stabilised equations take away what errors add up to: residuals of sound motions are a part of that. The bound
- * is BOUND sqrt(n) (atol + rtol |q|), for the n states of which the norm of the errors is the mean, at least LEAST and
- * at most LARGEST. Next to singular poses rows count as dependent (math/rank_tolerance.h) and are not enforced, at any
+ * is WATCH_BOUND sqrt(n) (atol + rtol |q|), for the n states of which the norm of the errors is the mean, at least LEAST_WATCHED and
+ * at most LARGEST_WATCHED. Next to singular poses rows count as dependent (math/tolerances.h) and are not enforced, at any
  * accuracy; what they then miss shows for a while after.
  * Residuals at the start of the watch, from assembly, a pin or a new input, are allowed twice. Couplings whose motion
  * is an input are the importer's or the user's: their values and rates need not fit. */
-#include "events/constraint_watch.h"
+#include "evaluation/constraint_names.h"
+#include "math/tolerances.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#define BOUND 10.0    /* in sound motions residuals are below 0.3 */
-#define LARGEST 0.1   /* rad, or lengths of the cluster */
-#define LEAST 1e-5    /* the same; past singular poses residuals are below 1e-6 */
-#define ROUNDING 1e-9 /* the same, as tolerance at least */
-#define NAMED 3
-
-/* ---- names ---- */
-
-static void add_name(lw_name_list *list, const char *kind, const char *name) {
-  if (list->names++ >= NAMED) return;
-  const int n = snprintf(list->text + list->used, sizeof list->text - list->used, "%s%s '%.40s'",
-                         list->used ? " and " : "", kind, name);
-  if (n > 0 && list->used + (size_t)n < sizeof list->text) list->used += (size_t)n;
-}
-
-void lw_name_transition(const lw_state *s, int32_t i, lw_name_list *list) {
-  const int32_t action = transition_of(s, i)->action;
-  add_name(list, action == LW_STOP ? "stop" : action == LW_PIN ? "pin" : "lock", s->base->transition_name[i]);
-}
-
-void lw_name_motion(const lw_state *s, int32_t coupling, lw_name_list *list) {
-  add_name(list, "the motion of", s->model->coupling_name[coupling]);
-}
-
 /* ---- constraints in effect ---- */
-
-int lw_is_enforced(const lw_state *s, int32_t coupling) {
-  const lw_coupling *c = &s->model->coupling[coupling];
-  return c->cluster >= 0 && (c->lock < 0 || lw_reals(s)[s->model->at.locked + c->lock] != 0.0);
-}
-
-int lw_prescribes_motion(const lw_state *s, int32_t coupling) {
-  return lw_reals(s)[s->model->at.coupling_motion + 7 * coupling] != 0.0;
-}
 
 static int has_motion_input(const lw_state *s, int32_t coupling) {
   const double *in = lw_reals(s) + s->model->at.motion_in + 3 * coupling;
   return in[0] != 0.0 || in[1] != 0.0 || in[2] != 0.0;
-}
-
-int32_t lw_constrained_cluster(const lw_state *s, int32_t i) {
-  const lw_transition *x = transition_of(s, i);
-  if (x->action == LW_IMPULSE) return -1;
-  if (x->action == LW_PIN) return s->model->loop[s->model->joint[x->joint].loop].cluster;
-  for (int32_t c = 0; x->directions >> c; c++) {
-    const int32_t lock = x->directions >> c & 1 ? lw_lock_of(s, s->model->joint[x->joint].u + c) : -1;
-    if (lock >= 0) return s->model->coupling[lock].cluster;
-  }
-  return -1;
 }
 
 static int is_active(const lw_state *s, int32_t transition) {
@@ -83,16 +39,16 @@ static double bound_of(const lw_state *s, int32_t c) {
   const lw_model *m = s->model;
   const double *x = lw_reals(s), *tolerance = x + m->at.watch_tolerance, length = length_of(s, c);
   const double n = sqrt((double)(m->size.nq + m->size.nu));
-  double allowed = ROUNDING, largest = 1.0;
+  double allowed = ROUNDING_WATCHED, largest = 1.0;
   for (int32_t k = 0; k < m->cluster[c].columns; k++) {
     const lw_column *column = &m->column[m->cluster[c].first_column + k];
     const int32_t q = m->coordinate[column->u];
     if (column->link < 0) continue;
     const double per = column->translation ? 1.0 / length : 1.0, size = fabs(x[m->at.q + q]) * per;
-    allowed = fmax(allowed, tolerance[1] * per + tolerance[0] * size + ROUNDING * size);
+    allowed = fmax(allowed, tolerance[1] * per + tolerance[0] * size + ROUNDING_WATCHED * size);
     largest = fmax(largest, size);
   }
-  return fmin(fmax(BOUND * n * allowed, LEAST), LARGEST * largest);
+  return fmin(fmax(WATCH_BOUND * n * allowed, LEAST_WATCHED), LARGEST_WATCHED * largest);
 }
 
 /* The change of a coupling's sum with its coordinates: sum of |p'|, displacements in the length of the cluster. */
@@ -157,7 +113,7 @@ static lw_status report_coupling(lw_state *s, int32_t i, double residual) {
   lw_name_list what = {"", 0, 0};
   if (holder >= 0) lw_name_transition(s, holder, &what);
   else if (lw_prescribes_motion(s, i)) lw_name_motion(s, i, &what);
-  else add_name(&what, coupling->distance < 0 ? "coupling" : "distance", s->model->coupling_name[i]);
+  else lw_add_name(&what, coupling->distance < 0 ? "coupling" : "distance", s->model->coupling_name[i]);
   return report(s, &what, coupling->cluster, i, holder, residual);
 }
 
@@ -168,7 +124,7 @@ static lw_status report_loop(lw_state *s, int32_t l, double residual) {
     if (transition_of(s, i)->action == LW_PIN && transition_of(s, i)->joint == m->loop[l].joint) pin = i;
   lw_name_list what = {"", 0, 0};
   if (pin >= 0) lw_name_transition(s, pin, &what);
-  else add_name(&what, "the loop closed by joint", m->joint_name[m->loop[l].joint]);
+  else lw_add_name(&what, "the loop closed by joint", m->joint_name[m->loop[l].joint]);
   return report(s, &what, m->loop[l].cluster, -1, pin, residual);
 }
 

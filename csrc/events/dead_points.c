@@ -6,17 +6,13 @@
  * the constraint is regular: both have the row lambda' dJ/ds in the limit, whichever the sign of s. */
 #include "events/dead_points.h"
 #include "dae/constraints.h"
-#include "events/constraint_watch.h"
+#include "evaluation/constraint_names.h"
 #include "math/pivoted_qr_kernel.h"
-#include "math/rank_tolerance.h"
+#include "math/tolerances.h"
 #include "model/independent_columns.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define AT_REST 1e-4        /* of the fastest before the event: slower, nothing moves */
-#define ROUNDING_SPEED 1e-9 /* rad/s or m/s, the same */
-#define STEP 1e-4           /* rad or m of the fastest coordinate: for differences, and to the neighbours */
 
 /* ---- rows of the clusters in which something closes ---- */
 
@@ -142,7 +138,7 @@ static double relative_gap(const rows_at_event *r) {
 static lw_status solve_rows(lw_state *s, const rows_at_event *r, double *violation) {
   const double most = fastest_now(s), scale = fmax(most, fastest_before(s));
   lw_constraint_lengths(s, 1.0, r->length);
-  lw_status e = find_bias(s, STEP / most, r);
+  lw_status e = find_bias(s, NEIGHBOUR_STEP / most, r);
   if (e || (e = lw_constraints(s, r->phi, r->rate))) return e;
   if ((e = lw_constraint_gradients(s, r->number, r->n, r->J))) return e;
   const double gap = relative_gap(r);
@@ -189,10 +185,6 @@ lw_status lw_find_second_order_violation(lw_state *s, double *violation) {
 
 /* ---- at rest ---- */
 
-#define NEARLY_NO_SPEED 1e-6 /* of the fastest before the event */
-#define LOAD_AT_REST 1e-6    /* rad/s2 or m/s2 */
-#define ALONG 1e-3           /* cosine in the mass metric between the accelerations and the motion that has ended */
-
 /* The rows of a dead point leave rounding of the speeds that they end. */
 static void clear_rounding(lw_state *s) {
   const lw_model *m = s->model;
@@ -226,7 +218,7 @@ static int is_driven_on(lw_state *s, const double *ended, double *a, double *loa
   const double ended2 = product(n, ended, load), along = product(n, a, load);
   s->kernels->mass_product(m, s->block, a, load);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
-  return most > LOAD_AT_REST && along * along > ALONG * ALONG * ended2 * product(n, a, load);
+  return most > LOAD_AT_REST && along * along > ALONG_ENDED_MOTION * ALONG_ENDED_MOTION * ended2 * product(n, a, load);
 }
 
 lw_status lw_rest_at_dead_point(lw_state *s) {
@@ -246,9 +238,6 @@ lw_status lw_rest_at_dead_point(lw_state *s) {
 
 /* ---- neighbours of the event ---- */
 
-#define FAR_FROM_GAP 100.0 /* the neighbours' distance by the gap of the loops, which hides rows as small */
-#define LONGEST_STEP 0.05  /* rad or m */
-
 static double neighbour_distance(lw_state *s) {
   rows_at_event r;
   double gap = 0.0;
@@ -257,7 +246,7 @@ static double neighbour_distance(lw_state *s) {
     if (!lw_constraints(s, r.phi, r.rate)) gap = relative_gap(&r);
   }
   free_rows(&r);
-  return fmin(fmax(STEP, FAR_FROM_GAP * gap), LONGEST_STEP);
+  return fmin(fmax(NEIGHBOUR_STEP, FAR_FROM_GAP * gap), LONGEST_NEIGHBOUR_STEP);
 }
 
 static void enter_snapshot(lw_state *s, const unsigned char *snapshot) {

@@ -11,6 +11,7 @@
 #include "events/lock_up.h"
 #include "math/complementarity.h"
 #include "math/quaternion_kernel.h"
+#include "math/tolerances.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,11 +44,8 @@ static void add_applied_impulse(lw_state *s, int32_t i) {
   }
 }
 
-#define MIN_SPEED_SCALE 1e-9       /* rad/s or m/s: smaller speeds are rounding errors */
-#define MAX_RELATIVE_RESIDUAL 1e-6 /* of the largest speed */
-
 static double fastest(const lw_state *s, const double *speed) {
-  double most = MIN_SPEED_SCALE;
+  double most = ROUNDING_SPEED;
   for (int32_t u = 0; u < speeds_of(s); u++) most = fmax(most, fabs(speed[u]));
   return most;
 }
@@ -119,9 +117,6 @@ static lw_status project_speeds(lw_state *s) {
 }
 
 /* ---- dead points ---- */
-
-#define SECOND_ORDER 1e-4 /* second derivative of a constraint, as part of the speed squared: the motion violates it */
-#define SAME_SPEEDS 1e-2  /* of the fastest: by how much the decisions of both neighbours may differ */
 
 typedef struct neighbours {
   int32_t found, blocked;
@@ -200,15 +195,6 @@ static double bound_tolerance(const lw_state *s, int32_t i, int bound) {
   return lw_zero_tolerance(bound_value(s, i, bound));
 }
 
-#define REST_TIME_FRACTION 2e-7 /* of the time since the first impact; the remaining impacts are skipped */
-#define REST_HEIGHT_FACTOR 2.0  /* height of a bounce relative to the zero tolerance of the indicator */
-#define TIME_RESOLUTION 1.5e-14 /* of the time: shortest flight that event location resolves */
-#define LOW_BOUNCE 1e-11        /* height, relative to 1 and the bound */
-#define LOW_REST_FRACTION 1e-4  /* of the time since the first impact on the stop ... */
-#define LOW_RUN_FRACTION 1e-5   /* ... or since the first of the run: a low bounce that takes less is skipped */
-#define RUN 16.0                /* impacts over which the time between them is averaged */
-#define RECENT 64.0             /* an impact so many mean times ago, or less, belongs to a run that dies away */
-
 static double now(const lw_state *s) { return lw_reals(s)[s->model->at.time]; }
 
 static void extend_run(lw_state *s) {
@@ -217,7 +203,7 @@ static void extend_run(lw_state *s) {
   if (h->between_impacts == 0.0) h->first_impact = t, h->between_impacts = INFINITY;
   else if (flight > 0.0)
     h->between_impacts =
-        h->between_impacts < INFINITY ? h->between_impacts + (flight - h->between_impacts) / RUN : flight;
+        h->between_impacts < INFINITY ? h->between_impacts + (flight - h->between_impacts) / IMPACTS_OF_RUN : flight;
   h->last_impact = t;
 }
 
@@ -228,9 +214,9 @@ static int has_died_away(const lw_state *s, int32_t i) {
   const lw_event_memory *h = lw_event_memory_of(s);
   const lw_transition_memory *memory = lw_memory_of(s, i);
   return memory->done != 0.0 && restitution_of(s, i) < 1.0 && h->between_impacts > 0.0 &&
-         (RUN + 2.0 / (1.0 - restitution_of(s, i))) * h->between_impacts <
+         (IMPACTS_OF_RUN + 2.0 / (1.0 - restitution_of(s, i))) * h->between_impacts <
              REST_TIME_FRACTION * (now(s) - h->first_impact) &&
-         now(s) - memory->impact <= RECENT * h->between_impacts;
+         now(s) - memory->impact <= RECENT_IMPACT * h->between_impacts;
 }
 
 static void count_impact(lw_state *s, int32_t i) {
@@ -266,11 +252,6 @@ static int is_negligible_bounce(const lw_state *s, const lw_contact *c, double a
 
 /* ---- stops that touch ---- */
 
-#define NEGLIGIBLE_SPEED 1e-12 /* of the fastest */
-#define TOUCHING 2.0           /* gap relative to the zero tolerance of the indicator */
-#define DIED_AWAY 1e-9         /* gap, relative to 1 and the bound, of a run of impacts that has died away */
-#define UNLOADED_GAP 1e-10     /* a stop that touches without a load acts again beyond; more than rounding */
-
 static int is_open(const lw_model *m, int32_t joint) {
   return m->joint[joint].loop >= 0 && m->loop[m->joint[joint].loop].cluster < 0;
 }
@@ -295,8 +276,6 @@ static void free_contact(lw_state *s, int32_t i) {
   lw_memory_of(s, i)->event_sign = 0.0;
   lw_reals(s)[s->model->at.transition_active + i] = 0.0;
 }
-
-#define GRAZING 1e-10 /* depth, relative to 1 and the bound; more where the solver is less accurate */
 
 /* A coordinate that a prescribed motion turns at the bound itself passes it by the errors of the solution. */
 static double grazing_depth(const lw_state *s, const lw_contact *c) {
@@ -462,11 +441,6 @@ void lw_store_speeds_before(lw_state *s) {
 }
 
 /* ---- contact ---- */
-
-#define NEGLIGIBLE_LOAD 1e-9          /* of the largest: a stop reported as pulling has no load */
-#define NEGLIGIBLE_ACCELERATION 1e-11 /* of the largest */
-#define NEGLIGIBLE_DEPENDENT 1e-9     /* the same, of a coordinate that others hold */
-#define SEPARATION 1e-12              /* rad/s2 or m/s2: below it what touches does not separate */
 
 static void enter_contact(lw_state *s, const lw_contact *c) {
   double *x = lw_reals(s);

@@ -1,6 +1,7 @@
 #define LW_ARITHMETIC 1 /* LW_DOUBLE */
 #include "events/indicators.h"
 #include "events/indicators_kernel.h"
+#include "math/tolerances.h"
 #include <math.h>
 
 static indicator_view current_view(const lw_state *s) { return (indicator_view){s, lw_reals(s)}; }
@@ -145,8 +146,6 @@ lw_status lw_next_event_time(lw_state *s, double *time) {
   return LW_OK;
 }
 
-#define OUTSIDE_TOLERANCE 1e-9 /* of a bound: larger than rounding and integration errors */
-
 /* Checks what no zero crossing reports. */
 static lw_status check_stop(lw_state *s, int32_t i) {
   const lw_transition *x = transition_of(s, i);
@@ -183,8 +182,6 @@ lw_status lw_initialize_event_signs(lw_state *s) {
 }
 
 /* ---- after an impact ---- */
-
-#define LEAST_CORRECTION 1e-9 /* of the fastest speed */
 
 static double fastest_speed(const lw_state *s) {
   const lw_model *m = s->model;

@@ -1,7 +1,7 @@
 /* Event indicators of transitions, and the transitions that are due. */
 #ifndef LW_INDICATORS_H
 #define LW_INDICATORS_H
-#include "events/discrete_state.h"
+#include "block/discrete_state.h"
 
 /* Due actions of a transition, bits. */
 enum { LW_DO = 1, LW_UNDO = 2, LW_HIT_LOWER = 4, LW_HIT_UPPER = 8, LW_LEAVE_CONTACT = 16 };

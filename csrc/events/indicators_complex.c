@@ -1,6 +1,7 @@
 #define LW_ARITHMETIC 2 /* LW_COMPLEX */
 #include "events/indicators_kernel.h"
 #include "events/indicators.h"
+#include "math/tolerances.h"
 
 double lw_indicator_derivative(const lw_state *s, int32_t indicator) {
   const indicator_view w = {s, s->complex_block.reals};

@@ -1,7 +1,8 @@
 /* Event indicators, for double and complex arithmetic: one formula gives values and derivatives. Stored signs are
  * constants here. */
 #include "math/quaternion_kernel.h"
-#include "events/discrete_state.h"
+#include "block/discrete_state.h"
+#include "math/tolerances.h"
 
 /* A state and the block to read: its own, or the complex one. */
 typedef struct indicator_view {
@@ -91,9 +92,6 @@ static real contact_force(const indicator_view *w, int32_t i) {
   const int32_t lock = lw_lock_of(w->s, lw_stopped_speed(w->s->model, transition_of(w->s, i)));
   return -lw_memory_of(w->s, i)->event_sign * w->x[w->s->model->at.coupling_load + lock];
 }
-
-#define MIN_CONTACT_FORCE 1e-12
-#define MOST_ACCELERATION 5e6 /* m/s2 or rad/s2 */
 
 /* After a contact the gap counts from where that was, a little beyond the bound: a coordinate that leaves slowly is not
  * hit again. One that returns faster than this acceleration explains, from the bound to there, is hit at the bound:

@@ -1,5 +1,5 @@
 #include "events/lock_up.h"
-#include "events/constraint_watch.h"
+#include "evaluation/constraint_names.h"
 #include "events/dead_points.h"
 
 static int has_impact(const lw_state *s, int32_t transition) {

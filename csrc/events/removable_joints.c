@@ -1,5 +1,6 @@
 /* Joints that close and open at an event. */
 #include "events/removable_joints.h"
+#include "math/tolerances.h"
 #include <math.h>
 #include <string.h>
 
@@ -61,8 +62,6 @@ void lw_capture_frame(lw_state *s, int32_t joint) {
   multiply_quaternions(from.Q, f.Q, world);
   multiply_quaternions(inverse, world, captured + 3);
 }
-
-#define MAX_RELATIVE_GAP 1e-4 /* relative to the length of the loop */
 
 /* Evaluates at zero speed, so that the residual is the gap alone. */
 static void measure_gaps(lw_state *s) {

@@ -110,6 +110,9 @@ LW_API lw_status lw_model_load(const void *bytes, size_t size, lw_model **model,
 LW_API void lw_model_free(lw_model *model);
 /* Continues the CRC-32 of preceding bytes, 0 at the beginning: the checksum of serialised models. */
 LW_API uint32_t lw_crc32(uint32_t before, const void *data, size_t size);
+/* Puts other values of the parameter and start fields, all of them in their order, into the bytes from which a model was
+ * loaded. LW_ERROR_USAGE: they are those of another one. */
+LW_API lw_status lw_model_put_parameters(const lw_model *model, const double *values, void *bytes, size_t size);
 LW_API lw_sizes lw_model_sizes(const lw_model *model);
 LW_API int32_t lw_field_count(void);
 LW_API lw_status lw_model_field(const lw_model *model, int32_t index, lw_field *field);
@@ -126,6 +129,45 @@ typedef struct lw_cluster_info {
   int32_t dof;           /* degrees of freedom: columns that all closures leave */
 } lw_cluster_info;
 LW_API lw_status lw_model_cluster(const lw_model *model, int32_t cluster, lw_cluster_info *expected);
+
+/* The plan by which a model is solved, as rows of whole numbers. Links are bodies from ground outwards, -1 the ground. */
+typedef enum lw_table {
+  LW_TABLE_LINK =
+      0,          /* body, joint that carries it, parent link, 1: the joint's declared child is nearer to the ground */
+  LW_TABLE_JOINT, /* first coordinate and speed, counted over all joints, tree joints first; number of speeds; the frame
+                     that is found when it closes: 0 none, 1 the parent's, 2 the child's */
+  LW_TABLE_LOOP,  /* cut joint, links of its parent and child, link from which the branches to them start, cluster */
+  LW_TABLE_CLUSTER,   /* root link, first link, number of links, 1: solved by constraint embedding */
+  LW_TABLE_SEGMENT,   /* cluster or -1, first link, number of links: all links in runs */
+  LW_TABLE_STEP,      /* cluster, loop or -1, number of links that it adds: in the order in which loops are solved */
+  LW_TABLE_STEP_LINK, /* links that steps add */
+  LW_TABLE_COUPLING,  /* cluster or -1, number of terms: couplings, locks, distances */
+  LW_TABLE_TERM,      /* coupling, speed */
+  LW_TABLE_DISTANCE,  /* links of both ends */
+  LW_TABLE_REMOVABLE, /* joint that may open, 1: it is open in this model */
+  LW_TABLES_OF_PLAN
+} lw_table;
+/* Writes the rows of a table one behind the other, unless `rows` is NULL; returns how many there are. */
+LW_API int32_t lw_model_table(const lw_model *model, lw_table table, int32_t *rows);
+/* The topology variant in which of the removable joints only those of a list are open; NULL: it is not in this model.
+ * It lives as long as `model`. */
+LW_API const lw_model *lw_model_variant(const lw_model *model, const int32_t *open, int32_t count);
+
+typedef enum lw_method_choice {
+  LW_METHOD_AUTO = 0,             /* for each cluster RCR or embedding, whichever is expected to cost less */
+  LW_METHOD_RCR,                  /* recursive coordinate reduction, loop by loop */
+  LW_METHOD_EMBEDDING,            /* constraint embedding, the loops of a cluster as one matrix */
+  LW_METHOD_MULTIPLIERS,          /* Lagrange multipliers of all loops at once; inertias about the joints' points */
+  LW_METHOD_MULTIPLIERS_CENTROID, /* about the centres of mass */
+  LW_METHOD_MULTIPLIERS_ORIGIN,   /* about the world's origin: costs least, loses digits far from it */
+  LW_METHOD_DCA                   /* divide and conquer */
+} lw_method_choice;
+
+/* Multiplications that a method is expected to need for one evaluation of a cluster, -1 the whole mechanism; infinity: it
+ * cannot take that, or it takes a whole mechanism only, or there is too much to count. */
+LW_API double lw_model_cost(const lw_model *model, int32_t cluster, lw_method_choice method);
+/* Why a method cannot take a cluster, -1 the whole mechanism, in words; empty: it can. */
+LW_API void lw_model_refusal(const lw_model *model, int32_t cluster, lw_method_choice method, char *text, size_t size);
 /* Makes frames[joints][2], those from which the model was made, in the parent and in the child, exact where loops move or
  * close only so: where rounding keeps axes from being parallel, perpendicular or concurrent, or points from lying in a
  * plane. changed: 0 where they are already. inexact: a joint whose loop, alone or with others, nearly moves, but for which
@@ -186,16 +228,6 @@ typedef struct lw_joint_kind {
   double parameter; /* of types that have one */
 } lw_joint_kind;
 
-typedef enum lw_method_choice {
-  LW_METHOD_AUTO = 0,             /* for each cluster RCR or embedding, whichever is expected to cost less */
-  LW_METHOD_RCR,                  /* recursive coordinate reduction, loop by loop */
-  LW_METHOD_EMBEDDING,            /* constraint embedding, the loops of a cluster as one matrix */
-  LW_METHOD_MULTIPLIERS,          /* Lagrange multipliers of all loops at once; inertias about the joints' points */
-  LW_METHOD_MULTIPLIERS_CENTROID, /* about the centres of mass */
-  LW_METHOD_MULTIPLIERS_ORIGIN,   /* about the world's origin: costs least, loses digits far from it */
-  LW_METHOD_DCA                   /* divide and conquer */
-} lw_method_choice;
-
 LW_API lw_status lw_builder_create(lw_builder **builder);
 LW_API void lw_builder_free(lw_builder *builder);
 LW_API const char *lw_builder_message(const lw_builder *builder); /* of the first failure; empty: there was none */
@@ -205,14 +237,26 @@ LW_API lw_status lw_builder_finish(lw_builder *builder, lw_model **model);
 /* The bytes of the model that was finished last, for lw_model_load; NULL: there is none. The builder frees them. */
 LW_API const void *lw_builder_bytes(const lw_builder *builder, size_t *size);
 
+/* One topology variant alone, with these of the joints open that may open, and with the frames as they were given.
+ * Joints are numbered as they were added, pins behind all others. */
+LW_API lw_status lw_builder_finish_variant(lw_builder *builder, const int32_t *open, int32_t count, lw_model **model);
+/* Frames of all joints, two each as of lw_model_exact_frames, with which the loops of the model that was finished last are
+ * exact; NULL: those that were given are. `inexact`: as of that function. The builder frees them. */
+LW_API const lw_frame *lw_builder_exact_frames(const lw_builder *builder, int32_t *inexact);
+
 /* m/s^2, world axes; at first (0, 0, -9.81). */
 LW_API lw_status lw_builder_set_gravity(lw_builder *builder, const double gravity[3]);
-/* The method of all loops, or of those that share joints with `joint` (LW_METHOD_AUTO, _RCR or _EMBEDDING). */
+/* The method of all loops, or of those that share joints with `joint`, which may be a pin (LW_METHOD_AUTO, _RCR or
+ * _EMBEDDING). */
 LW_API lw_status lw_builder_set_method(lw_builder *builder, const char *joint, lw_method_choice method);
 
 /* kg; centre of mass, m, and inertia about it, kg m^2, in body axes. */
 LW_API lw_status lw_builder_add_body(lw_builder *builder, const char *name, double mass, const double com[3],
                                      const double inertia[9]);
+/* Many at once: names one behind the other, each with its zero; mass[n], com[n][3], inertia[n][9]. After a failure those
+ * before it have been added. */
+LW_API lw_status lw_builder_add_bodies(lw_builder *builder, int32_t count, const char *names, const double *mass,
+                                       const double *com, const double *inertia);
 /* Reference pose in the world, for lw_builder_add_joint_at and lengths: origin and axes (columns); default: those of
  * the world. Call it before the joints that need it are added. */
 LW_API lw_status lw_builder_place_body(lw_builder *builder, const char *body, const double origin[3],
@@ -223,6 +267,11 @@ LW_API lw_status lw_builder_place_body(lw_builder *builder, const char *body, co
 LW_API lw_status lw_builder_add_joint(lw_builder *builder, const char *name, const lw_joint_kind *kind,
                                       const char *parent, const char *child, const lw_frame *parent_frame,
                                       const lw_frame *child_frame);
+/* Many at once: names and bodies one behind the other, each with its zero; the number of each one's kind in a list; frames
+ * in parent and child, two each; which of them are cut, NULL: none. After a failure those before it have been added. */
+LW_API lw_status lw_builder_add_joints(lw_builder *builder, int32_t count, const char *names,
+                                       const lw_joint_kind *kinds, const int32_t *kind, const char *parents,
+                                       const char *children, const lw_frame *frames, const unsigned char *cut);
 /* A joint by its point and axes in the world, where the bodies are in their reference poses. */
 LW_API lw_status lw_builder_add_joint_at(lw_builder *builder, const char *name, const lw_joint_kind *kind,
                                          const char *parent, const char *child, const double at[3]);

@@ -8,26 +8,17 @@
  * at once and short, so that it cannot come to another way to put the mechanism together. */
 #include "independent_coordinates/minimal_coordinates.h"
 #include "dae/constraints.h"
-#include "math/rank_tolerance.h"
+#include "math/tolerances.h"
 #include <math.h>
 #include <string.h>
 
 /* At a relative pivot of p a fold of the motion is about p away, speeds grow as 1/p, and rounding leaves the dependent
  * coordinates uncertain by 1e-16/p: RANK_TOLERANCE bounds p. */
-#define LARGEST_STEP 0.3      /* of a dependent coordinate at once: rad, or lengths of its cluster */
-#define FOLD_SHARE 0.5        /* of the way to a fold, about: a longer step could come to another branch */
-#define CONTRACTION 0.25      /* of a Newton step to the one before: it is well inside its domain */
-#define STALE 1e-6            /* after a step that is smaller the matrix is as good as new */
-#define FOLD_PIVOT 1e-3       /* of this pivot the matrix changes on such a way after all */
-#define ROUNDING 1e-8         /* steps of this size that do not contract are rounding, near a fold */
-#define EXACT 1e-15           /* steps of this size are not worth another one */
-#define SHORTEST_STEP 0x1p-24 /* part of the way from the pose that is present: none leads on */
 #define MAX_ITERATIONS 30
-#define OPEN 1e-7 /* what may remain of a row, in its length: of repeated rows that differ a little */
 
 /* ---- the dependent ones ---- */
 
-static double *q_of(const lw_minimal *m) { return lw_reals(m->state) + m->state->model->at.q; }
+static double *q_of(const lw_minimal *m) { return lw_minimal_coordinates(m); }
 static double *u_of(const lw_minimal *m) { return lw_minimal_speeds(m); }
 
 /* Which link a speed moves, and the length in which it counts: 1 for an angle. */
@@ -208,14 +199,14 @@ static outcome correct(lw_minimal *m, double moved, double share, lw_status *e) 
     for (int32_t r = 0; r < m->rows; r++) m->rhs[r] = m->phi[r] - share * m->first_phi[r];
     const double size = solve_dependents(m);
     const int fresh = stale;
-    if (!(size <= (i ? CONTRACTION * last : fmin(LARGEST_STEP, FOLD_SHARE * m->pivot_ratio)))) {
-      if (i && fresh && size <= ROUNDING) return CLOSED;
+    if (!(size <= (i ? CONTRACTION * last : fmin(LARGEST_DEPENDENT_STEP, FOLD_SHARE * m->pivot_ratio)))) {
+      if (i && fresh && size <= ROUNDING_NEAR_FOLD) return CLOSED;
       if (i == 0 || fresh) return TOO_FAR;
       stale = 1;
       continue;
     }
     integrate_position(m);
-    if (size <= EXACT) return CLOSED;
+    if (size <= EXACT_STEP) return CLOSED;
     stale = size > STALE, last = size;
   }
   return TOO_FAR;
@@ -262,7 +253,7 @@ static double enter_part(const lw_minimal *m, const double *x, double part) {
 
 static lw_status check_closed(const lw_minimal *m) {
   for (int32_t r = 0; r < m->rows; r++)
-    if (!(fabs(m->phi[r]) <= OPEN * m->length[r])) return fail_inconsistent(m, r);
+    if (!(fabs(m->phi[r]) <= OPEN_ROW * m->length[r])) return fail_inconsistent(m, r);
   return LW_OK;
 }
 
@@ -308,32 +299,13 @@ static lw_status close_speeds(lw_minimal *m, const double *u) {
     const double size = solve_dependents(m);
     if (!(size <= CONTRACTION * last)) break;
     for (int32_t k = 0; k < m->dependents.columns; k++) u_of(m)[m->dependent[k]] += m->step[k];
-    if (size <= EXACT * lw_minimal_largest_speed(m)) break;
+    if (size <= EXACT_STEP * lw_minimal_largest_speed(m)) break;
     last = size;
   }
   if (e) return e;
   const double scale = lw_minimal_largest_speed(m);
   for (int32_t r = 0; r < m->rows; r++)
-    if (!(fabs(m->rate[r]) <= OPEN * m->length[r] * scale + 1e-300)) return fail_inconsistent(m, r);
-  return LW_OK;
-}
-
-/* ---- the interface ---- */
-
-void lw_minimal_get(const lw_minimal *m, double *x) {
-  for (int32_t i = 0; i < m->n_q; i++) x[i] = q_of(m)[m->q[i]];
-  for (int32_t i = 0; i < m->n_u; i++) x[m->n_q + i] = u_of(m)[m->u[i]];
-}
-
-static lw_status check_finite(const lw_minimal *m, const double *x) {
-  for (int32_t i = 0; i < m->n_q + m->n_u; i++)
-    if (!isfinite(x[i])) {
-      char text[120];
-      const lw_offsets *at = &m->state->model->at;
-      const int32_t offset = i < m->n_q ? at->q + m->q[i] : at->u + m->u[i - m->n_q];
-      lw_describe(m->state, (uint32_t)offset, text, sizeof text);
-      return lw_fail(m->state, LW_ERROR_VALUE, "the independent %s is not finite", text);
-    }
+    if (!(fabs(m->rate[r]) <= OPEN_ROW * m->length[r] * scale + 1e-300)) return fail_inconsistent(m, r);
   return LW_OK;
 }
 
@@ -342,45 +314,14 @@ void lw_minimal_keep_start(lw_minimal *m) {
   m->has_start = 1;
 }
 
-lw_status lw_minimal_set(lw_minimal *m, const double *x) {
-  const size_t n = sizeof(double) * (size_t)(m->nq + m->nu); /* q and u are contiguous */
-  lw_status e = check_finite(m, x);
-  if (e) return e;
-  if (!m->has_start) lw_minimal_keep_start(m);
-  memcpy(m->saved_states, q_of(m), n);
-  lw_begin_at_pose_before(m);
-  e = close_positions(m, x);
+lw_status lw_minimal_close(lw_minimal *m, const double *x) {
+  lw_status e = close_positions(m, x);
   if (e == LW_ERROR_SINGULAR) { /* the way from here may be blocked where the one from the start is not */
     memcpy(q_of(m), m->start_q, sizeof(double) * (size_t)m->nq);
     lw_state_changed(m->state, LW_STAGE_CONSTANTS);
     e = close_positions(m, x);
   }
-  if (!e) e = close_speeds(m, x + m->n_q);
-  if (e) memcpy(q_of(m), m->saved_states, n);
-  else lw_note_evaluation(m);
-  lw_state_changed(m->state, LW_STAGE_CONSTANTS);
-  return e;
-}
-
-lw_status lw_minimal_derivatives(lw_minimal *m, double *xdot) {
-  const lw_offsets *at = &m->state->model->at;
-  const lw_status e = lw_evaluate(m->state, LW_STAGE_DERIVATIVES);
-  if (e) return e;
-  for (int32_t i = 0; i < m->n_q; i++) xdot[i] = lw_reals(m->state)[at->qdot + m->q[i]];
-  for (int32_t i = 0; i < m->n_u; i++) xdot[m->n_q + i] = lw_reals(m->state)[at->udot + m->u[i]];
-  return LW_OK;
-}
-
-int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot) {
-  lw_minimal *m = minimal;
-  double *time = lw_reals(m->state) + m->state->model->at.time, saved_q = *time;
-  *time = t;
-  lw_state_changed(m->state, LW_STAGE_CONSTANTS);
-  if (lw_minimal_set(m, x)) {
-    *time = saved_q;
-    return 1;
-  }
-  return lw_minimal_derivatives(m, xdot) != LW_OK;
+  return e ? e : close_speeds(m, x + m->n_q);
 }
 
 /* ---- derivatives ----

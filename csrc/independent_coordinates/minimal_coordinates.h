@@ -22,6 +22,7 @@ struct lw_minimal {
   struct lw_range_watch *watch; /* NULL: who sets the states does not integrate them */
 };
 
+static inline double *lw_minimal_coordinates(const lw_minimal *m) { return lw_reals(m->state) + m->state->model->at.q; }
 static inline double *lw_minimal_speeds(const lw_minimal *m) { return lw_reals(m->state) + m->state->model->at.u; }
 
 /* In which a speed's steps count: lengths, and units in trains of gears. */
@@ -35,6 +36,10 @@ lw_status lw_minimal_columns(lw_minimal *m);
 int32_t lw_minimal_first_to_end(lw_minimal *m, const pivoted_qr *dependents);
 /* In words the coordinate, or one of those, that belongs to a speed. */
 void lw_minimal_describe(const lw_minimal *m, int32_t u, char *text, size_t size);
+
+/* The dependent coordinates and speeds for these independent ones, from the pose that is present or else from the start:
+ * kept start. */
+lw_status lw_minimal_close(lw_minimal *m, const double *x);
 
 /* range_end.c: before new ones are set, the coordinates of the last evaluation that was not later in time: a step that
  * was rejected may have gone a long way, from which another one leads back to other poses. After they were set. */

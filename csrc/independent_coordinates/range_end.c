@@ -10,12 +10,11 @@
  * evaluations, by speeds, p is at one of them less than REACH times the way. */
 #include "independent_coordinates/minimal_coordinates.h"
 #include "math/lu.h"
+#include "math/tolerances.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define REACH 4.0
-#define TOLERANCE 1e-7  /* of the motion of all coordinates */
 #define MAX_STEPS 10000 /* the same */
 
 enum { POSES = 8 };
@@ -99,7 +98,7 @@ static lw_status take_reference(lw_minimal *m) {
 static int finds_range_end(lw_minimal *m, double end) {
   struct lw_range_watch *w = m->watch;
   lw_set_states(m->state, w->from, w->first);
-  lw_absolute_tolerances(m->state, end - w->from, TOLERANCE, w->atol);
+  lw_absolute_tolerances(m->state, end - w->from, RANGE_TOLERANCE, w->atol);
   lw_ode_set_absolute_tolerances(w->ode, w->atol);
   if (take_reference(m) || w->reference.rank < w->reference.columns) return 0;
   lw_ode_outcome outcome = lw_ode_start(w->ode, w->from, w->first);
@@ -130,7 +129,7 @@ static lw_status report(lw_minimal *m) {
 
 static int allocate(struct lw_range_watch *w, const lw_minimal *m) {
   const size_t rows = (size_t)m->rows, n = (size_t)m->dependents.columns, states = (size_t)(m->nq + m->nu);
-  const lw_ode_options options = {.rtol = TOLERANCE, .atol = TOLERANCE, .max_steps = MAX_STEPS};
+  const lw_ode_options options = {.rtol = RANGE_TOLERANCE, .atol = RANGE_TOLERANCE, .max_steps = MAX_STEPS};
   w->ode = lw_ode_create(m->nq + m->nu, 1, derivative, orientation, (void *)m, &options);
   w->first = calloc(3 * states + POSES * (size_t)m->nq + (rows + n + 3) * n + rows + 1, sizeof *w->first);
   w->reference = (pivoted_qr){.rows = m->rows, .columns = m->dependents.columns};

@@ -6,6 +6,7 @@
 #define LW_JOINTS_JOINT_KERNEL_H
 #include "math/link_motion_kernel.h"
 #include "math/spatial_kernel.h"
+#include "math/tolerances.h"
 
 /* The constraint frame of a cut joint (loops/basic_constraints_kernel.h): numbers of constrained directions, and the speeds of
  * the rows along the free ones, in their order. `mixed`: the last constrained direction is the displacement along the
@@ -98,8 +99,6 @@ static void inverse_about_z(const real C[9], real near, real *q, real sc[2]) {
   nearest_angle(C[3] - C[1], C[0] + C[4], near, q, sc);
 }
 
-#define NO_PITCH 1e-9 /* m/rad: then displacements do not select the revolution of a screw */
-
 /* The angle about z nearest to C, in the revolution given by the displacement along z, or in that of `near`. */
 static void screw_angle(const real C[9], real displacement, real near, real pitch, real *q, real sc[2]) {
   const int plain = fabs(re(pitch)) < NO_PITCH;
@@ -114,8 +113,6 @@ static void nearest_quaternion(const real C[9], const real *near, real Q[4]) {
   for (int i = 0; i < 4; i++) along += re(Q[i]) * re(near[i]);
   for (int i = 0; i < 4; i++) Q[i] = along < 0.0 ? -Q[i] : Q[i];
 }
-
-#define QUATERNION_GAIN 1.0 /* 1/s, feedback on the length */
 
 /* 1/2 Q [0, w] + gain (1 - |Q|^2) Q, w in child axes */
 static void quaternion_rate(const real Q[4], const real w[3], real out[4]) {

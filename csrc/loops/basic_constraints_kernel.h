@@ -19,6 +19,7 @@
 #include "tree/articulated_body_kernel.h"
 #include "tree/forces_kernel.h"
 #include "tree/kinematics_kernel.h"
+#include "math/tolerances.h"
 
 /* ---- where a row acts ---- */
 
@@ -249,8 +250,6 @@ static basic_row whole_rotation_row(const cut_ends *at, const whole_rotation *tu
   return row;
 }
 
-#define NEARLY_REVERSED 1e-9 /* 1 + z */
-
 static basic_row parallel_axis_row(const cut_ends *at, int i, int j, real scale) {
   basic_row row = d1_row(at, i, j, scale);
   const basic_row along = d1_row(at, i, i, 1.0);
@@ -290,8 +289,6 @@ typedef struct span {
   real n[3], length, rate;
   real bias; /* second derivative of the length with all udot zero */
 } span;
-
-#define NO_SPAN2 1e-200 /* m2; points that coincide have no direction, and any will do */
 
 static span find_span(const view *v, const cluster_work *w, int32_t i) {
   span s;
@@ -427,10 +424,6 @@ static void choose_revolutions(const view *v, int32_t i) {
   if (chosen >= 0) FIELD(v, q_cut)[chosen] -= TWO_PI * round(residual / (TWO_PI * finest));
 }
 
-/* Where all slopes vanish the coefficients themselves stand for the size of a row. */
-#define MIN_SLOPE 1e-3
-
-/* The square of p' in the metric, and a little of the size of the whole polynomial. */
 static real size2_of_term(const real c[4], real slope, real metric) {
   real size2 = slope * slope * metric * metric, power = metric;
   for (int k = 0; k < 4; k++, power *= metric) size2 += MIN_SLOPE * MIN_SLOPE * c[k] * c[k] * power * power;

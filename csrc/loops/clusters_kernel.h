@@ -7,10 +7,10 @@
 #include "loops/independent_constraints_kernel.h"
 #include "loops/recursive_coordinate_reduction_kernel.h"
 #include "loops/workspace_kernel.h"
-#include "multipliers/workspace_kernel.h"
 #include "block/field_view_kernel.h"
 #include "tree/forces_kernel.h"
 #include "tree/kinematics_kernel.h"
+#include "math/tolerances.h"
 
 static const lw_fault no_fault = {LW_FAULT_NONE, 0, 0.0};
 
@@ -47,25 +47,21 @@ static lw_fault solve_clusters(const view *v) {
   return no_fault;
 }
 
-/* In a model with multipliers the clusters are solved for all but the accelerations: feedback, reactions, inverse
- * dynamics. The multipliers' own conditioning stays. Near singular poses they have been solved for the accelerations. */
-static lw_fault solve_clusters_for_outputs(const view *v) {
-  if (!lw_has_multipliers(v->m)) return no_fault;
-  for (int32_t c = 0; c < v->m->clusters; c++)
-    if (lw_pivots_of(&v->m->cluster[c], v->integers).ranks->singularity) return no_fault;
-  const lw_fault fault = solve_clusters(v);
-  copy(v->m->size.loops, multiplier_work_of(v).conditioning, FIELD(v, loop_conditioning));
-  compute_link_inertias(v);
-  apply_external_forces(v);
-  load_by_actuators(v);
-  return fault;
-}
-
 /* A loop open by more than a part of its length: accelerations there have no meaning. */
 static lw_fault check_closed(const view *v) {
   for (int32_t l = 0; l < v->m->size.loops; l++)
     if (v->m->loop[l].cluster >= 0 && !(re(FIELD(v, loop_residual)[l]) <= LW_OPEN_LOOP_LIMIT * re(v->cut[l].length)))
       return (lw_fault){LW_FAULT_NOT_FINITE, v->m->loop[l].joint, 0.0};
   return no_fault;
+}
+
+/* From the state to closed loops: kinematics, loads, and the closures of all clusters. */
+static lw_fault compute_loop_closures(const view *v) {
+  compute_kinematics(v);
+  apply_external_forces(v);
+  compute_tree_loads(v);
+  const lw_fault fault = solve_clusters(v);
+  load_by_actuators(v);
+  return fault;
 }
 #endif

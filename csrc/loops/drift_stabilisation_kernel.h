@@ -19,8 +19,7 @@
 #include "loops/independent_constraints_kernel.h"
 #include "loops/reduced_dynamics_kernel.h"
 #include "loops/clusters_kernel.h"
-
-#define FIRST_GAIN 0.1 /* 1/s */
+#include "math/tolerances.h"
 
 INLINE real gain_of(const view *v, int which, real rate2) {
   const real given = FIELD(v, correction_gain)[which];

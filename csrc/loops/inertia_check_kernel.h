@@ -11,10 +11,8 @@
 #include "loops/reduced_dynamics_kernel.h"
 #include "loops/speed_metric_kernel.h"
 #include "tree/idle_spin_kernel.h"
+#include "math/tolerances.h"
 #include <math.h>
-
-#define LEAST_INERTIA 1e-13         /* by that with joints frozen: rounding */
-#define LEAST_CLUSTER_INERTIA 1e-24 /* by that of all bodies: the square of rounding */
 
 INLINE int has_massless_bodies(const view *v) { return re(*FIELD(v, has_massless)) != 0.0; }
 INLINE int may_lack_inertia(const view *v) { return re(*FIELD(v, may_lack_inertia)) != 0.0; }
@@ -162,10 +160,6 @@ static lw_fault check_inertias(const view *v) {
 }
 
 /* ---- digits lost by uneven masses ---- */
-
-/* An articulated inertia is as exact as the rounding of the frozen one. Where a joint or a pivot moves less than this
- * part of it, as light bodies do between heavy ones, as much is lost. */
-#define LOSES_DIGITS 1e-3
 
 static int link_loses_digits(const view *v, int32_t i) {
   for (int32_t c = 0; c < v->m->link[i].speeds; c++)

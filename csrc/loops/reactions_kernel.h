@@ -1,4 +1,4 @@
-/* Joint loads and reactions for given accelerations: Newton-Euler outward, wrenches inward, and the part that a
+/* Reactions of the joints for given accelerations: the wrenches of tree/inverse_dynamics_kernel.h, and the part that a
  * cluster's cut joints take. Uses the motion, inertia and X of the accelerations stage. */
 #ifndef LW_LOOPS_REACTIONS_KERNEL_H
 #define LW_LOOPS_REACTIONS_KERNEL_H
@@ -7,6 +7,7 @@
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"
 #include "tree/articulated_body_kernel.h"
+#include "tree/inverse_dynamics_kernel.h"
 #include "loops/actuators_kernel.h"
 #include "loops/closure_kernel.h"
 #include "loops/basic_constraints_kernel.h"
@@ -14,40 +15,6 @@
 #include "loops/reduced_dynamics_kernel.h"
 #include "loops/clusters_kernel.h"
 #include "loops/drift_stabilisation_kernel.h"
-
-/* wrench = M (increment) - F, or M (increment) alone, of each body. */
-static void compute_body_wrenches(const view *v, int with_bias) {
-  for (int32_t i = 0; i < v->m->size.bodies; i++) {
-    const link_inertia *own = &v->inertia[i];
-    const twist *a = &v->increment[i];
-    twist *f = &v->wrench[i];
-    symmetric_times(own->J, a->a, f->a);
-    add_cross(own->h, a->l, f->a);
-    for (int k = 0; k < 3; k++) f->l[k] = own->m * a->l[k];
-    add_cross(a->a, own->h, f->l);
-    if (!with_bias) continue;
-    for (int k = 0; k < 3; k++) f->a[k] -= own->Fa[k], f->l[k] -= own->Fl[k];
-  }
-}
-
-/* The wrenches of the outboard links are added. */
-static void propagate_wrenches(const view *v) {
-  for (int32_t i = v->m->size.bodies - 1; i >= 0; i--) {
-    const int32_t parent = v->m->link[i].parent;
-    if (parent < 0) continue;
-    const twist *f = &v->wrench[i];
-    twist *to = &v->wrench[parent];
-    for (int k = 0; k < 3; k++) to->a[k] += f->a[k], to->l[k] += f->l[k];
-    add_cross(v->motion[i].r, f->l, to->a);
-  }
-}
-
-/* P.f of a tree column */
-INLINE real along_column(const view *v, int32_t i, int32_t c, const twist *f) {
-  twist P;
-  column_of_link(v, i, c, &P);
-  return dot_twist(&P, f);
-}
 
 /* ---- loads of cut joints and couplings ---- */
 
@@ -200,7 +167,7 @@ static void distribute_cut_wrenches(const view *v, int32_t c) {
 }
 
 static void compute_reactions(const view *v) {
-  for (int32_t i = 0; i < v->m->size.bodies; i++) propagate_increment(v, i, v->acceleration, &v->increment[i]);
+  propagate_increments(v, v->acceleration);
   compute_body_wrenches(v, 1);
   propagate_wrenches(v);
   for (int32_t c = 0; c < v->m->clusters; c++) distribute_cut_wrenches(v, c);
@@ -217,92 +184,4 @@ static void compute_reactions(const view *v) {
   }
 }
 
-INLINE int has_rotor(const view *v, int32_t u, int32_t speeds) {
-  int found = 0;
-  for (int32_t c = u; c < u + speeds; c++) found |= !is_zero(v->rotor[c]);
-  return found;
-}
-
-/* The reflected inertia of a cut joint acts on both of its links, by the acceleration of the child relative to the
- * parent. */
-static void add_rotor_of_cut_joint(const view *v, int32_t l, int with_bias) {
-  const lw_loop *loop = &v->m->loop[l];
-  const cluster_work w = work_of(v, loop->cluster);
-  twist child, parent, sum = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}}, bias = sum;
-  cut_frames at;
-  align_cut_joint(v, &w, l, NULL, &at);
-  if (with_bias) find_cut_bias(v, &w, l, &at, &bias);
-  const real *arm[2] = {phantom_of(v, l)->r, at.child.d};
-  transport_twist(v, loop->child, arm[1], &child);
-  transport_twist(v, loop->parent, arm[0], &parent);
-  for (int k = 0; k < 3; k++) child.a[k] += bias.a[k] - parent.a[k], child.l[k] += bias.l[k] - parent.l[k];
-  for (int32_t c = 0; c < loop->columns; c++) {
-    twist P;
-    row_of_cut_speed(v, l, c, &P);
-    add_column(&P, v->rotor[loop->u + c] * dot_twist(&P, &child), &sum);
-  }
-  for (int end = 0; end < 2; end++) {
-    const int32_t link = end ? loop->child : loop->parent;
-    if (link >= 0) add_wrench(arm[end], sign_at_end(end), sum.a, sum.l, v->wrench[link].a, v->wrench[link].l);
-  }
-}
-
-/* Tree loads for given udot. Loops accept any load with the same N'tau; the least in the metric is N (N'N)^-1 N'tau.
- * */
-static void loads_for(const view *v, const real *udot, int with_bias, real *tau) {
-  for (int32_t i = 0; i < v->m->size.bodies; i++) propagate_increment(v, i, udot, &v->increment[i]);
-  compute_body_wrenches(v, with_bias);
-  for (int32_t l = 0; l < v->m->size.loops; l++)
-    if (v->m->loop[l].cluster >= 0 && has_rotor(v, v->m->loop[l].u, v->m->loop[l].columns))
-      add_rotor_of_cut_joint(v, l, with_bias);
-  propagate_wrenches(v);
-  for (int32_t i = 0; i < v->m->size.bodies; i++)
-    for (int32_t c = 0, u = v->m->link[i].u; c < v->m->link[i].speeds; c++, u++)
-      tau[u] = along_column(v, i, c, &v->wrench[i]) + v->rotor[u] * udot[u];
-}
-
-static void mass_product(const lw_model *m, lw_block b, const void *udot, void *tau) {
-  const view v = open_view(m, b);
-  if (lw_has_multipliers(m)) compute_link_inertias(&v);
-  place_stand_ins(&v, 0);
-  loads_for(&v, udot, 0, tau);
-}
-
-static void least_loads(const view *v, int32_t c, real *tau) {
-  const cluster_work w = work_of(v, c);
-  const int32_t n = w.ranks->independent, width = w.ranks->width;
-  const lw_column *column = column_of(v, c, 0);
-  real *z = w.solution, *y = w.solution + n; /* project() uses these before */
-  project(v, c, &w, z, y);
-  for (int32_t i = 0; i < n; i++) z[i] = 0.0;
-  for (int32_t k = 0; k < w.n; k++) {
-    const int32_t u = column[k].u;
-    const real load = column[k].link < 0 ? -(v->load[u] - driving_load(v, u)) : tau[u];
-    for (int32_t i = 0; i < n; i++) z[i] += w.X[k * width + FIRST_FREE + i] * load;
-  }
-  gather(&w, z, y);
-  ldl_solve(w.Q, free_of(&w), y);
-  extend(&w, y, -1, z);
-  for (int32_t k = 0; k < w.n; k++) {
-    if (column[k].link < 0) continue;
-    const real f = metric_of(v, &column[k]);
-    real sum = 0.0;
-    for (int32_t i = 0; i < n; i++) sum += w.X[k * width + FIRST_FREE + i] * z[i];
-    tau[column[k].u] = sum / (f * f);
-  }
-}
-
-static lw_fault inverse_dynamics(const lw_model *m, lw_block b, const void *udot, void *result) {
-  const view v = open_view(m, b);
-  const lw_fault fault = solve_clusters_for_outputs(&v);
-  if (fault.kind) return fault;
-  real *tau = result;
-  place_stand_ins(&v, 0);
-  loads_for(&v, udot, 1, tau);
-  load_by_actuators(&v); /* the rotors of cut joints have placed these again */
-  for (int32_t c = 0; c < m->size.nu; c++)
-    tau[c] -= v.load[c] - driving_load(&v, c); /* springs and dampers do their part */
-  for (int32_t k = 0; k < m->clusters; k++) least_loads(&v, k, tau);
-  return no_fault;
-}
 #endif

@@ -13,7 +13,7 @@
 #ifndef LW_LOOPS_RECURSIVE_COORDINATE_REDUCTION_KERNEL_H
 #define LW_LOOPS_RECURSIVE_COORDINATE_REDUCTION_KERNEL_H
 #include "block/field_view_kernel.h"
-#include "math/rank_tolerance.h"
+#include "math/tolerances.h"
 #include "math/spatial_kernel.h"
 #include "math/simd_kernel.h"
 #include "loops/workspace_kernel.h"

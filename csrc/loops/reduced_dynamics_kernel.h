@@ -261,4 +261,19 @@ static void reduce_out(const view *v, int32_t c) {
   if (width == 4) accelerate_columns(v, c, &w, 1, (const four *)by);
   else accelerate_columns(v, c, &w, width / 4, (const four *)by);
 }
+
+/* From closed loops to accelerations. */
+static void reduce_all(const view *v) {
+  for (int32_t s = v->m->segments - 1; s >= 0; s--) {
+    const lw_segment *seg = &v->m->segment[s];
+    if (seg->cluster >= 0) reduce_in(v, seg->cluster);
+    else sweep_segment_in(v, seg);
+  }
+  for (int32_t s = 0; s < v->m->segments; s++) {
+    const lw_segment *seg = &v->m->segment[s];
+    if (seg->cluster >= 0) reduce_out(v, seg->cluster);
+    else
+      for (int32_t i = seg->first; i < seg->first + seg->count; i++) sweep_out(v, i);
+  }
+}
 #endif

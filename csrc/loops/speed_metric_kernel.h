@@ -6,9 +6,8 @@
 #define LW_LOOPS_SPEED_METRIC_KERNEL_H
 #include "loops/workspace_kernel.h"
 #include "block/field_view_kernel.h"
+#include "math/tolerances.h"
 #include <math.h>
-
-#define LARGEST_UNIT 200 /* its logarithm: squares of units are numbers */
 
 /* Of a column's speed, by radians or lengths. */
 INLINE real unit_of(const view *v, int32_t c, const lw_column *column) {

@@ -2,10 +2,10 @@
  * in most and proceeds, through changes of the active set that never raise the objective, to the minimum over the new
  * active set. That minimum is lower than the last one, so that no active set occurs twice: the method ends. */
 #include "math/complementarity.h"
+#include "math/tolerances.h"
 #include <math.h>
 #include <string.h>
 
-#define DEPENDENT 1e-11   /* pivot relative to the diagonal: the direction depends on active ones */
 #define STEPS_PER_ROW 100 /* a bound against cycles by rounding */
 
 static double excess(const lw_complementarity *p, int32_t i) {
@@ -23,7 +23,7 @@ static int factor(const lw_complementarity *p, int32_t first, int32_t active, do
       const double diagonal = sum;
       for (int32_t k = 0; k < j; k++) sum -= L[i * p->n + k] * L[j * p->n + k];
       if (i > j) L[i * p->n + j] = sum / L[j * p->n + j];
-      else if (sum > DEPENDENT * diagonal) L[i * p->n + i] = sqrt(sum);
+      else if (sum > DEPENDENT_DIRECTION * diagonal) L[i * p->n + i] = sqrt(sum);
       else return 0;
     }
   return 1;

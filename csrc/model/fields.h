@@ -115,7 +115,7 @@ typedef enum lw_owner {
 #define LW_DISCRETE_FIELDS(X)                                                                                         \
   X(joint_closed, JOINT, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "1 or 0, of joints that may open")         \
   X(captured_frame, JOINT, LW_IF_TRANSITIONS(7), LW_INTERNAL, LW_STAGE_NONE, "of a pin, found when it closed: r, Q")  \
-  X(locked, SPEED, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "who holds it, see events/discrete_state.h")     \
+  X(locked, SPEED, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "who holds it, see block/discrete_state.h")      \
   X(lock_value, SPEED, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "coordinate at which it is held")            \
   X(transition_active, TRANSITION, 1, LW_OUTPUT, LW_STAGE_NONE, "1: in effect")                                       \
   X(transition_memory, TRANSITION, LW_REALS(transition_memory), LW_INTERNAL, LW_STAGE_NONE, "for it")                 \

@@ -1,7 +1,7 @@
 /* The compiled model: topology, names and default parameters. Const after loading. */
 #ifndef LW_MODEL_H
 #define LW_MODEL_H
-#include "dca/subassembly_tree.h"
+#include "model/subassembly_tree.h"
 #include "joints/types.h"
 #include "model/fields.h"
 #include "linkwork.h"

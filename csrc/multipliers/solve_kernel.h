@@ -8,27 +8,17 @@
 #ifndef LW_MULTIPLIERS_SOLVE_KERNEL_H
 #define LW_MULTIPLIERS_SOLVE_KERNEL_H
 #include "block/field_view_kernel.h"
-#include "math/rank_tolerance.h"
+#include "math/tolerances.h"
 #include "math/simd_kernel.h"
 #include "multipliers/workspace_kernel.h"
-
-#define LEAST_SIZE 1e-18 /* of a constraint's largest z, squared: smaller ones are rounding */
-/* Off the closed poses pivots that vanish there are of the size |Phi|, the pivots weighted by the masses: those within this
- * limit are none where a gap divides them from the others. A row that acts on heavy ones alone has a small diagonal:
- * to scale it makes much of what |Phi| adds. */
-#define SIZES_OFF 10.0
-#define PIVOTS_OFF 100.0
-#define GAP 0.05
 
 INLINE int is_row_of_rotor(const multiplier_work *w, int32_t row) { return w->plan->row_cluster[row] == ROW_OF_ROTOR; }
 
 /* Rows that nothing moves, such as those across the plane of a planar loop, become zero. */
 static int is_zero_row(const multiplier_work *w, int32_t row) {
   const double off = SIZES_OFF * re(w->residual2[row]), size2 = re(w->largest[row]);
-  return !(size2 > LEAST_SIZE && size2 > off);
+  return !(size2 > LEAST_SIZE2 && size2 > off);
 }
-
-#define FADING 1e-2 /* of squared sizes */
 
 /* Rows that fade as bodies line up are scaled to their size in the metric: blown up to the size of the others, they
  * would make as much more of what a constraint violation adds. */
@@ -80,7 +70,7 @@ static int32_t find_pivot(const multiplier_work *w, int32_t p) {
     if (size <= most) continue;
     const double pivot = d * re(w->fading[row]);
     if (pivot <= SQUARED_RANK_TOLERANCE) continue;
-    if (pivot > GAP * re(w->least[w->plan->row_cluster[row]]) || d > pivot_off(w, row)) best = i, most = size;
+    if (pivot > GAP_OF_PIVOTS * re(w->least[w->plan->row_cluster[row]]) || d > pivot_off(w, row)) best = i, most = size;
   }
   return best;
 }

@@ -23,6 +23,7 @@
 #include "multipliers/workspace_kernel.h"
 #include "multipliers/constraint_rows_kernel.h"
 #include "multipliers/solve_kernel.h"
+#include "math/tolerances.h"
 #include <math.h>
 
 /* ---- inward ---- */
@@ -198,8 +199,6 @@ INLINE void parent_increment_at(const view *v, const multiplier_work *w, int32_t
   add_cross(out->a, r, out->l);
 }
 
-#define CANCELLED 1e-3   /* of a load's acceleration without constraints, the part that remains */
-#define LEAST_LOAD 1e-14 /* of the largest: smaller ones are rounding */
 #define MOST_PASSES 4 /* each gains the digits of the arithmetic; in equilibrium, where nothing remains, all are made */
 
 /* Of loads, by the energy that they would give in an instant without constraints: of all, and of those that multipliers

@@ -11,7 +11,7 @@
 #include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "math/simd_kernel.h"
-#include "multipliers/workspace.h"
+#include "model/multiplier_workspace.h"
 #include "tree/kinematics_kernel.h"
 
 /* Of a cut joint: from the joint points of its parent and its child to the closing point, and the acceleration of the
@@ -20,12 +20,12 @@ typedef struct loop_closure {
   real arm[2][3];
   twist bias;
 } loop_closure;
-_Static_assert(sizeof(loop_closure) == 12 * sizeof(real), "as in multipliers/workspace.h");
+_Static_assert(sizeof(loop_closure) == 12 * sizeof(real), "as in model/multiplier_workspace.h");
 
 typedef struct multiplier_work {
   const lw_multipliers *plan;
   int32_t rows, stride, *order, *rank;               /* order: rows in pivoting order */
-#define ARRAY(element, name, scalars) element *name; /* see multipliers/workspace.h */
+#define ARRAY(element, name, scalars) element *name; /* see model/multiplier_workspace.h */
   LW_MULTIPLIER_WORKSPACE(ARRAY)
 #undef ARRAY
 } multiplier_work;

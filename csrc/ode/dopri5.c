@@ -7,6 +7,7 @@
 
 #include "dopri5_tableau.h"
 #include "ode.h"
+#include "math/tolerances.h"
 
 /* Stages 2 to 7; the last leaves y_1 in y_new and f(t_1, y_1) in k[6]. */
 static int run_stages(lw_ode *ode, double t_new) {

@@ -13,23 +13,11 @@
 #include <math.h>
 
 #include "ode.h"
+#include "math/tolerances.h"
 
 /* Samples of a step, more where something turns far in it. A tiny part of the interval between them is used after a
  * start, for indicators that leave zero. */
 enum { LEAST_SAMPLES = 4 };
-static const double FIRST_SAMPLE = 0x1p-18;
-
-/* Tangents are secants through a sample and one before, at this fraction of the interval between regular samples. */
-static const double TANGENT_SPACING = 0x1p-20;
-
-/* A minimum is searched where its lower bound is less than this part of the smaller end value: indicators need not be
- * exactly convex. */
-static const double SAFETY = 0.5;
-
-/* Before a kink s need not be convex: the distance of points that will coincide falls ever faster. Over the interval between
- * two samples, by LW_ODE_SAMPLE_ANGLE, its secant steepens by less than this factor. */
-static const double STEEPENING = 2.0;
-
 enum { MAX_TANGENTS = 40 };
 
 /* Where s falls towards zero and rises again, it may have two minima: a body that is thrown past a point passes it twice.

@@ -3,11 +3,7 @@
 #include <float.h>
 
 #include "ode.h"
-
-static const double SQRT_EPSILON = 0x1p-26; /* square root of the machine epsilon */
-
-/* Small enough for a truncation error below that of a step of order 5, large enough for rounding. */
-static const double TIME_INCREMENT_FACTOR = 0x1p-13;
+#include "math/tolerances.h"
 
 enum { RECOVERABLE = 1 };
 

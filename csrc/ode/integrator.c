@@ -37,12 +37,6 @@ static double exp2_of(double x) {
 /* x^p to nine digits for finite x > 0, sufficient for step sizes */
 static double power(double x, double p) { return exp2_of(p * log2_of(x)); }
 
-bool lw_ode_all_finite(const double *x, int32_t n) {
-  for (int32_t i = 0; i < n; i++)
-    if (!isfinite(x[i])) return false;
-  return true;
-}
-
 /* ---- creation -------------------------------------------------------------------------------------- */
 
 lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, lw_ode_function events, void *context,
@@ -163,14 +157,6 @@ const int32_t *lw_ode_crossings(const lw_ode *ode) { return ode->crossings; }
 
 lw_ode_statistics lw_ode_get_statistics(const lw_ode *ode) { return ode->statistics; }
 
-void lw_ode_dense(const lw_ode *ode, double t, double *y) {
-  if (t == ode->t || ode->h == 0.0) {
-    memcpy(y, ode->y, (size_t)ode->n * sizeof *y);
-    return;
-  }
-  ode->method->dense(ode, (t - ode->t_old) / ode->h, y);
-}
-
 lw_ode_step_control lw_ode_get_step_control(const lw_ode *ode) {
   return (lw_ode_step_control){ode->h_next, ode->previous_error, lw_ode_encode_choice(&ode->choice)};
 }
@@ -183,15 +169,6 @@ void lw_ode_set_step_control(lw_ode *ode, lw_ode_step_control control) {
 }
 
 /* ---- step size ------------------------------------------------------------------------------------- */
-
-double lw_ode_norm(const lw_ode *ode, const double *x, const double *y) {
-  double sum = 0.0;
-  for (int32_t i = 0; i < ode->n; i++) {
-    const double scale = lw_ode_scale(ode, i, y[i]), ratio = x[i] == 0.0 || scale == 0.0 ? 0.0 : x[i] / scale;
-    sum += ratio * ratio;
-  }
-  return ode->n > 0 ? sqrt(sum / ode->n) : 0.0;
-}
 
 /* Hairer, Norsett, Wanner, II.4: from the norms of y, f and, by one Euler step, of y''. */
 static int choose_first_step(lw_ode *ode, double remaining) {

@@ -14,14 +14,10 @@
 #include <string.h>
 
 #include "ode.h"
+#include "math/tolerances.h"
 
-static const double LIMITED = 0.75;  /* r from which on stability limits an explicit step; oscillations stay below it */
-static const double UNDAMPED = 0.25; /* the same for steps that had to be repeated */
-static const double RETURN_SHARE = 0.9;    /* of the largest stable step, with which the explicit method continues */
-static const double REPETITION_COST = 1.5; /* of an implicit step, without a Jacobian, in explicit ones */
 enum { REPEATED_WEIGHT = 4, CHECK_INTERVAL = 8, STEPS_TO_TRY = 15, MOST_DOUBLINGS = 12, MOST_EVIDENCE = 1 << 28 };
 enum { PARTS = 16, ENOUGH = 8 * PARTS }; /* losses are counted in parts of an implicit step; what decides */
-enum { POWERS = 8, AVERAGED_POWERS = 4 };
 
 /* Cost of an implicit step in explicit ones: six evaluations. A column of the mechanics' Jacobian takes three, one of
  * differences takes one; the decomposition of the matrix is compared with an evaluation of linear cost. */
@@ -33,27 +29,6 @@ static double implicit_cost(const lw_ode *ode) {
 static int32_t evidence_to_try(const lw_ode *ode) {
   const double least = fmax(STEPS_TO_TRY, 4.0 * implicit_cost(ode));
   return (int32_t)fmin(ldexp(least, 2 * ode->choice.doublings), MOST_EVIDENCE);
-}
-
-/* Norm of x in the units of the tolerances. */
-static double scaled_norm(const lw_ode *ode, const double *x) { return lw_ode_norm(ode, x, ode->y); }
-
-double lw_ode_spectral_radius(lw_ode *ode) {
-  const size_t n = (size_t)ode->n;
-  double *x = ode->y_new, *product = ode->y_sample, radius = 1.0;
-  for (size_t i = 0; i < n; i++)
-    x[i] = lw_ode_scale(ode, (int32_t)i, ode->y[i]) * (1.0 + (double)(7919 * i % 101) / 101.0);
-  for (int power = 0; power < POWERS; power++) {
-    for (size_t i = 0; i < n; i++) {
-      product[i] = 0.0;
-      for (size_t j = 0; j < n; j++) product[i] += ode->implicit.matrix[i * n + j] * x[j];
-    }
-    const double before = scaled_norm(ode, x), growth = scaled_norm(ode, product) / before;
-    if (!(growth > 0.0) || !isfinite(growth)) return 0.0;
-    for (size_t i = 0; i < n; i++) x[i] = product[i] / growth;
-    if (power >= POWERS - AVERAGED_POWERS) radius *= sqrt(sqrt(growth));
-  }
-  return radius;
 }
 
 static int32_t evidence_of(lw_ode *ode, int32_t rejected) {

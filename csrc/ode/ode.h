@@ -22,10 +22,6 @@ typedef struct lw_ode_operations {
 
 extern const lw_ode_operations lw_dopri5, lw_rodas5p;
 
-/* Spectral radius of df/dy up to which a step of size one of lw_dopri5 is stable, nearly the same for all damping. */
-static const double LW_DOPRI5_STABLE = 3.3;
-
-/* The method that LW_ODE_AUTO uses, and the evidence for the other one; see method_choice.c. */
 typedef struct lw_ode_choice {
   bool automatic, implicit;
   bool paid;         /* the implicit steps since the last change of method have cost less than explicit ones */
@@ -122,7 +118,7 @@ void lw_ode_apply_choice(lw_ode *ode);
 bool lw_ode_abandon_implicit(lw_ode *ode);
 double lw_ode_encode_choice(const lw_ode_choice *choice);
 void lw_ode_decode_choice(double number, lw_ode_choice *choice);
-/* of the matrix of the last step; y_new and y_sample are scratch */
+/* spectral_radius.c: of the matrix of the last step; y_new and y_sample are scratch */
 double lw_ode_spectral_radius(lw_ode *ode);
 
 /* finite_differences.c: df/dy and df/dt at (t, y), in the direction of h. k[f_stage] is f there; y_new and `change` are

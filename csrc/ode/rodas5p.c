@@ -10,6 +10,7 @@
 
 #include "math/lu.h"
 #include "rodas5p_tableau.h"
+#include "math/tolerances.h"
 
 enum { F_STAGE = LW_RODAS5P_STAGES, RECOVERABLE = 1 };
 

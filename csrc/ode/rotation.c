@@ -2,9 +2,7 @@
 #include <math.h>
 
 #include "ode.h"
-
-/* Of the longest step that is taken: speeds change. */
-static const double SHORTER = 0.875;
+#include "math/tolerances.h"
 
 static bool is_measured(const lw_ode *ode) {
   return ode->angular_speed && (ode->n_events > 0 || ode->rows_follow || ode->max_samples > 0);

@@ -13,19 +13,17 @@
 #include "loops/loop_closures_kernel.h"
 #include "loops/recursive_coordinate_reduction_kernel.h"
 #include "loops/clusters_kernel.h"
+#include "loops/reduced_dynamics_kernel.h"
 #include "singular/near_singular_kernel.h"
-
-#define BIFURCATION_CONDITIONING 1e-2
-#define HIDING_VIOLATION 0.1           /* of the conditioning */
-#define FAR_FROM_CLOSED 0.1            /* rad or lengths */
-#define PROBE_SPACING 0.04             /* between the poses, rad or lengths */
-#define BETTER_CONDITIONED 2.0         /* how much better the conditioning is there */
-#define ACCELERATION_UNCERTAINTY 3e-13 /* acceleration by v^2 / conditioning^3 */
-#define LOAD_UNCERTAINTY 1e-15         /* of an acceleration, by 1 / conditioning^2 */
-#define BRANCH_TOLERANCE 0.02          /* part of the speeds that may be along no branch */
-#define SPEED_AT_REST 1e-9             /* rad/s or lengths per second */
-#define LOAD_AT_REST 1e-6              /* the same for accelerations */
-#define SPEED_OF_ERRORS 1e-6           /* slower, the direction of speeds may be that of a solver's errors */
+#if LW_ARITHMETIC == LW_DOUBLE
+#include "assembly/regular_dof_kernel.h"
+#include "math/tolerances.h"
+#else
+static int recount_dof(const view *v) { /* done in double before */
+  (void)v;
+  return 0;
+}
+#endif
 
 static const double places[6] = {-1.0, 1.0, -2.0, 2.0, -3.0, 3.0};
 static const double weights[6] = {0.75, 0.75, -0.3, -0.3, 0.05, 0.05};

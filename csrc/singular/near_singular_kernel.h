@@ -15,68 +15,13 @@
 #include "loops/actuators_kernel.h"
 #include "loops/independent_constraints_kernel.h"
 #include "loops/clusters_kernel.h"
+#include "loops/mobility_kernel.h"
 #include "loops/drift_stabilisation_kernel.h"
 #include "multipliers/workspace_kernel.h"
+#include "math/tolerances.h"
 
-#define NEAR_CONDITIONING 0.05
-#define DOUBTFUL_CONDITIONING 0.1
 #define MAX_LOOPS_TO_ASSESS 8 /* both ways: it takes long for more */
 #define STEPS_TO_CLOSE 8
-#define ROUNDING_OF_RESIDUAL 1e-15 /* what it leaves of a residual */
-
-/* Of dynamics_kernel.h and assembly/regular_dof_kernel.h, which use these files in turn. */
-static lw_fault compute_loop_closures(const view *v);
-static void reduce_all(const view *v);
-#if LW_ARITHMETIC == LW_DOUBLE
-static int recount_dof(const view *v);
-#else
-static int recount_dof(const view *v) { /* done in double before */
-  (void)v;
-  return 0;
-}
-#endif
-
-/* ---- a cluster's numbers ---- */
-
-static cluster_ranks *ranks_of(const view *v, int32_t c) { return lw_pivots_of(&v->m->cluster[c], v->integers).ranks; }
-
-INLINE int32_t dof_of(const cluster_ranks *r) { return r->independent - r->rank; }
-
-static int32_t count_locks(const view *v, int32_t c) {
-  const lw_cluster *cluster = &v->m->cluster[c];
-  int32_t count = 0;
-  for (int32_t i = 0; cluster->locks && i < cluster->couplings; i++)
-    count += v->m->coupling[coupling_of(v, c, i)].lock >= 0 && coupling_is_enforced(v, coupling_of(v, c, i));
-  return count;
-}
-
-/* More degrees of freedom than in regular poses, where each lock in effect takes one; locks that repeat others are
- * found out when degrees of freedom are counted again. */
-static int has_more_dof(const view *v, int32_t c, int32_t dof) {
-  const int32_t regular_dof_plus_1 = ranks_of(v, c)->regular_dof_plus_1,
-                regular = regular_dof_plus_1 - 1 - count_locks(v, c);
-  return regular_dof_plus_1 && dof > (regular > 0 ? regular : 0);
-}
-
-static int has_lost_rank(const view *v, int32_t c) { return has_more_dof(v, c, dof_of(ranks_of(v, c))); }
-
-static int32_t tree_columns_of(const view *v, int32_t c) {
-  int32_t count = 0;
-  for (int32_t k = 0; k < v->m->cluster[c].columns; k++) count += column_of(v, c, k)->link >= 0;
-  return count;
-}
-
-/* The smallest of its loops. */
-static double smallest_of(const view *v, int32_t c, const real *of_loops) {
-  double least = 1.0;
-  for (int32_t i = 0; i < v->m->cluster[c].loops; i++) {
-    const double one = re(of_loops[loop_of(v, c, i)]);
-    least = one < least ? one : least;
-  }
-  return least;
-}
-
-static double conditioning_of(const view *v, int32_t c) { return smallest_of(v, c, FIELD(v, loop_conditioning)); }
 
 /* Loops that share joints are eliminated loop by loop or as one matrix. Small pivots may be due to an unlucky order in
  * the one, of many loops in a row in the other: where they are small, the better of both counts. */
@@ -97,28 +42,6 @@ static void assess_conditioning(const view *v, int32_t c) {
   solve_cluster(v, c);
   load_by_actuators(v);
   for (int32_t i = 0; i < loops; i++) FIELD(v, loop_conditioning)[loop_of(v, c, i)] = own[i];
-}
-
-/* The largest over its tree columns, in the metric. */
-static real size_of(const view *v, int32_t c, const real *x) {
-  real largest = 1e-300;
-  for (int32_t k = 0; k < v->m->cluster[c].columns; k++) {
-    const lw_column *column = column_of(v, c, k);
-    if (column->link < 0) continue;
-    const real one = x[column->u] / metric_of(v, column), size = select_less(one, 0.0, -one, one);
-    largest = select_less(largest, size, size, largest);
-  }
-  return largest;
-}
-
-/* Moves its coordinates by so many times `step`, which is counted in speeds. */
-static void integrate_cluster_position(const view *v, int32_t c, const real *step, real times) {
-  const lw_cluster *cluster = &v->m->cluster[c];
-  for (int32_t i = cluster->first; i < cluster->first + cluster->count; i++) {
-    real scaled[6];
-    for (int32_t k = 0; k < v->m->link[i].speeds; k++) scaled[k] = times * step[v->m->link[i].u + k];
-    integrate_position(v, &v->m->link[i], scaled);
-  }
 }
 
 /* ---- the closed pose nearest by ---- */
@@ -189,16 +112,6 @@ static void restore_state(const view *v) {
   copy(v->m->couplings, FIELD(v, saved_coupling_residual), FIELD(v, coupling_residual));
 }
 
-#define CLOSED_TO_COUNT 1e-6 /* residual in lengths */
-
-static int is_closed(const view *v, int32_t c) {
-  for (int32_t i = 0; i < v->m->cluster[c].loops; i++) {
-    const int32_t l = loop_of(v, c, i);
-    if (!(re(FIELD(v, loop_residual)[l]) < CLOSED_TO_COUNT * re(v->cut[l].length))) return 0;
-  }
-  return 1;
-}
-
 /* Sets the singularity class of each cluster; returns whether any is near a singular pose. */
 static int classify_singularity(const view *v) {
   int near = 0;
@@ -229,10 +142,6 @@ static int multipliers_may_be_near_singular(const view *v) {
   return 0;
 }
 
-/* Of a scaled pivot: as many digits are lost as it has zeros, and more where loads cancel. Fewer do no harm. */
-#define PIVOT_OF_MULTIPLIERS 1e-3
-
-/* Needs the closures of the clusters, whose ranks do not depend on masses. */
 static int multipliers_lose_digits(const view *v) {
   const multiplier_work w = multiplier_work_of(v);
   for (int32_t c = 0; c < v->m->clusters; c++)

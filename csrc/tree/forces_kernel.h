@@ -9,8 +9,7 @@
 #include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "tree/kinematics_kernel.h"
-
-#define MIN_LENGTH2 1e-300 /* m2; squares of shorter lengths lose their digits */
+#include "math/tolerances.h"
 
 /* From a link's point to a point given in the frame of its body; from the world's origin on the ground. */
 INLINE void arm_to(const view *v, int32_t link, const real point[3], real arm[3]) {

@@ -14,11 +14,8 @@
 #include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "tree/link_frames_kernel.h"
+#include "math/tolerances.h"
 #include <math.h>
-
-#define SAME_LINE 1e-9  /* distances by the size of the mechanism, and angles */
-#define SYMMETRIC 1e-9  /* moments of inertia by their sum */
-#define NO_MOMENT 1e-13 /* the same: rounding */
 
 typedef enum line_kind { ALL_LINES, LINES_THROUGH_POINT, ONE_LINE, NO_LINE } line_kind;
 

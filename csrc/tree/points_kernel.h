@@ -10,8 +10,7 @@
 #include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "tree/forces_kernel.h"
-
-#define MIN_SINE2 1e-28 /* of an angle that is zero within rounding */
+#include "math/tolerances.h"
 
 static void unit_vector(const real a[3], real out[3]) {
   const real length2 = dot(a, a), length = root(select_less(length2, MIN_LENGTH2, 1.0, length2));

@@ -7,9 +7,8 @@
 #include "math/spatial_kernel.h"
 #include "tree/articulated_body_kernel.h"
 #include "tree/idle_spin_kernel.h"
+#include "math/tolerances.h"
 #include <math.h>
-
-#define LOADED_SPIN 1e-8 /* torque about the line, by that of what else acts on the body */
 
 INLINE int has_idle_spins(const view *v) { return re(*FIELD(v, idle_spins)) != 0.0; }
 

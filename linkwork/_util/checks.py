@@ -69,6 +69,8 @@ def real_array(value: object) -> FloatArray:
 
 def number(value: object, what: str) -> float:
     """Return `value` as one finite float."""
+    if type(value) is float and math.isfinite(value):  # as nearly always; arrays take twenty times as long
+        return value
     return float(finite(value, (), what))  # type: ignore[arg-type]
 
 

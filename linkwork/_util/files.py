@@ -11,12 +11,14 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 from uuid import uuid4
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 SMALL, FAST = 9, 1  # levels of compression of files in pieces
 MOST_OF_STEM = 100  # letters of the name of a part: that of a file may be as long as the file system takes
+_LIBRARIES = "binaries/"
 WHOLE = 6  # for libraries above all: higher levels hardly make them smaller
 
 # What reading from an archive that is damaged, encrypted or of an unknown method raises, besides OSError.
@@ -102,6 +104,7 @@ def write_archive(
     """Write files, by their path in the archive, to a zip archive whose bytes depend on nothing but their content.
 
     A file may come in pieces: while one is compressed, the next is made. `level` is that of their compression.
+    Libraries are the same in one archive after another, and are compressed once.
 
     Raises
     ------
@@ -112,7 +115,10 @@ def write_archive(
         for name, data in files.items():
             if isinstance(data, bytes | Path):
                 content = data if isinstance(data, bytes) else data.read_bytes()
-                archive.writestr(_entry(name), content, compresslevel=WHOLE)
+                if name.startswith(_LIBRARIES):
+                    _write_library(archive, _entry(name), content)
+                else:
+                    archive.writestr(_entry(name), content, compresslevel=WHOLE)
             else:
                 _write_pieces(archive, _entry(name), data, level)
 
@@ -151,9 +157,36 @@ def _write_pieces(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, pieces: Iter
             done.result()
 
 
+def _write_library(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, content: bytes) -> None:
+    entry.file_size = len(content)
+    with archive.open(entry, "w") as file:
+        file._compressor = _Compressed(_deflated(content, WHOLE))  # type: ignore[attr-defined]  # which ZipFile cannot be given
+        file.write(content)
+
+
+class _Compressed:
+    """A compressor whose result is known before."""
+
+    def __init__(self, result: bytes) -> None:
+        self._result = result
+
+    def compress(self, _content: bytes) -> bytes:
+        return b""
+
+    def flush(self) -> bytes:
+        return self._result
+
+
+@lru_cache(8)
+def _deflated(content: bytes, level: int) -> bytes:
+    """Return the bytes that `ZipFile` makes of a file."""
+    compressor = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return compressor.compress(content) + compressor.flush()
+
+
 def _entry(name: str) -> zipfile.ZipInfo:
     info = zipfile.ZipInfo(name, _EPOCH)
     info.compress_type = zipfile.ZIP_STORED if name.endswith(".fmu") else zipfile.ZIP_DEFLATED  # FMUs are zips
     info.create_system = 3  # Unix, wherever it is written
-    info.external_attr = (0o755 if name.startswith("binaries/") else 0o644) << 16
+    info.external_attr = (0o755 if name.startswith(_LIBRARIES) else 0o644) << 16
     return info

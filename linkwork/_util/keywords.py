@@ -8,62 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from linkwork._util.names import suggest
+from linkwork._util.synonyms import SYNONYMS
 
 _Target = TypeVar("_Target", bound=Callable[..., Any])
-
-# Symbols and words of books and of other programs, and the arguments that hold the same quantity here.
-SYNONYMS: dict[str, tuple[str, ...]] = {
-    "k": ("stiffness",),
-    "spring": ("stiffness",),
-    "c": ("damping",),
-    "d": ("damping",),
-    "damper": ("damping",),
-    "l0": ("free",),
-    "rest_length": ("free",),
-    "free_length": ("free",),
-    "natural_length": ("free",),
-    "m": ("mass",),
-    "cog": ("com",),
-    "center_of_mass": ("com",),
-    "centre_of_mass": ("com",),
-    "i": ("inertia",),
-    "j": ("inertia",),
-    "position": ("origin", "at"),
-    "pos": ("origin", "at", "position"),
-    "orientation": ("rotation",),
-    "quaternion": ("rotation",),
-    "location": ("at",),
-    "g": ("gravity",),
-    "joint_type": ("kind",),
-    "type": ("kind",),
-    "min": ("lower",),
-    "max": ("upper",),
-    "e": ("restitution",),
-    "lead": ("pitch",),
-    "armature": ("reflected_inertia",),
-    "rotor_inertia": ("reflected_inertia",),
-    "effort": ("max_load",),
-    "effort_limit": ("max_load",),
-    "max_torque": ("max_load",),
-    "max_force": ("max_load",),
-    "trigger": ("when",),
-    "dt": ("step", "max_step"),
-    "h": ("step", "max_step"),
-    "step_size": ("step", "max_step"),
-    "tf": ("t_end",),
-    "t_final": ("t_end",),
-    "t_stop": ("t_end",),
-    "stop_time": ("t_end",),
-    "duration": ("t_end",),
-    "t0": ("t_start",),
-    "start_time": ("t_start",),
-    "tol": ("rtol",),
-    "tolerance": ("rtol",),
-    "method": ("solver",),
-    "integrator": ("solver",),
-    "times": ("t_eval",),
-    "u": ("inputs",),
-}
 
 
 def checks_keywords(target: _Target) -> _Target:

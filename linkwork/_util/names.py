@@ -1,9 +1,11 @@
-"""Names in messages and plots: lists, counts, the nearest one to an unknown name. It imports nothing of the package."""
+"""Names in messages and plots: lists, counts, the nearest one to an unknown name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+from linkwork._util.synonyms import SYNONYMS
 
 MOST_SUGGESTED = 3
 MOST_LISTED = 8
@@ -33,10 +35,13 @@ def number_of(count: int, one: str, many: str = "") -> str:
 def nearest(name: object, known: Iterable[str]) -> list[str]:
     """Return the known names that an unknown one resembles, the nearest first.
 
-    A name that others begin with, up to a dot or bracket, resembles these.
+    A name that others begin with, up to a dot or bracket, resembles these, and one that ends in a synonym what that
+    stands for.
 
     >>> nearest("Radua", ["Radau", "RK45"]), nearest("crank", ["crank.r", "rod.r"]), nearest("a-b.q", ["'a-b'.q"])
     (['Radau'], ['crank.r'], ["'a-b'.q"])
+    >>> nearest("A.k", ["A.q", "A.stiffness", "A.damping"]), nearest("U.k[2]", ["U.stiffness[1]", "U.stiffness[2]"])
+    (['A.stiffness'], ['U.stiffness[2]'])
     """
     names = list(known)
     if not isinstance(name, str):
@@ -44,11 +49,21 @@ def nearest(name: object, known: Iterable[str]) -> list[str]:
     alike = {_letters(other): other for other in reversed(names)}
     if _letters(name) in alike:
         return [alike[_letters(name)]]
+    meant = [one for one in _meant(name) if one in names]
+    if meant:
+        return meant
     beginnings = (f"{_letters(name)}.", f"{_letters(name)}[")
     begun = [other for other in names if name and _letters(other).startswith(beginnings)]
     if begun:
         return begun[:MOST_SUGGESTED]
     return [alike[one] for one in get_close_matches(_letters(name), alike, n=MOST_SUGGESTED)]
+
+
+def _meant(name: str) -> list[str]:
+    """Return the names of variables that a name with a synonym after its last dot stands for."""
+    owner, dot, word = name.rpartition(".")
+    word, bracket, index = word.partition("[")
+    return [f"{owner}.{other}{bracket}{index}" for other in SYNONYMS.get(word.lower(), ()) if dot]
 
 
 def _letters(name: str) -> str:

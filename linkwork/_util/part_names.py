@@ -139,3 +139,12 @@ def _spelled_letter(letter: str) -> str:
         return f"u{ord(letter):x}"
     spelled = "ss" if kind.endswith("LETTER SHARP") else word.lower()
     return spelled.capitalize() if letter.isupper() else spelled
+
+
+def suffixes(count: int) -> list[str]:
+    """Return what the names of a joint's `count` coordinates or speeds end in: nothing where there is only one.
+
+    >>> suffixes(1), suffixes(2)
+    ([''], ['[1]', '[2]'])
+    """
+    return [""] if count == 1 else [f"[{i + 1}]" for i in range(count)]

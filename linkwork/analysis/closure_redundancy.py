@@ -144,7 +144,7 @@ def _closures(space: ConfigurationSpace) -> Iterator[_Closure]:
     for loop in model.topology.loops:
         joint = joints[loop.joint]
         first += 6 - joint.kind.nu
-        if loop.joint in model.changes.switches and not closed[loop.joint]:
+        if loop.joint in model.removable_joints and not closed[loop.joint]:
             continue
         frames = ClosingFrames(space, joint)
         wrenches = frames.constrained() * np.repeat([space.length, 1.0], 3)

@@ -229,7 +229,7 @@ class ConfigurationSpace:
         """
         closed = self.block["joint_closed"]
         for joint, bodies, axes in self._aligned:
-            if joint not in self.model.changes.switches or closed[joint]:
+            if joint not in self.model.removable_joints or closed[joint]:
                 parent, child = (
                     self.block.body_motion(body, ORIGIN)[1] @ axis for body, axis in zip(bodies, axes, strict=True)
                 )

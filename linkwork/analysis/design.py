@@ -557,17 +557,19 @@ def design(
     >>> mech.add_point("tip", "arm", (0.8, 0.0, 0.0))
     >>> found = lw.design(
     ...     mech,
-    ...     {"tip.r_body[1]": (0.1, 2.0), "tip.r_body[2]": (-1.0, 1.0)},
+    ...     {"tip.point[1]": (0.1, 2.0), "tip.point[2]": (-1.0, 1.0)},
     ...     lambda values: (values["tip.r"] - [[0.9, 0.2, 0.0], [-0.2, 0.9, 0.0]]).ravel(),
     ...     of=["tip.r"],
     ...     q={"A": [0.0, 1.5707963267948966]},
     ... )
-    >>> round(found["tip.r_body[1]"], 9), round(found["tip.r_body[2]"], 9)
+    >>> round(found["tip.point[1]"], 9), round(found["tip.point[2]"], 9)
     (0.9, 0.2)
     """
     model = model_of(mechanism)
     if not isinstance(parameters, Mapping) or not parameters:
-        raise MechanismError(f"parameters must be a dictionary such as {{'crank.m': (0.5, 2.0)}}, not {parameters!r}")
+        raise MechanismError(
+            f"parameters must be a dictionary such as {{'crank.mass': (0.5, 2.0)}}, not {parameters!r}"
+        )
     if not callable(objective):
         raise MechanismError(f"objective must be a function of the values over the poses, not {objective!r}")
     if not (gradient is None or callable(gradient)):

@@ -6,20 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from linkwork._util.names import number_of
-from linkwork.compiler.exact_loops import describe_corrections
-from linkwork.compiler.massless import refusals
-from linkwork.compiler.method_choice import Choice, choose
-from linkwork.compiler.methods import METHODS
-from linkwork.compiler.whole_mechanism_costs import whole_mechanism_costs
 from linkwork.errors import LinkworkError
+from linkwork.model.corrections import describe_corrections
 from linkwork.model.idle_spins import idle_speeds
 from linkwork.model.independent_coordinates import admissible_speeds
+from linkwork.model.methods import METHODS, Choice, takes_whole
 from linkwork.model.mobility import AtState, count_dof, free_joints, look
 from linkwork.model.topology_variant import structure_of
 
 if TYPE_CHECKING:
-    from linkwork.compiler.links import Loop
-    from linkwork.compiler.topology import Cluster
+    from linkwork.core.plan import Cluster, Loop
     from linkwork.mechanism import Coupling, Joint, Mechanism
     from linkwork.model.base import ModelBase
     from linkwork.model.state import State
@@ -197,16 +193,7 @@ def _about_the_whole(system: ModelBase) -> str:
 
 def _whole(system: ModelBase) -> Iterator[str]:
     """Costs of the methods that take the whole mechanism, compared with those of its clusters."""
-    clusters = choose(system.mechanism, system.topology, system.expected, "auto")
-    costs = {
-        name: sum(choice.costs[name] for choice in clusters)
-        for name in clusters[0].costs
-        if all(name in choice.costs for choice in clusters)
-    }
-    speeds = [joint.kind.nu for joint in system.mechanism.joints.values()]
-    refused = refusals(system.mechanism, system.topology)
-    whole = whole_mechanism_costs(system.topology, speeds.__getitem__, system.expected, system.dca_multiplications)
-    costs |= {name: cost for name, cost in whole.items() if name not in refused}
+    costs, refused = system.whole_costs()
     yield f"whole mechanism, expected multiplications: {_costs(costs)}"
     for name, why in refused.items():
         yield f"  not {name}: {why}"
@@ -220,10 +207,7 @@ def _costs(costs: Mapping[str, float]) -> str:
 
 def _choices(system: ModelBase) -> Sequence[Choice] | None:
     """Return the method of each cluster; None: one for the whole mechanism."""
-    if isinstance(system.method, str) and system.method != "auto" and METHODS[system.method].code < 0:
-        return None
-    partly = bool(system.changes.open)
-    return choose(system.mechanism, system.topology, system.expected, system.method, partly=partly)
+    return None if takes_whole(system.method) else system.choices
 
 
 # ---- as data ----------------------------------------------------------------------------------------

@@ -255,7 +255,7 @@ def base_parameters(
       rod.IO[2,2]  [kg.m2]
       rod.mc[1]  [kg.m]
       rod.mc[3]  [kg.m]
-      without influence: rod.IO[1,1], rod.IO[1,2], rod.IO[1,3], rod.IO[2,3], rod.IO[3,3], rod.mc[2], rod.m
+      without influence: rod.IO[1,1], rod.IO[1,2], rod.IO[1,3], rod.IO[2,3], rod.IO[3,3], rod.mc[2], rod.mass
     """
     model = model_of(mechanism)
     unknowns = Unknowns(model, parameters)
@@ -289,9 +289,9 @@ def identify(
         the tree joints. Speeds and accelerations that are absent are found by splines. Columns without a dot in their
         name are records of something else; all others must be variables of the mechanism.
     parameters
-        ``"crank.m"``, ``"crank.r_cm"``, ``"crank.I[2,2]"``, ``"A.d"``, ``"A.c"``, ``"A.q_free"``, ``"A.J"``; first
-        moments m c ``"crank.mc"`` and moments of inertia about the origin of the body's frame ``"crank.IO"``; a body
-        for its mass and all of these moments. By default all bodies.
+        ``"crank.mass"``, ``"crank.com"``, ``"crank.inertia[2,2]"``, ``"A.damping"``, ``"A.stiffness"``, ``"A.free"``,
+        ``"A.reflected_inertia"``; first moments m c ``"crank.mc"`` and moments of inertia about the origin of the
+        body's frame ``"crank.IO"``; a body for its mass and all of these moments. By default all bodies.
     motors
         Joints "A", single speeds "U[2]" and actuators whose loads were measured; by default those with a column that is
         not zero. All others have no load. A load beyond `max_load` of its joint counts as that limit, and an input as
@@ -328,9 +328,9 @@ def identify(
     >>> q, u, a = np.sin(3 * t), 3 * np.cos(3 * t), -9 * np.sin(3 * t)
     >>> tau = 2.0 * a + 0.3 * u - 12.0 * np.cos(q)
     >>> data = {"t": t, "A.q": q, "A.u": u, "A.a": a, "A.tau": tau}
-    >>> found = lw.identify(mech, data, ["rod.IO[2,2]", "rod.mc[1]", "A.d"])
+    >>> found = lw.identify(mech, data, ["rod.IO[2,2]", "rod.mc[1]", "A.damping"])
     >>> {name: round(value, 6) for name, value in found.parameters.items()}
-    {'rod.IO[2,2]': 2.0, 'rod.mc[1]': 1.223242, 'A.d': 0.3}
+    {'rod.IO[2,2]': 2.0, 'rod.mc[1]': 1.223242, 'A.damping': 0.3}
     """
     model = model_of(mechanism)
     unknowns = Unknowns(model, parameters)

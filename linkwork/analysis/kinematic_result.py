@@ -17,8 +17,8 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.named import NamedColumns, read_only
 from linkwork._util.names import suggest
 from linkwork._util.optional import optional_import
+from linkwork._util.part_names import suffixes
 from linkwork._util.registered import registered
-from linkwork.compiler.numbering import suffixes
 from linkwork.errors import MechanismNameError
 from linkwork.results.selection import fitting, is_pattern
 

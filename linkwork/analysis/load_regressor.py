@@ -94,7 +94,7 @@ class BodyGroup(Group):
         self.physical = tuple(by_offset[offset] for offset in offsets)
         prefix = self.physical[0].removesuffix(".m")
         first_moments = (f"{prefix}.mc[{k + 1}]" for k in range(3))
-        self.linear = (f"{prefix}.m", *first_moments, *(f"{prefix}.IO[{i + 1},{j + 1}]" for i, j in _PAIRS))
+        self.linear = (f"{prefix}.mass", *first_moments, *(f"{prefix}.IO[{i + 1},{j + 1}]" for i, j in _PAIRS))
         self.physical_units = ("kg", *("m",) * 3, *("kg.m2",) * 6)
         self.linear_units = ("kg", *("kg.m",) * 3, *("kg.m2",) * 6)
 
@@ -210,7 +210,7 @@ class Unknowns:
             refuse_repeated(map(_element, found), set(map(_element, chosen)), name)
             chosen += found
         if not chosen:
-            raise MechanismError("parameters is empty: name at least one, such as 'crank.m', or a body")
+            raise MechanismError("parameters is empty: name at least one, such as 'crank.mass', or a body")
         self.explicit = {one for one in names if any(one in (*g.physical, *g.linear) for g in groups)}
         unique = dict.fromkeys((id(group), is_linear, k) for group, is_linear, k in chosen)
         by_id = {id(group): group for group in groups}

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 class ParameterJacobian(NamedValues[tuple[str, str]]):
     """Derivatives of computed quantities by parameters.
 
-    `jacobian["coupler.r[1]", "crank.m"]` is one of them; a loop gives such pairs.
+    `jacobian["coupler.r[1]", "crank.mass"]` is one of them; a loop gives such pairs.
 
     Attributes
     ----------
@@ -121,8 +121,9 @@ def parameter_jacobian(
     mechanism
         Or a compiled model.
     parameters
-        Names of parameters and start values as an FMU has them: ``"crank.m"``, ``"B.parent_frame.r[1]"``,
-        ``"spring.c"``, ``"A.q_start"``; a group such as ``"crank.r_cm"`` stands for its elements. Or of combinations.
+        Names of parameters and start values as an FMU has them: ``"crank.mass"``, ``"B.parent_frame.position[1]"``,
+        ``"spring.stiffness"``, ``"A.q_start"``; a group such as ``"crank.com"`` stands for its elements. Or of
+        combinations.
     of
         Names of what is differentiated, or beginnings of names: ``"coupler.r"``, ``"C.q"``, ``"A.a"``, ``"D.f"``,
         ``"energy"``.
@@ -134,7 +135,8 @@ def parameter_jacobian(
         s, of motions that are prescribed.
     combinations
         Parameters that move together, by name, as weights by parameter: the length of a uniform link is ``{"length":
-        {"C.parent_frame.r[1]": 1.0, "coupler.r_cm[1]": 0.5}}``. Its value is that of its first member over the weight.
+        {"C.parent_frame.position[1]": 1.0, "coupler.com[1]": 0.5}}``. Its value is that of its first member over the
+        weight.
 
     Returns
     -------
@@ -157,9 +159,9 @@ def parameter_jacobian(
     >>> mech = lw.Mechanism("pendulum")
     >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
     >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
-    >>> lw.parameter_jacobian(mech, ["A.J", "gravity[3]"], ["A.a"])  # -m g l/2 over I
+    >>> lw.parameter_jacobian(mech, ["A.reflected_inertia", "gravity[3]"], ["A.a"])  # -m g l/2 over I
     ParameterJacobian: 1 by 2
-                   A.J   gravity[3]
+                   A.reflected_inertia   gravity[3]
       A.a      -14.715         -1.5
     """
     model = model_of(mechanism)

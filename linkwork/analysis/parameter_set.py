@@ -35,7 +35,7 @@ class ParameterSet:
     model
         A compiled mechanism.
     names
-        Of parameters or start values as an FMU has them, such as "crank.m"; of a group, such as "crank.r_cm", all of
+        Of parameters or start values as an FMU has them, such as "crank.mass"; of a group, such as "crank.com", all of
         its elements; of combinations.
     combinations
         Weights by parameter, by the name of the combination.
@@ -85,7 +85,7 @@ class ParameterSet:
                 elements[variable.name] = variable
                 units[variable.name] = variable.unit
         if not moved:
-            raise MechanismError("parameters is empty: name at least one, such as 'crank.m'")
+            raise MechanismError("parameters is empty: name at least one, such as 'crank.mass'")
         self.names, self.units = tuple(moved), tuple(units[name] for name in moved)
         self.elements = tuple(elements)
         self.offsets = np.array([variable.reference for variable in elements.values()], dtype=np.uint32)
@@ -113,7 +113,7 @@ class ParameterSet:
         return dict(zip(self.elements, self.numbers(values).tolist(), strict=True))
 
     def describe(self, values: Iterable[float]) -> str:
-        """Return values for a message: "length = 0.4 m, crank.m = 1 kg"."""
+        """Return values for a message: "length = 0.4 m, crank.mass = 1 kg"."""
         rows = zip(self.names, values, self.units, strict=True)
         return ", ".join(f"{name} = {value:.6g}{'' if unit == '1' else ' ' + unit}" for name, value, unit in rows)
 

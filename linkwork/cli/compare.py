@@ -18,8 +18,8 @@ from linkwork.cli.result_files import PICTURES, add_output, check_files, is_pict
 from linkwork.cli.shared import INTERRUPTED
 from linkwork.comparison.compare import POINTS, TOLERANCES, compare
 from linkwork.comparison.runs import DAE_FORMULATIONS, in_short
-from linkwork.compiler.methods import METHODS
 from linkwork.errors import MechanismError
+from linkwork.model.methods import METHODS
 from linkwork.solvers import solver_names
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_mechanism(parser)
     data_help = "CSV file: time, coordinates as A.q (speeds A.u, accelerations A.a), loads as A.tau"
     add("data", type=Path, metavar="DATA", help=data_help)
-    parameter_help = "unknown parameter, as crank.m, crank.mc, A.d, or a body; may be repeated (default: all bodies)"
+    parameter_help = "unknown parameter, as crank.mass, A.damping, or a body; may be repeated (default: all bodies)"
     add("--parameter", action="append", metavar="NAME", help=parameter_help)
     motors_help = "joints and actuators with measured loads (default: all whose column is not zero)"
     add("--motors", nargs="+", metavar="NAME", help=motors_help)

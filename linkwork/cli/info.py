@@ -10,7 +10,7 @@ import linkwork as lw
 from linkwork.analysis.explain import equation, groups
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
 from linkwork.cli.shared import add_gap, aligned, start_of
-from linkwork.compiler.methods import METHODS
+from linkwork.model.methods import METHODS
 from linkwork.model.mobility import degrees_of_freedom
 
 if TYPE_CHECKING:

@@ -84,7 +84,7 @@ COMMANDS = {
         "identify",
         "identify masses, springs and frictions from measured motions and loads",
         "It prints parameters,\nor combinations of them where the loads determine no more, with standard deviations.",
-        "linkwork identify examples/five_bar.py data.csv --parameter proximal_l.m --parameter L.d -o found.csv",
+        "linkwork identify examples/five_bar.py data.csv --parameter distal_l.mass --parameter L.damping -o found.csv",
     ),
     "view": Command(
         "view",

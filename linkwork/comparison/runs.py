@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkwork._util.names import suggest
-from linkwork.compiler.methods import METHODS
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import compile
+from linkwork.model.methods import METHODS
 from linkwork.solvers import solver_names
 from linkwork.solvers.registry import ida_is_available
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, NoReturn
+from functools import cached_property
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,31 @@ from linkwork.errors import AssemblyError, LinkworkError, MechanismError, Singul
 
 RANK_TOLERANCE: float = lib.LW_RANK_TOLERANCE  # of constraints: smaller pivots count as zero
 EVENT_RESOLUTION: float = lib.LW_EVENT_RESOLUTION  # of the event indicators of a mechanism: smaller ones are rounding
+
+AUTOMATIC_GAIN = -1.0  # the field correction_gain: the core takes its own
+
+# Methods by name; those for multipliers by the reference point.
+METHOD_CODES: dict[str, int] = {
+    name: getattr(lib, f"LW_METHOD_{name.upper().replace(' ', '_')}")
+    for name in ("auto", "rcr", "embedding", "multipliers", "multipliers centroid", "multipliers origin", "dca")
+}
+# Tables of the plan by name: kind and columns of each.
+TABLES: dict[str, tuple[int, int]] = {
+    name: (getattr(lib, f"LW_TABLE_{name.upper()}"), columns)
+    for name, columns in {
+        "link": 4,
+        "joint": 4,
+        "loop": 5,
+        "cluster": 4,
+        "segment": 3,
+        "step": 3,
+        "step_link": 1,
+        "coupling": 2,
+        "term": 2,
+        "distance": 2,
+        "removable": 2,
+    }.items()
+}
 
 OffsetArray = NDArray[np.uint32]
 NO_STATES: FloatArray = np.empty(0)
@@ -52,7 +78,7 @@ class Field:
     stage: Stage
     meaning: str
 
-    @property
+    @cached_property
     def span(self) -> slice:
         """Its offsets."""
         return slice(self.first, self.first + self.rows * self.columns)
@@ -62,7 +88,56 @@ class NotHereError(SingularityError):
     """What a control law needs does not exist at a state that a solver tries; a shorter step may do."""
 
 
-def _raise(status: int, message: str) -> NoReturn:
+class Fields(Mapping[str, Field]):
+    """The fields of the blocks of a model by name, each read when it is first asked for."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model  # of C
+        self._found: dict[str, Field] = {}
+        if not _KINDS:
+            kinds = dict(_kinds_of(model))
+            _STAGES.update({name: int(kind.stage) for name, kind in kinds.items()})
+            _KINDS.update(kinds)  # last and at once: other threads may look
+
+    def __getitem__(self, name: str) -> Field:
+        field = self._found.get(name)
+        return field if field is not None else self._read(name)
+
+    def _read(self, name: str) -> Field:
+        kind = _KINDS[name]
+        f = ffi.new("lw_field *")
+        lib.lw_model_field(self._model, kind.number, f)
+        found = self._found[name] = Field(f.first, f.rows, f.columns, kind.stage, kind.meaning)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_KINDS)
+
+    def __len__(self) -> int:
+        return len(_KINDS)
+
+
+class _Kind(NamedTuple):
+    """What fields of one name have in common in all models."""
+
+    number: int
+    stage: Stage
+    meaning: str
+
+
+_KINDS: dict[str, _Kind] = {}  # by name; from the first model, since C lists fields with one
+_STAGES: dict[str, int] = {}
+
+
+def _kinds_of(model: Any) -> Iterator[tuple[str, _Kind]]:
+    f = ffi.new("lw_field *")
+    for index in range(lib.lw_field_count()):
+        lib.lw_model_field(model, index, f)
+        yield _text(f.name), _Kind(index, Stage(f.stage), _text(f.meaning))
+
+
+def raise_status(status: int, message: str) -> NoReturn:
+    """Raise the error that a status of the core stands for."""
     if status == lib.LW_ERROR_MEMORY:
         raise MemoryError("the C core could not allocate memory")
     raise _ERRORS[status](message)
@@ -127,28 +202,58 @@ class NativeModel:
         message = ffi.new("char[256]")
         status = lib.lw_model_load(data, len(data), handle, message, 256)
         if status:
-            _raise(status, _text(message))
-        self.handle = ffi.gc(handle[0], lib.lw_model_free)
+            raise_status(status, _text(message))
+        self._take(handle[0], like)
+
+    @classmethod
+    def of(cls, handle: Any) -> NativeModel:
+        """Return the model that the core has loaded; it is freed with this object."""
+        found = cls.__new__(cls)
+        found._take(handle, None)
+        return found
+
+    def _take(self, handle: Any, like: NativeModel | None) -> None:
+        self.handle = ffi.gc(handle, lib.lw_model_free)
         self.sizes = lib.lw_model_sizes(self.handle)
-        self.fields: dict[str, Field] = (
-            dict(self._field(i) for i in range(lib.lw_field_count())) if like is None else like.fields
-        )
-        self.stages: dict[str, int] = (
-            {name: int(field.stage) for name, field in self.fields.items()} if like is None else like.stages
-        )
+        self.fields: Fields = Fields(self.handle) if like is None else like.fields
         self.constraint_rows = int(lib.lw_constraint_rows(self.handle))
         self.inputs = slice(self.fields["tau"].first, self.fields["impulse"].span.stop)  # contiguous
         self.discrete_state = slice(self.fields["joint_closed"].first, self.fields["impulse_torque"].span.stop)
+
+    def with_parameters(self, data: bytes, values: FloatArray) -> bytes:
+        """Return the bytes of the model with other values of its parameter and start fields, all in their order."""
+        changed = bytearray(data)
+        given = np.ascontiguousarray(values, dtype=np.float64)
+        status = lib.lw_model_put_parameters(self.handle, _doubles(given), ffi.from_buffer(changed), len(changed))
+        if status:
+            raise_status(status, "the bytes are those of another model")
+        return bytes(changed)
+
+    def table(self, name: str, opened: Sequence[int] | None = None) -> NDArray[np.int32]:
+        """Return a table of the plan, as "link" is LW_TABLE_LINK in linkwork.h.
+
+        It is that of the variant in which of the joints that may open these are open; None: of the one at first.
+        """
+        kind, columns = TABLES[name]
+        handle = self.handle if opened is None else lib.lw_model_variant(self.handle, list(opened), len(opened))
+        rows = np.empty((lib.lw_model_table(handle, kind, ffi.NULL), columns), dtype=np.int32)
+        lib.lw_model_table(handle, kind, ffi.from_buffer("int32_t[]", rows))
+        return rows
+
+    def cost(self, cluster: int, method: int) -> float:
+        """Return the expected multiplications of a method for a cluster, -1 all; infinite: it cannot, or unknown."""
+        return float(lib.lw_model_cost(self.handle, cluster, method))
+
+    def refusal(self, cluster: int, method: int) -> str:
+        """Return why a method cannot take a cluster, -1 the whole mechanism; empty: it can."""
+        text = ffi.new("char[640]")
+        lib.lw_model_refusal(self.handle, cluster, method, text, 640)
+        return _text(text)
 
     @property
     def levels(self) -> int:
         """Of subassemblies, by which divide and conquer joins its bodies."""
         return int(lib.lw_dca_levels(self.handle))
-
-    @property
-    def dca_multiplications(self) -> float:
-        """Expected multiplications of divide and conquer, without the closures of its loops."""
-        return float(lib.lw_dca_multiplications(self.handle))
 
     def expected(self, cluster: int) -> tuple[int, int, int, int]:
         """Return columns and rows of a cluster, and the columns that its loops and all closures leave independent."""
@@ -156,31 +261,11 @@ class NativeModel:
         lib.lw_model_cluster(self.handle, cluster, e)
         return e.columns, e.rows, e.independents, e.dof
 
-    def exact_frames(self, frames: FloatArray) -> tuple[FloatArray | None, int | None]:
-        """Return the frames (joints, 2, 12) of the joints with which loops are exact; None: they are already.
-
-        Each is a position, m, and a rotation matrix row by row, in the joint's parent and in its child; those given are
-        the ones from which the model was made. Then the number of a joint whose loop, alone or with others, nearly
-        moves, but for which no small change was found.
-        """
-        exact = np.array(frames, dtype=np.float64, order="C")
-        changed, inexact = ffi.new("int32_t *"), ffi.new("int32_t *")
-        frame = ffi.cast("lw_frame *", ffi.from_buffer(exact))
-        status = lib.lw_model_exact_frames(self.handle, frame, changed, inexact)
-        if status:
-            _raise(status, "the loops could not be made exact")
-        return exact if changed[0] else None, inexact[0] if inexact[0] >= 0 else None
-
-    def _field(self, index: int) -> tuple[str, Field]:
-        f = ffi.new("lw_field *")
-        lib.lw_model_field(self.handle, index, f)
-        return _text(f.name), Field(f.first, f.rows, f.columns, Stage(f.stage), _text(f.meaning))
-
 
 class _Views(dict[str, FloatArray]):
     """Views of a block's fields by name, each made when it is first asked for."""
 
-    def __init__(self, reals: FloatArray, fields: dict[str, Field]) -> None:
+    def __init__(self, reals: FloatArray, fields: Fields) -> None:
         self._reals = reals
         self._fields = fields
 
@@ -205,23 +290,22 @@ class Block:
         handle = ffi.new("lw_state **")
         status = lib.lw_state_create(model.handle, handle)
         if status:
-            _raise(status, "the state could not be created")
+            raise_status(status, "the state could not be created")
         self.handle = ffi.gc(handle[0], _free_after(model.handle, lib.lw_state_free))
         reals = ffi.gc(lib.lw_state_reals(self.handle), _free_after(self.handle))
         self.reals: FloatArray = np.frombuffer(ffi.buffer(reals, 8 * model.sizes.reals), dtype=np.float64)
         self.cells: Any = ffi.from_buffer("double[]", self.reals)
         self._views = _Views(self.reals, model.fields)
         self._inputs = self.reals[model.inputs]
-        self._stages = model.stages
         self._turn = ffi.new("double[2]")
 
     def _check(self, status: int) -> None:
         if status:
-            _raise(status, _text(lib.lw_state_message(self.handle)))
+            raise_status(status, _text(lib.lw_state_message(self.handle)))
 
     def __getitem__(self, field: str) -> FloatArray:
         """The numbers of a field, flat, computed as far as needed; shares the block's memory."""
-        self._check(lib.lw_evaluate(self.handle, self._stages[field]))
+        self._check(lib.lw_evaluate(self.handle, _STAGES[field]))
         return self._views[field]
 
     def put(self, field: str, values: FloatArray | float, valid: Stage = Stage.CONSTANTS) -> None:

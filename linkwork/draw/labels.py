@@ -32,7 +32,7 @@ class Labels:
 
     def place(self, text: str, at: FloatArray, away: float, colour: str, style: str) -> str:
         """Return a name near a point, where it covers least."""
-        wide = LETTER * len(text)
+        wide, taken = LETTER * len(text), np.array([*self._taken, (0, 0, 0, 0)])
         boxes = []
         for further in (0.0, 7.0, 16.0, 28.0):
             for dx, dy in _AROUND:
@@ -41,7 +41,7 @@ class Labels:
                     reach = np.array([np.sign(dx) * (0.7 * away + 0.7 * further + wide / 2), reach[1]])
                 x, y = at + reach
                 box = (x - wide / 2, y - LINE / 2, x + wide / 2, y + LINE / 2)
-                boxes.append((self._covered(box) + 1.5 * further, box))
+                boxes.append((self._covered(box, taken) + 1.5 * further, box))
         _, best = min(boxes)
         self._taken.append(best)
         x, y = (best[0] + best[2]) / 2, best[3] - 3.0
@@ -50,9 +50,8 @@ class Labels:
             f'stroke-width="3" paint-order="stroke">{escape(text)}</text>'
         )
 
-    def _covered(self, box: tuple[float, float, float, float]) -> float:
-        """Area of what a box covers, and of what it leaves outside the picture."""
-        taken = np.array([*self._taken, (0, 0, 0, 0)])
+    def _covered(self, box: tuple[float, float, float, float], taken: FloatArray) -> float:
+        """Area of what a box covers of those taken, (n, 4), and of what it leaves outside the picture."""
         sides = np.minimum(taken[:, 2:], box[2:]) - np.maximum(taken[:, :2], box[:2])
         within = np.minimum(self._room[2:], box[2:]) - np.maximum(self._room[:2], box[:2])
         outside = (box[2] - box[0]) * (box[3] - box[1]) - float(np.prod(np.maximum(within, 0.0)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,12 +51,16 @@ def joint(
         raise MechanismError(f"{what}: give either at= or parent_frame= and child_frame=, not both")
     rotors = _of_speeds(kind, reflected_inertia, f"{what}: reflected_inertia", "give 0 for none")
     limits = _of_speeds(kind, max_load, f"{what}: max_load", "leave it out for none")
-    check_finite(rotors, f"{what}: reflected_inertia")
+    if rotors.any():
+        check_finite(rotors, f"{what}: reflected_inertia")
     return Joint(name, kind, parent, child, *frames, bool(cut), rotors, limits)
 
 
 def _of_speeds(kind: JointKind, value: ArrayLike, what: str, remedy: str) -> FloatArray:
     """Return a number for each speed of a joint, (nu,), from one for all of them or as many; none is below zero."""
+    plain: object = value
+    if isinstance(plain, float) and plain >= 0.0:
+        return _alike(kind.nu, plain)
     count, title = length(value), type(kind).__name__
     if count != kind.nu and (count or np.ndim(value)):
         raise MechanismError(
@@ -67,6 +72,14 @@ def _of_speeds(kind: JointKind, value: ArrayLike, what: str, remedy: str) -> Flo
         raise MechanismError(f"{what} must not be below zero, and no NaN; {remedy}, not {shortened(value)}")
     given.setflags(write=False)
     return given
+
+
+@lru_cache
+def _alike(count: int, value: float) -> FloatArray:
+    """Return the same number for each of several speeds; most joints share such arrays."""
+    found = np.full(count, value)
+    found.setflags(write=False)
+    return found
 
 
 def _given_frames(what: str, parent_frame: Frame | None, child_frame: Frame | None) -> tuple[Frame, Frame]:

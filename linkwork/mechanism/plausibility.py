@@ -128,8 +128,12 @@ def _degrees(mech: Mechanism) -> Iterator[DegreesWarning]:
 def _coinciding_joints(mech: Mechanism, size: float) -> Iterator[JointFrameWarning]:
     """Bodies all of whose joints coincide at the body's origin, where a frame that is left out is."""
     joints: dict[str, list[Joint]] = {}
-    for joint in mech.joints.values():
-        for body in (joint.parent, joint.child):
+    ends = [(joint, body) for joint in mech.joints.values() for body in (joint.parent, joint.child)]
+    points = np.array([f.position for j in mech.joints.values() for f in (j.parent_frame, j.child_frame)])
+    elsewhere = np.abs(points.reshape(-1, 3)).max(axis=1) > COINCIDENT * size
+    held_apart = {ends[k][1] for k in np.flatnonzero(elsewhere).tolist()}
+    for joint, body in ends:
+        if body not in held_apart:
             joints.setdefault(body, []).append(joint)
     for body, own in joints.items():
         if body == GROUND or len(own) < 2 or mech.bodies[body].mass == 0.0:
@@ -147,7 +151,7 @@ def _coinciding_joints(mech: Mechanism, size: float) -> Iterator[JointFrameWarni
 
 def _separated_frames(mech: Mechanism, size: float) -> Iterator[JointFrameWarning]:
     """Joints that only turn, with one frame left out, whose points are separated in the reference poses."""
-    if mech.report is not None or not any(_is_placed(body) for body in mech.bodies.values()):
+    if mech.report is not None or not _any_is_placed(mech):
         return  # a file states all frames, and its loops may be open in its poses
     for joint in mech.joints.values():
         sides = ((joint.parent, joint.parent_frame, "parent_frame"), (joint.child, joint.child_frame, "child_frame"))
@@ -175,15 +179,21 @@ def _in_world(mech: Mechanism, body: str, frame: Frame) -> FloatArray | None:
     return pose.origin + pose.rotation @ frame.position if _is_placed(pose) else None
 
 
+def _any_is_placed(mech: Mechanism) -> bool:
+    """Whether any body is; all are looked at together."""
+    origins = np.array([body.origin for body in mech.bodies.values()])
+    rotations = np.array([body.rotation for body in mech.bodies.values()])
+    return bool(origins.any()) or not (rotations == np.eye(3)).all()
+
+
 def _is_placed(body: Body) -> bool:
     """Whether the reference pose of a body differs from that of the world."""
     return bool(body.origin.any()) or not np.array_equal(body.rotation, np.eye(3))
 
 
 def _coincide(joints: list[Joint], body: str, com: FloatArray, tolerance: float) -> bool:
+    """Whether joints at the origin of a body hold it like a single one."""
     frames = [joint.child_frame if joint.child == body else joint.parent_frame for joint in joints]
-    if any(np.abs(frame.position).max() > tolerance for frame in frames):
-        return False
     if all(isinstance(joint.kind, Spherical) for joint in joints):
         return bool(np.linalg.norm(com) > tolerance)
     if not all(isinstance(joint.kind, Revolute) for joint in joints):

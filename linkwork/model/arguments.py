@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import suggest
-from linkwork.compiler.numbering import Numbering
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism import Impulse, Mechanism
 from linkwork.model.state_values import JointArray, StateValues
+from linkwork.variables.numbering import Numbering
 
 Loads = ArrayLike | Mapping[str, ArrayLike] | None
 

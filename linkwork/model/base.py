@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -13,21 +13,21 @@ from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, number
 from linkwork._util.names import suggest
-from linkwork.compiler.compile import CompiledMechanism, compile_mechanism
-from linkwork.compiler.method_choice import MethodRequest
-from linkwork.compiler.methods import Expected
-from linkwork.compiler.topology import Topology, topology
 from linkwork.core.native import Block, Field, OffsetArray, Stage
+from linkwork.core.plan import Topology
 from linkwork.errors import AssemblyError, MechanismError, MechanismNameError, SingularityError
 from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import Arguments, Loads, changes_at_rest, one, sized, together, vector
-from linkwork.model.changed_starts import changed_starts, describe_changed_starts, warn_of_changed_starts
+from linkwork.model.changed_starts import ChangedStart, changed_starts, describe_changed_starts, warn_of_changed_starts
 from linkwork.model.closures import describe_closures
+from linkwork.model.compiled import CompiledMechanism, compile_mechanism
 from linkwork.model.kept_state import KeptState
+from linkwork.model.methods import METHODS, Choice, Expected, MethodRequest, choices, costs_of
 from linkwork.model.misalignment import describe_misalignment, describe_tolerance
 from linkwork.model.state_values import JointArray, check_state
 from linkwork.variables.catalog import list_variables
 from linkwork.variables.namer import Layout
+from linkwork.variables.numbering import Numbering
 from linkwork.variables.schema import Column, Variable, columns_of
 
 ASSEMBLY_TOLERANCE = 1e-8
@@ -45,12 +45,10 @@ class ModelBase:
 
     Attributes
     ----------
-    mechanism, topology, numbering
-        The description, its graph, and where each joint's numbers stand.
+    mechanism
+        The description, with pins among its joints.
     model_bytes
         The serialised model, as an FMU carries it.
-    changes
-        What may become of the mechanism by its transitions.
     corrections
         Each a `FrameCorrection`: the joint whose frames were changed to make loops exact, and by how much; see
         docs/conventions.md. `mechanism` has the frames as changed.
@@ -65,19 +63,29 @@ class ModelBase:
     def __init__(self, compiled: CompiledMechanism, parameters: Mapping[str, ArrayLike] | None = None) -> None:
         self.parameters: dict[str, ArrayLike] = dict(parameters or {})
         self.mechanism = compiled.mechanism
-        self.topology = compiled.topology
-        self.numbering = compiled.numbering
         self.model_bytes = compiled.model_bytes
         self.method = compiled.method if isinstance(compiled.method, str) else dict(compiled.method)
         self.reference = compiled.reference
-        self.changes = compiled.changes
         self.corrections = compiled.corrections
         self._compiled = compiled
         self._native = compiled.native
         self.sizes = self._native.sizes
         self._own = threading.local()
-        name, changes = self.mechanism.name, changes_at_rest(self.mechanism)
-        self.arguments = Arguments(name, self.model_bytes, self.numbering, changes)
+
+    @property
+    def topology(self) -> Topology:
+        """The graph of the mechanism: its spanning tree, loops and clusters."""
+        return self._compiled.topology
+
+    @property
+    def numbering(self) -> Numbering:
+        """Where each joint's numbers stand."""
+        return self._compiled.numbering
+
+    @cached_property
+    def arguments(self) -> Arguments:
+        """Reads states and loads."""
+        return Arguments(self.mechanism.name, self.model_bytes, self.numbering, changes_at_rest(self.mechanism))
 
     @property
     def _block(self) -> Block:
@@ -90,12 +98,26 @@ class ModelBase:
     def __reduce__(self) -> tuple[Any, ...]:
         return _recompiled, (type(self), self.mechanism, self.method, self.reference, self.parameters)
 
-    @cached_property
+    @property
     def widest_topology(self) -> Topology:
         """The graph with all joints closed that may be: what depends on what, whatever is open."""
-        if not self.changes.switches:
-            return self.topology
-        return topology(self.mechanism, self.changes.locks)
+        return self._compiled.widest_topology
+
+    @property
+    def removable_joints(self) -> tuple[int, ...]:
+        """Positions of the joints that transitions open and close."""
+        return self._compiled.removable_joints
+
+    @property
+    def open_joints(self) -> frozenset[int]:
+        """Those of them that are open at first."""
+        return self._compiled.open_joints
+
+    @cached_property
+    def captured_frames(self) -> list[int]:
+        """Of each joint the frame that is found when it closes: 0 none, or CAPTURED_PARENT, CAPTURED_CHILD."""
+        found: list[int] = self._native.table("joint")[:, 3].tolist()
+        return found
 
     def block(self) -> Block:
         """Return a new block of numbers for this system, independent of all others."""
@@ -107,9 +129,13 @@ class ModelBase:
         return self._native.levels
 
     @property
-    def dca_multiplications(self) -> float:
-        """Expected multiplications of divide and conquer in one evaluation, without the closures of its loops."""
-        return self._native.dca_multiplications
+    def choices(self) -> tuple[Choice, ...]:
+        """The method that was chosen for each cluster of loops, and what others would cost."""
+        return choices(self.mechanism, self.topology, self._native, self.method)
+
+    def whole_costs(self) -> tuple[dict[str, float], dict[str, str]]:
+        """Return the expected multiplications of each method for the whole mechanism, and why others cannot take it."""
+        return costs_of(self._native, -1, tuple(METHODS))
 
     @property
     def expected(self) -> list[Expected]:
@@ -138,7 +164,7 @@ class ModelBase:
         return Layout(self.mechanism, self.widest_topology, self.numbering, self.fields, self.sizes)
 
     @property
-    def fields(self) -> dict[str, Field]:
+    def fields(self) -> Mapping[str, Field]:
         """Fields of the core's block by name."""
         return self._native.fields
 
@@ -282,7 +308,7 @@ class ModelBase:
         Parameters
         ----------
         parameters
-            Values by name, as an FMU has them: ``{"damper.d": 500.0, "crank.r_cm": (0.2, 0, 0), "A.q_start": 0.1}``,
+            Values by name, as an FMU has them: ``{"strut.damping": 5.0, "crank.com": (0.2, 0, 0), "A.q_start": 0.1}``,
             each in the unit of its variable.
 
         Returns
@@ -302,8 +328,8 @@ class ModelBase:
         >>> mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
         >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
         >>> model = lw.compile(mech)
-        >>> heavy = model.with_parameters({"rod.m": 2.0})
-        >>> heavy.value("rod.m", heavy.assemble()), model.value("rod.m", model.assemble())
+        >>> heavy = model.with_parameters({"rod.mass": 2.0})
+        >>> heavy.value("rod.mass", heavy.assemble()), model.value("rod.mass", model.assemble())
         (2.0, 1.0)
         """
         if not isinstance(parameters, Mapping):
@@ -450,7 +476,7 @@ class ModelBase:
         """Return the state that a block is in just after its assembly, with the start values that it did not keep."""
         changed = changed_starts(self, block)
         try:
-            return replace(self.state_of(block), changed_start_values=changed)
+            return self.state_of(block, changed)
         except SingularityError as error:  # values out of reach lead to the ends of ranges
             texts = [str(error), describe_changed_starts(self, changed)]
             raise SingularityError("; ".join(filter(None, texts))) from None
@@ -460,16 +486,18 @@ class ModelBase:
         for given, slices, name in ((q, self.numbering.q, "q"), (u, self.numbering.u, "u")):
             if not isinstance(given, Mapping | None):
                 raise MechanismError(f"{name} must be a dictionary by joint name such as {{'A': 0.1}}, not {given!r}")
+            if not given:
+                continue
             starts, held = (block.reals[self.fields[f"{name}_{part}"].span] for part in ("start", "priority"))
-            for rank, (joint, value) in enumerate((given or {}).items(), start=1):
+            for rank, (joint, value) in enumerate(given.items(), start=1):
                 span, what = self.arguments.span(slices, joint, name), f"{name} of joint {joint!r}"
                 values = one(vector(value, span, what), what)
                 kind = self.mechanism.joints[joint].kind
                 starts[span] = kind.normalised(values, what) if name == "q" else values
                 held[span] = rank / (1.0 + rank)  # below 1: kept before those of the description
 
-    def state_of(self, block: Block) -> State:
-        """Return the state that a block is in."""
+    def state_of(self, block: Block, changed: tuple[ChangedStart, ...] = ()) -> State:
+        """Return the state that a block is in, after an assembly with the start values that it did not keep."""
         q = np.concatenate([block["q"], block["q_cut"]])
         u = np.concatenate([block["u"], block["u_cut"]])
         motion = block["motion_in"].copy()
@@ -478,7 +506,7 @@ class ModelBase:
         discrete_state.flags.writeable = False
         n = self.numbering
         arrays = JointArray.split(q, n.nq), JointArray.split(u, n.nu)
-        return State(self, *arrays, float(block["time"][0]), motion, discrete_state)
+        return State(self, *arrays, float(block["time"][0]), motion, discrete_state, None, changed)
 
     def state(
         self, q: ArrayLike, u: ArrayLike, *, time: float = 0.0, motion: Mapping[str, ArrayLike] | None = None

@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from linkwork._util.names import number_of
+from linkwork._util.part_names import suffixes
 from linkwork._util.stack import levels_of_package
 from linkwork.errors import StartValueWarning
 
@@ -45,13 +46,24 @@ def changed_starts(model: NamedModel, block: Block) -> tuple[ChangedStart, ...]:
     found = block.changed_starts()
     if not found:
         return ()
-    named = {v.reference: v for v in model.variables}
+    named = _named(model, {at for at, *_ in found})
     first, priority = model.fields["q_start"].first, block.reals[model.fields["q_priority"].first :]
     found.sort(key=lambda one: priority[one[0] - first])  # fields of coordinates and speeds follow each other alike
-    return tuple(
-        ChangedStart(named[at].name.replace("_start", ""), asked, kept, named[at].unit, is_guess)
-        for at, asked, kept, is_guess in found
-    )
+    return tuple(ChangedStart(named[at][0], asked, kept, named[at][1], is_guess) for at, asked, kept, is_guess in found)
+
+
+def _named(model: NamedModel, offsets: set[int]) -> dict[int, tuple[str, str]]:
+    """Return name and unit of the coordinates and speeds whose start values stand at these offsets of a block."""
+    found: dict[int, tuple[str, str]] = {}
+    for what, spans in (("q", model.numbering.q), ("u", model.numbering.u)):
+        first = model.fields[f"{what}_start"].first
+        for joint, span in spans.items():
+            if not offsets.isdisjoint(range(first + span.start, first + span.stop)):
+                kind = model.mechanism.joints[joint].kind
+                units = kind.coordinate_units if what == "q" else [f"{unit}/s" for unit in kind.motion_units]
+                for k, (suffix, unit) in enumerate(zip(suffixes(len(units)), units, strict=True)):
+                    found[first + span.start + k] = (f"{joint}.{what}{suffix}", unit)
+    return found
 
 
 def warn_of_changed_starts(model: NamedModel, changed: tuple[ChangedStart, ...]) -> None:

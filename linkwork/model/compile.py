@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from linkwork._util.keywords import checks_keywords
-from linkwork.compiler.compile import CompiledMechanism, compile_mechanism
-from linkwork.compiler.exact_loops import describe_corrections, is_large
-from linkwork.compiler.method_choice import MethodRequest
 from linkwork.errors import MechanismError, RoundingWarning
 from linkwork.mechanism import Mechanism
 from linkwork.mechanism.plausibility import warn
 from linkwork.model.base import ModelBase
+from linkwork.model.compiled import CompiledMechanism, compile_mechanism
+from linkwork.model.corrections import describe_corrections, is_large
+from linkwork.model.methods import MethodRequest
 from linkwork.model.model import Model
 
 

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, finite
-from linkwork.core.native import Block
+from linkwork.core.native import RANK_TOLERANCE, Block
 from linkwork.errors import SingularityError
 from linkwork.mechanism import GROUND, Frame
 from linkwork.mechanism.part_checks import check_body_known
 from linkwork.model.arguments import Loads
 from linkwork.model.base import ModelBase
-from linkwork.model.independent_coordinates import RANK_TOLERANCE, choose_independent_speeds
+from linkwork.model.independent_coordinates import choose_independent_speeds
 from linkwork.model.state import State
 
 Independents = Sequence[str] | Literal["auto"] | None

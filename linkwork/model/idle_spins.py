@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwork._util.checks import FloatArray
+from linkwork.core.native import RANK_TOLERANCE
 
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 
 ALL_LINES, LINES_THROUGH_POINT, ONE_LINE, NO_LINE = range(4)  # as line_kind in csrc/tree/idle_spin_kernel.h
-RANK_TOLERANCE = 1e-6
 _RECORD = 9  # numbers of the record idle_spin: kind, point, direction, inertia about the line, its stand-in
 _CONSTANTS, _RB, _PB = 34, 22, 31  # of the record link_constants: length, body frame in the link frame
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import quoted, suggest
-from linkwork.compiler.numbering import suffixes
+from linkwork._util.part_names import suffixes
+from linkwork.core.native import RANK_TOLERANCE
 from linkwork.errors import MechanismError, MechanismNameError, SingularityError
 from linkwork.mechanism import Lock, Pin, Release, Stop, Unlock
 from linkwork.model.idle_spins import idle_speeds
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 
-RANK_TOLERANCE = 1e-6  # of a singular value relative to the largest: as in the core
 GOOD = 0.02  # a choice with a smaller one is taken only if it was asked for
 LESS_WANTED = 0.1  # by so much the size of a coordinate counts less than that of a local one, to stay independent
 NO_LENGTH = 1e-9  # m; a lever arm that is rounding

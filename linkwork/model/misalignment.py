@@ -18,10 +18,10 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.rotations import matrix_of
-from linkwork.compiler.compile import CompiledMechanism, compile_mechanism
 from linkwork.errors import AssemblyError, LinkworkError
 from linkwork.mechanism import GROUND, Cylindrical, Mechanism, Revolute, Spherical
 from linkwork.mechanism.joints import JointKind
+from linkwork.model.compiled import CompiledMechanism, compile_mechanism
 
 if TYPE_CHECKING:
     from linkwork.model.named_model import NamedModel

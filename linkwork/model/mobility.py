@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from linkwork.compiler.numbering import suffixes
+from linkwork._util.part_names import suffixes
 
 if TYPE_CHECKING:
     from linkwork.core.native import Block

@@ -111,9 +111,9 @@ class Model(ModelGeometry):
         >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
         >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
         >>> model = lw.compile(mech)
-        >>> heavy = model.with_parameters({"rod.m": 6.0})
+        >>> heavy = model.with_parameters({"rod.mass": 6.0})
         >>> state = heavy.adopt(model.assemble(q={"A": 0.3}))
-        >>> state["A.q"], state["rod.m"]
+        >>> state["A.q"], state["rod.mass"]
         (0.3, 6.0)
         """
         return adopt(self, state)

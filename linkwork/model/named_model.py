@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from linkwork._util.checks import FloatArray
-from linkwork.compiler.numbering import Numbering
-from linkwork.compiler.topology import Topology
-from linkwork.compiler.topology_variants import Changes
 from linkwork.core.native import Field
+from linkwork.core.plan import Topology
 from linkwork.mechanism import Mechanism
+from linkwork.variables.numbering import Numbering
 from linkwork.variables.schema import Column, Variable
 
 
@@ -18,13 +17,26 @@ class NamedModel(Protocol):
     """Names of a model and their places in the block; the attributes are those of `ModelBase`."""
 
     mechanism: Mechanism
-    topology: Topology
-    numbering: Numbering
-    changes: Changes
     model_bytes: bytes
 
     @property
-    def fields(self) -> dict[str, Field]:
+    def topology(self) -> Topology:
+        """The graph of the mechanism."""
+
+    @property
+    def numbering(self) -> Numbering:
+        """Where each joint's numbers stand."""
+
+    @property
+    def removable_joints(self) -> tuple[int, ...]:
+        """Positions of the joints that transitions open and close."""
+
+    @property
+    def open_joints(self) -> frozenset[int]:
+        """Those of them that are open at first."""
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
         """Fields of the core's block by name."""
 
     @property

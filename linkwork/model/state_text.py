@@ -62,7 +62,7 @@ def changes(state: StateValues) -> list[str]:
         return []
     model = state.model
     holders, closed = _discrete(state, "locked"), _discrete(state, "joint_closed")
-    removable = {model.joint_names[i]: bool(closed[i]) for i in model.changes.switches}
+    removable = {model.joint_names[i]: bool(closed[i]) for i in model.removable_joints}
     found = {
         "locked": [joint for joint, span in model.numbering.u.items() if _has(holders[span], BY_LOCK)],
         "at rest on a stop": [joint for joint, span in model.numbering.u.items() if _has(holders[span], BY_STOP)],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from linkwork.compiler.compile import compile_variant
+from linkwork.model.compiled import compile_variant
 
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
@@ -14,17 +14,16 @@ if TYPE_CHECKING:
 
 def open_joints(system: ModelBase, state: State) -> frozenset[int]:
     """Return the positions of the joints that are open at a state."""
-    if not system.changes.switches:
+    if not system.removable_joints:
         return frozenset()
     closed = state.discrete_state[: len(system.mechanism.joints)]  # its first numbers
-    return frozenset(joint for joint in system.changes.switches if not closed[joint])
+    return frozenset(joint for joint in system.removable_joints if not closed[joint])
 
 
 def structure_of(system: ModelBase, state: State) -> tuple[ModelBase, State]:
     """Return the structure that a state is in, as a system by itself, and the state there."""
     opened = open_joints(system, state)
-    if opened == system.changes.open:
+    if opened == system.open_joints:
         return system, state
-    variant = compile_variant(system.changes, opened, system.method, system.reference)
-    alone = type(system)(variant).with_parameters(system.parameters)
+    alone = type(system)(compile_variant(system._compiled, opened)).with_parameters(system.parameters)
     return alone, replace(state, model=alone)

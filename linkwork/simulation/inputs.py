@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.signatures import required_arguments
-from linkwork.compiler.numbering import Numbering
 from linkwork.errors import MechanismError
 from linkwork.simulation.running_state import RunningState
 from linkwork.simulation.table import Table, as_table
+from linkwork.variables.numbering import Numbering
 
 if TYPE_CHECKING:
     import pandas as pd

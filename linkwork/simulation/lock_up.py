@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import quoted
-from linkwork.compiler.numbering import suffixes
+from linkwork._util.part_names import suffixes
 from linkwork.core.native import Block
 from linkwork.errors import AssemblyError, LinkworkError
 from linkwork.mechanism.couplings import Coupling

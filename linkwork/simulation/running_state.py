@@ -55,7 +55,7 @@ class RunningState(NamedValues[str]):
         Continuous states of the controller, (n,); empty if it has none.
     """
 
-    __slots__ = ("_block", "_cells", "_evaluated", "_places", "_scalars", "model", "x")
+    __slots__ = ("_block", "_cells", "_evaluated", "_places", "_plain", "model", "x")
 
     def __init__(self, model: Model, block: Block) -> None:
         self.model = model
@@ -63,8 +63,7 @@ class RunningState(NamedValues[str]):
         self._block = block
         self._cells = block.cells
         self._evaluated = False
-        names = dict.fromkeys(("time", *model.q_names, *model.u_names))
-        self._scalars = {name: model.columns[name].first for name in names}  # to be read as they are
+        self._plain: dict[str, int] | None = None
         self._places: dict[str, _Place] = {}
 
     def begin(self, x: FloatArray) -> RunningState:
@@ -72,6 +71,14 @@ class RunningState(NamedValues[str]):
         self._evaluated = False
         self.x = x
         return self
+
+    @property
+    def _scalars(self) -> dict[str, int]:
+        """Where coordinates, speeds and the time stand, which are read as they are: found when first asked for."""
+        if self._plain is None:
+            names = dict.fromkeys(("time", *self.model.q_names, *self.model.u_names))
+            self._plain = {name: self.model.columns[name].first for name in names}
+        return self._plain
 
     @property
     def t(self) -> float:
@@ -102,8 +109,9 @@ class RunningState(NamedValues[str]):
         return first < fields["time"].first or _field_of(self.model, first) in KINEMATIC
 
     def __getitem__(self, name: str) -> Any:  # a number or an array (n,), by the name
-        if name in self._scalars:
-            return self._cells[self._scalars[name]]
+        plain = self._plain if self._plain is not None else self._scalars
+        if name in plain:
+            return self._cells[plain[name]]
         place = self._places.get(name) or self._find(name)
         if place.computed and not self._evaluated:
             self._evaluate()

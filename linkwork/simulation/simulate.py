@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from linkwork._util.checks import FloatArray, finite
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import Progress, ProgressOption
-from linkwork.compiler.serialise import AUTOMATIC_GAIN
+from linkwork.core.native import AUTOMATIC_GAIN
 from linkwork.errors import MechanismError, SolverError
 from linkwork.mechanism import Mechanism
 from linkwork.model.base import ASSEMBLY_TOLERANCE

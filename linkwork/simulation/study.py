@@ -150,7 +150,7 @@ def study(
         As of `simulate`.
     points
         Values by name, (n,) each, a pandas table, or points made by `grid` or `latin` of `linkwork.cosim.sweep`. Names
-        are those of parameters ("damper.d"), start values ("A.q_start") and inputs ("A").
+        are those of parameters ("damper.damping"), start values ("A.q_start") and inputs ("A").
     columns
         Variables whose final values are kept; by default coordinates and speeds.
     measure
@@ -211,7 +211,7 @@ def _table(model: Model, points: Any) -> dict[str, FloatArray]:
     """Return values by name, all of one length, of known names."""
     given = points.columns if isinstance(getattr(points, "columns", None), Mapping) else points
     if not isinstance(given, Mapping) and not hasattr(given, "to_numpy"):
-        raise MechanismError(f"points must be values by name such as {{'damper.d': [1, 2, 3]}}, not {points!r}")
+        raise MechanismError(f"points must be values by name such as {{'damper.damping': [1, 2, 3]}}, not {points!r}")
     table = {}
     for name in given:
         try:

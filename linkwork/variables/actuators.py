@@ -55,8 +55,10 @@ def _parameters(actuator: Actuator, unit: str, has_length: bool) -> Iterator[Qua
     yield parameter("{0}.gain", "actuator_gain", force, "force of an input of one")
     yield parameter("{0}.offset", "actuator_offset", force, "force where input, length and rate are zero")
     if has_length:
-        yield parameter("{0}.c", "actuator_stiffness", f"{force}/{unit}", "stiffness: what the force loses by length")
-    yield parameter("{0}.d", "actuator_damping", f"{force}.s/{unit}", "damping: what the force loses by rate")
+        yield parameter(
+            "{0}.stiffness", "actuator_stiffness", f"{force}/{unit}", "stiffness: what the force loses by length"
+        )
+    yield parameter("{0}.damping", "actuator_damping", f"{force}.s/{unit}", "damping: what the force loses by rate")
     if actuator.input_range is not None:
         text = "lower and upper limit of the input"
         yield parameter("{0}.input_range[]", "actuator_input_range", "1", text, elements=_LIMITS)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwork._util.part_names import suffixes
 from linkwork._util.units import LOADS
-from linkwork.compiler.numbering import suffixes
 from linkwork.variables.actuators import actuator_inputs, actuator_outputs, actuator_parameters
 from linkwork.variables.couplings import coupling_variables
 from linkwork.variables.dependencies import Names
@@ -38,10 +38,10 @@ _OF_Q, _OF_U = 1, 2  # among the places of a joint: its first coordinate and spe
 _NO_NAMES: tuple[Names, ...] = (None,)
 
 _BODY_PARAMETERS = (
-    parameter("{0}.m", "body_mass", "kg", "mass"),
-    parameter("{0}.r_cm[]", "body_com", "m", "centre of mass, body axes", elements=_AXES),
+    parameter("{0}.mass", "body_mass", "kg", "mass"),
+    parameter("{0}.com[]", "body_com", "m", "centre of mass, body axes", elements=_AXES),
     parameter(
-        *("{0}.I[]", "body_inertia", "kg.m2", "inertia about the centre of mass, body axes"),
+        *("{0}.inertia[]", "body_inertia", "kg.m2", "inertia about the centre of mass, body axes"),
         elements=tuple(f"[{i},{j}]" for i in (1, 2, 3) for j in range(i, 4)),
     ),
 )
@@ -83,9 +83,9 @@ def _joint_parameters(kind: type[JointKind], limited: bool) -> Iterator[Quantity
     note = f", {kind.frame_note}" if kind.frame_note else ""
     for side, body in (("parent", "{1}"), ("child", "{2}")):
         name, r, q = f"{{0}}.{side}_frame", f"{side}_position", f"{side}_orientation"
-        yield parameter(f"{name}.r[]", r, "m", f"origin of the joint frame in {body}", elements=_AXES)
+        yield parameter(f"{name}.position[]", r, "m", f"origin of the joint frame in {body}", elements=_AXES)
         text = f"joint frame in {body}, unit quaternion{note}"
-        yield parameter(f"{name}.Q[]", q, "1", text, elements=_QUATERNION)
+        yield parameter(f"{name}.rotation[]", q, "1", text, elements=_QUATERNION)
     if kind.parameter:
         name, unit, text = kind.parameter
         yield parameter(f"{{0}}.{name}", "joint_parameter", unit, text)
@@ -101,23 +101,25 @@ def _springs(kind: type[JointKind]) -> Iterator[Quantity]:
     units = kind.motion_units
     if kind.quaternion is None:
         stiffness = tuple(f"{LOADS[unit]}/{unit}" for unit in units)
-        yield parameter("{0}.c[]", "stiffness", stiffness, "stiffness of the spring in the joint", **_speeds(kind))
+        yield parameter(
+            "{0}.stiffness[]", "stiffness", stiffness, "stiffness of the spring in the joint", **_speeds(kind)
+        )
     damping = tuple(f"{LOADS[unit]}.s/{unit}" for unit in units)
-    yield parameter("{0}.d[]", "damping", damping, "damping of the damper in the joint", **_speeds(kind))
+    yield parameter("{0}.damping[]", "damping", damping, "damping of the damper in the joint", **_speeds(kind))
     if kind.quaternion is None:
         text = "coordinate at which the spring is free"
-        yield parameter("{0}.q_free[]", "free_coordinate", units, text, **_speeds(kind))
+        yield parameter("{0}.free[]", "free_coordinate", units, text, **_speeds(kind))
 
 
 def _drives(kind: type[JointKind], limited: bool) -> Iterator[Quantity]:
     """Reflected inertia of a joint, and where one was given the limit of its load."""
     units = tuple("kg.m2" if unit == "rad" else "kg" for unit in kind.motion_units)
     text = "inertia of the rotor, times the gear ratio squared"
-    yield parameter("{0}.J[]", "reflected_inertia", units, text, **_speeds(kind))
+    yield parameter("{0}.reflected_inertia[]", "reflected_inertia", units, text, **_speeds(kind))
     if limited:
         units = tuple(LOADS[unit] for unit in kind.motion_units)
         text = "size at which the driving load saturates"
-        yield parameter("{0}.tau_max[]", "max_load", units, text, **_speeds(kind))
+        yield parameter("{0}.max_load[]", "max_load", units, text, **_speeds(kind))
 
 
 def _tree_motion(kind: type[JointKind], jumps: bool) -> Iterator[Quantity]:

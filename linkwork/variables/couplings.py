@@ -41,14 +41,16 @@ def _coefficients(unit: str, of_term: str) -> Iterator[Quantity]:
     """Of the powers of one coordinate, which is the second word."""
     for k in range(1, POWERS + 1):
         text = f"coefficient of {_power('q', k)} in the coupling"
-        yield parameter(f"{{0}}.{{1}}.c[{k}]", "coupling_coefficient", unit_ratio(unit, of_term, k), text, offset=k - 1)
+        yield parameter(
+            f"{{0}}.{{1}}.coefficient[{k}]", "coupling_coefficient", unit_ratio(unit, of_term, k), text, offset=k - 1
+        )
 
 
 def _motion(unit: str) -> Iterator[Quantity]:
     """Parameters and inputs of a motion."""
     for k in range(1, POWERS):
         text = f"coefficient of {_power('t', k)} in the motion"
-        yield parameter(f"{{0}}.c[{k}]", "coupling_motion", f"{unit}/{_power('s', k, '')}", text, offset=k)
+        yield parameter(f"{{0}}.polynomial[{k}]", "coupling_motion", f"{unit}/{_power('s', k, '')}", text, offset=k)
     for k, (what, of) in enumerate((("amplitude", unit), ("frequency", "Hz"), ("phase", "rad")), start=POWERS):
         yield parameter(f"{{0}}.{what}", "coupling_motion", of, f"{what} of the motion", offset=k)
     inputs = (("q", unit, "value"), ("u", f"{unit}/s", "rate"), ("a", f"{unit}/s2", "acceleration"))

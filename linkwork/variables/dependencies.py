@@ -11,10 +11,11 @@ from functools import cached_property
 from itertools import pairwise
 
 from linkwork._util.disjoint_sets import DisjointSets
-from linkwork.compiler.numbering import Numbering, suffixes
-from linkwork.compiler.topology import Topology
+from linkwork._util.part_names import suffixes
+from linkwork.core.plan import Topology
 from linkwork.mechanism import GROUND, Actuator, Mechanism, PointSpringDamper, Wrench
 from linkwork.mechanism.forces import of_kind
+from linkwork.variables.numbering import Numbering
 
 MOST = 48
 

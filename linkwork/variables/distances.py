@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from linkwork.variables.dependencies import Names
     from linkwork.variables.namer import Namer
 
-_AXES = indices(3)
 _COUPLING = 1  # among the places of a distance: its number among the couplings; before it stands that among its like
 
 _QUANTITIES = (  # the rules: of the positions, of the force
-    parameter("{0}.r1[]", "distance_points", "m", "end of the distance in {1}", elements=_AXES),
-    parameter("{0}.r2[]", "distance_points", "m", "end of the distance in {2}", elements=_AXES, offset=3),
+    parameter(
+        "{0}.points[]", "distance_points", "m", "ends of the distance: 1 in {1}, 2 in {2}", elements=indices(2, 3)
+    ),
     parameter("{0}.length", "coupling_offset", "m", "distance between its points", of=_COUPLING),
     output("{0}.residual", "coupling_residual", "m", "distance less length", of=_COUPLING),
     output("{0}.force", "distance_force", "N", "pulls both ends towards each other; below zero: pushes", dependency=1),

@@ -16,18 +16,17 @@ if TYPE_CHECKING:
 _AXES = indices(3)
 
 _SPRING_PARAMETERS = (
-    parameter("{0}.r1[]", "spring_points", "m", "end of the spring in {1}", elements=_AXES),
-    parameter("{0}.r2[]", "spring_points", "m", "end of the spring in {2}", elements=_AXES, offset=3),
-    parameter("{0}.c", "spring_stiffness", "N/m", "stiffness of the spring"),
-    parameter("{0}.d", "spring_damping", "N.s/m", "damping of the damper"),
-    parameter("{0}.l_free", "spring_free_length", "m", "length at which the spring is free"),
+    parameter("{0}.points[]", "spring_points", "m", "ends of the spring: 1 in {1}, 2 in {2}", elements=indices(2, 3)),
+    parameter("{0}.stiffness", "spring_stiffness", "N/m", "stiffness of the spring"),
+    parameter("{0}.damping", "spring_damping", "N.s/m", "damping of the damper"),
+    parameter("{0}.free", "spring_free_length", "m", "length at which the spring is free"),
 )
 _SPRING_OUTPUTS = (  # the rules: of positions, of positions and speeds
     output("{0}.length", "spring_length", "m", "distance of the spring's points"),
     output("{0}.rate", "spring_rate", "m/s", "time derivative of the length", dependency=1),
     output("{0}.force", "spring_force", "N", "force of spring and damper; pulling is positive", dependency=1),
 )
-_WRENCH_PARAMETERS = (parameter("{0}.r[]", "wrench_point", "m", "where the force acts in {1}", elements=_AXES),)
+_WRENCH_PARAMETERS = (parameter("{0}.point[]", "wrench_point", "m", "where the force acts in {1}", elements=_AXES),)
 _WRENCH_INPUTS = (
     load("{0}.F[]", "applied_force", "N", "force applied to {1}, world axes", elements=_AXES),
     load("{0}.T[]", "applied_torque", "N.m", "torque applied to {1}, world axes", elements=_AXES),

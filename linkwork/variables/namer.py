@@ -11,10 +11,10 @@ from linkwork.variables.dependencies import Dependencies, Names
 from linkwork.variables.templates import Entity, Pattern, Place, Quantity
 
 if TYPE_CHECKING:
-    from linkwork.compiler.numbering import Numbering
-    from linkwork.compiler.topology import Topology
     from linkwork.core.native import Field
+    from linkwork.core.plan import Topology
     from linkwork.mechanism import Mechanism
+    from linkwork.variables.numbering import Numbering
 
 _NO_NAMES: tuple[Names, ...] = (None,)
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 _AXES = indices(3)
 
 _POINT_PARAMETERS: tuple[Quantity, ...] = (
-    parameter("{0}.r_body[]", "point_in_body", "m", "point of interest in {1}", elements=_AXES),
+    parameter("{0}.point[]", "point_in_body", "m", "point of interest in {1}", elements=_AXES),
 )
 _AXIS_PARAMETERS = (
-    parameter("{0}.e_body[]", "axis_in_body", "1", "direction of any length, axes of {1}", elements=_AXES),
+    parameter("{0}.axis[]", "axis_in_body", "1", "direction of any length, axes of {1}", elements=_AXES),
 )
 _POINT_OUTPUTS: tuple[Quantity, ...] = (  # the rules: of positions, of velocities, of accelerations
     output("{0}.r[]", "point_position", "m", "position of the point of {1}, world axes", elements=_AXES),

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from linkwork.variables.schema import Kind, Type, Variable
 
 if TYPE_CHECKING:
@@ -117,13 +119,13 @@ def output(name: str, field: str, unit: str | tuple[str, ...], text: str, **more
     return Quantity(name, "output", field, unit, text, **more)
 
 
-def indices(count: int) -> tuple[str, ...]:
-    """Return what the names of the numbers of a vector end in.
+def indices(*shape: int) -> tuple[str, ...]:
+    """Return what the names of the numbers of an array end in, row by row.
 
-    >>> indices(2)
-    ('[1]', '[2]')
+    >>> indices(2), indices(2, 2)
+    (('[1]', '[2]'), ('[1,1]', '[1,2]', '[2,1]', '[2,2]'))
     """
-    return tuple(f"[{i + 1}]" for i in range(count))
+    return tuple(f"[{','.join(str(i + 1) for i in place)}]" for place in np.ndindex(shape))
 
 
 class Place(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from linkwork.compiler.numbering import suffixes
+from linkwork._util.part_names import suffixes
 from linkwork.mechanism import Command, Crossing, Impulse, Lock, Pin, PointDistance, Stop, Time
 from linkwork.variables.templates import Entity, Pattern, Quantity, indices, load, output, parameter
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwork.compiler.compile import compile_mechanism
-from linkwork.compiler.numbering import suffixes
+from linkwork._util.part_names import suffixes
 from linkwork.mechanism import Mechanism, Wrench
 from linkwork.mechanism.forces import names_in_use
 from linkwork.model.compile import compile
+from linkwork.model.compiled import compile_mechanism
 from linkwork.view import payload
 from linkwork.view.meshes import ShapeTable
 from linkwork.view.packing import pack

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.part_names import suffixes
 from linkwork._util.rotations import conjugate, product, quaternions_of, rotate
-from linkwork.compiler.numbering import suffixes
-from linkwork.compiler.topology_variants import TAKEN_PARENT, taken
+from linkwork.core.plan import CAPTURED_PARENT
 from linkwork.errors import LinkworkError
 from linkwork.mechanism import GROUND, Joint, Mechanism, Pin, PointSpringDamper, Release, Wrench
 from linkwork.mechanism.forces import of_kind
@@ -143,10 +143,8 @@ class _SceneOf:
         """Return the joint frame in the parent and in the child, its axis along z."""
         r_parent, Q_parent, r_child, Q_child = (rows[j] for rows in self.joint_rows)
         frames = [_frame(r_parent, Q_parent), _frame(r_child, Q_child)]
-        transition = self.mech.transitions.get(joint.name)
-        found = taken(transition.action) if transition and isinstance(transition.action, Pin) else 0
-        if found:
-            own, other = (0, 1) if found == TAKEN_PARENT else (1, 0)
+        if found := self.model.captured_frames[j]:
+            own, other = (0, 1) if found == CAPTURED_PARENT else (1, 0)
             bodies = joint.parent, joint.child
             frames[own] = self.captured.get(joint.name) or self._seen(bodies[own], bodies[other], frames[other])
         return frames

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork.compiler.numbering import suffixes
+from linkwork._util.part_names import suffixes
 from linkwork.errors import LinkworkError, MechanismError
 from linkwork.mechanism import Impulse, Lock, Pin, Release, Stop, Unlock
 from linkwork.view import payload

@@ -12,7 +12,7 @@ import linkwork as lw
 ANALYSES: dict[str, Callable[[Any], Any]] = {
     "assembly_modes": lambda mech: lw.assembly_modes(mech, {"A": 0.0}),
     "base_parameters": lw.base_parameters,
-    "design": lambda mech: lw.design(mech, {"rod.m": None}, len, of=["rod.r"], q={"A": [0.0]}),
+    "design": lambda mech: lw.design(mech, {"rod.mass": None}, len, of=["rod.r"], q={"A": [0.0]}),
     "equilibria": lw.equilibria,
     "equilibrium": lw.equilibrium,
     "identify": lambda mech: lw.identify(mech, {}),
@@ -21,7 +21,7 @@ ANALYSES: dict[str, Callable[[Any], Any]] = {
     "kinematics": lambda mech: lw.kinematics(mech, "A.q", 0.0, 1.0),
     "linearize": lw.linearize,
     "motor_jacobian": lambda mech: lw.motor_jacobian(mech, of="A.q"),
-    "parameter_jacobian": lambda mech: lw.parameter_jacobian(mech, ["rod.m"], ["rod.r"]),
+    "parameter_jacobian": lambda mech: lw.parameter_jacobian(mech, ["rod.mass"], ["rod.r"]),
     "redundant_constraints": lw.redundant_constraints,
     "workspace": lambda mech: lw.workspace(mech, of="A.q"),
 }
@@ -42,7 +42,7 @@ def test_progress_is_shown_or_not_or_given_to_a_function(name: str, progress: ob
     mech.add_joint("A", lw.Revolute((0, 0, 1)), "ground", "rod", at=(0, 0, 0))
     calls: dict[str, Callable[..., Any]] = {
         "assembly_modes": lambda **more: lw.assembly_modes(mech, {"A": 0.0}, **more),
-        "design": lambda **more: lw.design(mech, {"rod.m": None}, len, of=["rod.r"], q={"A": [0.0]}, **more),
+        "design": lambda **more: lw.design(mech, {"rod.mass": None}, len, of=["rod.r"], q={"A": [0.0]}, **more),
         "equilibria": lambda **more: lw.equilibria(mech, **more),
         "simulate": lambda **more: lw.simulate(mech, 0.1, **more),
         "workspace": lambda **more: lw.workspace(mech, of="A.q", over={"A": (0, 1, 2)}, **more),

@@ -45,8 +45,8 @@ def test_the_model_found_is_one_with_these_parameters() -> None:
     found = found_by(residuals)
     state = found.model.assemble(q={"A": -1.0})
     np.testing.assert_allclose(found.model.value("tip.r", state)[[0, 2]], TARGET[0], atol=1e-8)
-    assert found.model.parameters["C.parent_frame.r[1]"] == pytest.approx(1.1, abs=1e-8)
-    assert found.model.parameters["coupler.r_cm[1]"] == pytest.approx(0.55, abs=1e-8)
+    assert found.model.parameters["C.parent_frame.position[1]"] == pytest.approx(1.1, abs=1e-8)
+    assert found.model.parameters["coupler.com[1]"] == pytest.approx(0.55, abs=1e-8)
 
 
 def test_the_jacobian_of_the_poses_is_that_of_the_closed_form() -> None:
@@ -99,7 +99,7 @@ def test_the_longest_crank_that_turns_is_that_of_grashof() -> None:
 
 
 def test_trials_out_of_reach_are_refused_on_the_way_to_the_least() -> None:
-    start = lw.compile(four_bar()).with_parameters({"B.parent_frame.r[1]": 0.69, "crank.r_cm[1]": 0.345})
+    start = lw.compile(four_bar()).with_parameters({"B.parent_frame.position[1]": 0.69, "crank.com[1]": 0.345})
     seen = []
 
     def objective(values):
@@ -119,7 +119,7 @@ def test_accelerations_and_reactions_may_be_objectives() -> None:
     mech.add_joint("A", lw.Revolute((0, 0, 1)), "ground", "rotor", at=(0, 0, 0))
     found = lw.design(
         mech,
-        {"rotor.r_cm[1]": (-1, 1), "rotor.r_cm[2]": (-1, 1)},
+        {"rotor.com[1]": (-1, 1), "rotor.com[2]": (-1, 1)},
         lambda values: values["A.f"][:, :2].ravel(),
         of=["A.f"],
         q={"A": [0.0, 1.0]},
@@ -186,12 +186,16 @@ def test_results_are_shown_and_written(tmp_path, needs) -> None:
         ({"crank": (0.8, 0.1)}, {}, r"bounds of 'crank' are in the wrong order: \(0\.8, 0\.1\)"),
         ({"crank": (0.5, 0.8)}, {}, r"'crank' starts at 0\.4 m, out of its bounds"),
         ({"crank": (1, 2, 3)}, {}, "must have .lower, upper."),
-        ({"crank.r_cm": None, "crank.r_cm[1]": (0, 1)}, {}, r"'crank\.r_cm\[1\]' is named twice: name it once"),
-        ({"crank.r_cm[1]": (0, 1), "crank.r_cm": None}, {}, r"'crank\.r_cm\[1\]' is named twice, by 'crank\.r_cm' too"),
-        ({"crank.m": None}, {"combinations": {"crank.m": {"coupler.m": 1.0}}}, "'crank.m' is a variable of the mech"),
-        ({"crank.m": None}, {"combinations": {"tip.r": {"coupler.m": 1.0}}}, "give the combination another name"),
+        ({"crank.com": None, "crank.com[1]": (0, 1)}, {}, r"'crank\.com\[1\]' is named twice: name it once"),
+        ({"crank.com[1]": (0, 1), "crank.com": None}, {}, r"'crank\.com\[1\]' is named twice, by 'crank\.com' too"),
+        (
+            {"crank.mass": None},
+            {"combinations": {"crank.mass": {"coupler.mass": 1.0}}},
+            "'crank.mass' is a variable of the mech",
+        ),
+        ({"crank.mass": None}, {"combinations": {"tip.r": {"coupler.mass": 1.0}}}, "give the combination another name"),
         ({"crank": None}, {"of": None}, "of must be a name or names"),
-        ({"crank": None, "crank.I[1,1]": None}, {}, r"without influence .*'crank\.I\[1,1\]'"),
+        ({"crank": None, "crank.inertia[1,1]": None}, {}, r"without influence .*'crank\.inertia\[1,1\]'"),
         ({}, {}, "parameters must be a dictionary"),
         ({"crank": None}, {"q": {}}, "q must be a dictionary"),
         ({"crank": None}, {"q": {"AA": [0.0]}}, "did you mean 'A'"),
@@ -286,7 +290,7 @@ def test_a_start_at_the_least_is_kept() -> None:
 
 
 def test_a_search_without_a_further_step_ends() -> None:
-    along = {"along": {"tip.r_body[1]": 1.0}}
+    along = {"along": {"tip.point[1]": 1.0}}
     found = found_by(lambda values: values.parameters["along"], {"along": None}, combinations=along)
     assert not found.converged
     assert found.message == "The search found no further step."

@@ -61,9 +61,9 @@ def measured_two_r(rng, noise=0.0, n=80):
 
 TRUE_TWO_R = {}
 for _name, (_m, _x, _y, _j) in MASSES.items():
-    TRUE_TWO_R |= {f"{_name}.m": _m, f"{_name}.mc[1]": _m * _x, f"{_name}.mc[2]": _m * _y}
+    TRUE_TWO_R |= {f"{_name}.mass": _m, f"{_name}.mc[1]": _m * _x, f"{_name}.mc[2]": _m * _y}
     TRUE_TWO_R |= {f"{_name}.IO[3,3]": _j + _m * (_x**2 + _y**2), f"{_name}.mc[3]": 0.0}
-TRUE_TWO_R |= {f"{joint}.d": damping for joint, damping in DAMPING.items()}
+TRUE_TWO_R |= {f"{joint}.damping": damping for joint, damping in DAMPING.items()}
 
 
 # ---- base parameters ----
@@ -73,15 +73,15 @@ def test_base_parameters_of_the_planar_2r_arm_are_those_of_the_textbook() -> Non
     """ZZ1 + m2 L^2, MX1 + m2 L, MY1, ZZ2, MX2, MY2 (Khalil and Dombre); without gravity in the plane 4 of them."""
     found = {str(one) for one in lw.base_parameters(two_r())}
     assert found == {
-        "l1.IO[3,3] + 0.25 l2.m",
-        "l1.mc[1] + 0.5 l2.m",
+        "l1.IO[3,3] + 0.25 l2.mass",
+        "l1.mc[1] + 0.5 l2.mass",
         "l1.mc[2]",
         "l2.IO[3,3]",
         "l2.mc[1]",
         "l2.mc[2]",
     }
     level = {str(one) for one in lw.base_parameters(two_r((0, 0, SEAT)))}
-    assert level == {"l1.IO[3,3] + 0.25 l2.m", "l2.IO[3,3]", "l2.mc[1]", "l2.mc[2]"}
+    assert level == {"l1.IO[3,3] + 0.25 l2.mass", "l2.IO[3,3]", "l2.mc[1]", "l2.mc[2]"}
 
 
 def test_the_puma_560_has_36_base_parameters() -> None:
@@ -101,9 +101,9 @@ def test_the_puma_560_has_36_base_parameters() -> None:
     found = lw.base_parameters(mech)
     assert len(found) == 36
     by_first = {next(iter(one.weights)): one.weights for one in found}
-    assert by_first["l2.mc[1]"] == pytest.approx({"l2.mc[1]": 1} | {f"l{k}.m": 0.4318 for k in (3, 4, 5, 6)})
+    assert by_first["l2.mc[1]"] == pytest.approx({"l2.mc[1]": 1} | {f"l{k}.mass": 0.4318 for k in (3, 4, 5, 6)})
     assert by_first["l5.IO[3,3]"] == pytest.approx({"l5.IO[3,3]": 1.0, "l6.IO[2,2]": 1.0})
-    assert set(found.idle) >= {"l1.m", "l1.mc[1]", "l1.IO[1,1]"}
+    assert set(found.idle) >= {"l1.mass", "l1.mc[1]", "l1.IO[1,1]"}
     assert "36 combinations of 60" in repr(found)
 
 
@@ -134,13 +134,15 @@ def test_columns_times_parameters_are_the_loads_of_other_models(family: str) -> 
 
 
 def test_slopes_of_the_linear_numbers() -> None:
-    unknowns = Unknowns(lw.compile(five_bar()), ["p1.m", "p1.r_cm", "p1.I", "L.c", "L.q_free", "R.d"])
+    unknowns = Unknowns(
+        lw.compile(five_bar()), ["p1.mass", "p1.com", "p1.inertia", "L.stiffness", "L.free", "R.damping"]
+    )
     rng, h = np.random.default_rng(1), 1e-6
     step = rng.normal(size=len(unknowns.start))
     near = (unknowns.phi(unknowns.start + h * step) - unknowns.phi(unknowns.start - h * step)) / (2 * h)
     np.testing.assert_allclose(unknowns.slope(unknowns.start) @ step, near, atol=1e-8)
     assert not unknowns.is_linear
-    assert Unknowns(unknowns.model, ["p1", "R.d", "L.c"]).is_linear
+    assert Unknowns(unknowns.model, ["p1", "R.damping", "L.stiffness"]).is_linear
 
 
 # ---- experiments ----
@@ -151,11 +153,11 @@ def truth(found, known) -> np.ndarray:
 
 
 def test_exact_loads_of_lagrange_give_exact_parameters() -> None:
-    model = lw.compile(two_r()).with_parameters({"l1.m": 1.0, "l2.r_cm[1]": 0.3, "A.d": 0.0, "B.d": 0.0})
-    found = lw.identify(model, measured_two_r(np.random.default_rng(0)), ["l1", "l2", "A.d", "B.d"])
+    model = lw.compile(two_r()).with_parameters({"l1.mass": 1.0, "l2.com[1]": 0.3, "A.damping": 0.0, "B.damping": 0.0})
+    found = lw.identify(model, measured_two_r(np.random.default_rng(0)), ["l1", "l2", "A.damping", "B.damping"])
     np.testing.assert_allclose(found.values, truth(found, TRUE_TWO_R), atol=1e-12)
-    assert np.isnan(found.std["l2.m"])
-    assert found["A.d"] == pytest.approx(0.3, abs=1e-12)
+    assert np.isnan(found.std["l2.mass"])
+    assert found["A.damping"] == pytest.approx(0.3, abs=1e-12)
     # The combinations alone make the loads, so that the model found repeats the experiment.
     data = measured_two_r(np.random.default_rng(9))
     assert found.model is not None
@@ -173,8 +175,8 @@ def hits(experiment, parameters, known, model, trials: int) -> int:
 
 @pytest.mark.parametrize("trials", [12, pytest.param(100, marks=pytest.mark.slow)])
 def test_noisy_loads_of_an_arm_stay_within_three_deviations(trials: int) -> None:
-    model = lw.compile(two_r()).with_parameters({"l1.m": 1.0, "A.d": 0.0})
-    parameters = ["l1.IO[3,3]", "l1.mc", "l2.m", "l2.mc", "l2.IO[3,3]", "A.d", "B.d"]
+    model = lw.compile(two_r()).with_parameters({"l1.mass": 1.0, "A.damping": 0.0})
+    parameters = ["l1.IO[3,3]", "l1.mc", "l2.mass", "l2.mc", "l2.IO[3,3]", "A.damping", "B.damping"]
     good = hits(lambda rng: measured_two_r(rng, 0.2, 60), parameters, TRUE_TWO_R, model, trials)
     assert good >= 0.91 * trials if trials < 100 else good >= 95
 
@@ -201,9 +203,32 @@ def run() -> lw.Result:
     return lw.simulate(five_bar(), 3.0, inputs=torques, t_eval=times, solver="DOP853", rtol=1e-11)
 
 
-CLOSED = ["p1.IO[3,3]", "d1.IO[3,3]", "d1.m", "d1.mc", "p2.IO[3,3]", "d2.IO[3,3]", "d2.m", "d2.mc", "L.c", "L.d", "R.d"]
-CLOSED_TRUE = {"p1.IO[3,3]": 0.5 * (0.25**2 / 12 + 0.12**2 + 0.01**2), "d1.m": 0.3, "d2.m": 0.3, "d1.mc[1]": 0.051}
-CLOSED_TRUE |= {"p2.IO[3,3]": CLOSED_TRUE["p1.IO[3,3]"], "d2.mc[1]": 0.051, "L.c": 4.0, "L.d": 0.1, "R.d": 0.1}
+CLOSED = [
+    "p1.IO[3,3]",
+    "d1.IO[3,3]",
+    "d1.mass",
+    "d1.mc",
+    "p2.IO[3,3]",
+    "d2.IO[3,3]",
+    "d2.mass",
+    "d2.mc",
+    "L.stiffness",
+    "L.damping",
+    "R.damping",
+]
+CLOSED_TRUE = {
+    "p1.IO[3,3]": 0.5 * (0.25**2 / 12 + 0.12**2 + 0.01**2),
+    "d1.mass": 0.3,
+    "d2.mass": 0.3,
+    "d1.mc[1]": 0.051,
+}
+CLOSED_TRUE |= {
+    "p2.IO[3,3]": CLOSED_TRUE["p1.IO[3,3]"],
+    "d2.mc[1]": 0.051,
+    "L.stiffness": 4.0,
+    "L.damping": 0.1,
+    "R.damping": 0.1,
+}
 CLOSED_TRUE |= {f"d{k}.IO[3,3]": 0.3 * (0.35**2 / 12 + 0.17**2) for k in (1, 2)}
 
 
@@ -220,13 +245,13 @@ def test_noisy_loads_of_a_closed_chain_stay_within_three_deviations(trials: int,
 
 
 def test_a_result_of_a_closed_chain_gives_physical_parameters_by_a_nonlinear_search(run: lw.Result) -> None:
-    start = {"p1.m": 0.8, "d2.m": 0.2, "d2.r_cm[1]": 0.1, "L.d": 0.0, "L.c": 2.0, "L.q_free": 1.0}
-    true = {"p1.m": 0.5, "d2.m": 0.3, "d2.r_cm[1]": 0.17, "L.d": 0.1, "L.c": 4.0, "L.q_free": 1.5}
+    start = {"p1.mass": 0.8, "d2.mass": 0.2, "d2.com[1]": 0.1, "L.damping": 0.0, "L.stiffness": 2.0, "L.free": 1.0}
+    true = {"p1.mass": 0.5, "d2.mass": 0.3, "d2.com[1]": 0.17, "L.damping": 0.1, "L.stiffness": 4.0, "L.free": 1.5}
     found = lw.identify(lw.compile(five_bar()).with_parameters(start), run, list(true))
     assert found.parameters == pytest.approx(true, abs=1e-9)
     assert found.model is not None
     state = found.model.assemble()
-    assert found.model.value("L.c", state) == pytest.approx(4.0, abs=1e-9)
+    assert found.model.value("L.stiffness", state) == pytest.approx(4.0, abs=1e-9)
 
 
 def test_encoders_of_the_motors_alone_suffice(tmp_path, run: lw.Result) -> None:
@@ -243,8 +268,10 @@ def test_encoders_of_the_motors_alone_suffice(tmp_path, run: lw.Result) -> None:
     columns = ["L.q", "R.q", "L.tau", "R.tau"]
     rows = np.column_stack([dense.t, *(dense[name] for name in columns)])
     np.savetxt(path, rows, delimiter=",", header="time," + ",".join(columns), comments="")
-    found = lw.identify(five_bar(), path, ["p1.m", "d2.m", "L.c", "R.d"], motors=["L", "R"])
-    assert found.parameters == pytest.approx({"p1.m": 0.5, "d2.m": 0.3, "L.c": 4.0, "R.d": 0.1}, abs=2e-3)
+    found = lw.identify(five_bar(), path, ["p1.mass", "d2.mass", "L.stiffness", "R.damping"], motors=["L", "R"])
+    assert found.parameters == pytest.approx(
+        {"p1.mass": 0.5, "d2.mass": 0.3, "L.stiffness": 4.0, "R.damping": 0.1}, abs=2e-3
+    )
     assert len(found.t) == 175
 
 
@@ -257,7 +284,7 @@ def test_more_motors_than_degrees_of_freedom_and_fewer(run: lw.Result) -> None:
     row = model.u_names.index("E1.u")
     more = data | {"E1.tau": inner}
     more["L.tau"], more["R.tau"] = (data[f"{j}.tau"] - by[:, row, k] * inner for k, j in enumerate("LR"))
-    true = {"p1.m": 0.5, "d2.m": 0.3, "L.d": 0.1}
+    true = {"p1.mass": 0.5, "d2.mass": 0.3, "L.damping": 0.1}
     found = lw.identify(five_bar(), more, list(true))
     assert found.parameters == pytest.approx(true, abs=1e-9)
     assert set(found.residual_std) == {"motors"}
@@ -269,8 +296,8 @@ def test_an_arm_without_a_motor_in_one_joint() -> None:
     mech = two_r()
     mech.start(q={"A": 0.5})
     run = lw.simulate(mech, 3.0, inputs={"A": lambda t: 6 * np.sin(5 * t)}, t_eval=np.linspace(0, 3, 60), rtol=1e-10)
-    found = lw.identify(mech, run, ["l1.m", "l2.m", "B.d"])
-    assert found.parameters == pytest.approx({"l1.m": 2.0, "l2.m": 1.5, "B.d": 0.2}, abs=1e-9)
+    found = lw.identify(mech, run, ["l1.mass", "l2.mass", "B.damping"])
+    assert found.parameters == pytest.approx({"l1.mass": 2.0, "l2.mass": 1.5, "B.damping": 0.2}, abs=1e-9)
     assert set(found.residual_std) == {"A.tau", "without motor"}
 
 
@@ -287,7 +314,7 @@ def test_a_spherical_joint_and_a_table_of_pandas(needs) -> None:
     true = {f"top.mc[{k + 1}]": 1.2 * com[k] for k in range(3)}
     true |= {f"top.IO[{i + 1},{j + 1}]": about[i, j] for i in range(3) for j in range(i, 3)}
     assert {name: found[name] for name in true} == pytest.approx(true, abs=1e-9)
-    assert found.idle == ("top.m",)
+    assert found.idle == ("top.mass",)
 
 
 def test_actuators_with_gears_are_motors() -> None:
@@ -296,8 +323,8 @@ def test_actuators_with_gears_are_motors() -> None:
     data = measured_two_r(np.random.default_rng(3))
     loads = data.pop("tau")
     data |= {"drive.input": loads[:, 0] / 10.0, "B.tau": loads[:, 1]}
-    found = lw.identify(mech, data, ["l1.m", "l2.m", "A.d"])
-    assert found.parameters == pytest.approx({"l1.m": 2.0, "l2.m": 1.5, "A.d": 0.3}, abs=1e-11)
+    found = lw.identify(mech, data, ["l1.mass", "l2.mass", "A.damping"])
+    assert found.parameters == pytest.approx({"l1.mass": 2.0, "l2.mass": 1.5, "A.damping": 0.3}, abs=1e-11)
 
 
 # ---- what goes wrong ----
@@ -308,7 +335,7 @@ def test_data_that_do_not_suffice_name_the_combinations() -> None:
     still = data | {"u": 0 * data["u"], "udot": 0 * data["udot"]}
     still["tau"] = loads_of_two_r(still["q"], still["u"], still["udot"])
     with pytest.raises(
-        lw.MechanismError, match=r"determine 4 of 6 comb.*'l1\.IO\[3,3\] \+ 0\.25 l2\.m'.*'l2\.IO\[3,3\]'"
+        lw.MechanismError, match=r"determine 4 of 6 comb.*'l1\.IO\[3,3\] \+ 0\.25 l2\.mass'.*'l2\.IO\[3,3\]'"
     ):
         lw.identify(two_r(), still, ["l1", "l2"])
     few = {name: values[:2] for name, values in data.items()}
@@ -321,11 +348,11 @@ def test_data_that_do_not_suffice_name_the_combinations() -> None:
     [
         (["l1.mm"], {}, {}, r"parameters: there is no 'l1\.mm': did you mean"),
         (["ll1"], {}, {}, "did you mean 'l1'"),
-        (["B.parent_frame.r[1]"], {}, {}, "geometry is found by linkwork.design"),
+        (["B.parent_frame.position[1]"], {}, {}, "geometry is found by linkwork.design"),
         (["l1.IO[1,1]"], {}, {}, r"no load depends on 'l1\.IO\[1,1\]'"),
-        (["l1.mc", "l1.r_cm"], {}, {}, "describe the same body"),
-        (["l1", "l1.m"], {}, {}, r"parameters: 'l1\.m' is named twice: name it once"),
-        (["l1.m", "l1"], {}, {}, r"'l1\.m' is named twice, by 'l1' too"),
+        (["l1.mc", "l1.com"], {}, {}, "describe the same body"),
+        (["l1", "l1.mass"], {}, {}, r"parameters: 'l1\.mass' is named twice: name it once"),
+        (["l1.mass", "l1"], {}, {}, r"'l1\.mass' is named twice, by 'l1' too"),
         (["l1.mc[1]", "l1.mc"], {}, {}, r"'l1\.mc\[1\]' is named twice, by 'l1\.mc' too"),
         (3, {}, {}, "parameters must be a name or names .*, not 3"),
         ([], {}, {}, "parameters is empty"),
@@ -413,16 +440,16 @@ def test_a_dead_point_of_the_measured_joint_is_named() -> None:
 
 def test_rows_count_from_the_first_of_the_measurements() -> None:
     """Three rows at each end are left out where splines are used; they count."""
-    model = lw.compile(five_bar()).with_parameters({"L.parent_frame.r[1]": -0.15})
+    model = lw.compile(five_bar()).with_parameters({"L.parent_frame.position[1]": -0.15})
     t = np.linspace(0.0, 1.0, 21)
     data = {"t": t, "L.q": np.where(t > 0.48, np.pi, 2.2), "R.q": np.where(t > 0.48, 0.0, 0.94)}
     with pytest.raises(lw.AssemblyError, match=r"row 11, t = 0\.5 s: no closed pose"):
-        lw.identify(model, data, ["L.d"])
+        lw.identify(model, data, ["L.damping"])
 
 
 def test_results_are_shown_and_written(tmp_path, needs) -> None:
     found = lw.identify(two_r(), measured_two_r(np.random.default_rng(0), 0.1), ["l1", "l2"])
-    assert "l1.IO[3,3] + 0.25 l2.m" in repr(found)
+    assert "l1.IO[3,3] + 0.25 l2.mass" in repr(found)
     assert "without influence: l1.IO[1,1]" in repr(found)
     with pytest.raises(lw.UnknownNameError, match="did you mean"):
         _ = found["l2.mm"]
@@ -441,12 +468,12 @@ def test_a_motion_without_motors_shows_its_damping() -> None:
     mech.add_force(lw.SpringDamper("A", damping=0.3))
     run = lw.simulate(mech, 2.0, t_eval=np.linspace(0, 2, 101))
     data = {"time": run.t, "A.q": run["A.q"], "A.u": run["A.u"], "A.a": run["A.a"]}
-    other = lw.compile(mech).with_parameters({"A.d": 0.1})
-    assert lw.identify(other, data, ["A.d"]).parameters["A.d"] == pytest.approx(0.3, rel=1e-9)
+    other = lw.compile(mech).with_parameters({"A.damping": 0.1})
+    assert lw.identify(other, data, ["A.damping"]).parameters["A.damping"] == pytest.approx(0.3, rel=1e-9)
     with pytest.raises(lw.MechanismError, match="1 rows are left"):
-        lw.identify(other, {name: column[30:31] for name, column in data.items()}, ["A.d"])
+        lw.identify(other, {name: column[30:31] for name, column in data.items()}, ["A.damping"])
     with pytest.raises(lw.MechanismError, match="seed must be a whole number"):
-        lw.identify(other, data, ["A.d"], seed=-1)
+        lw.identify(other, data, ["A.damping"], seed=-1)
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path) -> None:
@@ -472,6 +499,6 @@ def test_a_saturated_motor_gives_the_mass_by_the_load_that_acts(of_joint, of_act
         mech.add_force(lw.Actuator("motor", {"A": 2.0}, gain=1.5, **of_actuator))
     name = "A.tau" if of_actuator is None else "motor.input"
     run = lw.simulate(mech, 2.0, inputs={name: lambda t: 15 * np.sin(5 * t)}, t_eval=np.linspace(0, 2, 201), rtol=1e-9)
-    found = lw.identify(mech, run, ["rod.m"])
-    assert found["rod.m"] == pytest.approx(2.0, rel=1e-10)
-    assert found.std["rod.m"] < 1e-8
+    found = lw.identify(mech, run, ["rod.mass"])
+    assert found["rod.mass"] == pytest.approx(2.0, rel=1e-10)
+    assert found.std["rod.mass"] < 1e-8

@@ -89,8 +89,8 @@ def test_a_value_that_a_step_misses_by_rounding_is_its_end() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 20))
-def test_sweeps_of_a_thousand_mechanisms_are_the_motions_under_drives(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(1, 20, 3))
+def test_sweeps_of_hundreds_of_mechanisms_are_the_motions_under_drives(seed: int) -> None:
     for family in ONE_DOF:
         compare(family, seed)
 

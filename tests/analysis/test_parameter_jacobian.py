@@ -52,10 +52,10 @@ def crank_acceleration(angle, rate, torque, radius, rod, mass, inertia):
 
 def test_acceleration_and_stroke_of_a_slider_crank_in_closed_form() -> None:
     names = {
-        "radius": "B.parent_frame.r[1]",
-        "rod": "C.parent_frame.r[1]",
-        "mass": "piston.m",
-        "inertia": "crank.I[2,2]",
+        "radius": "B.parent_frame.position[1]",
+        "rod": "C.parent_frame.position[1]",
+        "mass": "piston.mass",
+        "inertia": "crank.inertia[2,2]",
     }
     values = {"radius": 0.1, "rod": 0.3, "mass": 0.7, "inertia": 0.02}
     start = {"q": {"A": 0.7}, "u": {"A": 5.0}, "tau": {"A": 0.4}}
@@ -77,9 +77,9 @@ def test_random_mechanisms_against_differences_of_models_with_other_parameters(f
     q = {name: start[f"{name}.q"] for name in joints}
     u = {name: start[f"{name}.u"] for name in joints}
     body, joint = list(scene.mechanism.bodies)[1], next(iter(joints))
-    damping = f"{joint}.d" if scene.mechanism.joints[joint].kind.nu == 1 else f"{joint}.d[1]"
-    combined = {"both": {f"{body}.m": 1.0, f"{body}.r_cm[1]": 0.3, "gravity[1]": 0.5}}
-    parameters = [f"{body}.m", f"{body}.r_cm[2]", f"{body}.I[1,1]", "gravity[3]", "both"]
+    damping = f"{joint}.damping" if scene.mechanism.joints[joint].kind.nu == 1 else f"{joint}.damping[1]"
+    combined = {"both": {f"{body}.mass": 1.0, f"{body}.com[1]": 0.3, "gravity[1]": 0.5}}
+    parameters = [f"{body}.mass", f"{body}.com[2]", f"{body}.inertia[1,1]", "gravity[3]", "both"]
     parameters += [damping] if damping in model.columns else []
     of = [f"{body}.v", "energy.kinetic", "energy.potential", f"{joint}.f", f"{joint}.a"]
     found = lw.parameter_jacobian(model, parameters, of, q=q, u=u, combinations=combined)
@@ -97,7 +97,7 @@ def test_random_mechanisms_against_differences_of_models_with_other_parameters(f
 
 
 def test_results_have_names_and_tables(tmp_path) -> None:
-    found = lw.parameter_jacobian(four_bar(), ["crank.m", "base"], ["tip.r", "C.q"], combinations=MEMBERS)
+    found = lw.parameter_jacobian(four_bar(), ["crank.mass", "base"], ["tip.r", "C.q"], combinations=MEMBERS)
     assert found.of == ("tip.r[1]", "tip.r[2]", "tip.r[3]", "C.q")
     assert found.units["base"] == "m"
     frame = found.to_dataframe()
@@ -111,15 +111,15 @@ def test_results_have_names_and_tables(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("parameters", "of", "options", "text"),
     [
-        (["crank.mm"], ["tip.r"], {}, r"parameters.*crank\.mm.*did you mean 'crank\.m'"),
+        (["crank.mm"], ["tip.r"], {}, r"parameters.*crank\.mm.*did you mean 'crank\.mass'"),
         (["A.q"], ["tip.r"], {}, "'A.q' is no parameter or start: its kind is 'state'"),
-        (["crank.m"], ["tipp.r"], {}, "of: .*did you mean 'tip.r'"),
+        (["crank.mass"], ["tipp.r"], {}, "of: .*did you mean 'tip.r'"),
         ([], ["tip.r"], {}, "parameters is empty"),
-        (["crank.m"], [], {}, "of is empty"),
-        (["x"], ["tip.r"], {"combinations": {"x": {"crank.r_cm": 1.0}}}, "3 numbers, which have a weight each"),
+        (["crank.mass"], [], {}, "of is empty"),
+        (["x"], ["tip.r"], {"combinations": {"x": {"crank.com": 1.0}}}, "3 numbers, which have a weight each"),
         (["x"], ["tip.r"], {"combinations": {"x": {}}}, "must have weights by parameter"),
-        (["x"], ["tip.r"], {"combinations": {"x": {"crank.m": 0.0}}}, "first weight of 'x' is zero"),
-        (["crank.m"], ["tip.r"], {"combination": {}}, "combinations"),
+        (["x"], ["tip.r"], {"combinations": {"x": {"crank.mass": 0.0}}}, "first weight of 'x' is zero"),
+        (["crank.mass"], ["tip.r"], {"combination": {}}, "combinations"),
     ],
 )
 def test_bad_input_is_named(parameters, of, options, text) -> None:
@@ -129,4 +129,4 @@ def test_bad_input_is_named(parameters, of, options, text) -> None:
 
 def test_a_change_that_opens_the_loop_is_named() -> None:
     with pytest.raises(lw.SingularityError, match=r"parameter 'B\.parent_frame\.r\[2\]'.*cannot stay closed"):
-        lw.parameter_jacobian(four_bar(), ["B.parent_frame.r[2]"], ["tip.r"])
+        lw.parameter_jacobian(four_bar(), ["B.parent_frame.position[2]"], ["tip.r"])

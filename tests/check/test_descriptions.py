@@ -63,7 +63,12 @@ RULES = [
         lambda e: (e.attributes(".", variableNamingConvention="flat"), e.of("hinge.q", name="a\tb")),
         VERSIONS,
     ),
-    ("names", "2 variables are named", lambda e: (alias(e, "hinge.q"), e.of("arm.m", name="hinge.q.alias")), ("3.0",)),
+    (
+        "names",
+        "2 variables are named",
+        lambda e: (alias(e, "hinge.q"), e.of("arm.mass", name="hinge.q.alias")),
+        ("3.0",),
+    ),
     ("references", "share the value reference", lambda e: move_to(e, "hinge.q", "hinge.u"), ("3.0",)),
     ("references", "give a number below", lambda e: e.of("hinge.q", valueReference="-1"), VERSIONS),
     ("references", "different units", lambda e: move_to(e, "hinge.q", "hinge.u"), ("2.0",)),
@@ -75,17 +80,17 @@ RULES = [
         lambda e: (move_to(e, "gravity[1]", "gravity[2]"), e.of("gravity[1]", variability="constant")),
         ("2.0",),
     ),
-    ("values", r"start -1 of arm.m lies outside \[0, inf\]", lambda e: e.of("arm.m", start="-1"), VERSIONS),
-    ("values", r"lies outside \[0, 0.5\]", lambda e: e.of("arm.m", max="0.5"), VERSIONS),
-    ("values", "min 0 of arm.m is above its max -1", lambda e: e.of("arm.m", max="-1"), VERSIONS),
+    ("values", r"start -1 of arm.mass lies outside \[0, inf\]", lambda e: e.of("arm.mass", start="-1"), VERSIONS),
+    ("values", r"lies outside \[0, 0.5\]", lambda e: e.of("arm.mass", max="0.5"), VERSIONS),
+    ("values", "min 0 of arm.mass is above its max -1", lambda e: e.of("arm.mass", max="-1"), VERSIONS),
     ("values", "nominal of hinge.q is zero", lambda e: e.of("hinge.q", nominal="0.0"), VERSIONS),
-    ("values", "max of arm.m is 'much', not a number", lambda e: e.of("arm.m", max="much"), VERSIONS),
-    ("values", "start of arm.m is 'one', not a number", lambda e: e.of("arm.m", start="one"), VERSIONS),
-    ("values", "give a finite number", lambda e: e.of("arm.m", start="INF"), VERSIONS),
-    ("values", "start of arm.m is empty", lambda e: e.of("arm.m", start=""), VERSIONS),
+    ("values", "max of arm.mass is 'much', not a number", lambda e: e.of("arm.mass", max="much"), VERSIONS),
+    ("values", "start of arm.mass is 'one', not a number", lambda e: e.of("arm.mass", start="one"), VERSIONS),
+    ("values", "give a finite number", lambda e: e.of("arm.mass", start="INF"), VERSIONS),
+    ("values", "start of arm.mass is empty", lambda e: e.of("arm.mass", start=""), VERSIONS),
     ("values", "start of open.command is 'yes'", lambda e: e.of("open.command", start="yes"), VERSIONS),
     ("starts", "hinge.tau has no start value", lambda e: e.of("hinge.tau", start=None), VERSIONS),
-    ("starts", 'arm.m has no start value, which initial="exact"', lambda e: e.of("arm.m", start=None), VERSIONS),
+    ("starts", 'arm.mass has no start value, which initial="exact"', lambda e: e.of("arm.mass", start=None), VERSIONS),
     ("starts", "hinge.q has no start value", lambda e: e.of("hinge.q", start=None), VERSIONS),
     ("starts", 'which initial="calculated" forbids', lambda e: e.of("arm.r[1]", start="0"), VERSIONS),
     ("starts", "which being independent forbids", lambda e: e.of("time", start="0"), ("3.0",)),
@@ -97,7 +102,7 @@ RULES = [
         lambda e: e.of("der(hinge.q)", derivative=e.reference("der(hinge.q)")),
         VERSIONS,
     ),
-    ("states", "no continuous real", lambda e: e.of("der(hinge.q)", derivative=e.reference("arm.m")), VERSIONS),
+    ("states", "no continuous real", lambda e: e.of("der(hinge.q)", derivative=e.reference("arm.mass")), VERSIONS),
     ("states", "without|divide it by a time", lambda e: e.of("der(hinge.q)", unit="rad"), VERSIONS),
     (
         "states",
@@ -112,12 +117,12 @@ RULES = [
     ("units", "of its alias", lambda e: alias(e, "hinge.q", displayUnit="grad"), ("3.0",)),
     ("units", "no factor but zero", lambda e: e.attributes("*/Unit/DisplayUnit", factor="0"), VERSIONS),
     ("units", "which TypeDefinitions does not define", lambda e: e.of("hinge.q", declaredType="Angle"), VERSIONS),
-    ("combinations", "do not go together", lambda e: e.of("arm.m", variability="continuous"), VERSIONS),
+    ("combinations", "do not go together", lambda e: e.of("arm.mass", variability="continuous"), VERSIONS),
     ("combinations", "do not go together", lambda e: e.of("hinge.tau", variability="fixed"), VERSIONS),
     (
         "combinations",
         'initial="calculated" does not go; choose exact',
-        lambda e: e.of("arm.m", initial="calculated"),
+        lambda e: e.of("arm.mass", initial="calculated"),
         VERSIONS,
     ),
     ("combinations", "leave it out", lambda e: e.of("hinge.tau", initial="exact"), ("2.0",)),
@@ -278,11 +283,11 @@ def test_units_and_limits_of_a_type_count(latched, tmp_path):
         attributes = {"unit": "stone", "max": "0.5"}
         SubElement(where, "Real", attributes) if e.two else SubElement(where, "Float64Type", attributes, name="Mass")
         e.root.insert(list(e.root).index(e.root.find("UnitDefinitions")) + 1, types)
-        e.of("arm.m", declaredType="Mass", unit=None)
+        e.of("arm.mass", declaredType="Mass", unit=None)
 
     for version in VERSIONS:
         report = check_fmu(mutated(latched[version], tmp_path, change), only=["units", "values"])
-        assert "arm.m has the unit 'stone'" in report["units"].findings[0].text
+        assert "arm.mass has the unit 'stone'" in report["units"].findings[0].text
         assert "lies outside [0, 0.5]" in report["values"].findings[0].text
 
 
@@ -303,7 +308,7 @@ def arrays(tmp_path_factory) -> Path:
         (
             "dependencies",  # who names one parameter has to name all
             r"der\(hinge.u\) moves with gravity\[\d\], which",
-            lambda e: dependencies(e, "ContinuousStateDerivative", "der(hinge.u)", "hinge.q", "hinge.tau", "arm.m"),
+            lambda e: dependencies(e, "ContinuousStateDerivative", "der(hinge.u)", "hinge.q", "hinge.tau", "arm.mass"),
         ),
     ],
 )

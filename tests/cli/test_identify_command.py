@@ -27,13 +27,13 @@ def files(tmp_path):
 def test_parameters_are_printed_and_written(files, tmp_path, capsys, needs):
     needs("pandas")
     table = tmp_path / "found.csv"
-    assert main(["identify", *files, "--parameter", "arm.m", "--parameter", "A.d", "-o", str(table)]) == 0
+    assert main(["identify", *files, "--parameter", "arm.mass", "--parameter", "A.damping", "-o", str(table)]) == 0
     out = capsys.readouterr().out
     assert "Identification: 2 of 2" in out
     assert f"wrote {table}" in out
     header, mass, _ = table.read_text().splitlines()
     assert header == "combination,value,std,unit"
-    assert mass.startswith("arm.m,")
+    assert mass.startswith("arm.mass,")
     assert float(mass.split(",")[1]) == pytest.approx(2.0, rel=1e-9)
 
 
@@ -43,12 +43,12 @@ def test_json_has_the_combinations(files, tmp_path, capsys):
     assert printed == json.loads((tmp_path / "found.json").read_text())
     values = {next(iter(one["weights"])): one["value"] for one in printed["combinations"]}
     assert values == pytest.approx({"arm.IO[2,2]": 2.0 * 0.6**2 / 3, "arm.mc[1]": 0.6, "arm.mc[3]": 0.0}, abs=1e-9)
-    assert "arm.m" in printed["without_influence"]
+    assert "arm.mass" in printed["without_influence"]
 
 
 def test_failures_give_the_reason_in_one_line(files, capsys):
     assert main(["identify", *files, "--parameter", "arm.mm"]) == 1
-    assert "did you mean 'arm.m'" in capsys.readouterr().err
+    assert "did you mean 'arm.mass'" in capsys.readouterr().err
     assert main(["identify", files[0], files[1] + ".csv"]) == 1
     assert "cannot be read" in capsys.readouterr().err
 
@@ -68,5 +68,5 @@ def test_failures_give_the_reason_in_one_line(files, capsys):
 )
 def test_what_is_wrong_in_a_file_is_named_with_its_line(files, tmp_path, capsys, content, text):
     (tmp_path / "data.csv").write_text(content)
-    assert main(["identify", *files, "--parameter", "arm.m"]) == 1
+    assert main(["identify", *files, "--parameter", "arm.mass"]) == 1
     assert text in capsys.readouterr().err

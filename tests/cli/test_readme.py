@@ -18,7 +18,7 @@ from support.pages import PAGES, python_of
 
 UNMARKED = re.compile(r"^ {4}(?:import \w|from \w+(?:\.\w+)* import )", re.MULTILINE)  # Python in an indented block
 LINKWORK = "import sys; from linkwork.cli.main import main; sys.exit(main())"
-SLOW = {"comparison.md"}
+SLOW = {"comparison.md", "fmu.md"}  # fmu.md compiles for other platforms
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 COMMAND = re.compile(r"^ {4}linkwork (.*)$|`linkwork ((?:info|simulate|export|compare) [^`]*/[^`]*)`", re.MULTILINE)
 

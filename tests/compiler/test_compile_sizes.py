@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.compiler import compile as compiling
-from linkwork.compiler import topology as graph
 from linkwork.mechanism import checks
+from linkwork.model import compiled
 from support.counting import lines_run
 from support.graphs import long_mechanism
 
@@ -48,12 +47,10 @@ def counted(monkeypatch, module, name):
     return calls
 
 
-def test_a_structure_is_found_once(monkeypatch):
-    mech = loaded(3)
-    calls = [counted(monkeypatch, compiling, "topology"), counted(monkeypatch, compiling, "number")]
-    calls.append(counted(monkeypatch, graph, "check"))
-    lw.compile(mech)
-    assert [len(found) for found in calls] == [1, 1, 1]
+def test_a_mechanism_is_checked_and_told_once(monkeypatch):
+    calls = [counted(monkeypatch, compiled, "check"), counted(monkeypatch, compiled, "describe")]
+    lw.compile(loaded(3))
+    assert [len(found) for found in calls] == [1, 1]
 
 
 def test_starts_as_they_are_kept_are_looked_at_together(monkeypatch):

@@ -4,9 +4,10 @@ import random
 
 import pytest
 
-from linkwork.compiler.topology import LoopStep, topology
+from linkwork.core.plan import LoopStep
 from support.graphs import ladder, mechanism, stewart, windows
 from support.promises import check_promises
+from support.topologies import topology
 
 ARRANGE = {"given": lambda joints: None, "reversed": list.reverse, "shuffled": random.Random(1).shuffle}
 

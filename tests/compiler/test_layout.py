@@ -3,20 +3,19 @@
 import pytest
 from hypothesis import given, settings
 
-from linkwork.compiler.numbering import number
-from linkwork.compiler.serialise import EMBEDDING, MULTIPLIERS_ABOUT_ORIGIN, VERSION, Methods, serialise
-from linkwork.compiler.topology import topology
-from linkwork.compiler.topology_variants import Changes
 from linkwork.mechanism import Universal
+from linkwork.model.compiled import compile_mechanism
 from support.graphs import ladder, mechanism
 from support.model_bytes import HEADER, read_model
 from support.random_graphs import coupled_mechanisms
 
+VERSION = 10
+METHODS = {"auto": 0, "multipliers": 1, "dca": 4}
 
-def check_layout(mech, methods=None):
-    graph = topology(mech)
-    numbering = number(mech, graph)
-    data = serialise(Changes(mech), graph, numbering, methods)
+
+def check_layout(mech, method="auto"):
+    compiled = compile_mechanism(mech, method)
+    graph, numbering, data = compiled.topology, compiled.numbering, compiled.model_bytes
     model = read_model(data)
     tables = {name: table.tolist() for name, table in model.tables.items()}
     names = list(mech.joints)
@@ -24,7 +23,7 @@ def check_layout(mech, methods=None):
     couplings = mech.couplings.values()
 
     assert HEADER.unpack_from(data)[:3] == (b"LWMODEL\0", VERSION, len(data))
-    assert model.counts["method"] == (methods.mechanism if methods else 0)
+    assert model.counts["method"] == METHODS[method]
     for size in ("nq", "nu", "nq_cut", "nu_cut"):
         assert model.counts[size] == getattr(numbering, size)
     assert tables["links"] == [[k.body, k.joint, k.parent, k.reversed] for k in graph.links]
@@ -34,7 +33,7 @@ def check_layout(mech, methods=None):
     assert all(i in graph.clusters[row[4]].loops for i, row in enumerate(tables["loops"]))
     places = [(root, tuple(range(first, first + count))) for root, first, count, _ in tables["clusters"]]
     assert places == [(cluster.root, cluster.links) for cluster in graph.clusters]
-    assert tuple(row[3] for row in tables["clusters"]) == (methods.clusters if methods else (0,) * len(places))
+    assert [row[3] for row in tables["clusters"]] == compiled.native.table("cluster")[:, 3].tolist()
     assert tables["segments"] == [[s.cluster, s.first, s.count] for s in graph.segments]
     assert tables["ears"] == [[number, step.loop, len(step.links)] for number, step in loop_steps]
     assert tables["ear_links"] == [[link] for _, step in loop_steps for link in step.links]
@@ -62,9 +61,10 @@ def test_random_mechanisms(mech):
     check_layout(mech)
 
 
+@pytest.mark.parametrize("method", ["multipliers", "dca"])
 @pytest.mark.parametrize("deep", [True, False])
-def test_ladder_with_methods(deep):
-    check_layout(ladder(5, deep), Methods(MULTIPLIERS_ABOUT_ORIGIN, (EMBEDDING,)))
+def test_ladder_with_methods(deep, method):
+    check_layout(ladder(5, deep), method)
 
 
 def test_terms_of_tree_and_cut_joints():

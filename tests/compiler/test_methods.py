@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.compiler.method_choice import choose
 from support.cases import five_bar_with_three_legs, four_bar, windows
 from support.driving import by_joint, largest_difference
 from support.published import ladder
@@ -14,8 +13,7 @@ from support.random_mechanisms import FAMILIES, tower_of_four_bars, well_posed
 
 
 def chosen(mech, method="auto"):
-    system = lw.compile(mech, method=method)
-    return [choice.method for choice in choose(mech, system.topology, system.expected, method)]
+    return [choice.method for choice in lw.compile(mech, method=method).choices]
 
 
 def gear_train(count):

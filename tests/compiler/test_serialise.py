@@ -4,10 +4,6 @@ import numpy as np
 import pytest
 
 from linkwork._util.rotations import quaternions_of
-from linkwork.compiler.numbering import number
-from linkwork.compiler.serialise import serialise
-from linkwork.compiler.topology import topology
-from linkwork.compiler.topology_variants import Changes
 from linkwork.mechanism import (
     Cylindrical,
     Fixed,
@@ -25,6 +21,7 @@ from linkwork.mechanism import (
 )
 from linkwork.mechanism.frames import rotation_matrix
 from support.bodies import with_bodies
+from support.c_builder import built
 from support.model_bytes import read_model
 
 KINDS = [
@@ -43,8 +40,7 @@ KINDS = [
 
 def read(mech):
     """The joints' table and the parameters of the serialised model, by name."""
-    tree = topology(mech)
-    model = read_model(serialise(Changes(mech), tree, number(mech, tree)))
+    model = read_model(built(mech))
     return (
         tuple(model.counts[size] for size in ("nq", "nu", "nq_cut", "nu_cut")),
         model.tables["joints"],
@@ -121,7 +117,7 @@ def test_springs_between_points_and_wrenches_stand_in_their_order():
     for name, k in (("s", 1.0), ("r", 2.0)):
         points = ((k, 0, 0), (0, 0, k))
         mech.add_force(SpringDamper(bodies=(first, "ground"), points=points, stiffness=k, free=3 * k, name=name))
-    model = read_model(serialise(Changes(mech), topology(mech), number(mech, topology(mech))))
+    model = read_model(built(mech))
     assert model.tables["springs"].tolist() == [[0, -1], [0, -1]]
     assert model.tables["wrenches"].tolist() == [[1]]
     values = model.parameters

@@ -3,16 +3,16 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from linkwork.compiler.links import Link, Loop
-from linkwork.compiler.topology import Cluster, LoopStep, Segment, topology
+from linkwork.core.plan import Cluster, Link, Loop, LoopStep, Segment
 from linkwork.errors import MechanismError
 from linkwork.mechanism import Actuator, Mechanism, Motion, SpringDamper
 from support.graphs import mechanism, windows
 from support.promises import check_promises, merged
 from support.random_graphs import any_connected_mechanisms, coupled_mechanisms, mechanisms_with_separate_loops
+from support.topologies import topology
 
 
 def four_bar(**options):
@@ -50,6 +50,22 @@ def test_separate_loops_are_clusters_of_their_own(mech):
     assert [(c.root, c.links) for c in result.clusters] == [(loop.root, result.around(loop)) for loop in result.loops]
 
 
+# A coupling of a loop away from ground and one of three bodies on ground.
+COUPLED_LOOPS = mechanism(
+    "abcde",
+    [
+        *(
+            (body.upper(), parent, body)
+            for body, parent in zip("abcde", ["ground", "a", "b", "ground", "d"], strict=True)
+        ),
+        ("X", "e", "d", {"cut": True}),
+        ("Y", "c", "ground", {"cut": True}),
+    ],
+    ["XY"],
+)
+
+
+@example(COUPLED_LOOPS)
 @given(mechanisms_with_separate_loops() | any_connected_mechanisms() | coupled_mechanisms())
 @settings(max_examples=500)
 def test_promises_hold(mech):

@@ -5,9 +5,10 @@ from functools import partial
 
 import pytest
 
-from linkwork.compiler.topology import Segment, topology
+from linkwork.core.plan import Segment
 from support.counting import lines_run
 from support.graphs import long_mechanism, windows
+from support.topologies import topology
 
 
 @pytest.mark.slow

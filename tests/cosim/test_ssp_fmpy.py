@@ -23,7 +23,7 @@ def pair(mass, tmp_path_factory) -> Path:
     system.connect("left.A.u", "right.A.tau", convert_units=False)
     system.connect("right.A.q", "left.A.tau", convert_units=False)
     system.add_parameter_set("light", {"right.A.q_start": 0.0})
-    system.add_parameter_set("heavy", {"right.A.q_start": 0.0, "left.A.q_start": -0.2, "left.block.m": 3.0})
+    system.add_parameter_set("heavy", {"right.A.q_start": 0.0, "left.A.q_start": -0.2, "left.block.mass": 3.0})
     return system.save(tmp_path_factory.mktemp("ssp") / "pair.ssp")
 
 

@@ -54,7 +54,7 @@ def test_parameters_are_tunable(gripped_fmu, gripped):
     """Set while it moves, they have the effect of the same description."""
     changed = {
         "grip.gain": 2.0,
-        "grip.c": 0.5,
+        "grip.stiffness": 0.5,
         "grip.A.gear": -1.0,
         "grip.input_range[2]": 9.0,
         "grip.force_range[1]": 0,

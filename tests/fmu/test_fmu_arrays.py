@@ -45,8 +45,8 @@ def test_get_and_set(pair):
     together, apart = (begin(fmu, "CS") for fmu in pair)
     of_arrays, of_scalars = pair
     given = (c_double * 4)(0.5, -0.25, -3.0, 4.5)
-    assert floats(together, "Set", [of_arrays.reference(name) for name in ("gravity", "crank.m")], given) == OK
-    apart.set([*three(of_scalars, "gravity"), of_scalars.reference("crank.m")], list(given))
+    assert floats(together, "Set", [of_arrays.reference(name) for name in ("gravity", "crank.mass")], given) == OK
+    apart.set([*three(of_scalars, "gravity"), of_scalars.reference("crank.mass")], list(given))
     for instance in (together, apart):
         instance.step(0.0, 0.2)
     values = (c_double * 7)()

@@ -147,10 +147,10 @@ def test_the_profile_takes_every_mechanism(name, version, checkout, monkeypatch,
 def test_parameters_as_inputs(version, states, checkout, monkeypatch, tmp_path):
     """Their derivatives are those of differences of the core."""
     monkeypatch.syspath_prepend(checkout / "examples")
-    wanted = ["A", "coupler.m", "gravity", "crank.r_cm[1]"]
+    wanted = ["A", "coupler.mass", "gravity", "crank.com[1]"]
     outputs = ["energy.kinetic", "coupler.v", "A.a", "D.f"]
     model, builder, f = written_for_casadi(four_bar(), version, tmp_path, inputs=wanted, outputs=outputs, states=states)
-    parameters = {"coupler.m", "gravity[1]", "gravity[2]", "gravity[3]", "crank.r_cm[1]"}
+    parameters = {"coupler.mass", "gravity[1]", "gravity[2]", "gravity[3]", "crank.com[1]"}
     assert set(builder.u()) == {"A.tau", *parameters}
     x, u = np.array(builder.start(builder.x())), np.array(builder.start(builder.u()))
     du = np.random.default_rng(1).normal(size=u.size)
@@ -176,10 +176,10 @@ def test_identification_of_a_mass_and_a_stiffness(checkout, monkeypatch, tmp_pat
     monkeypatch.syspath_prepend(checkout / "examples")
     mech = four_bar()
     mech.add_force(lw.SpringDamper("A", stiffness=20.0))
-    names = ["coupler.m", "A.c"]
+    names = ["coupler.mass", "A.stiffness"]
     model, builder, f = written_for_casadi(mech, "3.0", tmp_path, inputs=names, outputs=["A.a"], states="minimal")
     assert builder.u() == names or sorted(builder.u()) == sorted(names)
-    true = {"coupler.m": 2.7, "A.c": 33.0}
+    true = {"coupler.mass": 2.7, "A.stiffness": 33.0}
     offset = {v.name: v.reference for v in model.variables}
     rng, unknown, residual = np.random.default_rng(4), casadi.MX.sym("p", 2), []
     x0 = np.array(builder.start(builder.x()))
@@ -200,7 +200,7 @@ def test_identification_of_a_mass_and_a_stiffness(checkout, monkeypatch, tmp_pat
             "print_time": 0,
         },
     )
-    begin = {"coupler.m": 1.5, "A.c": 20.0}
+    begin = {"coupler.mass": 1.5, "A.stiffness": 20.0}
     found = numbers(solver(x0=[begin[name] for name in builder.u()])["x"]).ravel()
     assert found == pytest.approx([true[name] for name in builder.u()], rel=1e-5)
 

@@ -115,7 +115,7 @@ def test_a_residual_depends_on_nothing_that_is_not_declared(name, importer):
 def test_derivatives_by_inputs_and_parameters_are_those_of_differences(importer):
     one = importer(MECHANISMS["four_bar"]())
     at = point(one)
-    for name in ("A.tau", "coupler.m", "gravity[3]"):
+    for name in ("A.tau", "coupler.mass", "gravity[3]"):
         one.residual(*at)
         known = one.names[name]
         exact = np.array(one.fmu.getDirectionalDerivative(one.residuals, [known], [1.0]))

@@ -57,7 +57,7 @@ def test_derivatives_equal_differences(fmu, kind, system):
 def test_parameters_are_knowns_while_time_goes_on(fmu):
     """In Initialization Mode states follow from them as well; after it they stay, which for a mass is the same."""
     instance, early = fmu.new("ME"), fmu.new("ME")
-    mass, unknowns = fmu.reference("coupler.m"), fmu.references("derivative")
+    mass, unknowns = fmu.reference("coupler.mass"), fmu.references("derivative")
     early.set_up()
     instance.initialize()
     found = instance.directional(unknowns, [mass], [1.0])

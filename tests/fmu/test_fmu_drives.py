@@ -26,14 +26,14 @@ def test_parameters_of_drives(make, needs, version):
     fmpy = needs("fmpy")
     unpacked = make(driven(), version)
     variables = {v.name: v for v in fmpy.read_model_description(str(unpacked.path)).modelVariables}
-    assert [float(variables[f"B.tau_max[{k}]"].start) for k in (1, 2)] == [np.inf, 3.0]
-    assert float(variables["A.J"].start) == 0.0
-    assert float(variables["A.J"].min) == 0.0
-    assert variables["A.J"].variability == "tunable"
+    assert [float(variables[f"B.max_load[{k}]"].start) for k in (1, 2)] == [np.inf, 3.0]
+    assert float(variables["A.reflected_inertia"].start) == 0.0
+    assert float(variables["A.reflected_inertia"].min) == 0.0
+    assert variables["A.reflected_inertia"].variability == "tunable"
     loads = {"A.tau": 20.0, "B.tau[1]": 1.0, "B.tau[2]": -9.0}
     signals = np.array([(0.0, *loads.values()), (STOP, *loads.values())], dtype=[(n, float) for n in ("time", *loads)])
     seen = ["A.q", "B.q[1]", "B.q[2]", "A.tau"]
-    for given in ({}, {"A.J": 0.3, "A.tau_max": 6.0}):
+    for given in ({}, {"A.reflected_inertia": 0.3, "A.max_load": 6.0}):
         result = fmpy.simulate_fmu(
             str(unpacked.path),
             fmi_type="ModelExchange",
@@ -44,7 +44,7 @@ def test_parameters_of_drives(make, needs, version):
             input=signals,
             output=seen,
         )
-        mech = driven(given.get("A.J", 0.0), given.get("A.tau_max", 4.0))
+        mech = driven(given.get("A.reflected_inertia", 0.0), given.get("A.max_load", 4.0))
         acting = {"A": mech.joints["A"].max_load[0], "B": (1.0, -3.0)}
         expected = lw.simulate(mech, STOP, inputs=acting, rtol=1e-10, t_eval=np.linspace(0.0, STOP, 11))
         for name in seen[:-1]:

@@ -45,7 +45,7 @@ def parameters(graze: Graze, solver: str) -> dict[str, float]:
     return {
         "solver": {"dopri5": 1, "rodas5p": 2}[solver],
         "gravity[3]": -graze.gravity,
-        "z.c": graze.rate**2,
+        "z.stiffness": graze.rate**2,
         "z.q_start": position,
         "z.u_start": speed,
         **bound.get(graze.event, {"event.value": graze.bound}),

@@ -55,7 +55,7 @@ def check(fmu, kind: str, kinds: tuple[str, ...]) -> int:
     instance, unknowns, checked = fmu.new(kind), smooth(fmu), 0
     knowns = [v for v in fmu.system.variables if v.kind in kinds and v.type == "real" and not v.discrete]
     for known in knowns:
-        if known.name.endswith(".J"):
+        if known.name.endswith(".reflected_inertia"):
             continue  # below zero there are no rotors
         if ".I[" in known.name and not known.name.startswith("piston"):
             continue  # of thin rods, next to which there are no bodies

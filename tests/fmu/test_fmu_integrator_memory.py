@@ -36,6 +36,7 @@ def example(checkout, monkeypatch):
 
 @VERSION
 @pytest.mark.parametrize("name", list(ENDS))
+@pytest.mark.thin(3)
 def test_moves_as_in_python(name, version, example, make):
     module = None if name == "lid" else example(name)
     signals = {"across": module.across, "lift": module.lift, "left": module.motor} if name == "gripper" else {}
@@ -51,6 +52,7 @@ def test_moves_as_in_python(name, version, example, make):
 
 @VERSION
 @pytest.mark.parametrize("name", list(ENDS))
+@pytest.mark.thin(3)
 def test_co_simulation_moves_as_in_python(name, version, example, make):
     """Inputs hold for a step, as the outputs of a digital controller do for a sample."""
     module, step = None if name == "lid" else example(name), 0.01
@@ -96,7 +98,7 @@ def test_what_changes_nothing_is_not_reported(version, make):
     assert not reported(lambda: instance.set(load, [0.0]))
     assert reported(lambda: instance.set(load, [1.0]))
     assert not reported(lambda: instance.set(load, [1.0]))
-    mass = [fmu.reference("arm.m")]
+    mass = [fmu.reference("arm.mass")]
     assert not reported(lambda: instance.set(mass, [1.0]))
     assert reported(lambda: instance.set(mass, [2.0]))
     instance.set(load, [3.0])  # in Continuous-Time Mode: the importer knows

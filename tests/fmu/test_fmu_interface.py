@@ -80,7 +80,7 @@ def test_arrays_hold_the_same_numbers(of_everything, tmp_path):
     interface, together = of_fmu(lw.export_fmu(of_everything, tmp_path / "b.fmu", arrays=True))
     assert scalars(*one_by_one) == scalars(interface, together)
     names = {v.get("name") for v in together.find("ModelVariables")}
-    assert {"gravity", "j5.q", "der(j5.u)", "b1.r", "b1.r_cm", "b1.I[1,2]", "push.F"} <= names
+    assert {"gravity", "j5.q", "der(j5.u)", "b1.r", "b1.com", "b1.inertia[1,2]", "push.F"} <= names
     assert {"j4.q[1]", "j4.q[3]", "j3.u[2]"} <= names  # m and rad
 
 
@@ -119,7 +119,7 @@ def test_variability_follows(of_everything, tmp_path):
     tunable = {v.name for v in of_everything.variables if v.tunable}
     found = {v.get("name"): v.get("variability") for v in root.find("ModelVariables")}
     assert {name for name, value in found.items() if value == "tunable"} == tunable
-    assert found["solver"] == found["tolerance"] == found["b1.m"].replace("tunable", "fixed") == "fixed"
+    assert found["solver"] == found["tolerance"] == found["b1.mass"].replace("tunable", "fixed") == "fixed"
 
 
 def test_the_token_is_over_both_files():

@@ -135,7 +135,7 @@ def test_reset_from_every_mode_gives_a_new_instance(fmu, kind):
     for mode in modes:
         whole(instance, "Set", solver, 2)
         instance.set([tolerance], [1e-3])
-        instance.set([fmu.reference("crank.m"), fmu.reference("A.q_start")], [9.0, 0.3])
+        instance.set([fmu.reference("crank.mass"), fmu.reference("A.q_start")], [9.0, 0.3])
         instance.set([fmu.reference("A.tau")], [4.0])
         instance.go_to(mode)
         instance.must("Reset")
@@ -180,7 +180,7 @@ def test_a_number_that_is_none_is_refused_by_name(fmu, kind, value):
     instance.set_up()
     for name, words in (
         ("A.tau", "tau of joint 'A'"),
-        ("crank.r_cm[2]", "body_com[2] of body 'crank'"),
+        ("crank.com[2]", "body_com[2] of body 'crank'"),
         ("B.q_start", "q_start of joint 'B'"),
     ):
         reference = fmu.reference(name)
@@ -230,7 +230,7 @@ def test_what_is_computed_cannot_be_set(fmu, kind):
 def test_outputs_are_unknown_before_initialization(built):
     fmu = built("3.0")
     instance = fmu.new("ME")
-    assert instance.get([fmu.reference("crank.m")]) == [1.0]
+    assert instance.get([fmu.reference("crank.mass")]) == [1.0]
     assert instance.try_get([fmu.reference("A.a")])[0] == ERROR
     assert "before Initialization Mode" in instance.last
 
@@ -238,7 +238,7 @@ def test_outputs_are_unknown_before_initialization(built):
 def test_setting_all_or_nothing(fmu):
     instance = fmu.new("ME")
     instance.set_up()
-    mass, torque = fmu.reference("crank.m"), fmu.reference("A.tau")
+    mass, torque = fmu.reference("crank.mass"), fmu.reference("A.tau")
     assert instance.try_set([torque, mass], [3.0, math.nan]) == ERROR
     assert instance.get([torque, mass]) == [0.0, 1.0]
 
@@ -246,7 +246,7 @@ def test_setting_all_or_nothing(fmu):
 @KINDS
 def test_a_loop_that_cannot_close_is_an_error_and_can_be_mended(fmu, kind):
     instance = fmu.new(kind)
-    length = fmu.reference("C.parent_frame.r[1]")
+    length = fmu.reference("C.parent_frame.position[1]")
     instance.set([length], [50.0])
     instance.set_up()
     assert instance.call("ExitInitializationMode") == ERROR
@@ -261,7 +261,7 @@ def test_a_loop_that_cannot_close_is_an_error_and_can_be_mended(fmu, kind):
 
 def test_a_mass_that_is_none_is_an_error(fmu):
     instance = fmu.new("ME")
-    instance.set([fmu.reference("crank.m")], [-1.0])
+    instance.set([fmu.reference("crank.mass")], [-1.0])
     instance.set_up()
     assert instance.call("ExitInitializationMode") == ERROR
     assert "crank" in instance.last
@@ -286,14 +286,14 @@ def test_wide_open_loops_leave_what_needs_no_closed_loop(fmu):
             assert np.abs(r).max() < 1e-14
         if body == "coupler":  # at the end of the crank
             assert np.linalg.norm(r) == pytest.approx(
-                instance.get([fmu.reference("B.parent_frame.r[1]")])[0], rel=1e-12
+                instance.get([fmu.reference("B.parent_frame.position[1]")])[0], rel=1e-12
             )
         assert all(np.isfinite(instance.get([fmu.reference(f"{body}.{v}[{i}]") for v in "vw" for i in (1, 2, 3)])))
     assert instance.try_get([fmu.reference("energy.kinetic")])[0] == DISCARD
     assert instance.try_get([fmu.reference(residual), fmu.reference("A.f[1]")])[0] == DISCARD
 
 
-@pytest.mark.parametrize(("name", "value"), [("coupler.m", -1.0), ("coupler.I[2,2]", -1.0)])
+@pytest.mark.parametrize(("name", "value"), [("coupler.mass", -1.0), ("coupler.inertia[2,2]", -1.0)])
 @KINDS
 def test_a_wrong_parameter_is_an_error_and_can_be_mended(fmu, kind, name, value):
     """No step is short enough for it, so it is no Discard."""

@@ -135,8 +135,8 @@ def test_outputs_have_those_of_their_units(tmp_path):
     assert 0.001 < force < 1.0
     assert found["S.t[2]"] == found["energy.kinetic"] == pytest.approx(force * length, rel=0.01)
     assert found["S.tau"] == force
-    assert found["crank.r_cm[1]"] == length
-    assert found["A.q"] == found["block.Q[1]"] == found["block.m"] == 1.0
+    assert found["crank.com[1]"] == length
+    assert found["A.q"] == found["block.Q[1]"] == found["block.mass"] == 1.0
 
 
 def test_units_follow_from_length_speed_rate_and_force():
@@ -159,12 +159,12 @@ def test_parameters_change_them(version, tmp_path, needs):
     assert instance.update()["nominals"] is True
     assert nominals(fmu, instance) == pytest.approx([1e-3, 1e-2], rel=0.01)
     assert instance.update()["nominals"] is False
-    instance.set([fmu.reference("S.c")], [1e-3 * 30.0**2])
+    instance.set([fmu.reference("S.stiffness")], [1e-3 * 30.0**2])
     assert instance.update()["nominals"] is True
     stiffer = nominals(fmu, instance)
     assert stiffer[0] == pytest.approx(1e-3, rel=0.01)
     assert stiffer[1] > 1.5e-2
-    instance.set([fmu.reference("S.c")], [1e-3])
+    instance.set([fmu.reference("S.stiffness")], [1e-3])
     assert instance.update()["nominals"] is False  # they only grow
     assert nominals(fmu, instance) == stiffer
     assert instance.call("Reset") == OK

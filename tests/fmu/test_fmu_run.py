@@ -87,13 +87,13 @@ def test_start_values_are_assembled_as_in_python(fmu, system):
 
 def test_parameters_take_effect(fmu, system):
     instance = fmu.new("ME")
-    instance.set([fmu.reference("gravity[3]"), fmu.reference("coupler.m")], [-1.62, 5.0])
+    instance.set([fmu.reference("gravity[3]"), fmu.reference("coupler.mass")], [-1.62, 5.0])
     instance.initialize()
     before = fmu.new("ME")
     before.initialize()
     n = system.sizes.nq + system.sizes.nu
     assert instance.derivatives(n) != before.derivatives(n)
-    assert instance.get([fmu.reference("coupler.m")]) == [5.0]
+    assert instance.get([fmu.reference("coupler.mass")]) == [5.0]
 
 
 # ---- Co-Simulation

@@ -11,8 +11,17 @@ from support.fmi_calls import ERROR, OK, whole
 
 KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])
 
-TUNABLE = ("coupler.m", "coupler.r_cm[1]", "crank.I[1,1]", "gravity[3]", "A.c", "A.d", "A.q_free", "A.J")
-FIXED = ("A.parent_frame.r[1]", "B.child_frame.Q[2]", "A.q_start", "A.u_start")
+TUNABLE = (
+    "coupler.mass",
+    "coupler.com[1]",
+    "crank.inertia[1,1]",
+    "gravity[3]",
+    "A.stiffness",
+    "A.damping",
+    "A.free",
+    "A.reflected_inertia",
+)
+FIXED = ("A.parent_frame.position[1]", "B.child_frame.rotation[2]", "A.q_start", "A.u_start")
 
 
 def run(instance, t_end: float, steps: int) -> None:
@@ -30,7 +39,7 @@ def test_tunable_parameters_change_between_steps_and_fixed_ones_do_not(fmu, kind
     instance = fmu.new(kind)
     instance.initialize()
     if kind == "ME":  # while time advances no such variable
-        assert instance.try_set([fmu.reference("coupler.m")], [3.0]) == ERROR
+        assert instance.try_set([fmu.reference("coupler.mass")], [3.0]) == ERROR
         instance.must("EnterEventMode")
     for name in TUNABLE:
         reference = fmu.reference(name)
@@ -51,11 +60,11 @@ def test_what_is_tuned_moves_differently_from_then_on(fmu, kind):
         run(instance, 0.1, 4)
     else:
         instance.must("EnterEventMode")
-    instance.set([fmu.reference("coupler.m")], [3.5])
+    instance.set([fmu.reference("coupler.mass")], [3.5])
     block, offset = fmu.system.block(), {v.name: v.reference for v in fmu.system.variables}
     states, derivatives = ([v.name for v in fmu.system.variables if v.kind == kind] for kind in ("state", "derivative"))
     block.reals[[offset[name] for name in states]] = instance.get([fmu.reference(name) for name in states])
-    block.reals[offset["coupler.m"]] = 3.5
+    block.reals[offset["coupler.mass"]] = 3.5
     block.put("q", block.reals[fmu.system.fields["q"].span], Stage.NONE)
     block.evaluate(Stage.DERIVATIVES)
     found = instance.get([fmu.reference(name) for name in derivatives])
@@ -87,7 +96,7 @@ def test_settings_are_read_back_until_initialization_ends(fmu, kind):
     assert instance.get([tolerance]) == [0.0]
     assert whole(instance, "Get", solver) == (OK, 2)
     instance.set([tolerance], [1e-5])
-    assert instance.get([tolerance, fmu.reference("coupler.m")])[0] == 1e-5
+    assert instance.get([tolerance, fmu.reference("coupler.mass")])[0] == 1e-5
     instance.must("ExitInitializationMode")
     assert whole(instance, "Set", solver, 1)[0] == ERROR
     assert instance.try_set([tolerance], [1e-6]) == ERROR
@@ -166,7 +175,7 @@ def test_dependencies_are_those_of_the_model_description(built, needs):
         listed = unknown.dependencies
         expected = everything if listed is None else {known.valueReference for known in listed}
         assert set(dependencies(instance, unknown.variable.valueReference)) == expected
-    assert dependencies(instance, fmu.reference("coupler.m")) is None
+    assert dependencies(instance, fmu.reference("coupler.mass")) is None
     assert "not an output" in instance.last
 
 

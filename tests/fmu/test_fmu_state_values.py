@@ -42,6 +42,7 @@ def mech(request, four_bar) -> lw.Mechanism:
 
 @VERSION
 @KIND
+@pytest.mark.thin(2)
 def test_start_values_are_those_of_initialisation_bit_for_bit(mech, version, kind, make):
     fmu = make(mech, version)
     known, state = declared(fmu), fmu.system.assemble()
@@ -93,7 +94,7 @@ def test_a_start_that_cannot_be_assembled_is_not_declared(version, tmp_path, nee
     assert "start" not in known
     instance = fmu.new("ME")
     instance.set([fmu.reference("l.q")], [-0.5])  # a guess: the triangle above its base
-    instance.set([fmu.reference("r.parent_frame.r[1]")], [1.5])
+    instance.set([fmu.reference("r.parent_frame.position[1]")], [1.5])
     instance.set_up()
     assert instance.get([fmu.reference("l.q")])[0] == pytest.approx(-math.acos(0.75), abs=1e-9)
     instance.free()

@@ -56,13 +56,13 @@ def test_going_on_and_coming_back_give_the_same_bits(fmu):
 @KINDS
 def test_a_state_holds_the_mode(fmu, kind):
     instance = fmu.new(kind)
-    instance.set([fmu.reference("crank.m")], [2.5])
+    instance.set([fmu.reference("crank.mass")], [2.5])
     early = instance.save()
     instance.initialize()
     instance.restore(early)
     assert instance.call("SetTime", ctypes.c_double(1.0)) == ERROR
     instance.initialize()
-    assert instance.get([fmu.reference("crank.m")]) == [2.5]
+    assert instance.get([fmu.reference("crank.mass")]) == [2.5]
     instance.drop(early)
 
 

@@ -51,8 +51,9 @@ def test_members_are_what_belongs_together():
         *(f"q[{i}]" for i in range(1, 5)),
         *(f"{k}[{i}]" for k in ("u", "tau") for i in (1, 2, 3)),
     }
-    assert found["push"]["F[2]"] == "push.F[2]"
-    assert found["push"]["Q[4]"] == "left.Q[4]"
+    moved = [f"{what}[{i + 1}]" for what, count in (("r", 3), ("Q", 4), ("v", 3), ("w", 3)) for i in range(count)]
+    applied = [f"{what}[{i}]" for what in "FT" for i in (1, 2, 3)]
+    assert found["push"] == {name: f"push.{name}" for name in applied} | {name: f"left.{name}" for name in moved}
     assert found["pin"]["command"] == "pin.command"
     assert found["pin"]["active"] == "pin.active"
     assert found["kick"]["impulse.f[1]"] == "kick.impulse.f[1]"

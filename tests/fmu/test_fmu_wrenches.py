@@ -89,7 +89,13 @@ def test_derivatives_are_pythons_bit_for_bit(pushed_fmu, pushed):
 
 
 def test_springs_and_points_can_be_set_before_the_start(pushed_fmu, pushed):
-    changed = {"cord.c": 5.0, "cord.l_free": 0.1, "cord.r2[3]": 0.9, "push.r[1]": 0.25, "cord.d": 0.0}
+    changed = {
+        "cord.stiffness": 5.0,
+        "cord.free": 0.1,
+        "cord.points[2,3]": 0.9,
+        "push.point[1]": 0.25,
+        "cord.damping": 0.0,
+    }
     instance = pushed_fmu.new("ME")
     instance.set([pushed_fmu.reference(name) for name in changed], list(changed.values()))
     instance.initialize()
@@ -114,4 +120,4 @@ def test_the_description_is_valid(pushed_fmu, needs):
     for name, unit in (("push.F[2]", "N"), ("push.T[3]", "N.m")):
         assert (variables[name].causality, variables[name].unit, float(variables[name].start)) == ("input", unit, 0.0)
     assert variables["cord.force"].causality == "output"
-    assert variables["cord.c"].causality == "parameter"
+    assert variables["cord.stiffness"].causality == "parameter"

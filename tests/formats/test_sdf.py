@@ -44,6 +44,13 @@ def close(frame: Frame | None, position: object, rotation: Rotation | None = Non
     return bool(np.allclose(frame.position, position, atol=1e-15) and np.allclose(frame.rotation, turned, atol=1e-14))
 
 
+def homogeneous(pose: str) -> np.ndarray:
+    """The 4 x 4 matrix of the text of a pose."""
+    numbers, matrix = np.array(pose.split(), float), np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = Rotation.from_euler("xyz", numbers[3:]).as_matrix(), numbers[:3]
+    return matrix
+
+
 def world_gap(robot: Robot, name: str) -> float:
     """How far the two frames of a joint are apart where all coordinates are zero."""
     one = robot.joints[name]
@@ -92,6 +99,37 @@ class TestPoses:
         assert list(robot.links) == ["arm", "hand::palm"]
         assert close(robot.links["hand::palm"].pose, [1, 3, 1])
         assert close(robot.joints["wrist"].parent_frame, [1, 0, 1])
+
+    def test_turned_placements_are_composed_from_the_outside_inwards(self, tmp_path: Path) -> None:
+        """Model, placement frames, nested model, links and joint: all turned, so that no order but one is right."""
+        text = {"top": "1 0 2 0.3 0.2 -0.4", "grip": "0.2 0.5 0 0.7 -0.1 0.2", "arm": "0 3 0 -0.2 0.6 0.5"}
+        text |= {"palm": "1 0 0.4 0.1 -0.8 0.3", "model": "5 -1 0 0.4 0.3 0.9", "hand": "0 0.2 1 -0.5 0.2 0.7"}
+        text |= {"wrist": "0.1 0.2 0.3 0.2 0.4 -0.6", "hold": "0.3 0 0.1 0.9 0.1 0.4"}
+        at = {name: homogeneous(pose) for name, pose in text.items()}
+        grip = f"<frame name='grip' attached_to='palm'><pose relative_to='palm'>{text['grip']}</pose></frame>"
+        hand_pose = f"<pose relative_to='arm'>{text['hand']}</pose>"
+        hand = model(hand_pose + link("palm", text["palm"]) + grip, "hand", "placement_frame='grip'")
+        top = f"<frame name='top' attached_to='arm'><pose relative_to='arm'>{text['top']}</pose></frame>"
+        hold = (
+            f"<frame name='hold' attached_to='hand::grip'><pose relative_to='hand::grip'>{text['hold']}</pose></frame>"
+        )
+        wrist = f"<pose relative_to='hold'>{text['wrist']}</pose><axis><xyz>0 0 1</xyz></axis>"
+        inner = f"<pose>{text['model']}</pose>" + link("arm", text["arm"]) + top + hand + hold
+        inner += joint("wrist", "revolute", "arm", "hand::palm", wrist)
+        robot = read(tmp_path, model(inner, attributes="placement_frame='top'"))
+        arm = at["model"] @ np.linalg.inv(at["top"])
+        palm = arm @ at["hand"] @ np.linalg.inv(at["grip"])
+        shared = palm @ at["grip"] @ at["hold"] @ at["wrist"]
+        found = robot.joints["wrist"]
+        expected = [(robot.links["arm"].pose, arm), (robot.links["hand::palm"].pose, palm)]
+        expected += [
+            (found.parent_frame, np.linalg.inv(arm) @ shared),
+            (found.child_frame, np.linalg.inv(palm) @ shared),
+        ]
+        for frame, matrix in expected:
+            assert frame is not None
+            np.testing.assert_allclose(frame.position, matrix[:3, 3], atol=1e-13)
+            np.testing.assert_allclose(frame.rotation, matrix[:3, :3], atol=1e-13)
 
     def test_frames_relative_to_each_other_are_refused(self, tmp_path: Path) -> None:
         inner = "<frame name='f'><pose relative_to='g'/></frame><frame name='g'><pose relative_to='f'/></frame>"

@@ -236,8 +236,8 @@ def test_parameters_take_effect():
     system = lw.compile(shafts())
     block = system.block()
     place = {variable.name: variable.reference for variable in system.variables}
-    block.reals[place["gear.hinge.c[1]"]] = -2.0
-    block.reals[place["gear.hinge.c[3]"]] = -1.0
+    block.reals[place["gear.hinge.coefficient[1]"]] = -2.0
+    block.reals[place["gear.hinge.coefficient[3]"]] = -1.0
     block.reals[place["gear.offset"]] = 0.5
     block.reals[place["hinge.q_start"]] = 1.5
     block.put("q_priority", np.array([0.0, 1.0]))

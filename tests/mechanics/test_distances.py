@@ -383,7 +383,7 @@ def test_parameters_take_effect():
     block = system.block()
     place = {variable.name: variable.reference for variable in system.variables}
     block.reals[place["rod.length"]] = 1.5
-    block.reals[place["rod.r1[3]"]] = 0.25
+    block.reals[place["rod.points[1,3]"]] = 0.25
     block.assemble(1e-10)
     assert np.linalg.norm(block["q"][:3] - (0, 0, 0.25)) == pytest.approx(1.5, rel=1e-12)
     assert block["coupling_residual"] == pytest.approx([0.0], abs=1e-12)

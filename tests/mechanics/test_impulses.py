@@ -21,7 +21,7 @@ def change(request):
 
 
 class TestRandomChanges:
-    @pytest.mark.thin(3)
+    @pytest.mark.thin(5)
     @pytest.mark.parametrize("by_velocities", [False, True])
     def test_the_dense_solution(self, change, by_velocities):
         gaps = gap_of_jump(change, by_velocities=by_velocities)

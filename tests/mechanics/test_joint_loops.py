@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import linkwork as lw
-from linkwork.compiler.compile import METHODS, REFERENCES
+from linkwork.model.methods import METHODS, REFERENCES
 from support.builder import cut_at, scaled
 from support.driving import (
     by_joint,
@@ -29,8 +29,8 @@ from support.placement import body_poses
 from support.random_mechanisms import well_posed
 
 FAMILIES = JOINT_FAMILIES | GEAR_FAMILIES
-SEEDS = range(3)
-pytestmark = pytest.mark.thin(3)
+SEEDS = range(2)
+pytestmark = pytest.mark.thin(4)
 
 
 @pytest.fixture(params=[(family, seed) for family in FAMILIES for seed in SEEDS], ids=lambda p: f"{p[0]}-{p[1]}")
@@ -52,7 +52,7 @@ def test_accelerations_of_all_joints(scene):
     assert largest_difference(found, scene.oracle.solve(scene.u, tau).udot) < 1e-10
 
 
-@pytest.mark.thin(6)
+@pytest.mark.thin(10)
 @pytest.mark.parametrize(
     ("method", "reference"), [(m, "auto") for m in METHODS] + [("multipliers", r) for r in REFERENCES]
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.compiler.compile import REFERENCES
+from linkwork.model.methods import REFERENCES
 from support.driving import (
     by_joint,
     coordinate_difference,
@@ -36,6 +36,7 @@ def scene(request):
 @pytest.mark.parametrize(
     ("method", "reference"), [("auto", "auto")] + [("multipliers", reference) for reference in REFERENCES]
 )
+@pytest.mark.thin(2)
 def test_accelerations(scene, method, reference):
     system = lw.compile(scene.mechanism, method, reference=reference)
     state = system.assemble(q=scene.q, u=scene.u)

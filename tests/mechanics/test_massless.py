@@ -305,18 +305,18 @@ def test_divide_and_conquer_needs_masses():
     with refused(lw.MechanismError, "method 'dca'", "body 'b1' has no mass", "inverse of the mass", "use 'auto'"):
         lw.compile(mech, method="dca")
     mech.bodies["b1"] = replace(mech.bodies["b1"], mass=1.0)
-    system = lw.compile(mech, method="dca").with_parameters({"b1.m": 0.0})
+    system = lw.compile(mech, method="dca").with_parameters({"b1.mass": 0.0})
     with refused(lw.MechanismError, "body 'b1' has no mass", "another method"):
         system.accelerations([0.1, 0.2], [0.0, 0.0])
 
 
 def test_parameters_without_mass():
     heavy = lw.compile(chain((lw.Revolute(X), (0, 0, 0)), (lw.Revolute(Y), (0, 0, 0)), masses=(1.0, 2.0)))
-    light = heavy.with_parameters({"b1.m": 0.0, **{f"b1.I[{k},{k}]": 0.0 for k in (1, 2, 3)}})
+    light = heavy.with_parameters({"b1.mass": 0.0, **{f"b1.inertia[{k},{k}]": 0.0 for k in (1, 2, 3)}})
     expected = lw.compile(chain((lw.Revolute(X), (0, 0, 0)), (lw.Revolute(Y), (0, 0, 0)), masses=(0.0, 2.0)))
     assert light.accelerations([0.1, 0.2], [1.0, 2.0]) == pytest.approx(expected.accelerations([0.1, 0.2], [1.0, 2.0]))
     with refused(lw.MechanismError, "mass of body 'b1' is negative"):
-        heavy.with_parameters({"b1.m": -1.0}).accelerations([0.1, 0.2], [1.0, 2.0])
+        heavy.with_parameters({"b1.mass": -1.0}).accelerations([0.1, 0.2], [1.0, 2.0])
 
 
 def test_negative_mass():

@@ -73,11 +73,11 @@ def test_the_limit_is_a_parameter():
     system = motor()
     weight = 9.81 * 0.5 * np.cos(0.3)
     for most, acting in ((3.0, 3.0), (7.0, 7.0), (np.inf, 50.0), (0.0, 0.0)):
-        changed = system.with_parameters({"A.tau_max": most})
+        changed = system.with_parameters({"A.max_load": most})
         state = changed.assemble(q={"A": 0.3})
         assert changed.accelerations(state, tau={"A": 50.0}) == pytest.approx([(acting + weight) / PENDULUM_INERTIA])
     with pytest.raises(lw.MechanismError, match="below zero"):
-        system.with_parameters({"A.tau_max": -1.0}).assemble()
+        system.with_parameters({"A.max_load": -1.0}).assemble()
 
 
 def limit(mech, name, most):

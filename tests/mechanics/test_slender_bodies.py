@@ -76,5 +76,5 @@ def test_uneven_mechanisms():
 
 @pytest.mark.slow
 def test_many_uneven_mechanisms():
-    kinds = [check_uneven(seed, AMONG_MANY) for seed in range(1000, 1400)]
-    assert kinds.count("determined") > 320
+    kinds = [check_uneven(seed, AMONG_MANY) for seed in range(1000, 1100)]
+    assert kinds.count("determined") > 80

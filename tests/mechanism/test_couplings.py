@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from linkwork.compiler.topology import topology
 from linkwork.mechanism import Fixed, Mechanism, Prismatic, Spherical, Universal
 from linkwork.mechanism.checks import check
 from support.bodies import BALL, HINGE, refused, with_bodies
+from support.topologies import topology
 
 
 def geared():

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from linkwork.compiler.topology import topology
 from linkwork.mechanism import Mechanism
 from linkwork.mechanism.checks import check
 from support.bodies import BALL, HINGE, refused, with_bodies
+from support.topologies import topology
 
 POINTS = ((0, 0, 0), (0.3, 0, 0.4))
 

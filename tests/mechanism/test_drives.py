@@ -7,7 +7,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.mechanism import json_schema
-from support.c_builder import CBuilder, Refused, built, make_kind
+from support.c_builder import CBuilder, make_kind
 
 Z = (0, 0, 1)
 
@@ -100,30 +100,34 @@ class TestCompiled:
     def test_parameters(self):
         model = lw.compile(arm(reflected_inertia=(0.1, 0.2, 0.3)))
         state = model.assemble()
-        assert model.value("A.J", state).tolist() == [0.1, 0.2, 0.3]
-        assert model.value("B.tau_max", state).tolist() == [7.0, 7.0]
+        assert model.value("A.reflected_inertia", state).tolist() == [0.1, 0.2, 0.3]
+        assert model.value("B.max_load", state).tolist() == [7.0, 7.0]
         units = {variable.name: variable.unit for variable in model.variables}
-        assert (units["A.J[1]"], units["B.J[1]"], units["B.J[2]"]) == ("kg.m2", "kg.m2", "kg")
-        assert (units["B.tau_max[1]"], units["B.tau_max[2]"]) == ("N.m", "N")
-        assert "A.tau_max[1]" not in units
+        assert (units["A.reflected_inertia[1]"], units["B.reflected_inertia[1]"], units["B.reflected_inertia[2]"]) == (
+            "kg.m2",
+            "kg.m2",
+            "kg",
+        )
+        assert (units["B.max_load[1]"], units["B.max_load[2]"]) == ("N.m", "N")
+        assert "A.max_load[1]" not in units
 
     def test_a_changed_parameter_is_as_compiled(self):
-        changed = lw.compile(arm()).with_parameters({"A.J": (0.1, 0.2, 0.3)})
+        changed = lw.compile(arm()).with_parameters({"A.reflected_inertia": (0.1, 0.2, 0.3)})
         given = lw.compile(arm(reflected_inertia=(0.1, 0.2, 0.3)))
         rates = [model.accelerations(model.assemble(), tau={"A": (1.0, 2.0, 3.0)}) for model in (changed, given)]
         assert np.array_equal(*rates)
 
     def test_wrong_parameters(self):
         with pytest.raises(lw.MechanismError, match="reflected inertia of joint 'A' is below zero"):
-            lw.compile(arm()).with_parameters({"A.J[2]": -1.0}).assemble()
+            lw.compile(arm()).with_parameters({"A.reflected_inertia[2]": -1.0}).assemble()
 
     def test_a_rotor_that_multipliers_do_not_expect(self):
         mech = square()
         closing = lw.compile(mech).numbering.cut[0]
         for method in ("rcr", "dca"):
-            model = lw.compile(mech, method).with_parameters({f"{closing}.J": 0.5})
+            model = lw.compile(mech, method).with_parameters({f"{closing}.reflected_inertia": 0.5})
             assert model.mass_matrix(model.assemble()).shape == (3, 3)
-        again = lw.compile(mech, "multipliers").with_parameters({f"{closing}.J": 0.5})
+        again = lw.compile(mech, "multipliers").with_parameters({f"{closing}.reflected_inertia": 0.5})
         rates = [m.accelerations(m.assemble(u={"A": 1.0}), tau={"A": 1.0}) for m in (model.with_parameters({}), again)]
         assert rates[0] == pytest.approx(rates[1], abs=1e-12)
 
@@ -132,12 +136,6 @@ class TestCompiled:
 
 
 class TestBuilder:
-    @pytest.mark.parametrize(
-        "mechanism", [arm(), arm(reflected_inertia=0.2, max_load=[1, np.inf, 3]), square(B=1.0, D=2.0)]
-    )
-    def test_the_same_bytes(self, mechanism):
-        assert built(mechanism) == lw.compile(mechanism).model_bytes
-
     @pytest.mark.parametrize(
         ("call", "values", "words"),
         [
@@ -150,7 +148,7 @@ class TestBuilder:
     def test_refused(self, call, values, words):
         b = CBuilder()
         b.add_body("rod", 1.0, (0, 0, 0), np.eye(3).ravel().tolist())
-        with pytest.raises(Refused, match=words):
+        with pytest.raises(lw.MechanismError, match=words):
             _hinge(b, call, values)
 
 

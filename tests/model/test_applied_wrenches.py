@@ -109,19 +109,26 @@ def test_names_of_forces():
     plain = {v.name for v in lw.compile(four_bar().mechanism).variables}
     system = lw.compile(sprung_four_bar())
     added = {v.name: v for v in system.variables if v.name not in plain}
-    expected = {f"{name}[{i}]" for name in ("cord.r1", "cord.r2", "push.r", "push.F", "push.T") for i in (1, 2, 3)}
-    expected |= {f"cord.{what}" for what in ("c", "d", "l_free", "length", "rate", "force")}
+    expected = {f"{name}[{i}]" for name in ("push.point", "push.F", "push.T") for i in (1, 2, 3)}
+    expected |= {f"cord.points[{end},{i}]" for end in (1, 2) for i in (1, 2, 3)}
+    expected |= {f"cord.{what}" for what in ("stiffness", "damping", "free", "length", "rate", "force")}
     assert set(added) == expected
     fields = system.fields
-    assert [added[f"cord.r2[{i}]"].reference for i in (1, 2, 3)] == [
+    assert [added[f"cord.points[2,{i}]"].reference for i in (1, 2, 3)] == [
         fields["spring_points"].first + k for k in (3, 4, 5)
     ]
     assert system.column("push.T").first == fields["applied_torque"].first
-    units = {"cord.c": "N/m", "cord.d": "N.s/m", "cord.length": "m", "cord.rate": "m/s", "cord.force": "N"}
-    units |= {"cord.r1[1]": "m", "cord.l_free": "m", "push.F[1]": "N", "push.T[1]": "N.m", "push.r[2]": "m"}
+    units = {
+        "cord.stiffness": "N/m",
+        "cord.damping": "N.s/m",
+        "cord.length": "m",
+        "cord.rate": "m/s",
+        "cord.force": "N",
+    }
+    units |= {"cord.points[1,1]": "m", "cord.free": "m", "push.F[1]": "N", "push.T[1]": "N.m", "push.point[2]": "m"}
     assert {name: added[name].unit for name in units} == units
-    assert added["cord.r2[3]"].start == 0.3
-    assert added["push.r[3]"].start == 0.1
+    assert added["cord.points[2,3]"].start == 0.3
+    assert added["push.point[3]"].start == 0.1
     assert added["push.F[2]"].start == 0.0
 
 

@@ -131,14 +131,21 @@ class TestNames:
     def test_the_whole_table(self):
         system = lw.compile(pair(lw.Motion()))
         names = [v.name for v in system.variables if v.name.startswith(("gear", "hinge_drive"))]
-        expected = ["gear.offset", *(f"gear.{joint}.c[{k}]" for joint in ("motor", "hinge") for k in range(1, 5))]
+        expected = [
+            "gear.offset",
+            *(f"gear.{joint}.coefficient[{k}]" for joint in ("motor", "hinge") for k in range(1, 5)),
+        ]
         expected += ["gear.residual", "gear.load", "hinge_drive.offset"]
-        expected += [f"hinge_drive.{of}c[{k}]" for of, last in (("hinge.", 4), ("", 3)) for k in range(1, last + 1)]
+        expected += [
+            f"hinge_drive.{of}[{k}]"
+            for of, last in (("hinge.coefficient", 4), ("polynomial", 3))
+            for k in range(1, last + 1)
+        ]
         expected += [f"hinge_drive.{name}" for name in ("amplitude", "frequency", "phase", "q_in", "u_in", "a_in")]
         expected += ["hinge_drive.residual", "hinge_drive.load"]
         assert names == expected
         starts = {v.name: v.start for v in system.variables}
-        assert [starts[f"gear.hinge.c[{k}]"] for k in range(1, 5)] == [-4.0, 0.5, 0.0, 0.0]
+        assert [starts[f"gear.hinge.coefficient[{k}]"] for k in range(1, 5)] == [-4.0, 0.5, 0.0, 0.0]
         assert starts["gear.offset"] == 0.2
 
     def test_elements_of_joints_of_several(self):
@@ -146,7 +153,7 @@ class TestNames:
         mech.add_joint("cross", lw.Universal((1, 0, 0), (0, 1, 0)), "ground", "rotor", at=(0, 0, 0))
         mech.prescribe("cross[2]", lw.Motion(0.4))
         state = lw.compile(mech).assemble()
-        assert state["cross_2_drive.cross[2].c"] == pytest.approx([1.0, 0.0, 0.0, 0.0])
+        assert state["cross_2_drive.cross[2].coefficient"] == pytest.approx([1.0, 0.0, 0.0, 0.0])
         assert state["cross.q"] == pytest.approx([0.0, 0.4])
         assert state["cross_2_drive.offset"] == 0.4
 
@@ -163,13 +170,15 @@ class TestNames:
             "amplitude": "m",
             "frequency": "Hz",
         }
-        assert [units[f"mesh.{name}"] for name in ("slide.c[1]", "apart.c[1]", "apart.c[2]")] == [
+        assert [
+            units[f"mesh.{name}"] for name in ("slide.coefficient[1]", "apart.coefficient[1]", "apart.coefficient[2]")
+        ] == [
             "1",
             "m/rad",
             "m/rad2",
         ]
         assert [units[f"mesh.{name}"] for name in ("q_in", "u_in", "a_in", "c[2]")] == ["m", "m/s", "m/s2", "m/s2"]
-        assert [units[f"gear.{name}"] for name in ("load", "hinge.c[3]")] == ["N.m", "1/rad2"]
+        assert [units[f"gear.{name}"] for name in ("load", "hinge.coefficient[3]")] == ["N.m", "1/rad2"]
 
 
 def changes(system, state, variables, step=1e-3):

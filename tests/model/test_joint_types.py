@@ -47,10 +47,10 @@ def test_names_and_units(name, backwards):
     for i, (unit, load) in enumerate(speeds, start=1):
         expected |= {f"S.{u}[{i}]": f"{unit}/s" for u in ("u", "u_start")}
         expected |= {f"der(S.u[{i}])": f"{unit}/s2", f"S.a[{i}]": f"{unit}/s2", f"S.tau[{i}]": load}
-        expected[f"S.d[{i}]"] = f"{load}.s/{unit}"
-        expected[f"S.J[{i}]"] = {"rad": "kg.m2", "m": "kg"}[unit]
+        expected[f"S.damping[{i}]"] = f"{load}.s/{unit}"
+        expected[f"S.reflected_inertia[{i}]"] = {"rad": "kg.m2", "m": "kg"}[unit]
         if ELEMENT not in coordinates:  # no spring acts on a quaternion
-            expected |= {f"S.c[{i}]": f"{load}/{unit}", f"S.q_free[{i}]": unit}
+            expected |= {f"S.stiffness[{i}]": f"{load}/{unit}", f"S.free[{i}]": unit}
     others = ("S.parent_frame", "S.child_frame", "S.f[", "S.t[")
     assert {n: unit for n, unit in units.items() if not n.startswith(others)} == expected
 
@@ -94,9 +94,9 @@ def test_starts_and_defaults_of_variables():
 
 def test_frames_are_described_as_they_lie():
     found = {v.name: v.description for v in lw.compile(skater("U")).variables}
-    assert "axis1 along z, axis2 along x" in found["U.parent_frame.Q[1]"]
-    assert "normal along z" in found["P.child_frame.Q[4]"]
-    assert found["S.child_frame.Q[1]"].endswith("unit quaternion")
+    assert "axis1 along z, axis2 along x" in found["U.parent_frame.rotation[1]"]
+    assert "normal along z" in found["P.child_frame.rotation[4]"]
+    assert found["S.child_frame.rotation[1]"].endswith("unit quaternion")
 
 
 # ---- values and arrays ----
@@ -198,7 +198,7 @@ REFUSALS = {
     "as many coordinates as speeds": (lambda s: s.energy(np.ones(4), np.ones(4)), "must be 5, the number of coord"),
     "one load for three speeds": (lambda s: s.accelerations(np.ones(5), np.ones(4), tau={"S": 1.0}), "3 numbers"),
     "an array over nothing": (lambda s: s.by_joint(np.zeros(6)), "4 speeds of the tree joints or their 5 coordinates"),
-    "stiffness of a quaternion": (lambda s: s.column("S.c"), r"no variable 'S\.c'"),
+    "stiffness of a quaternion": (lambda s: s.column("S.stiffness"), r"no variable 'S\.stiffness'"),
 }
 
 

@@ -196,7 +196,7 @@ def test_the_text_is_a_table():
         ({"states": "few"}, 'states must be "minimal" or "full"'),
         ({"inputs": ["A.ta"]}, "inputs: .*did you mean"),
         ({"inputs": ["A.q"]}, "is no input: its kind is 'state'"),
-        ({"outputs": ["crank.m"]}, "outputs: .*its kind is 'parameter'"),
+        ({"outputs": ["crank.mass"]}, "outputs: .*its kind is 'parameter'"),
         ({"inputs": {"A": 2.0}}, r"inputs must be names.*inputs=\['A'\].*tau="),
         ({"inputs": ["A.tau", "B", "A.tau"]}, "inputs: 'A.tau' is named twice"),
         ({"inputs": ["A.tau", "A"]}, "inputs: 'A' is named twice"),

@@ -112,11 +112,11 @@ def test_values_by_name(system, state):
     assert state["coupler.r"].shape == (3,)
     assert state["coupler.r[3]"] == state["coupler.r"][2]
     assert state["coupler.Q"].shape == (4,)
-    assert state["coupler.m"] == 2.0
+    assert state["coupler.mass"] == 2.0
     assert np.array_equal(state["gravity"], [0.0, 0.0, -9.81])
     assert state["energy.kinetic"] == system.energy(state).kinetic
     assert state["loop.D.residual"] == system.loop_residual(state)[0]
-    assert state["crank.I"].shape == (6,)
+    assert state["crank.inertia"].shape == (6,)
     assert state["A.q_start"] == 0.0
 
 

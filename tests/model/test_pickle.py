@@ -44,7 +44,7 @@ MADE = {
     "model": lambda: lw.compile(slider_crank()),
     "state": lambda: lw.compile(slider_crank()).assemble(),
     "result": lambda: lw.simulate(slider_crank(), 0.1),
-    "study": lambda: lw.study(slider_crank(), 0.05, {"crank.m": [1.0, 2.0]}, columns="A.q", workers=1),
+    "study": lambda: lw.study(slider_crank(), 0.05, {"crank.mass": [1.0, 2.0]}, columns="A.q", workers=1),
     "kinematics": lambda: lw.kinematics(slider_crank(), "A.q", -0.8, 0.5, rows=5),
     "assembly modes": lambda: lw.assembly_modes(slider_crank(), {"A": -0.8}, starts=5),
     "equilibrium": lambda: lw.equilibrium(slider_crank()),

@@ -111,7 +111,7 @@ def test_parameters_of_points_may_change_and_have_derivatives():
     rotation, place = model.pose(state, "coupler").rotation, model.column("tip.r").first
     for i in range(3):
         offsets = np.arange(place, place + 3, dtype=np.uint32)
-        known = np.array([model.column(f"tip.r_body[{i + 1}]").first], dtype=np.uint32)
+        known = np.array([model.column(f"tip.point[{i + 1}]").first], dtype=np.uint32)
         found = block.directional_derivative(offsets, known, np.ones(1))
         np.testing.assert_allclose(found, rotation[:, i], atol=1e-15)
     block.put("point_in_body", np.array([0.5, -1.0, 2.0]), Stage.NONE)
@@ -168,7 +168,7 @@ def test_variables_have_units_and_short_dependencies():
     case.mechanism.add_measure("gap", "distance", ("tip", "base"))
     case.mechanism.add_measure("tilt", "angle", ("tip", "base"))
     found = {v.name: v for v in lw.compile(case.mechanism).variables}
-    units = {"tip.r[1]": "m", "tip.v[2]": "m/s", "tip.a[3]": "m/s2", "tip.e[1]": "1", "tip.r_body[1]": "m"}
+    units = {"tip.r[1]": "m", "tip.v[2]": "m/s", "tip.a[3]": "m/s2", "tip.e[1]": "1", "tip.point[1]": "m"}
     units |= {"gap.length": "m", "gap.rate": "m/s", "tilt.angle": "rad", "tilt.rate": "rad/s"}
     assert {name: found[name].unit for name in units} == units
     assert found["tip.r[1]"].depends == found["gap.length"].depends == ("A.q", "B.q", "C.q")
@@ -176,7 +176,7 @@ def test_variables_have_units_and_short_dependencies():
     assert found["tip.a[1]"].depends is None
     assert found["base.r[1]"].depends == ()
     assert "base.e[3]" in found
-    assert found["tip.r_body[1]"].tunable
+    assert found["tip.point[1]"].tunable
 
 
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])

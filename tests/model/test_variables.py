@@ -16,17 +16,17 @@ OF_JOINTS = {
     "u": ("u", "rad/s", "m/s"),
     "a": ("acceleration", "rad/s2", "m/s2"),
     "tau": ("tau", "N.m", "N"),
-    "c": ("stiffness", "N.m/rad", "N/m"),
-    "d": ("damping", "N.m.s/rad", "N.s/m"),
-    "q_free": ("free_coordinate", "rad", "m"),
-    "J": ("reflected_inertia", "kg.m2", "kg"),
+    "stiffness": ("stiffness", "N.m/rad", "N/m"),
+    "damping": ("damping", "N.m.s/rad", "N.s/m"),
+    "free": ("free_coordinate", "rad", "m"),
+    "reflected_inertia": ("reflected_inertia", "kg.m2", "kg"),
     "q_start": ("q_start", "rad", "m"),
     "u_start": ("u_start", "rad/s", "m/s"),
 }
 OF_BODIES = {
-    "m": ("body_mass", "kg", 1),
-    "r_cm": ("body_com", "m", 3),
-    "I": ("body_inertia", "kg.m2", 6),
+    "mass": ("body_mass", "kg", 1),
+    "com": ("body_com", "m", 3),
+    "inertia": ("body_inertia", "kg.m2", 6),
     "r": ("body_position", "m", 3),
     "Q": ("body_orientation", "1", 4),
     "v": ("body_velocity", "m/s", 3),
@@ -44,13 +44,13 @@ def test_names_of_a_four_bar():
     """The whole table, name by name."""
     expected = ["time", *elements("gravity", 3), "loop_gain.position", "loop_gain.speed"]
     for body in ("crank", "coupler", "rocker"):
-        expected += [f"{body}.m", *elements(f"{body}.r_cm", 3)]
-        expected += [f"{body}.I[{i},{j}]" for i, j in ((1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3))]
+        expected += [f"{body}.mass", *elements(f"{body}.com", 3)]
+        expected += [f"{body}.inertia[{i},{j}]" for i, j in ((1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3))]
         expected += [name for what in ("r", "v", "w") for name in elements(f"{body}.{what}", 3)]
         expected += elements(f"{body}.Q", 4)
     for joint in "ABCD":
         for side in ("parent_frame", "child_frame"):
-            expected += elements(f"{joint}.{side}.r", 3) + elements(f"{joint}.{side}.Q", 4)
+            expected += elements(f"{joint}.{side}.position", 3) + elements(f"{joint}.{side}.rotation", 4)
         expected += [f"{joint}.{what}" for what in OF_JOINTS]
         expected += elements(f"{joint}.f", 3) + elements(f"{joint}.t", 3)
     expected += [f"der({joint}.{what})" for joint in "ABC" for what in "qu"]
@@ -174,17 +174,17 @@ def test_kinds_and_defaults(scene):
         assert variable.depends is None or variable.kind in ("derivative", "output")
     starts = {variable.name: variable.start for variable in system.variables}
     for name, body in scene.mechanism.bodies.items():
-        assert starts[f"{name}.m"] == body.mass
-        assert [starts[f"{name}.r_cm[{i + 1}]"] for i in range(3)] == body.com.tolist()
-        assert starts[f"{name}.I[1,2]"] == body.inertia[0, 1]
-        assert starts[f"{name}.I[3,3]"] == body.inertia[2, 2]
+        assert starts[f"{name}.mass"] == body.mass
+        assert [starts[f"{name}.com[{i + 1}]"] for i in range(3)] == body.com.tolist()
+        assert starts[f"{name}.inertia[1,2]"] == body.inertia[0, 1]
+        assert starts[f"{name}.inertia[3,3]"] == body.inertia[2, 2]
     for force in scene.mechanism.forces:
-        name, free = (force.joint, "q_free") if force.joint_names else (force.name, "l_free")
+        name = force.joint if force.joint_names else force.name
         if force.type_name == "wrench":
             assert [starts[f"{name}.r[{i + 1}]"] for i in range(3)] == list(force.point)
             assert [starts[f"{name}.{what}[{i + 1}]"] for what in "FT" for i in range(3)] == [0.0] * 6
         else:
-            found = [starts[f"{name}.{what}"] for what in ("c", "d", free)]
+            found = [starts[f"{name}.{what}"] for what in ("stiffness", "damping", "free")]
             assert found == [force.stiffness, force.damping, force.free]
 
 

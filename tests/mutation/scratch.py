@@ -40,8 +40,6 @@ class Scratch:
         for name in filter(None, files.split("\0")):
             if (TOP / name).exists():
                 self._copy(name)
-        lists = self.copy / "CMakeLists.txt"
-        lists.write_text(lists.read_text(encoding="utf-8").replace(" -O3 ", " -O1 "), encoding="utf-8")
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(self.folder / "venv")], check=True)
         (packages,) = (self.folder / "venv" / "lib").glob("python3*/site-packages")
         # As a plain path: what an editable install hooks into imports stays out.
@@ -49,6 +47,7 @@ class Scratch:
         (packages / "paths.pth").write_text("\n".join(paths) + "\n", encoding="utf-8")
         install = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "-q", "--no-deps"]
         install += ["--no-build-isolation", "--target", str(self.folder / "site"), "-C", f"build-dir={self._build}"]
+        install += ["-C", "cmake.define.LINKWORK_OPTIMIZATION=-O1"]
         subprocess.run([*install, str(self.copy)], check=True)
         (self.folder / "made").touch()
 

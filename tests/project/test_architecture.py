@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from support.arrows import C_ARROWS, circle, folder_of
 from support.checkout import TOP
 from support.modules import MODULES
 
@@ -28,17 +29,17 @@ STANDARD = set(sys.stdlib_module_names)
 FMU_READER = {f"linkwork.fmu.{name}" for name in ("description", "combinations", "caller", "scene_place")}
 
 OWN = {"numpy", "linkwork.errors", "linkwork._util"}
-DESCRIPTION = {"linkwork.mechanism", "linkwork.compiler"}
+DESCRIPTION = {"linkwork.mechanism", "linkwork.core.plan"}
 
 # Part: what it may import, besides the standard library and itself. Longer names win over shorter ones. Imports of
 # types and imports inside functions count; an entry that nothing uses is refused.
 PYTHON_ARROWS = {
     "linkwork.errors": set(),
     "linkwork._util": {"numpy", "scipy", "threadpoolctl", "linkwork.errors"},
-    "linkwork._util.names": set(),
+    "linkwork._util.names": {"linkwork._util.synonyms"},
     "linkwork._util.registered": set(),
     # ---- the core and the solvers
-    "linkwork.core": set(),
+    "linkwork.core": {"numpy", "linkwork._util.checks"},
     "linkwork.core.chain_kernels": {"numpy", "linkwork.errors", "linkwork.core._core"},
     "linkwork.core._core_build": {"cffi"},
     "linkwork.core.native": {"numpy", "linkwork.errors", "linkwork._util.checks", "linkwork.core._core"},
@@ -48,15 +49,21 @@ PYTHON_ARROWS = {
     },
     # ---- mechanics
     "linkwork.mechanism": OWN,
-    "linkwork.compiler": {*OWN, "linkwork.mechanism", "linkwork.core.native"},
     "linkwork.variables": {
         *(*OWN, "linkwork.mechanism", "linkwork.core.native"),
-        *("linkwork.compiler.numbering", "linkwork.compiler.topology"),
+        "linkwork.core.plan",
     },
-    "linkwork.model": {*OWN, *DESCRIPTION, "scipy", "linkwork.core.native", "linkwork.variables"},
+    "linkwork.model": {
+        *OWN,
+        *DESCRIPTION,
+        "scipy",
+        "linkwork.core.native",
+        "linkwork.core.builder",
+        "linkwork.variables",
+    },
     "linkwork.results": {"numpy", "scipy", "pandas", "pyarrow", "matplotlib", "linkwork.errors", "linkwork._util"},
     "linkwork.simulation": {
-        *(*OWN, "pandas", "linkwork.mechanism", "linkwork.compiler.numbering", "linkwork.compiler.serialise"),
+        *(*OWN, "pandas", "linkwork.mechanism", "linkwork.variables.numbering"),
         *("linkwork.core.native", "linkwork.core.chain_kernels", "linkwork.model", "linkwork.solvers"),
         "linkwork.results",
     },
@@ -66,7 +73,7 @@ PYTHON_ARROWS = {
         "linkwork.simulation.running_state",
     },
     "linkwork.comparison": {
-        *(*OWN, "pandas", "matplotlib", "linkwork.mechanism", "linkwork.compiler.methods", "linkwork.model.compile"),
+        *(*OWN, "pandas", "matplotlib", "linkwork.mechanism", "linkwork.model.methods", "linkwork.model.compile"),
         *("linkwork.model.model", "linkwork.solvers"),
         *(f"linkwork.simulation.{name}" for name in ("inputs", "result", "simulate")),
     },
@@ -82,7 +89,7 @@ PYTHON_ARROWS = {
     "linkwork.fmu.scene_place": {"linkwork.errors", "linkwork._util.files"},
     "linkwork.fmu.caller": {"fmpy", "linkwork.errors"},
     "linkwork.fmu.export": {
-        *(*OWN, "linkwork.mechanism", "linkwork.compiler.compile", "linkwork.compiler.numbering"),
+        *(*OWN, "linkwork.mechanism", "linkwork.variables"),
         *("linkwork.core.sources", "linkwork.variables", "linkwork.model", "linkwork.solvers.base"),
         *("linkwork.simulation.result", "linkwork.simulation.simulate", "linkwork.results.files"),
         "linkwork.fmu.scene_place",
@@ -117,7 +124,7 @@ PYTHON_ARROWS = {
     "linkwork.view": {
         *(*OWN, *DESCRIPTION, "trimesh", "fast_simplification", "PIL", "imageio_ffmpeg", "matplotlib"),
         *("linkwork.core.native", "linkwork.variables", "linkwork.results", "linkwork.draw"),
-        *(f"linkwork.model.{name}" for name in ("compile", "impacts", "model")),
+        *(f"linkwork.model.{name}" for name in ("compile", "compiled", "impacts", "model")),
         *("linkwork.simulation.discrete_state", "linkwork.simulation.result", "linkwork.fmu.scene_place"),
     },
     "linkwork.view.payload": set(),
@@ -140,28 +147,6 @@ PYTHON_ARROWS = {
         *(f"linkwork.view.{name}" for name in ("fmu_scene", "part", "payload", "recording")),
     },
     "linkwork.cli": {"numpy", "scipy", "pandas", "shtab", "linkwork"},
-}
-
-# Folder of csrc: those whose files it may include, besides its own and the public header. "": the files above them all.
-C_ARROWS = {
-    "math": set(),
-    "joints": {"math"},
-    "model": {"math", "joints", "dca"},
-    "block": {"math", "model", "dca", "assembly"},
-    "builder": {"model"},
-    "ode": {"math"},
-    "chou": {"math"},
-    "tree": {"math", "block", "joints", "loops"},
-    "loops": {"math", "block", "joints", "tree", "multipliers"},
-    "multipliers": {"math", "block", "model", "tree", "loops"},
-    "dca": {"math", "block", "model", "tree", "loops"},
-    "singular": {"math", "block", "tree", "loops", "multipliers"},
-    "assembly": {"math", "block", "model", "joints", "tree", "loops", "singular", ""},
-    "dae": {"math", "block", "tree", "loops", "events"},
-    "independent_coordinates": {"math", "block", "dae"},
-    "events": {"math", "block", "model", "dae"},
-    "api": {"math", "block", "model", "joints", "events"},
-    "": {"math", "block", "tree", "loops", "multipliers", "dca", "singular", "assembly", "dae"},
 }
 
 
@@ -234,7 +219,12 @@ def test_one_module_for_each_thing_in_c_touches_its_ffi() -> None:
         if within(name, "linkwork.core._core") or within(name, "cffi")
     }
     ida = {"linkwork.solvers.ida.coupled", "linkwork.solvers.ida.sundials"}
-    kernels = {"linkwork.core.native", "linkwork.solvers.compiled", "linkwork.core.chain_kernels"}
+    kernels = {
+        "linkwork.core.native",
+        "linkwork.core.builder",
+        "linkwork.solvers.compiled",
+        "linkwork.core.chain_kernels",
+    }
     assert users == {*kernels, *ida, "linkwork.core._core_build"}
 
 
@@ -256,22 +246,6 @@ def arrows(module: str, path: Path, *, types: bool = False) -> set[str]:
     """The files of the package that a file imports, inside functions as well; those for types alone on request."""
     found = {name if name in MODULES else name.rpartition(".")[0] for name in imports(module, path, types=types)}
     return (found & MODULES.keys()) - {module}
-
-
-def circle(graph: dict[str, set[str]]) -> set[str]:
-    """The nodes of a graph that are part of a circle, or between two."""
-    for way in (graph, turned(graph)):
-        while ends := {node for node in graph if not way.get(node, set()) & graph.keys()}:
-            graph = {node: targets for node, targets in graph.items() if node not in ends}
-    return set(graph)
-
-
-def turned(graph: dict[str, set[str]]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {node: set() for node in graph}
-    for node, targets in graph.items():
-        for target in targets & graph.keys():
-            found[target].add(node)
-    return found
 
 
 def graph_of_files(modules: dict[str, Path]) -> dict[str, set[str]]:
@@ -350,10 +324,6 @@ def included(by: Path, name: str) -> Path:
     found = below if below.exists() else beside if beside.exists() else TOP / "csrc" / "include" / name
     assert found.exists()
     return found.relative_to(TOP / "csrc")
-
-
-def folder_of(path: Path) -> str:
-    return path.parts[0] if len(path.parts) > 1 else ""
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,10 @@ from support.checkout import TOP
 
 LANGUAGES = {"c": ("four_bar.c", ["gcc", "-std=c99"]), "cpp": ("four_bar.cpp", ["g++", "-std=c++17"])}
 OF_THE_LINKER = {"completed", "__dso_handle", "__TMC_END__", "_DYNAMIC", "_GLOBAL_OFFSET_TABLE_"}
+PROGRAMS = ("bash", "flock", "cmake", "ninja", "gcc", "g++")
 
 pytestmark = [
-    pytest.mark.xdist_group("c_library"),
-    pytest.mark.skipif(
-        not all(map(shutil.which, ("cmake", "ninja", "gcc", "g++"))), reason="needs cmake, ninja, gcc and g++"
-    ),
+    pytest.mark.skipif(not all(map(shutil.which, PROGRAMS)), reason=f"needs {', '.join(PROGRAMS)}"),
 ]
 
 
@@ -32,23 +30,11 @@ def run(*command: object, **options: object) -> str:
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which a shared library is installed."""
-    build, prefix = tmp_path_factory.mktemp("build"), tmp_path_factory.mktemp("prefix")
-    options = ["-DLINKWORK_PYTHON=OFF", "-DLINKWORK_WERROR=ON", "-DBUILD_SHARED_LIBS=ON"]
-    run(
-        "cmake",
-        "-G",
-        "Ninja",
-        "-S",
-        TOP,
-        "-B",
-        build,
-        "-DCMAKE_BUILD_TYPE=Release",
-        "-DCMAKE_INSTALL_LIBDIR=lib",
-        *options,
-    )
-    run("cmake", "--build", build, "--target", "linkwork", "--parallel", 2)
-    run("cmake", "--install", build, "--prefix", prefix)
+    """A folder in which a shared library is installed, from the build of `./run test`."""
+    prefix = tmp_path_factory.mktemp("prefix")
+    (TOP / "build").mkdir(exist_ok=True)
+    run("flock", "build/c-warnings.lock", "bash", "-c", "source ./run; c_library", cwd=TOP)
+    run("cmake", "--install", TOP / "build" / "c-warnings", "--prefix", prefix)
     return prefix
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import linkwork as lw
 from linkwork import errors
-from linkwork.compiler.methods import METHODS
+from linkwork.model.methods import METHODS
 from linkwork.solvers import Problem, solve
 from support.checkout import TOP
 

@@ -33,7 +33,7 @@ def scratch(tmp_path: Path) -> Path:
 
 
 def test_reading_and_layout_follow_from_the_row_of_a_parameter(scratch, needs_program):
-    for name in ("model/reader.c", "model/layout.c", "model/names.c", "api/state.c", "kernels_double.c"):
+    for name in ("load/reader.c", "load/layout.c", "model/names.c", "api/state.c", "kernels_double.c"):
         done = compiled(needs_program("cc"), scratch, CSRC / name)
         assert done.returncode == 0, done.stderr
 
@@ -51,12 +51,12 @@ def test_the_writer_misses_a_parameter_and_takes_one_line(scratch, needs_program
 
 
 def test_a_table_is_one_row_and_one_function(tmp_path, needs_program):
-    (tmp_path / "model").mkdir()
+    (tmp_path / "load").mkdir()
     program, tables = needs_program("cc"), tmp_path / "tables.c"
-    text = (CSRC / "model" / "reader.h").read_text(encoding="utf-8")
+    text = (CSRC / "load" / "reader.h").read_text(encoding="utf-8")
     changed = inserted(text, "  X(wrench,", NEW_TABLE)
-    (tmp_path / "model" / "reader.h").write_text(changed, encoding="utf-8")
-    text = (CSRC / "model" / "tables.c").read_text(encoding="utf-8")
+    (tmp_path / "load" / "reader.h").write_text(changed, encoding="utf-8")
+    text = (CSRC / "load" / "tables.c").read_text(encoding="utf-8")
     tables.write_text(text, encoding="utf-8")
     assert "read_bushing" in compiled(program, tmp_path, tables).stderr
     function = "static lw_status read_bushing(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {\n"

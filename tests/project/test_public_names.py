@@ -8,7 +8,7 @@ import pytest
 
 import linkwork as lw
 from linkwork import controllers, cosim
-from linkwork._util.keywords import SYNONYMS
+from linkwork._util.synonyms import SYNONYMS
 from linkwork.cosim import sweep
 
 # Packages that a plain installation has not got.

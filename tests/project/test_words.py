@@ -35,7 +35,7 @@ SOURCES = (  # folders and files whose comments, docstrings and messages are che
     *("csrc/singular", "csrc/tree"),
     *("tests/c", "tests/compiler", "tests/conftest.py", "tests/dae", "tests/data", "tests/fmu", "tests/mutation"),
     *("tests/project", "tests/support"),
-    *(f"linkwork/{one}" for one in ("_util", "cli", "coarse_graining", "comparison", "compiler", "controllers")),
+    *(f"linkwork/{one}" for one in ("_util", "cli", "coarse_graining", "comparison", "controllers")),
     *(f"linkwork/{one}" for one in ("core", "cosim", "draw", "fmu", "mechanism", "model")),
     *("linkwork/results", "linkwork/simulation", "linkwork/variables", "linkwork/view", "solvers"),
 )

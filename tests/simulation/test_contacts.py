@@ -128,8 +128,8 @@ def test_contact_with_several_stops(seed):
 
 
 @pytest.mark.slow
-def test_a_thousand_of_each():
-    for seed in range(1000, 2000):
+def test_hundreds_of_each():
+    for seed in range(1000, 1300):
         check_impact(seed)
         check_contact(seed)
 
@@ -155,8 +155,8 @@ def test_a_chain_comes_to_rest_on_its_stops(links, restitution):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("low", [-0.1, -0.3])
-@pytest.mark.parametrize("restitution", [0.0, 0.1, 0.3, 0.5])
-@pytest.mark.parametrize("links", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("restitution", [0.0, 0.1, 0.5])
+@pytest.mark.parametrize("links", [2, 4, 6])
 def test_every_run_ends(links, restitution, low):
     check_run(links, restitution, low)
 

@@ -19,6 +19,7 @@ def case(request):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.thin(2)
 def test_the_published_motion(case, solver):
     rows = case.rows
     result = lw.simulate(case.mechanism(), rows[-1, 0], solver=solver, rtol=1e-11, t_eval=rows[:, 0])

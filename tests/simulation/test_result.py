@@ -56,11 +56,11 @@ def test_inputs_are_columns(result):
 
 
 def test_parameters_are_columns(sprung, result):
-    assert np.array_equal(result["coupler.m"], np.full(11, 2.0))
+    assert np.array_equal(result["coupler.mass"], np.full(11, 2.0))
     assert np.array_equal(result["gravity"], np.tile([0.0, 0.0, -9.81], (11, 1)))
-    assert np.array_equal(result["B.q_free"], np.full(11, 0.2))
+    assert np.array_equal(result["B.free"], np.full(11, 0.2))
     assert np.array_equal(result["A.q_start"], np.full(11, -0.7))
-    assert result["crank.I"].shape == (11, 6)
+    assert result["crank.inertia"].shape == (11, 6)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_no_rows():
     result = lw.simulate(four_bar().mechanism, 0.1, t_eval=[])
     assert result["A.q"].shape == (0,)
     assert result["coupler.r"].shape == (0, 3)
-    assert result["coupler.m"].shape == (0,)
+    assert result["coupler.mass"].shape == (0,)
     assert result["gravity"].shape == (0, 3)
     assert "empty" in repr(result)
 

@@ -33,13 +33,13 @@ def test_csv_keeps_all_digits(result, tmp_path):
 
 def test_csv_of_some_columns(result, tmp_path):
     path = tmp_path / "some.csv"
-    result.to_csv(path, ["coupler.r", "A.q", "time", "crank.I", "coupler.m"])
+    result.to_csv(path, ["coupler.r", "A.q", "time", "crank.inertia", "coupler.mass"])
     header, table = read(path)
     expected = ["time", "coupler.r[1]", "coupler.r[2]", "coupler.r[3]", "A.q"]
-    expected += [f"crank.I[{i},{j}]" for i, j in ((1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3))]
-    assert header == [*expected, "coupler.m"]
+    expected += [f"crank.inertia[{i},{j}]" for i, j in ((1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3))]
+    assert header == [*expected, "coupler.mass"]
     assert np.array_equal(table[:, 1:4], result["coupler.r"])
-    assert np.array_equal(table[:, 5:11], result["crank.I"])
+    assert np.array_equal(table[:, 5:11], result["crank.inertia"])
 
 
 def test_csv_as_pandas_reads_it(result, tmp_path, needs):
@@ -138,14 +138,14 @@ def test_plot_of_everything_of_interest(result, tmp_path, needs):
 def test_plot_of_some_columns(result, tmp_path, needs):
     needs("matplotlib")
     path = tmp_path / "some.svg"
-    figure = result.plot(["coupler.r", "A.f[1]", "crank.I", "loop.D.residual", "B.a"], path)
+    figure = result.plot(["coupler.r", "A.f[1]", "crank.inertia", "loop.D.residual", "B.a"], path)
     assert path.read_text().lstrip().startswith("<?xml")
     panels = [(axes.get_ylabel(), [line.get_label() for line in axes.lines]) for axes in figure.axes]
     assert panels == [
         ("length [m]", ["coupler.r[1]", "coupler.r[2]", "coupler.r[3]"]),
         ("length [m]", ["loop.D.residual"]),  # much smaller
         ("force [N]", ["A.f[1]"]),
-        ("value [kg·m²]", [f"crank.I[{k}]" for k in ("1,1", "1,2", "1,3", "2,2", "2,3", "3,3")]),
+        ("value [kg·m²]", [f"crank.inertia[{k}]" for k in ("1,1", "1,2", "1,3", "2,2", "2,3", "3,3")]),
         ("angular acceleration\n[rad/s²]", ["B.a"]),
     ]
     for axes in figure.axes:

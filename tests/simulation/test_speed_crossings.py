@@ -110,6 +110,7 @@ def test_a_speed_of_a_ball_joint(element: int) -> None:
 
 @every_solver
 @pytest.mark.parametrize("cut", ["B", "D"])
+@pytest.mark.thin(4)
 def test_a_slider_at_its_dead_points(solver: str, cut: str) -> None:
     """By a driven crank; the slide is a tree joint or closes the loop."""
     mech = slider_crank(cut)

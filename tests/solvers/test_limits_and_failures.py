@@ -277,7 +277,7 @@ def test_a_run_without_hope_ends_early(solver: str) -> None:
 
 def test_a_slow_start_is_no_reason_to_give_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """The speed is that since the last look; a run that has hope, or no limit, goes on."""
-    monkeypatch.setattr("linkwork.solvers.progress.FIRST_LOOK", 100)
+    monkeypatch.setattr("linkwork.solvers.recorder.FIRST_LOOK", 100)
     fast_then_slow = Problem(lambda t, y: np.array([1.0]) * (math.cos(1e3 * t) if t < 1.0 else 0.0), 0.0, [0.0])
     assert solve(fast_then_slow, 1e4, "dopri5", 1e-6, max_steps=1_000_000).t_end == 1e4
     with pytest.raises(SolverError, match="long before the end"):

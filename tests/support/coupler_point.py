@@ -8,12 +8,12 @@ import linkwork as lw
 
 LENGTHS = {"crank": 0.4, "coupler": 1.0, "rocker": 0.8, "base": 0.9, "px": 0.5, "pz": 0.3}
 MEMBERS = {
-    "crank": {"B.parent_frame.r[1]": 1.0, "crank.r_cm[1]": 0.5},
-    "coupler": {"C.parent_frame.r[1]": 1.0, "coupler.r_cm[1]": 0.5},
-    "rocker": {"D.child_frame.r[1]": 1.0, "rocker.r_cm[1]": 0.5},
-    "base": {"D.parent_frame.r[1]": 1.0},
-    "px": {"tip.r_body[1]": 1.0},
-    "pz": {"tip.r_body[3]": 1.0},
+    "crank": {"B.parent_frame.position[1]": 1.0, "crank.com[1]": 0.5},
+    "coupler": {"C.parent_frame.position[1]": 1.0, "coupler.com[1]": 0.5},
+    "rocker": {"D.child_frame.position[1]": 1.0, "rocker.com[1]": 0.5},
+    "base": {"D.parent_frame.position[1]": 1.0},
+    "px": {"tip.point[1]": 1.0},
+    "pz": {"tip.point[3]": 1.0},
 }
 STEP = 1e-30
 

@@ -1,4 +1,4 @@
-"""The serialised model read back table by table, as `csrc/model/reader.c` reads it."""
+"""The serialised model read back table by table, as `csrc/load/reader.c` reads it."""
 
 import struct
 from dataclasses import dataclass

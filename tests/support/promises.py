@@ -1,6 +1,6 @@
 """What the contract promises of a topology, checked from the mechanism alone."""
 
-from linkwork.compiler.topology import topology
+from support.topologies import topology
 
 
 def merged(sets):

@@ -44,7 +44,7 @@ def when_there_is_a_part(folder, then) -> threading.Thread:
 
 
 def test_a_worker_that_is_killed_costs_no_point_and_no_bit(four_bar, tmp_path, cluster, often) -> None:
-    points = grid({"four_bar.coupler.m": [1.0, 2.0]}) * latin({"four_bar.crank.m": (0.5, 2.0)}, 100, seed=1)
+    points = grid({"four_bar.coupler.mass": [1.0, 2.0]}) * latin({"four_bar.crank.mass": (0.5, 2.0)}, 100, seed=1)
     settings = {"t_end": 0.5, "master": Jacobi(0.002)}
     serial = sweep(four_bar, points, tmp_path / "serial", **settings, workers=1)
     out = tmp_path / "cluster"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from linkwork._util import files
 from linkwork._util.files import atomic_path, write_archive
 from linkwork.errors import ExportError
 
@@ -80,3 +81,19 @@ def test_archives_depend_on_their_content_alone(tmp_path):
         assert archive.read("pieces.xml") == b"<a/>"
         assert archive.getinfo("binaries/x.so").external_attr >> 16 == 0o755
         assert archive.getinfo("inner.fmu").compress_type == zipfile.ZIP_STORED
+
+
+def test_libraries_are_written_as_zipfile_writes_them(tmp_path):
+    """Though they are compressed once for all archives."""
+    content = {f"binaries/{name}": name.encode() * 1000 for name in ("a.so", "b.so")} | {"binaries/empty.so": b""}
+    for name in ("one.zip", "two.zip"):
+        write_archive(tmp_path / name, content)
+    with zipfile.ZipFile(tmp_path / "plain.zip", "w", zipfile.ZIP_DEFLATED) as plain:
+        for name, data in content.items():
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            entry.compress_type, entry.create_system, entry.external_attr = zipfile.ZIP_DEFLATED, 3, 0o755 << 16
+            plain.writestr(entry, data, compresslevel=files.WHOLE)
+    expected = (tmp_path / "plain.zip").read_bytes()
+    assert [(tmp_path / name).read_bytes() == expected for name in ("one.zip", "two.zip")] == [True, True]
+    with zipfile.ZipFile(tmp_path / "two.zip") as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == content

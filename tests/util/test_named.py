@@ -24,17 +24,17 @@ def mechanism() -> lw.Mechanism:
 
 
 def design() -> lw.Design:
-    length = {"C.parent_frame.r[1]": (0.2, 0.4)}
+    length = {"C.parent_frame.position[1]": (0.2, 0.4)}
     return lw.design(mechanism(), length, lambda of: of["S.q"] - 0.4, of=["S.q"], q=CRANK)
 
 
 def jacobian() -> lw.ParameterJacobian:
-    return lw.parameter_jacobian(mechanism(), ["rod.m", "crank.m"], of=["energy.kinetic", "S.a"])
+    return lw.parameter_jacobian(mechanism(), ["rod.mass", "crank.mass"], of=["energy.kinetic", "S.a"])
 
 
 def identification() -> lw.Identification:
     result = lw.simulate(mechanism(), 1.0, inputs={"A": lambda t: np.sin(9.0 * t)})
-    return lw.identify(mechanism(), result, ["rod.m"], motors=["A"])
+    return lw.identify(mechanism(), result, ["rod.mass"], motors=["A"])
 
 
 def running() -> RunningState:
@@ -45,7 +45,7 @@ def running() -> RunningState:
         if not seen:
             assert "A.a" not in state
             assert "A.q" in state
-            assert "crank.m" in state
+            assert "crank.mass" in state
             assert len(list(state)) == len(state) == len(dict(state))
             assert dict(state)["crank.r[1]"] == state["crank.r"][0]
             seen.append(dict(state))
@@ -66,7 +66,7 @@ MADE = {
     "kinematics": lambda: lw.kinematics(mechanism(), "A.q", -0.8, 0.5, rows=5),
     "inverse kinematics": lambda: lw.inverse_kinematics(mechanism(), {"S.q": 0.35}),
     "workspace": lambda: lw.workspace(mechanism(), over={"A.q": (-0.8, 0.5)}, of="S.q", by="A", points=4),
-    "study": lambda: lw.study(mechanism(), 0.05, {"crank.m": [1.0, 2.0]}, columns="A.q", workers=1),
+    "study": lambda: lw.study(mechanism(), 0.05, {"crank.mass": [1.0, 2.0]}, columns="A.q", workers=1),
 }
 
 
@@ -103,8 +103,8 @@ def test_other_names_of_the_same_numbers():
     state = lw.compile(mechanism()).assemble()
     assert "crank.r" in state  # of which a loop gives the elements
     assert "crank.r" not in list(state)
-    assert "crank.m" in state  # a parameter
-    assert "crank.m" not in list(state)
+    assert "crank.mass" in state  # a parameter
+    assert "crank.mass" not in list(state)
     assert list(state) == list(lw.simulate(mechanism(), 0.01))
 
 

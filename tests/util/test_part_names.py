@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 import linkwork as lw
 from linkwork._util.names import suggest
 from linkwork._util.part_names import PATTERN, RESERVED, is_legal, legible_name, plain_name, structured_name
-from linkwork.core._core import lib
 from linkwork.mechanism import GROUND
-from support.c_builder import CBuilder, Refused
+from support.c_builder import CBuilder
 from support.renamed import LETTERS, NASTY, SIGNS, Grammar, legal_names
 
 REFUSED = {
@@ -29,10 +28,8 @@ def verdict_in_c(name):
     builder = CBuilder()
     try:
         builder.add_body(name, 1.0, (0, 0, 0), [1, 0, 0, 0, 1, 0, 0, 0, 1])
-    except Refused as refused:
-        status, message = refused.args
-        assert status == lib.LW_ERROR_USAGE
-        return message
+    except lw.MechanismError as refused:
+        return str(refused)
     return None
 
 

@@ -89,7 +89,7 @@ def test_the_mechanism_is_read_back_with_its_bits(tmp_path, make):
 def test_method_and_parameters_are_kept(tmp_path):
     model = lw.compile(well_posed(FAMILIES["planar_4R"][0], 0).mechanism, method="multipliers", reference="centroid")
     body = next(iter(model.mechanism.bodies))
-    model = model.with_parameters({f"{body}.m": 7.0, f"{body}.r_cm": (0.1, 0.2, 0.3)})
+    model = model.with_parameters({f"{body}.mass": 7.0, f"{body}.com": (0.1, 0.2, 0.3)})
     mech, options, parameters = mechanism_in(lw.export_fmu(model, tmp_path / "a.fmu"))
     assert options == {"method": "multipliers", "reference": "centroid"}
     assert lw.compile(mech, **options).with_parameters(parameters).model_bytes == model.model_bytes

@@ -159,6 +159,21 @@ def test_poses_are_those_of_the_result_and_the_validator_finds_nothing(part, ski
                 assert (np.einsum("ij,ij->i", rotation[1:], rotation[:-1]) > 0.0).all()
 
 
+def test_players_turn_the_short_way_where_the_quaternion_of_a_body_changes_sign(tmp_path) -> None:
+    """Players interpolate from row to row: a change of sign would be a whole revolution within one row."""
+    mech = lw.Mechanism("spinning", gravity=(0, 0, 0))
+    mech.add_body("wheel", mass=1.0, com=(0, 0, 0), inertia=np.eye(3))
+    mech.add_joint("axle", lw.Revolute((0, 0, 1)), "ground", "wheel", at=(0, 0, 0))
+    mech.start(u={"axle": 2.0 * np.pi})
+    result = lw.simulate(mech, 2.0, t_eval=np.linspace(0.0, 2.0, 41))
+    Q = result["wheel.Q"]
+    assert (np.einsum("ij,ij->i", Q[1:], Q[:-1]) < 0.0).sum() == 2  # what is given is not continuous
+    found = ReadBack(result.glb(tmp_path / "wheel.glb", skinned=False)).channel("wheel", "rotation")
+    turned = np.einsum("ij,ij->i", found[1:], found[:-1])
+    rows = len(found) - 1
+    assert turned.min() > np.cos(2.0 * np.pi / rows) - 1e-6  # half the angle of a row
+
+
 def test_a_skin_moves_the_vertices_as_nodes_do(part) -> None:
     result = runs(part)["shaped"]
     nodes, skin = (

@@ -46,7 +46,7 @@ def middle_of_scene(page) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize(
-    ("name", "parameter", "value"), [("four_bar", "coupler.m", 3.7), ("bouncing_pendulum", "rod.m", 0.9)]
+    ("name", "parameter", "value"), [("four_bar", "coupler.mass", 3.7), ("bouncing_pendulum", "rod.mass", 0.9)]
 )
 def test_a_changed_parameter_gives_the_bits_of_simulate(name, parameter, value, result_of, open_page):
     mech = result_of(name).model.mechanism

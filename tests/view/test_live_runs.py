@@ -80,7 +80,7 @@ ALL = {"work": 100000, "every": 0.0}  # without a drag the clock does not matter
 def test_rows_are_those_of_python(program, make):
     live = Live(program, make())
     body = next(iter(live.plain.mechanism.bodies))
-    parameters = {f"{body}.m": 3.3, f"{body}.r_cm[1]": 0.4}
+    parameters = {f"{body}.mass": 3.3, f"{body}.com[1]": 0.4}
     ours = live(live.run(parameters=parameters, inputs={"A.tau": 0.2}), ALL)
     assert ours["answers"][-1]["type"] == "done"
     t_eval = np.arange(int(ROWS) + 1) / ROWS
@@ -129,7 +129,7 @@ def test_failed_pose(program):
     kept = live.values({f"{joint}.q_start": 0.1 + k for k, joint in enumerate(live.plain.numbering.q)})
     body = next(iter(live.plain.mechanism.bodies))
     joint = next(name for name, one in live.plain.mechanism.joints.items() if body in (one.parent, one.child))
-    far = live.values({f"{joint}.child_frame.r[1]": 30.0})
+    far = live.values({f"{joint}.child_frame.position[1]": 30.0})
     ours = live(live.run(), ALL, {"pose": {"parameters": far, "inputs": [], "guesses": [], "kept": [kept]}})
     answer = ours["answers"][-1]
     assert (answer["type"], answer["name"]) == ("failed", "AssemblyError")

@@ -157,7 +157,9 @@ def test_parameters_of_the_model_count():
     mech = lw.Mechanism("pendulum")
     mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
     mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
-    model = lw.compile(mech).with_parameters({"rod.m": 6.0, "A.child_frame.r": (0.1, 0, 0), "A.c": 2.0})
+    model = lw.compile(mech).with_parameters(
+        {"rod.mass": 6.0, "A.child_frame.position": (0.1, 0, 0), "A.stiffness": 2.0}
+    )
     scene = scene_of(model)
     assert scene["bodies"][0]["mass"] == 6.0
     assert scene["bodies"][0]["anchors"] == [[0.1, 0, 0]]

@@ -149,10 +149,10 @@ def test_another_suffix_is_refused(capsys):
 def test_values_of_parameters_come_with_the_fmu(tmp_path):
     from linkwork.cli.mechanism_files import load_mechanism
 
-    model = lw.compile(load_mechanism(TOP / "examples" / "four_bar.py")).with_parameters({"crank.m": 5.0})
+    model = lw.compile(load_mechanism(TOP / "examples" / "four_bar.py")).with_parameters({"crank.mass": 5.0})
     lw.export_fmu(model, "heavy.fmu")
     data = page_of(tmp_path, "heavy.fmu")
     values = {one["name"]: one["value"] for one in data["live"]["parameters"]}
-    assert values["crank.m"] == 5.0
+    assert values["crank.mass"] == 5.0
     assert data["scenes"][0]["bodies"][0]["mass"] == 5.0
     assert np.isfinite(data["scenes"][0]["size"])

@@ -122,9 +122,9 @@ def test_parameters_of_examples(simulator, example, name):
     joint = next(name for name, span in model.numbering.u.items() if span.stop > span.start)
     state = model.assemble()
     parameters = {
-        f"{body}.m": 1.1 * model.value(f"{body}.m", state) + 0.1,
-        f"{body}.r_cm": np.asarray(model.value(f"{body}.r_cm", state)) * 1.05,
-        f"{joint}.d": np.full(np.shape(model.value(f"{joint}.d", state)), 0.3),
+        f"{body}.mass": 1.1 * model.value(f"{body}.mass", state) + 0.1,
+        f"{body}.com": np.asarray(model.value(f"{body}.com", state)) * 1.05,
+        f"{joint}.damping": np.full(np.shape(model.value(f"{joint}.damping", state)), 0.3),
     }
     check_run(simulator, model, T_EVAL, parameters, rtol=1e-6)
 
@@ -231,7 +231,7 @@ def test_error_of_assembly(simulator, example):
     model = lw.compile(example("four_bar"))
     body = next(iter(model.mechanism.bodies))
     joint = next(name for name, one in model.mechanism.joints.items() if body in (one.parent, one.child))
-    parameters = {f"{joint}.child_frame.r": (30.0, 0.0, 0.0)}
+    parameters = {f"{joint}.child_frame.position": (30.0, 0.0, 0.0)}
     ours = simulator(model.model_bytes, parameters=values_by_offset(model, parameters), block=True)
     with pytest.raises(lw.AssemblyError) as error:
         model.with_parameters(parameters).assemble()
@@ -242,10 +242,10 @@ def test_error_of_assembly(simulator, example):
 def test_error_of_a_parameter(simulator, example):
     model = lw.compile(example("four_bar"))
     body = next(iter(model.mechanism.bodies))
-    offset = model.column(f"{body}.m").first
+    offset = model.column(f"{body}.mass").first
     ours = simulator(model.model_bytes, parameters={offset: -1.0}, block=True)
     with pytest.raises(LinkworkError) as error:
-        model.with_parameters({f"{body}.m": -1.0}).assemble()
+        model.with_parameters({f"{body}.mass": -1.0}).assemble()
     assert ours["error"] == {"name": type(error.value).__name__, "message": str(error.value)}
 
 

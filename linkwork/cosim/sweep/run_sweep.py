@@ -101,7 +101,7 @@ def sweep(
     >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
     >>> with TemporaryDirectory() as folder:
     ...     fmu = lw.export_fmu(mech, f"{folder}/pendulum.fmu", outputs=["A.q"])
-    ...     points = grid({"pendulum.rod.m": [1.0, 2.0, 3.0]})
+    ...     points = grid({"pendulum.rod.mass": [1.0, 2.0, 3.0]})
     ...     found = sweep(fmu, points, f"{folder}/out", t_end=0.1, master=Jacobi(0.01), workers=1)
     ...     len(found.final()), len(found.failures)
     (3, 0)

@@ -126,9 +126,9 @@ class SystemDefinition(KnownAttributes):
         --------
         >>> from linkwork.cosim import System
         >>> system = System("car")
-        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.c": 900.0})
+        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.damping": 900.0})
         >>> plant.name, plant.parameters
-        ('plant', {'strut.c': 900.0})
+        ('plant', {'strut.damping': 900.0})
         """
         if not name or any(letter.isspace() or letter in "/\\" for letter in name):
             raise CosimError(f"{name!r} cannot name a component: use letters, digits, '_' and '.'")
@@ -166,7 +166,7 @@ class SystemDefinition(KnownAttributes):
         --------
         >>> from linkwork.cosim import System
         >>> system = System("car")
-        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.c": 900.0})
+        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.damping": 900.0})
         >>> control = system.add("skyhook", "skyhook.fmu")
         >>> system.connect("skyhook.force", "plant.strut.tau", factor=-1.0).factor
         -1.0
@@ -201,9 +201,9 @@ class SystemDefinition(KnownAttributes):
         --------
         >>> from linkwork.cosim import System
         >>> system = System("car")
-        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.c": 900.0})
-        >>> system.reference("plant.strut.c").variable
-        'strut.c'
+        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.damping": 900.0})
+        >>> system.reference("plant.strut.damping").variable
+        'strut.damping'
         """
         return parse(name, self.components)
 
@@ -229,7 +229,7 @@ class SystemDefinition(KnownAttributes):
         --------
         >>> from linkwork.cosim import System
         >>> system = System("car")
-        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.c": 900.0})
+        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.damping": 900.0})
         >>> control = system.add("skyhook", "skyhook.fmu")
         >>> source, target = system.ends(system.connect("skyhook.force", "plant.strut.tau"))
         >>> source.component, target.component
@@ -257,10 +257,10 @@ class SystemDefinition(KnownAttributes):
         --------
         >>> from linkwork.cosim import System
         >>> system = System("car")
-        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.c": 900.0})
-        >>> system.add_parameter_set("soft", {"plant.strut.c": 500.0})
+        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.damping": 900.0})
+        >>> system.add_parameter_set("soft", {"plant.strut.damping": 500.0})
         >>> system.parameters("soft")
-        {'plant.strut.c': 500.0}
+        {'plant.strut.damping': 500.0}
         """
         if name in self.parameter_sets:
             raise CosimError(f"there is a parameter set {name!r} already")
@@ -290,9 +290,9 @@ class SystemDefinition(KnownAttributes):
         --------
         >>> from linkwork.cosim import System
         >>> system = System("car")
-        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.c": 900.0})
-        >>> system.parameters(more={"plant.strut.k": 2e4})
-        {'plant.strut.c': 900.0, 'plant.strut.k': 20000.0}
+        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.damping": 900.0})
+        >>> system.parameters(more={"plant.strut.stiffness": 2e4})
+        {'plant.strut.damping': 900.0, 'plant.strut.stiffness': 20000.0}
         """
         values: dict[str, Value] = {
             Reference(one.name, key): value for one in self.components.values() for key, value in one.parameters.items()

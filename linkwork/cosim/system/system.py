@@ -28,7 +28,7 @@ class System(SystemDefinition):
     Examples
     --------
     >>> system = System("car")
-    >>> _ = system.add("plant", "quarter_car.fmu", parameters={"strut.c": 900.0})
+    >>> _ = system.add("plant", "quarter_car.fmu", parameters={"strut.damping": 900.0})
     >>> _ = system.add("skyhook", "skyhook.fmu")
     >>> _ = system.connect("plant.body.v", "skyhook.body_speed")
     >>> _ = system.connect("skyhook.force", "plant.strut.tau")

@@ -133,7 +133,7 @@ def export_fmu(
         equations with multipliers instead of the explicit ones; FMI 3.0, full states, no arrays, no transitions.
     profile
         An importer that takes a part of the standard: ``"casadi"`` writes real scalars that change continuously, Model
-        Exchange alone and all dependencies; `inputs` may then name tunable parameters, as ``["A", "coupler.m"]``.
+        Exchange alone and all dependencies; `inputs` may then name tunable parameters, as ``["A", "coupler.mass"]``.
         Default: for any importer.
     progress
         Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
@@ -165,7 +165,7 @@ def export_fmu(
     >>> path.name
     'pendulum.fmu'
     """
-    from linkwork.compiler.compile import no_collection
+    from linkwork._util.garbage import no_collection
 
     if fmi not in _DESCRIPTIONS:
         raise ExportNameError(f"there is no FMI version {fmi!r} here; choose {' or '.join(map(repr, _DESCRIPTIONS))}")

@@ -9,8 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from linkwork._util.part_names import structured_name
-from linkwork.compiler.numbering import suffixes
+from linkwork._util.part_names import structured_name, suffixes
 from linkwork.fmu.export.content import Content
 from linkwork.fmu.export.pictures import icon, icon_pixels
 from linkwork.mechanism import Actuator, Command, Impulse, Wrench

@@ -1,0 +1,144 @@
+#include "block/discrete_state.h"
+#include "math/complementarity.h"
+#include "math/tolerances.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int lw_lock_holders(double locked) {
+  return locked >= 1.0 && locked <= 3.0 ? (int)locked : locked != 0.0 ? LW_HELD_BY_LOCK : 0;
+}
+
+lw_transition_memory *lw_memory_of(const lw_state *s, int32_t transition) {
+  return (lw_transition_memory *)(lw_reals(s) + s->model->at.transition_memory) + transition;
+}
+
+void lw_reset_discrete_state(lw_state *s) {
+  const lw_model *m = s->base;
+  for (int32_t i = 0; m->size.transitions && i < m->removable_joints; i++)
+    lw_reals(s)[m->at.joint_closed + m->removable_joint[i]] = m->closed >> i & 1;
+  lw_select_topology(s, 1);
+}
+
+/* An open joint transmits no load and has no motion: clears the results that can be read of it. */
+static void clear_open_joints(lw_state *s) {
+  const lw_model *m = s->model;
+  double *x = lw_reals(s);
+  for (int32_t l = 0; l < m->size.loops; l++) {
+    const lw_loop *loop = &m->loop[l];
+    const int32_t q = loop->q - m->size.nq, u = loop->u - m->size.nu;
+    if (loop->cluster >= 0) continue;
+    for (int32_t k = 0; k < loop->coordinates; k++) x[m->at.q_cut + q + k] = x[m->at.cut_reference + q + k] = 0.0;
+    if (loop->coordinates != loop->columns)
+      x[m->at.q_cut + q + loop->coordinates - 4] = x[m->at.cut_reference + q + loop->coordinates - 4] = 1.0;
+    for (int32_t k = 0; k < loop->columns; k++)
+      x[m->at.u_cut + u + k] = x[m->at.acceleration + loop->u + k] = x[m->at.locked + loop->u + k] = 0.0;
+    for (int k = 0; k < 3; k++)
+      x[m->at.reaction_force + 3 * loop->joint + k] = x[m->at.reaction_torque + 3 * loop->joint + k] = 0.0;
+    x[m->at.loop_residual + l] = 0.0;
+    x[m->at.loop_conditioning + l] = 1.0;
+  }
+}
+
+void lw_select_topology(lw_state *s, int discard_scratch) {
+  const lw_model *m = s->base;
+  int32_t closed = 0;
+  for (int32_t i = 0; i < m->removable_joints; i++)
+    if (lw_reals(s)[m->at.joint_closed + m->removable_joint[i]] != 0.0) closed |= 1 << i;
+  const lw_model *selected = m->variant ? m->variant[closed] : m;
+  const int changed = selected != s->model;
+  s->model = selected;
+  if (changed) lw_dca_release(&s->dca), lw_dca_release(&s->complex_dca);
+  if (changed && discard_scratch) memset(s->block.integers, 0, sizeof(int32_t) * (size_t)m->integers);
+  if (m->variant) clear_open_joints(s);
+  lw_state_changed(s, LW_STAGE_NONE);
+}
+
+double lw_coordinate_value(const lw_state *s, int32_t u) {
+  const lw_model *m = s->model;
+  const int32_t q = m->coordinate[u], nq = m->size.nq;
+  return lw_reals(s)[q < nq ? m->at.q + q : m->at.q_cut + q - nq];
+}
+
+double lw_speed_value(const lw_state *s, int32_t u) {
+  const lw_model *m = s->model;
+  return lw_reals(s)[u < m->size.nu ? m->at.u + u : m->at.u_cut + u - m->size.nu];
+}
+
+int32_t lw_speed_of_coordinate(const lw_model *m, int32_t q) {
+  for (int32_t j = 0; j < m->size.joints; j++) {
+    const lw_joint_size *size = &lw_joint_sizes[m->joint[j].type];
+    const int32_t k = q - m->joint[j].q;
+    if (k >= 0 && k < size->q) return size->q == size->u ? m->joint[j].u + k : -1;
+  }
+  return -1;
+}
+
+int32_t lw_lock_of(const lw_state *s, int32_t u) {
+  const lw_model *m = s->model;
+  const int32_t last = m->size.couplings - m->size.distances;
+  for (int32_t i = last - m->size.locks; i < last; i++)
+    if (m->coupling[i].lock == u) return i;
+  return -1;
+}
+
+int32_t lw_stopped_speed(const lw_model *m, const lw_transition *x) {
+  int32_t c = 0;
+  while (!(x->directions >> c & 1)) c++;
+  return m->joint[x->joint].u + c;
+}
+
+double lw_zero_tolerance(double value) { return LW_ZERO_TOLERANCE * (1.0 + fabs(value)); }
+
+static lw_status create_contacts(const lw_model *m, struct lw_event_workspace *r) {
+  size_t n = 0;
+  for (int32_t i = 0; i < m->size.transitions; i++) n += m->transition[i].action == LW_STOP;
+  r->contact = malloc(sizeof *r->contact * (n + 1));
+  r->active = malloc(sizeof *r->active * (n + 1));
+  r->eligible = malloc(2 * n + 2);
+  r->compliance = malloc(sizeof(double) * (n * n + 2 * n + LW_COMPLEMENTARITY_SCRATCH(n) + 1));
+  if (!r->contact || !r->active || !r->eligible || !r->compliance) return LW_ERROR_MEMORY;
+  r->unloaded = r->eligible + n + 1;
+  r->excess = r->compliance + n * n;
+  r->load = r->excess + n;
+  r->scratch = r->load + n;
+  return LW_OK;
+}
+
+lw_status lw_create_event_workspace(lw_state *s) {
+  const lw_sizes *n = &s->base->size;
+  if (!n->transitions) return LW_OK;
+  struct lw_event_workspace *r = s->events = calloc(1, sizeof *r);
+  if (!r) return LW_ERROR_MEMORY;
+  const size_t speeds = (size_t)(n->nu + n->nu_cut), bodies = (size_t)n->bodies, joints = (size_t)n->joints;
+  r->backup = malloc(s->snapshot_size);
+  r->before = malloc(s->snapshot_size);
+  r->due = malloc(sizeof *r->due * (size_t)n->transitions);
+  r->constrained = malloc(speeds + 1);
+  r->target = malloc(sizeof(double) * (5 * speeds + 6 * bodies + 12 * joints + (size_t)n->couplings + 1));
+  if (!r->backup || !r->before || !r->due || !r->constrained || !r->target || create_contacts(s->base, r))
+    return LW_ERROR_MEMORY;
+  r->speed_after = r->target + speeds;
+  r->constraint_impulse = r->speed_after + speeds;
+  r->applied_impulse = r->constraint_impulse + speeds;
+  r->force_impulse = r->applied_impulse + 6 * bodies;
+  r->torque_impulse = r->force_impulse + 3 * joints;
+  r->coupling_impulse = r->torque_impulse + 3 * joints;
+  r->speed_before = r->coupling_impulse + n->couplings;
+  r->neighbour = r->speed_before + speeds;
+  return LW_OK;
+}
+
+void lw_free_event_workspace(lw_state *s) {
+  if (!s->events) return;
+  free(s->events->backup);
+  free(s->events->before);
+  free(s->events->due);
+  free(s->events->constrained);
+  free(s->events->target);
+  free(s->events->contact);
+  free(s->events->active);
+  free(s->events->eligible);
+  free(s->events->compliance);
+  free(s->events);
+}

@@ -1,0 +1,80 @@
+/* The discrete state that transitions change: open joints, locked speeds. */
+#ifndef LW_DISCRETE_STATE_H
+#define LW_DISCRETE_STATE_H
+#include "block/state.h"
+
+/* Bits of the field `locked`. */
+enum { LW_HELD_BY_LOCK = 1, LW_HELD_BY_STOP = 2 };
+
+typedef lw_double_transition_memory lw_transition_memory;
+
+/* A bound of a stop that its coordinate touches. */
+typedef struct lw_contact {
+  int32_t transition, u, upper; /* u: the speed that the stop limits */
+  double outward;               /* sign of the speed that leaves the bound */
+  int32_t rested, hit;          /* it carried a load before the event; its bound is reached with a speed */
+  int32_t impacted;             /* it has an impulse in the present event */
+  int32_t pulls;                /* it would pull */
+  double grazing;               /* depth to which a driven coordinate passes the bound by errors alone; else 0 */
+  double before, after;         /* speeds away from the bound, by the last impact of the event */
+} lw_contact;
+
+/* The field event_memory. */
+typedef struct lw_event_memory {
+  double last, simultaneous;          /* time of the last event; events at that time */
+  double first_impact, last_impact;   /* of the run of impacts on all stops: times */
+  double between_impacts;             /* mean time of late; 0: there was no impact, INFINITY: one */
+  double second_begin, second_events; /* the present second: its start, events in it */
+  double max_events; /* in a second; 0: the default, negative: no limit; Python sets it, the last number */
+} lw_event_memory;
+
+/* Workspace for events; allocated with a state that has transitions. */
+struct lw_event_workspace {
+  unsigned char *backup;      /* snapshot before all transitions of this instant */
+  unsigned char *before;      /* the same before those that are being applied */
+  int32_t *due;               /* of each transition: the due action, LW_DO ... */
+  unsigned char *constrained; /* this and the rest: arguments of lw_velocity_jump */
+  double *target, *applied_impulse, *speed_after, *force_impulse, *torque_impulse, *constraint_impulse,
+      *coupling_impulse;
+  double *speed_before;               /* of all joints, before the event or the last of its jumps */
+  double fastest_before;              /* of all joints, before the event and all of its jumps */
+  double *neighbour;                  /* mean of the event's neighbours: speeds after, force and torque impulses */
+  lw_contact *contact;                /* those of this event, at most one of each stop */
+  int32_t contacts, *active;          /* active: those with a load */
+  unsigned char *eligible, *unloaded; /* that may carry a load; that touch at rest without one */
+  double *compliance, *excess, *load, *scratch; /* arguments of lw_solve_complementarity() */
+};
+
+static inline lw_event_memory *lw_event_memory_of(const lw_state *s) {
+  return (lw_event_memory *)(lw_reals(s) + s->base->at.event_memory);
+}
+/* The block as it was before the event. */
+static inline const double *lw_reals_before(const lw_state *s) {
+  return (const double *)(const void *)(s->events->before + ((const unsigned char *)s->block.reals - s->snapshot));
+}
+static inline const lw_transition *transition_of(const lw_state *s, int32_t i) { return &s->base->transition[i]; }
+/* Bits of the field `locked`; any value that a foreign snapshot may contain is accepted. */
+int lw_lock_holders(double locked);
+lw_transition_memory *lw_memory_of(const lw_state *s, int32_t transition);
+
+/* Sets the initial topology; no speed is locked. */
+void lw_reset_discrete_state(lw_state *s);
+/* Selects the model of the closed joints. `discard_scratch`: clears results of another topology. */
+void lw_select_topology(lw_state *s, int discard_scratch);
+
+/* The coordinate and the speed with speed index u. */
+double lw_coordinate_value(const lw_state *s, int32_t u);
+double lw_speed_value(const lw_state *s, int32_t u);
+/* The speed that is the time derivative of coordinate q; -1: none. */
+int32_t lw_speed_of_coordinate(const lw_model *m, int32_t q);
+/* The coupling that locks speed u in the present topology. */
+int32_t lw_lock_of(const lw_state *s, int32_t u);
+/* The speed that a stop limits. */
+int32_t lw_stopped_speed(const lw_model *m, const lw_transition *x);
+
+/* Half-width of the band in which an indicator counts as zero: an event is not found twice because of rounding. */
+double lw_zero_tolerance(double value);
+
+lw_status lw_create_event_workspace(lw_state *s);
+void lw_free_event_workspace(lw_state *s);
+#endif

@@ -1,0 +1,42 @@
+/* The last message of a state, the stages that stay valid, and its states as an integrator sets them. */
+#include "block/state.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  vsnprintf(s->message, sizeof s->message, format, list);
+  va_end(list);
+  return status;
+}
+
+const char *lw_state_message(const lw_state *s) { return s ? s->message : "there is no state: it is NULL"; }
+
+double *lw_state_reals(lw_state *s) { return s ? lw_reals(s) : NULL; }
+
+void lw_state_changed(lw_state *s, lw_stage valid) {
+  if (valid < LW_STAGE_CONSTANTS) s->complex_constants = 0;
+  if (*s->stage > (int32_t)valid) *s->stage = (int32_t)valid;
+}
+
+void lw_set_states(lw_state *s, double t, const double *y) {
+  const lw_model *m = s->model;
+  const size_t size = sizeof(double) * (size_t)(m->size.nq + m->size.nu);
+  double *time = lw_reals(s) + m->at.time, *states = lw_reals(s) + m->at.q;
+  if (*time == t && memcmp(states, y, size) == 0) return; /* such as for an indicator after the derivative */
+  *time = t;
+  memcpy(states, y, size);
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+}
+
+void lw_dca_release(lw_dca_workspace *workspace) {
+  free(workspace->reals);
+  free(workspace->integers);
+  free(workspace->scratch);
+  free(workspace->dense);
+  free(workspace->dense_integers);
+  *workspace = (lw_dca_workspace){.reals = NULL};
+}

@@ -1,0 +1,45 @@
+/* The stages of evaluation, each computed once for the present states, inputs and parameters. */
+#include "block/state.h"
+#include <string.h>
+
+lw_status lw_evaluate(lw_state *s, lw_stage stage) {
+  if (!s) return LW_ERROR_USAGE;
+  const lw_kernels *k = s->kernels;
+  lw_status e = LW_OK;
+  if (*s->stage >= (int32_t)stage) return e;
+  if (*s->stage < LW_STAGE_CONSTANTS) {
+    if ((e = lw_report(s, k->constants(s->model, s->block)))) return e;
+    *s->stage = LW_STAGE_CONSTANTS;
+  }
+  if (stage >= LW_STAGE_ACCELERATIONS && *s->stage < LW_STAGE_ACCELERATIONS) {
+    if (lw_may_divide(s) && (e = lw_dca_allocate(s, &s->dca, &s->block, sizeof(double)))) return e;
+    if ((e = lw_report(s, k->accelerations(s->model, s->block)))) return e;
+    *s->stage = LW_STAGE_ACCELERATIONS;
+  }
+  if (stage >= LW_STAGE_DERIVATIVES && *s->stage < LW_STAGE_DERIVATIVES) {
+    if ((e = lw_report(s, k->derivatives(s->model, s->block)))) return e;
+    *s->stage = LW_STAGE_DERIVATIVES;
+  }
+  if (stage >= LW_STAGE_OUTPUTS && *s->stage < LW_STAGE_OUTPUTS) {
+    if ((e = lw_report(s, k->outputs(s->model, s->block)))) return e;
+    *s->stage = LW_STAGE_OUTPUTS;
+  }
+  return e;
+}
+
+void lw_step_accepted(lw_state *s) {
+  const lw_offsets *at = &s->model->at;
+  if (lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return;
+  s->kernels->locate_cuts(s->model, s->block);
+  memcpy(lw_reals(s) + at->cut_reference, lw_reals(s) + at->q_cut, sizeof(double) * (size_t)s->model->size.nq_cut);
+}
+
+int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
+  lw_state *s = state;
+  const lw_model *m = s->model;
+  const size_t n = sizeof(double) * (size_t)(m->size.nq + m->size.nu);
+  lw_set_states(s, t, y);
+  if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
+  memcpy(ydot, lw_reals(s) + m->at.qdot, n);
+  return 0;
+}

@@ -1,0 +1,56 @@
+/* The independent coordinates and speeds as the states of an ODE. */
+#include "independent_coordinates/minimal_coordinates.h"
+#include <math.h>
+#include <string.h>
+
+void lw_minimal_get(const lw_minimal *m, double *x) {
+  for (int32_t i = 0; i < m->n_q; i++) x[i] = lw_minimal_coordinates(m)[m->q[i]];
+  for (int32_t i = 0; i < m->n_u; i++) x[m->n_q + i] = lw_minimal_speeds(m)[m->u[i]];
+}
+
+static lw_status check_finite(const lw_minimal *m, const double *x) {
+  for (int32_t i = 0; i < m->n_q + m->n_u; i++)
+    if (!isfinite(x[i])) {
+      char text[120];
+      const lw_offsets *at = &m->state->model->at;
+      const int32_t offset = i < m->n_q ? at->q + m->q[i] : at->u + m->u[i - m->n_q];
+      lw_describe(m->state, (uint32_t)offset, text, sizeof text);
+      return lw_fail(m->state, LW_ERROR_VALUE, "the independent %s is not finite", text);
+    }
+  return LW_OK;
+}
+
+lw_status lw_minimal_set(lw_minimal *m, const double *x) {
+  const size_t n = sizeof(double) * (size_t)(m->nq + m->nu); /* q and u are contiguous */
+  lw_status e = check_finite(m, x);
+  if (e) return e;
+  if (!m->has_start) lw_minimal_keep_start(m);
+  memcpy(m->saved_states, lw_minimal_coordinates(m), n);
+  lw_begin_at_pose_before(m);
+  e = lw_minimal_close(m, x);
+  if (e) memcpy(lw_minimal_coordinates(m), m->saved_states, n);
+  else lw_note_evaluation(m);
+  lw_state_changed(m->state, LW_STAGE_CONSTANTS);
+  return e;
+}
+
+lw_status lw_minimal_derivatives(lw_minimal *m, double *xdot) {
+  const lw_offsets *at = &m->state->model->at;
+  const lw_status e = lw_evaluate(m->state, LW_STAGE_DERIVATIVES);
+  if (e) return e;
+  for (int32_t i = 0; i < m->n_q; i++) xdot[i] = lw_reals(m->state)[at->qdot + m->q[i]];
+  for (int32_t i = 0; i < m->n_u; i++) xdot[m->n_q + i] = lw_reals(m->state)[at->udot + m->u[i]];
+  return LW_OK;
+}
+
+int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot) {
+  lw_minimal *m = minimal;
+  double *time = lw_reals(m->state) + m->state->model->at.time, saved_q = *time;
+  *time = t;
+  lw_state_changed(m->state, LW_STAGE_CONSTANTS);
+  if (lw_minimal_set(m, x)) {
+    *time = saved_q;
+    return 1;
+  }
+  return lw_minimal_derivatives(m, xdot) != LW_OK;
+}

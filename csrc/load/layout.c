@@ -1,0 +1,207 @@
+/* Columns, marks and offsets of a model, from its tables. */
+#include "model/independent_columns.h"
+#include "load/reader.h"
+#include "math/tolerances.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void add_columns(lw_model *m, int32_t u, int32_t link, int32_t loop, int32_t type) {
+  const lw_joint_size *size = &lw_joint_sizes[type];
+  const double branch_sign = link < 0 ? 0.0 : m->link[link].branch_sign;
+  for (int32_t c = 0; c < size->u; c++)
+    m->column[m->columns++] = (lw_column){u + c, link, loop, size->translations >> c & 1, branch_sign, 1.0};
+}
+
+/* The columns that a loop adds: its cut joint's, then its links'. */
+static void list_ear(lw_model *m, lw_ear *ear, int32_t first_column) {
+  ear->column = m->columns - first_column;
+  if (ear->loop >= 0) {
+    lw_loop *loop = &m->loop[ear->loop];
+    m->cluster[ear->cluster].needs_point_velocities |= lw_joint_sizes[loop->type].translations != 0;
+    loop->column = ear->column;
+    add_columns(m, loop->u, -1, ear->loop, loop->type);
+  }
+  ear->cuts = m->columns - first_column - ear->column;
+  ear->constrained = ear->loop >= 0 ? 6 - ear->cuts : 0;
+  for (int32_t j = ear->first; j < ear->first + ear->links; j++) {
+    lw_link *link = &m->link[m->ear_link[j]];
+    link->column = m->columns - first_column;
+    add_columns(m, link->u, m->ear_link[j], -1, link->type);
+  }
+  ear->columns = m->columns - first_column - ear->column;
+  ear->has_translation = 0, ear->all_rotational = ear->all_revolute = 1;
+  for (int32_t k = first_column + ear->column; k < m->columns; k++) {
+    ear->has_translation |= m->column[k].translation;
+    if (m->column[k].link < 0) continue;
+    const int32_t type = m->link[m->column[k].link].type;
+    ear->all_rotational &= lw_is_rotational(type);
+    ear->all_revolute &= type == LW_REVOLUTE;
+  }
+}
+
+static void mark_support_columns(lw_model *m, int32_t first_column, const lw_cluster *c, int32_t base) {
+  for (int32_t i = base; i != c->root && m->link[i].ear == m->link[base].ear; i = m->link[i].parent)
+    for (int32_t k = 0; k < m->link[i].speeds; k++)
+      m->column[first_column + m->link[i].column + k].preference = SUPPORT;
+}
+
+#define FEW_INDEPENDENTS 62          /* capacity for independent directions of a small cluster */
+#define MAX_WIDTH_TIMES_LINKS 100000 /* beyond, only the capacity that regular poses need */
+#define MIN_WIDTH 4                  /* while it is being counted what those need */
+
+static int32_t at_least(int32_t a, int32_t b) { return a > b ? a : b; }
+static int32_t at_most(int32_t a, int32_t b) { return a < b ? a : b; }
+
+/* Capacity for the independent directions of all loops: the need of regular poses, and where memory allows as much as
+ * if each loop were planar, because near singular poses loops pass on more. Two more entries are for the bias and the
+ * residual. */
+static int32_t capacity_of(const lw_model *m, const lw_cluster *c) {
+  const int32_t headroom = 8;
+  if (c->independents < 0) return MIN_WIDTH;
+  const int32_t planar = lw_planar_independent_columns(m, c), links = at_least(c->count, 1);
+  const int32_t generous_width =
+      at_least(12, at_most(at_least(FEW_INDEPENDENTS, planar + headroom), MAX_WIDTH_TIMES_LINKS / links));
+  const int32_t width = at_most(c->columns, at_least(c->independents + headroom, generous_width));
+  return (width + 2 + 3) / 4 * 4;
+}
+
+#define MAX_REALS (INT32_MAX / 8)
+
+/* Offsets of the arrays of a loop and of a cluster from `next` on; return the next offset. */
+static int64_t layout_ear(lw_ear *ear, int64_t next) {
+  const int64_t groups = ((int64_t)ear->columns + 3) / 4;
+  ear->first_real = (int32_t)next;
+#define ARRAY(name, scalars) next += scalars;
+  LW_EAR_WORKSPACE(ARRAY)
+#undef ARRAY
+  return next;
+}
+
+static int64_t layout_cluster(lw_cluster *c, int64_t next) {
+  const int64_t n = c->columns, links = c->count, width = c->capacity, rows = 6 * (int64_t)c->loops + c->couplings;
+  c->dense = rows <= LW_DENSE_ROWS || c->method == LW_EMBEDDING;
+#define ARRAY(name, scalars) c->at.name = (int32_t)next, next += scalars;
+  LW_CLUSTER_WORKSPACE(ARRAY)
+  if (!c->dense) return next;
+  LW_MATRIX_WORKSPACE(ARRAY)
+#undef ARRAY
+  return next;
+}
+
+/* The way from an end of a cut joint to its loop's root, which only a matrix of all closures needs. */
+static int leads_to_root(const lw_model *m, const lw_loop *loop, int32_t link) {
+  for (; link != loop->root; link = m->link[link].parent)
+    if (link < 0 || m->link[link].cluster != loop->cluster) return 0;
+  return 1;
+}
+
+static lw_status check_roots(reader *r, const lw_model *m) {
+  for (int32_t l = 0; l < m->size.loops; l++) {
+    const lw_loop *loop = &m->loop[l];
+    if (loop->cluster < 0) continue;
+    if (!m->cluster[loop->cluster].dense) continue;
+    if (!leads_to_root(m, loop, loop->parent) || !leads_to_root(m, loop, loop->child))
+      return lw_format_error(r, "the model's loop %d is not a closed path", l);
+  }
+  return LW_OK;
+}
+
+static void find_terms(lw_model *m) {
+  for (int32_t t = 0; t < m->terms; t++) {
+    if (m->coupling[m->term[t].coupling].cluster < 0) continue;
+    const lw_cluster *c = &m->cluster[m->coupling[m->term[t].coupling].cluster];
+    for (int32_t k = 0; k < c->columns; k++)
+      if (m->column[c->first_column + k].u == m->term[t].u) m->term[t].column = k;
+  }
+}
+
+static lw_status list_columns(reader *r, lw_model *m) {
+  m->columns = m->cluster_reals = m->integers = 0;
+  int64_t reals = 0, integers = m->multipliers.integers;
+  for (int32_t i = 0; i < m->clusters; i++) {
+    lw_cluster *c = &m->cluster[i];
+    c->first_column = m->columns;
+    for (int32_t e = c->first_ear; e < c->first_ear + c->ears; e++) list_ear(m, &m->ear[e], c->first_column);
+    c->columns = m->columns - c->first_column;
+    for (int32_t e = c->first_ear; e < c->first_ear + c->ears; e++) {
+      if (m->ear[e].loop < 0) continue;
+      mark_support_columns(m, c->first_column, c, m->ear[e].parent_base);
+      mark_support_columns(m, c->first_column, c, m->ear[e].child_base);
+    }
+    c->capacity = capacity_of(m, c);
+    c->first_integer = (int32_t)integers;
+    for (int32_t e = c->first_ear; e < c->first_ear + c->ears && reals <= MAX_REALS; e++)
+      reals = layout_ear(&m->ear[e], reals);
+    reals = layout_cluster(c, reals);
+    integers += LW_CLUSTER_INTEGERS((int64_t)c->columns, (int64_t)c->ears, (int64_t)c->capacity);
+    if (reals > MAX_REALS || integers > MAX_REALS)
+      return lw_format_error(r, "too many loops of the model share joints with each other");
+  }
+  m->cluster_reals = (int32_t)reals, m->integers = (int32_t)integers;
+  find_terms(m);
+  return LW_OK;
+}
+
+static lw_sweep_place *place_of(lw_model *m, int32_t link, int as_tree) {
+  return as_tree ? &m->multipliers.support[link].place : &m->link[link].place;
+}
+
+/* In an inward sweep the first to reach a link stores, the others add: no pass that zeroes. */
+static void mark_first(lw_model *m, unsigned char *reached, int as_tree) {
+  const lw_segment whole = {-1, 0, m->size.bodies};
+  memset(reached, 0, (size_t)m->size.bodies);
+  for (int32_t s = as_tree ? 0 : m->segments - 1; s >= 0; s--) {
+    const lw_segment *seg = as_tree ? &whole : &m->segment[s];
+    if (seg->cluster >= 0) {
+      lw_cluster *cluster = &m->cluster[seg->cluster];
+      if (cluster->root < 0 || seg->count == 0) continue;
+      cluster->first_on_parent = !reached[cluster->root];
+      reached[cluster->root] = 1;
+      continue;
+    }
+    for (int32_t k = seg->first + seg->count - 1; k >= seg->first; k--) {
+      const int32_t parent = m->link[k].parent;
+      lw_sweep_place *place = place_of(m, k, as_tree);
+      place->next = k > seg->first && parent == k - 1;
+      if (parent < 0 || place->next) continue;
+      place->first_on_parent = !reached[parent];
+      reached[parent] = 1;
+    }
+  }
+  for (int32_t k = 0; k < m->size.bodies; k++) place_of(m, k, as_tree)->has_outboard = reached[k];
+}
+
+lw_status lw_layout_block(reader *r, lw_model *m) {
+  const lw_sizes *s = &m->size;
+  int64_t next = 0;
+  lw_field *f = m->field;
+  lw_owner *o = m->owner;
+#define X(name, owner, columns, access, stage, meaning)                                                   \
+  m->at.name = (int32_t)next;                                                                             \
+  *f++ = (lw_field){#name, meaning, (int32_t)next, LW_ROWS_##owner, (int32_t)(columns), access, stage};   \
+  *o++ = LW_OF_##owner;                                                                                   \
+  next += (int64_t)LW_ROWS_##owner * (columns);                                                           \
+  if (next > INT32_MAX / 4) return lw_format_error(r, "the model is too large for its block of numbers");
+  LW_FIELDS(X)
+#undef X
+  m->at.end = m->size.reals = (int32_t)next;
+  return LW_OK;
+}
+
+/* Parameters first, where the multipliers find theirs; then twice all: the first time with the minimal width, which
+ * suffices to count the independent directions. */
+lw_status lw_layout_model(reader *r, lw_model *m) {
+  lw_status e;
+  for (int32_t i = 0; i < m->clusters; i++) m->cluster[i].independents = -1;
+  if ((e = lw_layout_block(r, m)) || (e = lw_plan_multipliers(r, m)) || (e = list_columns(r, m)) ||
+      (e = check_roots(r, m)))
+    return e;
+  unsigned char *reached = calloc((size_t)m->size.bodies, 1);
+  if (!reached) return LW_ERROR_MEMORY;
+  mark_first(m, reached, 0);
+  if (lw_has_multipliers(m)) mark_first(m, reached, 1); /* which sweep by segments as well, in singular poses */
+  free(reached);
+  if ((e = lw_layout_block(r, m)) || (e = lw_estimate_dof(m)) || (e = list_columns(r, m))) return e;
+  if ((e = lw_layout_block(r, m))) return e;
+  return lw_find_regular_dof(m);
+}

@@ -1,0 +1,129 @@
+/* What the files that read a serialised model share. */
+#ifndef LW_READING_H
+#define LW_READING_H
+#include "model/model.h"
+
+#define LW_MODEL_VERSION 10u
+#define LW_MOST_REMOVABLE 8 /* joints that may open: topology variants are two to the power of it */
+
+typedef struct lw_model_header {
+  char magic[8];
+  uint32_t version, size;
+  uint64_t checksum; /* lw_crc32 */
+} lw_model_header;
+
+typedef struct reader {
+  const unsigned char *bytes;
+  size_t size, position;
+  char *message;
+  size_t message_size;
+} reader;
+
+typedef struct counts {
+  int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method, springs,
+      wrenches, distances, locks, transitions, removable_joints, variants, closed, joint_types, points, measures,
+      actuators, gears;
+} counts;
+
+/* What a number in a table is, and so in which range. */
+typedef enum lw_number_kind {
+  LW_ANY,
+  LW_FLAG,
+  LW_A_TYPE, /* of joints, among those that the model names */
+  LW_A_METHOD,
+  LW_A_LINK,
+  LW_LINK_OR_GROUND,
+  LW_LINKS, /* how many; or the first of none */
+  LW_A_JOINT,
+  LW_A_SPEED,
+  LW_LOOP_OR_NONE,
+  LW_A_CLUSTER,
+  LW_CLUSTER_OR_NONE,
+  LW_A_COUPLING,
+  LW_A_POINT,
+  LW_AN_ACTUATOR,
+  LW_LIMITS /* those it has: 1 of the input, 2 of the force */
+} lw_number_kind;
+
+/* The tables of whole numbers in their order: X(name, list of the model, rows, check of the whole, kind of each number
+ * of a row). read_name() in tables.c takes a row; `rows` are in counts, but for LW_STEP_LINKS: all that steps add.
+ *   joint_type       its name, zero behind it
+ *   link             body joint parent reversed, parents first
+ *   joint            type (of these names), first coordinate, first speed
+ *   loop             joint parent child root cluster
+ *   cluster          root first_link links method
+ *   segment          cluster first count
+ *   step             cluster loop links, cluster by cluster, in the order in which loops are solved
+ *   coupling         cluster
+ *   term             coupling speed
+ *   spring, distance links of both ends
+ *   wrench           link
+ *   actuator         limits
+ *   gear             actuator speed
+ *   removable_joint  joint
+ *   transition       action joint directions bounds trigger quantity number bodies(2) direction undone captured,
+ *                    see lw_transition
+ *   point            link
+ *   measure          kind points(2) */
+#define LW_TABLES(X)                                                                                              \
+  X(joint_type, type, c->joint_types, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                                       \
+  X(link, link, c->bodies, NULL, LW_A_LINK, LW_A_JOINT, LW_LINK_OR_GROUND, LW_FLAG)                               \
+  X(joint, joint, c->joints, check_joints, LW_A_TYPE, LW_ANY, LW_ANY)                                             \
+  X(loop, loop, c->loops, NULL, LW_A_JOINT, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND,              \
+    LW_CLUSTER_OR_NONE)                                                                                           \
+  X(cluster, cluster, c->clusters, NULL, LW_LINK_OR_GROUND, LW_LINKS, LW_LINKS, LW_A_METHOD)                      \
+  X(segment, segment, c->segments, check_segments, LW_CLUSTER_OR_NONE, LW_ANY, LW_LINKS)                          \
+  X(step, ear, c->ears, check_steps, LW_A_CLUSTER, LW_LOOP_OR_NONE, LW_LINKS)                                     \
+  X(step_link, ear_link, LW_STEP_LINKS, check_step_links, LW_A_LINK)                                              \
+  X(coupling, coupling, c->couplings, NULL, LW_CLUSTER_OR_NONE)                                                   \
+  X(term, term, c->terms, check_terms, LW_A_COUPLING, LW_A_SPEED)                                                 \
+  X(spring, spring, c->springs, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND)                                       \
+  X(wrench, wrench, c->wrenches, NULL, LW_A_LINK)                                                                 \
+  X(actuator, actuator, c->actuators, NULL, LW_LIMITS)                                                            \
+  X(gear, gear, c->gears, check_gears, LW_AN_ACTUATOR, LW_A_SPEED)                                                \
+  X(distance, distance, c->distances, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND)                                 \
+  X(removable_joint, removable_joint, c->removable_joints, NULL, LW_A_JOINT)                                      \
+  X(transition, transition, c->transitions, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, \
+    LW_ANY, LW_ANY, LW_ANY, LW_ANY)                                                                               \
+  X(point, point, c->points, NULL, LW_LINK_OR_GROUND)                                                             \
+  X(measure, measure, c->measures, NULL, LW_FLAG, LW_A_POINT, LW_A_POINT)
+#define LW_MOST_COLUMNS 12
+#define LW_COUNT_OF(...) ((int32_t)(sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t)))
+
+/* The row at hand of a table, and what the rows before it have come to. */
+typedef struct table_cursor {
+  int32_t row, next, last;
+  int32_t q[2], u[2]; /* coordinates and speeds of tree joints and of cut joints so far */
+} table_cursor;
+
+static inline int lw_within(int32_t i, int32_t low, int32_t end) { return i >= low && i < end; }
+
+/* Writes the message; always LW_ERROR_FORMAT. */
+lw_status lw_format_error(reader *r, const char *format, ...);
+/* The next n bytes, or NULL where the file ends before. */
+const void *lw_read_bytes(reader *r, size_t n);
+/* A row whose numbers point outside the model. */
+lw_status lw_row_error(reader *r, const char *table, int32_t row);
+/* The tables: every index is checked before it is used. */
+lw_status lw_read_tables(reader *r, lw_model *m, const counts *c);
+/* Of these a joint that may open and a transition: load/transition_tables.c. */
+lw_status lw_read_removable_joint(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
+lw_status lw_read_transition(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
+/* Which constraints reach which links, where the model asks for multipliers. */
+lw_status lw_plan_multipliers(reader *r, lw_model *m);
+void lw_free_multipliers(lw_multipliers *plan);
+/* The other models of a mechanism whose joints may open; `read` reads one. All are laid out alike. */
+lw_status lw_read_variants(reader *r, lw_model *m, lw_status (*read)(reader *r, lw_model **model));
+/* Where every field lies in the block. */
+lw_status lw_layout_block(reader *r, lw_model *m);
+/* The order in which divide and conquer joins the bodies. */
+lw_status lw_dca_plan_model(lw_model *m);
+/* Data derived from the tables: columns, workspaces of the clusters, marks for the sweeps, the layout of the block. */
+lw_status lw_layout_model(reader *r, lw_model *m);
+/* Sets the expected independent columns and degrees of freedom of each cluster. */
+lw_status lw_estimate_dof(lw_model *m);
+/* Of closed poses around the start, once all is laid out. */
+lw_status lw_find_regular_dof(lw_model *m);
+/* Columns that the single loops of a cluster would leave if all were planar and regular. */
+int32_t lw_planar_independent_columns(const lw_model *m, const lw_cluster *c);
+#endif

@@ -1,0 +1,72 @@
+/* Model reader: removable joints and transitions. Every index is checked before use. */
+#include "load/reader.h"
+
+/* Removable joints are cut joints. The number of a topology has a bit for each closed one. */
+lw_status lw_read_removable_joint(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+  const lw_joint *joint = &m->joint[v[0]];
+  m->removable_joint[at->row] = v[0];
+  if (joint->loop < 0) return lw_format_error(r, "the model's joint that may open, number %d, closes no loop", at->row);
+  if (m->loop[joint->loop].cluster >= 0) m->closed |= 1 << at->row;
+  return LW_OK;
+}
+
+static int may_open(const lw_model *m, int32_t joint) {
+  for (int32_t i = 0; i < m->removable_joints; i++)
+    if (m->removable_joint[i] == joint) return 1;
+  return 0;
+}
+
+static int is_joint_with(const lw_model *m, int32_t joint, int32_t directions) {
+  return lw_within(joint, 0, m->size.joints) && lw_within(directions, 1, 1 << lw_joint_sizes[m->joint[joint].type].u);
+}
+
+static int is_action(const lw_model *m, const lw_transition *x) {
+  switch ((lw_action)x->action) {
+    case LW_LOCK:
+    case LW_UNLOCK: return is_joint_with(m, x->joint, x->directions);
+    case LW_PIN:
+    case LW_RELEASE: return may_open(m, x->joint);
+    case LW_STOP:
+      return is_joint_with(m, x->joint, x->directions) && !(x->directions & (x->directions - 1)) &&
+             lw_joint_sizes[m->joint[x->joint].type].q == lw_joint_sizes[m->joint[x->joint].type].u &&
+             lw_within(x->bounds, 1, 4) && x->trigger == LW_NO_TRIGGER;
+    case LW_IMPULSE: return lw_within(x->joint, 0, m->size.bodies);
+    case LW_ACTIONS: break;
+  }
+  return 0;
+}
+
+static int is_trigger(const lw_model *m, const lw_transition *x) {
+  if (!lw_within(x->trigger, 0, LW_TRIGGERS) || (x->trigger == LW_NO_TRIGGER && x->action != LW_STOP)) return 0;
+  if (x->trigger != LW_ZERO_CROSSING) return 1;
+  if (!lw_within(x->direction, -1, 2)) return 0;
+  switch ((lw_quantity)x->quantity) {
+    case LW_COORDINATE: return lw_within(x->number, 0, m->size.nq + m->size.nq_cut);
+    case LW_SPEED: return lw_within(x->number, 0, m->size.nu + m->size.nu_cut);
+    case LW_DISTANCE:
+    case LW_DISTANCE_RATE:
+      return lw_within(x->body[0], -1, m->size.bodies) && lw_within(x->body[1], -1, m->size.bodies);
+    case LW_QUANTITIES: break;
+  }
+  return 0;
+}
+
+lw_status lw_read_transition(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+  lw_transition *x = &m->transition[at->row];
+  *x = (lw_transition){.action = v[0],
+                       .joint = v[1],
+                       .directions = v[2],
+                       .bounds = v[3],
+                       .trigger = v[4],
+                       .quantity = v[5],
+                       .number = v[6],
+                       .body = {v[7], v[8]},
+                       .direction = v[9],
+                       .undone = v[10] != 0,
+                       .indicator = m->size.event_indicators};
+  if (!is_action(m, x) || !is_trigger(m, x) || !lw_within(v[11], 0, 3)) return lw_row_error(r, "transition", at->row);
+  if (x->action == LW_PIN) m->joint[x->joint].captured = v[11];
+  if (x->action == LW_STOP) m->size.event_indicators += (x->bounds & 1) + (x->bounds >> 1);
+  if (x->trigger == LW_ZERO_CROSSING) m->size.event_indicators++;
+  return LW_OK;
+}

@@ -1,1 +1,0 @@
-"""From a description to a compiled system: graph, numbering, serialised model."""

@@ -1,0 +1,107 @@
+"""The builder in C: from a description, part by part, to a compiled model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray
+from linkwork.core._core import ffi, lib
+from linkwork.core.native import NativeModel, raise_status
+
+_ELEMENTS = {"float64": "double[]", "int32": "int32_t[]", "bool": "unsigned char[]"}
+
+
+class Builder:
+    """An `lw_builder`: ``builder.add_body(...)`` calls lw_builder_add_body of linkwork.h, and so on.
+
+    Texts, numbers, sequences of numbers and arrays are given as they are, and None for NULL.
+
+    Raises
+    ------
+    MechanismError
+        Where a call or `finish` refuses a value; the text names it.
+    """
+
+    def __init__(self) -> None:
+        handle = ffi.new("lw_builder **")
+        if lib.lw_builder_create(handle):
+            raise MemoryError("the C core could not allocate memory")
+        self._handle = ffi.gc(handle[0], lib.lw_builder_free)
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        function = getattr(lib, f"lw_builder_{name}")
+
+        def call(*given: Any) -> None:
+            self._check(function(self._handle, *map(_in_c, given)))
+
+        self.__dict__[name] = call
+        return call
+
+    def finish(self) -> tuple[bytes, NativeModel]:
+        """Return the bytes of the model with all of its topology variants, and the model."""
+        return self._finished(lib.lw_builder_finish)
+
+    def finish_variant(self, opened: Sequence[int]) -> tuple[bytes, NativeModel]:
+        """Return the same of one topology variant alone, in which of the joints that may open these are open."""
+        return self._finished(lib.lw_builder_finish_variant, list(opened), len(opened))
+
+    def exact_frames(self) -> tuple[FloatArray | None, int | None]:
+        """Return the frames (joints, 2, 12) with which the loops of the finished model are exact; None: as given.
+
+        Each is a position, m, and a rotation matrix row by row, in the joint's parent and in its child. Then the number
+        of a joint whose loop, alone or with others, nearly moves, but for which no small change was found.
+        """
+        inexact = ffi.new("int32_t *")
+        found = lib.lw_builder_exact_frames(self._handle, inexact)
+        number = inexact[0] if inexact[0] >= 0 else None
+        if found == ffi.NULL:
+            return None, number
+        size = 2 * self._joints * ffi.sizeof("lw_frame")
+        return np.frombuffer(ffi.buffer(found, size)).reshape(-1, 2, 12).copy(), number
+
+    def _finished(self, function: Any, *given: Any) -> tuple[bytes, NativeModel]:
+        model, size = ffi.new("lw_model **"), ffi.new("size_t *")
+        self._check(function(self._handle, *given, model))
+        native = NativeModel.of(model[0])
+        self._joints = native.sizes.joints
+        found = lib.lw_builder_bytes(self._handle, size)
+        return bytes(ffi.buffer(found, size[0])), native
+
+    def _check(self, status: int) -> None:
+        if status:
+            raise_status(status, ffi.string(lib.lw_builder_message(self._handle)).decode(errors="replace"))
+
+
+def _in_c(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, np.ndarray):
+        return ffi.from_buffer(_ELEMENTS[value.dtype.name], np.ascontiguousarray(value))
+    if isinstance(value, list | tuple):
+        return [float(number) for number in value]
+    return ffi.NULL if value is None else value
+
+
+def joint_kinds(kinds: Sequence[tuple[str, Sequence[float], float]]) -> Any:
+    """Return an `lw_joint_kind *` of type, axes and parameter of each; it keeps its texts alive."""
+    texts = [ffi.new("char[]", name.encode()) for name, _, _ in kinds]
+    rows = [
+        [text, [*axes, *[0.0] * (6 - len(axes))], parameter]
+        for text, (_, axes, parameter) in zip(texts, kinds, strict=True)
+    ]
+    found = ffi.new("lw_joint_kind[]", rows)
+    return _keeping(found, "lw_joint_kind *", texts)
+
+
+def frames(values: FloatArray) -> Any:
+    """Return an `lw_frame *` of frames (..., 12), each a position and a rotation matrix row by row."""
+    array = ffi.from_buffer(np.ascontiguousarray(values, dtype=np.float64))
+    return _keeping(array, "lw_frame *")
+
+
+def _keeping(found: Any, kind: str, *others: Any) -> Any:
+    """Return a pointer that keeps alive what it points to, and others."""
+    return ffi.gc(ffi.cast(kind, found), lambda _, kept=(found, others): None)

@@ -1,0 +1,1 @@
+"""Two installations side by side: whether they find the same results for examples and random mechanisms."""

@@ -1,0 +1,40 @@
+"""The arrows between folders of C, and circles of arrows."""
+
+from pathlib import Path
+
+# Folder of csrc: those whose files it may include and whose functions it may call, besides its own and the public
+# header. "": the files above the kernels of all folders.
+C_ARROWS = {
+    "math": set(),
+    "joints": {"math"},
+    "model": {"math", "joints"},
+    "block": {"math", "model"},
+    "tree": {"math", "block", "model", "joints"},
+    "loops": {"math", "block", "model", "joints", "tree"},
+    "multipliers": {"math", "block", "model", "joints", "tree", "loops"},
+    "dca": {"math", "block", "model", "joints", "tree", "loops"},
+    "assembly": {"math", "block", "model", "joints", "tree", "loops"},
+    "singular": {"math", "block", "tree", "loops", "multipliers", "assembly"},
+    "load": {"math", "block", "model", "joints"},
+    "evaluation": {"math", "block", "model", "dca"},
+    "dae": {"math", "block", "tree", "loops", "evaluation"},
+    "events": {"math", "block", "model", "evaluation", "dae"},
+    "api": {"math", "block", "model", "joints", "evaluation", "events"},
+    "ode": {"math"},
+    "chou": {"math"},
+    "independent_coordinates": {"math", "block", "evaluation", "dae", "api", "ode"},
+    "builder": {"math", "model", "load", "assembly", "api"},
+    "": {"math", "block", "model", "tree", "loops", "multipliers", "dca", "singular", "assembly", "dae"},
+}
+
+
+def folder_of(path: Path) -> str:
+    """The folder of csrc that holds a file; "" for those above the folders."""
+    return path.parts[0] if len(path.parts) > 1 else ""
+
+
+def circle(graph: dict[str, set[str]]) -> set[str]:
+    """The names of a graph of arrows that are part of a circle or lead to one."""
+    while leaves := {name for name, targets in graph.items() if not targets & graph.keys()}:
+        graph = {name: targets for name, targets in graph.items() if name not in leaves}
+    return set(graph)
