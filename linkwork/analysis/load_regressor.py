@@ -92,7 +92,7 @@ class BodyGroup(Group):
         self.offsets = np.array(offsets, dtype=np.uint32)
         by_offset = {v.reference: v.name for v in model.variables if v.kind == "parameter"}
         self.physical = tuple(by_offset[offset] for offset in offsets)
-        prefix = self.physical[0].removesuffix(".m")
+        prefix = self.physical[0].removesuffix(".mass")
         first_moments = (f"{prefix}.mc[{k + 1}]" for k in range(3))
         self.linear = (f"{prefix}.mass", *first_moments, *(f"{prefix}.IO[{i + 1},{j + 1}]" for i, j in _PAIRS))
         self.physical_units = ("kg", *("m",) * 3, *("kg.m2",) * 6)

@@ -72,7 +72,7 @@ def live_model(
     dragged, wrenches = with_drags(model)
     if start:
         dragged = dragged.with_parameters(start)
-    own = {f"{name}.{what}[{i}]" for name in wrenches.values() for what in "rFT" for i in (1, 2, 3)}
+    own = {f"{name}.{what}[{i}]" for name in wrenches.values() for what in ("point", "F", "T") for i in (1, 2, 3)}
     variables = [v for v in dragged.variables if v.name not in own]
     settings = {
         kind: [_setting(v) for v in variables if v.kind == kind and _may_change(dragged, v)]
@@ -97,7 +97,7 @@ def live_model(
         "given": _given(dragged.mechanism),
         "columns": columns,
         "drag": {
-            body: {"point": dragged.column(f"{name}.r").first, "force": dragged.column(f"{name}.F").first}
+            body: {"point": dragged.column(f"{name}.point").first, "force": dragged.column(f"{name}.F").first}
             for body, name in wrenches.items()
         },
     }

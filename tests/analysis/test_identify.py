@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -119,9 +121,10 @@ def test_columns_times_parameters_are_the_loads_of_other_models(family: str) -> 
     rng = np.random.default_rng(0)
     udot = np.array(model.accelerations(state, tau=rng.normal(size=model.numbering.nu)))
     samples = Samples(*(np.array(x)[None] for x in (state.q, state.u, udot, model.arguments.no_inputs)))
-    factors = {"m": 1.1, "r_cm": 0.95, "I": 1.07}
+    factors = {"mass": 1.1, "com": 0.95, "inertia": 1.07}
     bodies = [f"{body}.{what}" for body in scene.mechanism.bodies for what in factors]
-    plain = [v.name for v in model.variables if v.kind == "parameter" and v.name.partition(".")[2][:1] in ("d", "J")]
+    joints = re.compile(r".+\.(damping|reflected_inertia)(\[\d\])?")
+    plain = [v.name for v in model.variables if v.kind == "parameter" and joints.fullmatch(v.name)]
     unknowns = Unknowns(model, [*bodies, *plain[:3]])
     columns, loads = load_columns(unknowns, samples)
     kinds = [name.partition(".")[2].partition("[")[0] for name in unknowns.names]

@@ -48,7 +48,7 @@ def test_json_has_the_combinations(files, tmp_path, capsys):
 
 def test_failures_give_the_reason_in_one_line(files, capsys):
     assert main(["identify", *files, "--parameter", "arm.mm"]) == 1
-    assert "did you mean 'arm.mass'" in capsys.readouterr().err
+    assert "did you mean 'arm.mc' or 'arm.com' or 'arm.mass'" in capsys.readouterr().err
     assert main(["identify", files[0], files[1] + ".csv"]) == 1
     assert "cannot be read" in capsys.readouterr().err
 

@@ -177,7 +177,12 @@ class TestNames:
             "m/rad",
             "m/rad2",
         ]
-        assert [units[f"mesh.{name}"] for name in ("q_in", "u_in", "a_in", "c[2]")] == ["m", "m/s", "m/s2", "m/s2"]
+        assert [units[f"mesh.{name}"] for name in ("q_in", "u_in", "a_in", "polynomial[2]")] == [
+            "m",
+            "m/s",
+            "m/s2",
+            "m/s2",
+        ]
         assert [units[f"gear.{name}"] for name in ("load", "hinge.coefficient[3]")] == ["N.m", "1/rad2"]
 
 

@@ -170,7 +170,7 @@ def test_kinds_and_defaults(scene):
         else:
             assert variable.start is None
         assert (variable.derivative_of is not None) == (variable.kind == "derivative")
-        assert (variable.minimum == 0.0) == bool(re.search(r"\.(m|J|J\[\d\])$", variable.name))
+        assert (variable.minimum == 0.0) == bool(re.search(r"\.(mass|reflected_inertia(\[\d\])?)$", variable.name))
         assert variable.depends is None or variable.kind in ("derivative", "output")
     starts = {variable.name: variable.start for variable in system.variables}
     for name, body in scene.mechanism.bodies.items():
@@ -181,7 +181,7 @@ def test_kinds_and_defaults(scene):
     for force in scene.mechanism.forces:
         name = force.joint if force.joint_names else force.name
         if force.type_name == "wrench":
-            assert [starts[f"{name}.r[{i + 1}]"] for i in range(3)] == list(force.point)
+            assert [starts[f"{name}.point[{i + 1}]"] for i in range(3)] == list(force.point)
             assert [starts[f"{name}.{what}[{i + 1}]"] for what in "FT" for i in range(3)] == [0.0] * 6
         else:
             found = [starts[f"{name}.{what}"] for what in ("stiffness", "damping", "free")]

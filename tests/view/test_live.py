@@ -88,7 +88,7 @@ def test_model_and_offsets_are_those_of_the_core():
     for name, offset in live["columns"].items():
         assert dragged.column(name).first == offset
     for body, place in live["drag"].items():
-        assert dragged.column(f"drag {body}.r").first == place["point"]
+        assert dragged.column(f"drag {body}.point").first == place["point"]
         assert dragged.column(f"drag {body}.F").first == place["force"]
 
 

@@ -54,7 +54,7 @@ class Live:
 
     def __call__(self, *steps):
         drag = {
-            body: {"point": self.offset(f"drag {body}.r"), "force": self.offset(f"drag {body}.F")}
+            body: {"point": self.offset(f"drag {body}.point"), "force": self.offset(f"drag {body}.F")}
             for body in self.plain.mechanism.bodies
         }
         setup = {"offsets": [-1, *self.columns.values()], "drag": drag}

@@ -27,7 +27,7 @@ class Points:
     >>> points = grid({"plant.k": [1.0, 2.0], "plant.mode": [1, 2, 3]})
     >>> len(points), points[4]
     (6, {'plant.k': 2.0, 'plant.mode': 2})
-    >>> len(points * latin({"plant.m": (0.5, 2.0)}, 10, seed=1))
+    >>> len(points * latin({"plant.mass": (0.5, 2.0)}, 10, seed=1))
     60
     """
 
@@ -127,8 +127,8 @@ def latin(ranges: Mapping[str, Sequence[Any]], samples: int, *, seed: int = 0) -
 
     Examples
     --------
-    >>> points = latin({"plant.m": (0.0, 4.0)}, 4, seed=1)
-    >>> sorted(int(point["plant.m"]) for point in points)  # one in each quarter of the range
+    >>> points = latin({"plant.mass": (0.0, 4.0)}, 4, seed=1)
+    >>> sorted(int(point["plant.mass"]) for point in points)  # one in each quarter of the range
     [0, 1, 2, 3]
     """
     from scipy.stats.qmc import LatinHypercube
@@ -171,8 +171,8 @@ def table(source: str | os.PathLike[str] | Any) -> Points:
 
     Examples
     --------
-    >>> table({"plant.m": [0.5, 2.0], "plant.mode": [1, 3]})[1]
-    {'plant.m': 2.0, 'plant.mode': 3}
+    >>> table({"plant.mass": [0.5, 2.0], "plant.mode": [1, 3]})[1]
+    {'plant.mass': 2.0, 'plant.mode': 3}
     """
     if isinstance(source, str | os.PathLike):
         return _read_csv(Path(source))
