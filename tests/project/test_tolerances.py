@@ -85,7 +85,7 @@ COPIES = {
     ("linkwork/mechanism/frames.py", "_EXACT"): ("csrc/math/tolerances.h", "EXACT_BITS"),
     ("linkwork/mechanism/joints.py", "_SLACK"): ("csrc/math/tolerances.h", "PERPENDICULAR"),
     ("linkwork/mechanism/joints.py", "_EXACT"): ("csrc/math/tolerances.h", "EXACT_BITS"),
-    ("linkwork/mechanism/checks.py", "_INERTIA_TOLERANCE"): ("csrc/math/tolerances.h", "INERTIA_TOLERANCE"),
+    ("linkwork/mechanism/part_checks.py", "_INERTIA_TOLERANCE"): ("csrc/math/tolerances.h", "INERTIA_TOLERANCE"),
     ("viewer/src/core/chattering.ts", "MAX_EVENTS"): ("csrc/math/tolerances.h", "MAX_EVENTS"),
     ("viewer/src/core/integrator.ts", "EVENT_RESOLUTION"): ("csrc/include/linkwork.h", "LW_EVENT_RESOLUTION"),
     ("viewer/src/core/integrator.ts", "MAX_SAMPLES"): ("csrc/include/linkwork.h", "LW_ODE_MAX_SAMPLES"),
