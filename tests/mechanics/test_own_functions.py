@@ -29,7 +29,8 @@ def functions(needs_program, tmp_path_factory):
     folder = tmp_path_factory.mktemp("functions")
     source, program = folder / "functions.c", folder / "functions"
     source.write_text(PROGRAM)
-    flags = ["-std=c11", "-O2", "-ffp-contract=off", "-Wno-psabi", f"-I{source_dir('csrc')}"]
+    folders = [f"-I{source_dir('csrc')}", f"-I{source_dir('csrc') / 'include'}"]
+    flags = ["-std=c11", "-O2", "-ffp-contract=off", "-Wno-psabi", *folders]
     subprocess.run([needs_program("cc"), *flags, source, "-o", program, "-lm"], check=True)
 
     def apply(numbers):
