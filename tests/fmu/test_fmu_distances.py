@@ -63,7 +63,7 @@ def test_the_model_description(version, tmp_path, needs):
     model = fmpy.read_model_description(str(fmu.path), validate=True)
     found = {variable.name: variable for variable in model.modelVariables}
     own = {name: (found[name].causality, found[name].unit) for name in found if name.startswith("rod.")}
-    ends = {f"rod.r{end}[{k}]": ("parameter", "m") for end in (1, 2) for k in (1, 2, 3)}
+    ends = {f"rod.points[{end},{k}]": ("parameter", "m") for end in (1, 2) for k in (1, 2, 3)}
     assert own == ends | {
         "rod.length": ("parameter", "m"),
         "rod.residual": ("output", "m"),

@@ -57,7 +57,7 @@ def check(fmu, kind: str, kinds: tuple[str, ...]) -> int:
     for known in knowns:
         if known.name.endswith(".reflected_inertia"):
             continue  # below zero there are no rotors
-        if ".I[" in known.name and not known.name.startswith("piston"):
+        if ".inertia[" in known.name and not known.name.startswith("piston"):
             continue  # of thin rods, next to which there are no bodies
         instance.must("Reset")
         value = (known.start or 0.0) + (0.01 if known.kind == "start" else 0.0)  # to be given it must differ

@@ -97,7 +97,7 @@ def test_it_is_pickled_with_its_values():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"rod.mass": 1.0}, "no variable 'rod.mass': did you mean"),
+        ({"rod.m": 1.0}, "no variable 'rod.m': did you mean 'rod.mass'"),
         ({"A.q": 1.0}, "'A.q' is no parameter but its kind is 'state'"),
         ({"rod.mass": np.nan}, "not finite"),
         ({"rod.mass": "heavy"}, "rod.mass must be a number"),
@@ -197,7 +197,7 @@ def test_an_interruption_keeps_what_is_done(workers):
         ({"rod.mass": 1.0}, "points need a name"),
         ({"rod.mass": [1.0, 2.0], "A.damping": [1.0]}, "as many values"),
         ({"rod.mass": ["a"]}, "must be numbers"),
-        ({"rod.mm": [1.0]}, "did you mean 'rod.mass'"),
+        ({"rod.mas": [1.0]}, "did you mean 'rod.mass'"),
         (3.0, "values by name"),
     ],
 )
