@@ -396,7 +396,7 @@ def _mode(group: Group, chosen: Sequence[tuple[int, bool, int]]) -> bool:
     if linear and physical:
         raise MechanismError(
             f"parameters: {quoted(group.linear[k] for k in linear)} and {quoted(group.physical[k] for k in physical)} "
-            "describe the same body; give moments (mc, IO) or centre of mass and inertia about it (r_cm, I)"
+            "describe the same body; give moments (mc, IO) or centre of mass and inertia about it (com, inertia)"
         )
     return bool(linear)
 
