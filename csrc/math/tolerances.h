@@ -252,4 +252,17 @@
 #define EXACT_BITS 1e-14   /* what rounding leaves is not touched, so that it stays the same bits */
 #define TYPED 1e-3         /* a rotation typed with four digits is made exact */
 #define PERPENDICULAR 1e-5 /* cosine of axes that are perpendicular but for the digits they were typed with */
+
+/* ---- Runs ---- */
+
+#define CHATTERING_EVENTS 100 /* so many in succession ... */
+#define CHATTERING_SPAN 1e-10 /* ... within this part of the elapsed time accumulate at a point */
+/* A lock-up that explains a failure: parts of the run that it lies ahead at most, and of steps from pose to pose. */
+#define LOCK_UP_AHEAD 1e-3
+#define LOCK_UP_FIRST_STEP 1e-4
+#define LOCK_UP_LAST_STEP 1e-14
+#define LOCK_UP_ON_MOTION 1e-3  /* rad or m by which a row may miss its assembled pose */
+#define LOCK_UP_SMALL 1e-2      /* rad or m: a change of a coordinate that any step may make ... */
+#define LOCK_UP_FAR 0.5         /* ... and one that no step may make */
+#define ASSEMBLY_TOLERANCE 1e-8 /* m */
 #endif
