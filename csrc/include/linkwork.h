@@ -840,17 +840,17 @@ typedef struct lw_run_point {
   double t;
   const double *y, *revolutions; /* [q; u]; coordinates of the cut joints where they were last counted */
   const double *discrete;        /* the fields from joint_closed to impulse_torque; read if there are transitions */
-  const lw_ode_step_control *control; /* NULL: the method begins anew */
+  const lw_ode_step_control *control; /* NULL: the method restarts */
 } lw_run_point;
 
 typedef enum lw_run_outcome {
   LW_RUN_GOES_ON = 0,
   LW_RUN_DONE,
-  LW_RUN_FAILED /* status and message say why */
+  LW_RUN_FAILED /* status and message give the reason */
 } lw_run_outcome;
 
 /* From `start` on with these inputs, the fields from tau to impulse (NULL: those of the model). Carries out the transitions
- * that are due there. On failure *run is NULL and `message` says why. */
+ * that are due there. On failure *run is NULL and `message` gives the reason. */
 LW_API lw_status lw_run_create(const lw_model *model, const lw_run_options *options, const double *inputs,
                                const lw_run_point *start, lw_run **run, char *message, size_t size);
 LW_API void lw_run_free(lw_run *run);
@@ -870,7 +870,7 @@ typedef struct lw_run_rows {
   int64_t count;
   const double *t, *y, *revolutions, *phase; /* [count], [count][nq + nu], [count][nq_cut]; number of the phase */
 } lw_run_rows;
-/* What holds between events and changes of inputs. */
+/* Inputs and discrete states between events and changes of inputs. */
 typedef struct lw_run_phases {
   int64_t count;
   const double *inputs, *discrete, *events_before; /* discrete: nothing without transitions */

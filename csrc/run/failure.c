@@ -4,23 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "math/tolerances.h"
 #include "model/model.h"
 #include "run/run.h"
-
-static const double nearly_singular =
-    1e-3; /* conditioning of a loop below which a singular pose is the probable cause */
-
-lw_status lw_run_refuse(lw_run *r, lw_status status, const char *format, ...) {
-  va_list list;
-  va_start(list, format);
-  vsnprintf(r->message, sizeof r->message, format, list);
-  va_end(list);
-  return r->status = status;
-}
-
-lw_status lw_run_state_failed(lw_run *r, lw_status status) {
-  return lw_run_refuse(r, status, "%s", lw_state_message(r->state));
-}
 
 static void add(lw_run *r, const char *format, ...) {
   const size_t used = strlen(r->message);
@@ -75,7 +61,7 @@ static void add_nearest_singular(lw_run *r) {
   int32_t least = 0;
   for (int32_t k = 1; k < r->size.loops; k++)
     if (conditioning[k] < conditioning[least]) least = k;
-  if (conditioning[least] <= nearly_singular)
+  if (conditioning[least] <= PROBABLY_SINGULAR)
     add(r, ". There, the loop closed by joint '%s' is the nearest to a singular pose, with conditioning %.2g",
         r->model->joint_name[r->model->loop[least].joint], conditioning[least]);
 }

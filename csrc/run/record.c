@@ -1,4 +1,4 @@
-/* The record of a run: rows, events, and what holds between them. */
+/* The record of a run: rows, events, and the phases between them. */
 #include "run/run.h"
 #include <math.h>
 #include <stdlib.h>

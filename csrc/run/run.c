@@ -11,20 +11,8 @@
 #include "model/model.h"
 
 #define STEPS_AT_ONCE 256
-static const double step_share = 0.1; /* of the accuracy asked for: the errors of the steps add up */
-static const double smallest_rtol = 2.220446049250313e-14; /* 100 DBL_EPSILON */
-static const double full_gain_until = 10.0; /* s, of the end; after it the least gain of the feedback decreases */
-static const double first_error = 1e-4;     /* the norm of the last error that a start assumes */
 
 static double *reals_of(const lw_run *r) { return lw_state_reals(r->state); }
-
-void lw_run_enter(lw_run *r, double t, const double *y) {
-  double *x = reals_of(r);
-  memcpy(x + r->model->at.q, y, sizeof *y * (size_t)r->n);
-  memcpy(x + r->model->at.tau, r->inputs, sizeof *x * (size_t)r->n_inputs);
-  x[r->model->at.time] = x[r->model->at.motion_time] = t;
-  lw_state_changed(r->state, LW_STAGE_CONSTANTS);
-}
 
 /* ---- creation ---- */
 
@@ -39,7 +27,7 @@ static int must_count_revolutions(const lw_run *r) {
 /* Where nothing moves the automatic feedback does not bound the steps of long runs. */
 static void put_gain(lw_run *r) {
   const double longest = fmax(fabs(r->options.t_end), r->options.t_end - r->t);
-  const double least = longest != 0.0 ? fmin(1.0, full_gain_until / longest) : 1.0;
+  const double least = longest != 0.0 ? fmin(1.0, FULL_GAIN_UNTIL / longest) : 1.0;
   double *gain = reals_of(r) + r->model->at.correction_gain;
   for (int k = 0; k < 2; k++) gain[k] = r->options.gain[k] < 0.0 ? r->options.gain[k] * least : r->options.gain[k];
   lw_state_changed(r->state, LW_STAGE_NONE);
@@ -82,8 +70,8 @@ static lw_run *allocate(const lw_model *model, const lw_run_options *options) {
 }
 
 static lw_status make_integrator(lw_run *r) {
-  const lw_ode_options options = {.rtol = fmax(r->options.rtol * step_share, smallest_rtol),
-                                  .atol = r->options.atol * step_share,
+  const lw_ode_options options = {.rtol = fmax(r->options.rtol * STEP_SHARE, SMALLEST_RTOL),
+                                  .atol = r->options.atol * STEP_SHARE,
                                   .first_step = r->options.first_step,
                                   .max_step = r->options.max_step,
                                   .max_steps = -1,
@@ -126,7 +114,7 @@ static lw_status check_options(const lw_run_options *o, double t, char *message,
     follow &= o->times[k] >= t && o->times[k] <= o->t_end && (k == 0 || o->times[k] > o->times[k - 1]);
   if (!isfinite(o->t_end) || o->t_end < t)
     return refuse(message, size, LW_ERROR_USAGE, "t_end must be a time from %.15g s on", t);
-  if (!(o->rtol >= smallest_rtol && isfinite(o->rtol)))
+  if (!(o->rtol >= SMALLEST_RTOL && isfinite(o->rtol)))
     return refuse(message, size, LW_ERROR_USAGE,
                   "rtol = %.15g cannot be kept in double precision; give at least 2.2e-14", o->rtol);
   if (!(o->atol >= 0.0 && isfinite(o->atol)))
@@ -179,7 +167,7 @@ static void set_tolerances(lw_run *r) {
   if (r->scaled != 1) return;
   r->scaled = 2;
   lw_run_enter(r, r->t, r->y);
-  lw_absolute_tolerances(r->state, fmax(fabs(r->options.t_end), r->options.t_end - r->t), r->options.atol * step_share,
+  lw_absolute_tolerances(r->state, fmax(fabs(r->options.t_end), r->options.t_end - r->t), r->options.atol * STEP_SHARE,
                          r->atol);
   lw_ode_set_absolute_tolerances(r->ode, r->atol);
 }
@@ -242,7 +230,7 @@ static lw_status end_segment(lw_run *r) {
   r->control = lw_ode_get_step_control(r->ode), r->continues = 1, r->in_segment = 0;
   if (!e && event <= r->until) {
     lw_run_enter(r, r->until, r->y);
-    r->control.next_step = 0.0, r->control.previous_error = first_error; /* the method is kept */
+    r->control.next_step = 0.0, r->control.previous_error = FIRST_ERROR; /* the method is kept */
     e = lw_run_handle_due(r);
     jumped = differ(r->y, lw_ode_y(r->ode), r->n);
   }

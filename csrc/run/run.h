@@ -17,7 +17,7 @@ static inline double *lw_row_of(const lw_number_list *list, int64_t row) {
 }
 static inline double *lw_last_row(const lw_number_list *list) { return lw_row_of(list, list->count - 1); }
 
-/* Rows, events and what holds between two of them. */
+/* Rows, events, and the phases between them: inputs and discrete states. */
 typedef struct lw_record {
   lw_number_list t, y, revolutions, phase_of_row; /* of rows */
   lw_number_list inputs, discrete, events_before; /* of phases */
@@ -36,7 +36,7 @@ struct lw_run {
   double t, t_start, until;        /* reached; the segment began, and ends there */
   double *y, *before_event, *inputs, *revolutions;
   lw_ode_step_control control; /* with which the next segment begins ... */
-  int32_t continues;           /* ... unless the method begins anew */
+  int32_t continues;           /* ... unless the method restarts */
   int32_t in_segment, counting, watching;
   int32_t scaled;         /* absolute tolerances follow the sizes of the mechanism: 1 from the start, 2 are set */
   int32_t too_many_steps; /* is the failure */
@@ -49,15 +49,20 @@ struct lw_run {
   char message[1600];
 };
 
-/* ---- run.c ---- */
+/* ---- block.c ---- */
 /* Brings the state to a time and states, with the inputs of the run. */
 void lw_run_enter(lw_run *r, double t, const double *y);
+
+/* Sets status and message. */
+lw_status lw_run_refuse(lw_run *r, lw_status status, const char *format, ...);
+/* The message of the state. */
+lw_status lw_run_state_failed(lw_run *r, lw_status status);
 
 /* ---- record.c ---- */
 lw_status lw_record_create(lw_run *r);
 void lw_record_free(lw_record *record);
 lw_status lw_record_row(lw_run *r, double t, const double *y, const double *revolutions);
-/* What holds from here on: the inputs, and what transitions have changed. */
+/* The inputs and the discrete state of the rows that follow. */
 lw_status lw_record_phase(lw_run *r);
 /* The same if it has changed, as signs of triggers do without an event. */
 lw_status lw_record_discrete(lw_run *r);
@@ -81,10 +86,6 @@ lw_status lw_run_signs(lw_run *r, double *indicators);
 /* ---- failure.c ---- */
 /* Why the integrator stopped, where, and the remedy. */
 lw_status lw_run_stopped(lw_run *r, lw_ode_outcome outcome);
-/* Sets status and message. */
-lw_status lw_run_refuse(lw_run *r, lw_status status, const char *format, ...);
-/* The message of the state. */
-lw_status lw_run_state_failed(lw_run *r, lw_status status);
 /* Adds the cause to the message, as far as the mechanics know it. `chattering`: events follow one another without end. */
 void lw_run_explain(lw_run *r, int chattering);
 
