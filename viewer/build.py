@@ -234,7 +234,7 @@ def _node_wheel() -> Path | None:
 
 def core_sources() -> list[Path]:
     """Return the C files and their headers, and the list of exports."""
-    folders = [TOP / "csrc", VIEWER / "core"]
+    folders = [TOP / "csrc"]
     found = [path for folder in folders for path in folder.rglob("*") if path.suffix in (".c", ".h")]
     kept = [path for path in found if not path.relative_to(TOP).as_posix().startswith(LEFT_OUT)]
     return [*sorted(kept), EXPORTS]

@@ -816,6 +816,73 @@ LW_API void lw_ode_dense(const lw_ode *ode, double t, double *y); /* t in the la
 LW_API const int32_t *lw_ode_crossings(const lw_ode *ode);        /* per indicator: +1, -1, or 0, for LW_ODE_EVENT */
 LW_API lw_ode_statistics lw_ode_get_statistics(const lw_ode *ode);
 
+/* ---- runs --------------------------------------------------------------------------------------------
+ * One simulation of a mechanism: segments between time events and samples, from one discrete state to the next, with a
+ * record of rows and events. The numbers are the same however it is advanced. */
+
+typedef struct lw_run lw_run;
+
+#define LW_RUN_MAX_STEPS 10000000
+
+typedef struct lw_run_options {
+  double t_end;
+  double rtol, atol; /* of the states; their steps get a share. atol 0: rtol times the sizes of the mechanism */
+  double first_step, max_step;   /* 0: automatic, unlimited */
+  double gain[2];                /* feedback that keeps loops closed, on positions and speeds [1/s]; negative: chosen */
+  int64_t max_steps, max_events; /* accepted and rejected; in one second. 0: the usual ones, negative: unlimited */
+  lw_ode_method method;
+  int32_t event_rows;  /* rows on either side of events although times are given */
+  int64_t n_times;     /* of the rows, copied; NULL: at the ends of steps, and within steps where something turns far */
+  const double *times; /* strictly increasing from the start to t_end */
+} lw_run_options;
+
+typedef struct lw_run_point {
+  double t;
+  const double *y, *revolutions; /* [q; u]; coordinates of the cut joints where they were last counted */
+  const double *discrete;        /* the fields from joint_closed to impulse_torque; read if there are transitions */
+  const lw_ode_step_control *control; /* NULL: the method restarts */
+} lw_run_point;
+
+typedef enum lw_run_outcome {
+  LW_RUN_GOES_ON = 0,
+  LW_RUN_DONE,
+  LW_RUN_FAILED /* status and message give the reason */
+} lw_run_outcome;
+
+/* From `start` on with these inputs, the fields from tau to impulse (NULL: those of the model). Carries out the transitions
+ * that are due there. On failure *run is NULL and `message` gives the reason. */
+LW_API lw_status lw_run_create(const lw_model *model, const lw_run_options *options, const double *inputs,
+                               const lw_run_point *start, lw_run **run, char *message, size_t size);
+LW_API void lw_run_free(lw_run *run);
+/* Takes so many steps at most (0: some), none beyond `until`, where inputs may change. */
+LW_API lw_run_outcome lw_run_advance(lw_run *run, double until, int64_t tries);
+/* Between two segments: at the start, and where lw_run_advance() has come to `until`. */
+LW_API lw_status lw_run_set_inputs(lw_run *run, const double *inputs);
+LW_API lw_run_outcome lw_run_get_outcome(const lw_run *run);
+LW_API lw_status lw_run_status(const lw_run *run);
+LW_API const char *lw_run_message(const lw_run *run);
+LW_API lw_run_point lw_run_reached(const lw_run *run); /* until the next call */
+/* The state in which the run computes. */
+LW_API lw_state *lw_run_state(const lw_run *run);
+
+/* Addresses hold until the run is advanced. */
+typedef struct lw_run_rows {
+  int64_t count;
+  const double *t, *y, *revolutions, *phase; /* [count], [count][nq + nu], [count][nq_cut]; number of the phase */
+} lw_run_rows;
+/* Inputs and discrete states between events and changes of inputs. */
+typedef struct lw_run_phases {
+  int64_t count;
+  const double *inputs, *discrete, *events_before; /* discrete: nothing without transitions */
+} lw_run_phases;
+typedef struct lw_run_events {
+  int64_t count;
+  const double *t, *fired, *before, *after; /* fired[transitions]: 1 or 0; states [q; u] before and after */
+} lw_run_events;
+LW_API lw_run_rows lw_run_get_rows(const lw_run *run);
+LW_API lw_run_phases lw_run_get_phases(const lw_run *run);
+LW_API lw_run_events lw_run_get_events(const lw_run *run);
+
 /* ---- implicit equations F(t, y, y') = 0 for SUNDIALS IDA, through function pointers only -----------------------  */
 
 /* Functions return as lw_ode_function. J = dF/dy + cj dF/dy'. */

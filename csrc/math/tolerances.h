@@ -252,4 +252,22 @@
 #define EXACT_BITS 1e-14   /* what rounding leaves is not touched, so that it stays the same bits */
 #define TYPED 1e-3         /* a rotation typed with four digits is made exact */
 #define PERPENDICULAR 1e-5 /* cosine of axes that are perpendicular but for the digits they were typed with */
+
+/* ---- Runs ---- */
+
+#define STEP_SHARE 0.1                      /* of the accuracy asked for: the errors of the steps add up */
+#define SMALLEST_RTOL (100.0 * DBL_EPSILON) /* that double precision keeps */
+#define FULL_GAIN_UNTIL 10.0                /* s, of the end; after it the least gain of the feedback decreases */
+#define FIRST_ERROR 1e-4                    /* the norm of the last error that a start assumes */
+#define PROBABLY_SINGULAR                                                                          \
+  1e-3 /* conditioning of a loop below which a singular pose is the probable cause of a failure */
+#define CHATTERING_EVENTS 100   /* so many in succession ... */
+#define CHATTERING_SPAN 1e-10   /* ... within this part of the elapsed time accumulate at a point */
+#define LOCK_UP_AHEAD 1e-3      /* part of the run that a lock-up is ahead at most where it explains a failure */
+#define LOCK_UP_FIRST_STEP 1e-4 /* part of the run, from pose to pose ... */
+#define LOCK_UP_LAST_STEP 1e-14 /* ... halved until the rounding of times */
+#define LOCK_UP_ON_MOTION 1e-3  /* rad or m by which a row may miss its assembled pose */
+#define LOCK_UP_SMALL 1e-2      /* rad or m: a change of a coordinate that any step may make ... */
+#define LOCK_UP_FAR 0.5         /* ... and one that no step may make */
+#define ASSEMBLY_TOLERANCE 1e-8 /* m */
 #endif

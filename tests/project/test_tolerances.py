@@ -86,14 +86,11 @@ COPIES = {
     ("linkwork/mechanism/joints.py", "_SLACK"): ("csrc/math/tolerances.h", "PERPENDICULAR"),
     ("linkwork/mechanism/joints.py", "_EXACT"): ("csrc/math/tolerances.h", "EXACT_BITS"),
     ("linkwork/mechanism/part_checks.py", "_INERTIA_TOLERANCE"): ("csrc/math/tolerances.h", "INERTIA_TOLERANCE"),
-    ("viewer/src/core/chattering.ts", "MAX_EVENTS"): ("csrc/math/tolerances.h", "MAX_EVENTS"),
-    ("viewer/src/core/integrator.ts", "EVENT_RESOLUTION"): ("csrc/include/linkwork.h", "LW_EVENT_RESOLUTION"),
-    ("viewer/src/core/integrator.ts", "MAX_SAMPLES"): ("csrc/include/linkwork.h", "LW_ODE_MAX_SAMPLES"),
     ("viewer/src/core/simulation.ts", "AUTOMATIC_GAIN"): ("linkwork/core/native.py", "AUTOMATIC_GAIN"),
     ("viewer/src/core/state.ts", "ASSEMBLY_TOLERANCE"): ("linkwork/model/base.py", "ASSEMBLY_TOLERANCE"),
     **{
-        ("viewer/src/core/lock_up.ts", name): ("linkwork/simulation/lock_up.py", name)
-        for name in ("AHEAD", "MOST_POSES", "ON_MOTION")
+        ("linkwork/simulation/lock_up.py", name): ("csrc/math/tolerances.h", f"LOCK_UP_{name}")
+        for name in ("AHEAD", "ON_MOTION")
     },
     ("fmu_src/block_states.c", "assembly_tolerance"): ("linkwork/model/base.py", "ASSEMBLY_TOLERANCE"),
 }

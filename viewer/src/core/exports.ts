@@ -25,30 +25,22 @@ export interface Exports extends WebAssembly.Exports {
 
   lw_evaluate(state: number, stage: number): number;
   lw_assemble(state: number, tolerance: number): number;
-  lw_start_events(state: number, changed: number): number;
-  lw_handle_events(state: number, changed: number): number;
   lw_event_indicators(state: number, indicators: number): number;
-  lw_next_event_time(state: number, time: number): number;
-  lw_recent_transitions(state: number, text: number, size: number): void;
   lw_discrete_state_changed(state: number): number;
   lw_step_accepted(state: number): void;
-  lw_watch_constraints(state: number, rtol: number, atol: number): void;
-  lw_check_constraints(state: number): number;
 
-  lw_web_ode_create(state: number, states: number, indicators: number, options: number): number;
-  lw_web_ode_set_on_step(ode: number, counting: number, watching: number, count: number, revolutions: number): void;
-  lw_absolute_tolerances(state: number, duration: number, tolerance: number, atol: number): void;
-  lw_ode_set_absolute_tolerances(ode: number, atol: number): void;
-  lw_ode_absolute_tolerances(ode: number): number;
-  lw_ode_free(ode: number): void;
-  lw_ode_start(ode: number, t: number, y: number): number;
-  lw_ode_run(ode: number, bound: number, tries: bigint, output: number): number;
-  lw_ode_time(ode: number): number;
-  lw_ode_y(ode: number): number;
-  lw_ode_crossings(ode: number): number;
-  lw_ode_get_step_control(result: number, ode: number): void;
-  lw_ode_set_step_control(ode: number, control: number): void;
-  lw_ode_get_statistics(result: number, ode: number): void;
+  lw_run_create(model: number, options: number, inputs: number, start: number, run: number, message: number, size: number): number;
+  lw_run_free(run: number): void;
+  lw_run_advance(run: number, until: number, tries: bigint): number;
+  lw_run_set_inputs(run: number, inputs: number): number;
+  lw_run_get_outcome(run: number): number;
+  lw_run_status(run: number): number;
+  lw_run_message(run: number): number;
+  lw_run_reached(result: number, run: number): void;
+  lw_run_state(run: number): number;
+  lw_run_get_rows(result: number, run: number): void;
+  lw_run_get_phases(result: number, run: number): void;
+  lw_run_get_events(result: number, run: number): void;
 
   lw_version(): number;
 }

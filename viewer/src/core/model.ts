@@ -82,15 +82,6 @@ export class Model {
     );
   }
 
-  /** The joint that closes a loop. */
-  loopName(loop: number, state: State): string {
-    const { core } = this;
-    return core.with(MESSAGE, (text) => {
-      core.call.lw_describe(state.handle, this.field("loop_conditioning").first + loop, text, MESSAGE);
-      return /'(.*)'$/.exec(core.text(text))?.[1] ?? "";
-    });
-  }
-
   private between(first: string, last: string): Field {
     const from = this.field(first).first;
     const to = this.field(last);

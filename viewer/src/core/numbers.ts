@@ -1,21 +1,3 @@
-/** Numbers in messages as C and Python write them. */
-
-/** As "%.<digits>g". */
-export function general(value: number, digits: number): string {
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
-  if (value === 0) return "0";
-  const [mantissa, exponent] = value.toExponential(digits - 1).split("e") as [string, string];
-  const power = Number(exponent);
-  if (power < -4 || power >= digits) {
-    return `${withoutZeros(mantissa)}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
-  }
-  return withoutZeros(value.toFixed(Math.max(digits - 1 - power, 0)));
-}
-
-function withoutZeros(text: string): string {
-  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
-}
-
 /** As Python's repr of a float. */
 export function shortest(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";

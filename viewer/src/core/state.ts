@@ -5,26 +5,30 @@ import { type Model, Stage } from "./model";
 
 export const ASSEMBLY_TOLERANCE = 1e-8; // m, as of Model.assemble in Python
 
-const TEXT = 400;
-
 export class State {
   readonly handle: number;
   private readonly address: number; // of the block
   private readonly scratch: number; // for single numbers
+  private readonly borrowed: boolean;
   private view: Float64Array;
 
-  constructor(readonly model: Model) {
+  /** A new state, or one that something else owns. */
+  constructor(
+    readonly model: Model,
+    owned: number | null = null,
+  ) {
     const { core } = model;
     this.scratch = core.allocate(8);
-    const status = core.call.lw_state_create(model.handle, this.scratch);
-    if (status) throw errorOf(status, "the state could not be created");
-    this.handle = core.data.getUint32(this.scratch, true);
+    this.borrowed = owned !== null;
+    const status = owned ?? core.call.lw_state_create(model.handle, this.scratch);
+    if (!this.borrowed && status) throw errorOf(status, "the state could not be created");
+    this.handle = owned ?? core.data.getUint32(this.scratch, true);
     this.address = core.call.lw_state_reals(this.handle);
     this.view = core.doubles(this.address, model.sizes.reals);
   }
 
   free(): void {
-    this.model.core.call.lw_state_free(this.handle);
+    if (!this.borrowed) this.model.core.call.lw_state_free(this.handle);
     this.model.core.call.free(this.scratch);
   }
 
@@ -93,16 +97,6 @@ export class State {
     return this.at("cut_reference").slice();
   }
 
-  /** Compare residuals of constraints from here on with errors of these tolerances. */
-  watchConstraints(rtol: number, atol: number): void {
-    this.call.lw_watch_constraints(this.handle, rtol, atol);
-  }
-
-  /** Throw if a constraint is violated at the present states, an accepted step. */
-  checkConstraints(): void {
-    this.check(this.call.lw_check_constraints(this.handle));
-  }
-
   evaluate(stage: number): void {
     this.check(this.call.lw_evaluate(this.handle, stage));
   }
@@ -124,38 +118,11 @@ export class State {
     this.check(this.call.lw_discrete_state_changed(this.handle));
   }
 
-  startEvents(): void {
-    this.check(this.call.lw_start_events(this.handle, this.scratch));
-  }
-
-  handleEvents(): void {
-    this.check(this.call.lw_handle_events(this.handle, this.scratch));
-  }
-
-  get nextEventTime(): number {
-    this.check(this.call.lw_next_event_time(this.handle, this.scratch));
-    return this.model.core.data.getFloat64(this.scratch, true);
-  }
-
   eventIndicators(): Float64Array {
     const { core, sizes } = this.model;
     return core.with(8 * sizes.event_indicators, (address) => {
       this.check(this.call.lw_event_indicators(this.handle, address));
       return core.doubles(address, sizes.event_indicators).slice();
-    });
-  }
-
-  /** Leave the limit of the events within a second to the caller. */
-  disableEventLimit(): void {
-    const memory = this.at("event_memory");
-    memory[memory.length - 1] = -1;
-  }
-
-  recentTransitions(): string {
-    const { core } = this.model;
-    return core.with(TEXT, (text) => {
-      this.call.lw_recent_transitions(this.handle, text, TEXT);
-      return core.text(text);
     });
   }
 
