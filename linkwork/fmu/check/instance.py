@@ -11,7 +11,7 @@ from linkwork.fmu.caller.library import Library
 from linkwork.fmu.caller.make import make_instance
 from linkwork.fmu.check.fmu import Fmu
 from linkwork.fmu.check.report import NotApplicable
-from linkwork.fmu.description import Description, Variable
+from linkwork.fmu.description import Description, Variable, references
 
 NAME = "check"  # of each instance
 MOST_ITERATIONS = 10  # of the discrete states at an event
@@ -111,7 +111,7 @@ class Instance:
         self.fmu.set_reals(references(variables), values)
 
     def _count(self, variables: Sequence[Variable]) -> int:
-        return sum(map(self.description.size, variables))
+        return sum(one.size for one in variables)
 
     def set_time(self, time: float) -> None:
         """Set the time in Model Exchange."""
@@ -154,11 +154,6 @@ class Instance:
     def adjoint(self, unknowns: Sequence[Variable], knowns: Sequence[Variable], seed: Sequence[float]) -> list[float]:
         """The adjoint derivative."""
         return self.fmu.adjoint(references(unknowns), references(knowns), seed, self._count(knowns))
-
-
-def references(variables: Sequence[Variable]) -> list[int]:
-    """The value references of variables that have one."""
-    return [one.reference for one in variables if one.reference is not None]
 
 
 def runnable(fmu: Fmu, *kinds: str, why: str = "") -> list[str]:

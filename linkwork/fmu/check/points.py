@@ -44,7 +44,7 @@ class Point:
 
     def size(self, known: Number) -> float:
         """How large a known is, roughly."""
-        return max(abs(self._get(known.variable)[known.index]), abs(known.variable.number("nominal") or 1.0))
+        return max(abs(self._get(known.variable)[known.index]), known.variable.nominal)
 
     def slope(self, known: Number) -> list[float]:
         """The directional derivatives with respect to a known."""

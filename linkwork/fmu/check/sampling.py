@@ -78,7 +78,7 @@ def steps(instance: Instance, variables: Sequence[Variable], length: float, coun
 def small_step(instance: Instance, longest: float) -> tuple[float, list[float]]:
     """Time and states after an explicit step that moves no state far; nothing is set yet."""
     one = instance.description
-    nominals = [abs(state.number("nominal") or 1.0) for state in one.states for _ in range(one.size(state))]
+    nominals = [number.variable.nominal for number in one.numbers(one.states)]
     x, rates = instance.states(), instance.derivatives()
     sizes = [max(abs(a), nominal) for a, nominal in zip(x, nominals, strict=True)]
     h = min([longest, *(GENTLE * size / abs(rate) for size, rate in zip(sizes, rates, strict=True) if rate)])

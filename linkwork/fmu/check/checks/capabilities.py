@@ -8,11 +8,11 @@ from typing import Any
 
 from linkwork.fmu.check.differences import POINTS, wrong_slope
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.instance import EndOfSimulation, Instance, references, runnable, running
+from linkwork.fmu.check.instance import EndOfSimulation, Instance, runnable, running
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error, note
 from linkwork.fmu.check.sampling import MOST, real_inputs, short_step, spread, step_length, takes_any_step, watched
-from linkwork.fmu.description import Description, Variable
+from linkwork.fmu.description import Description, Variable, references
 
 _UPDATES = "providesIntermediateUpdate"
 _RETURNS = "canReturnEarlyAfterIntermediateUpdate"
@@ -79,7 +79,7 @@ def _on_a_line(
     fmu: Fmu, inputs: list[Variable], variables: list[Variable], parts: int, begin: float, end: float
 ) -> list[float]:
     """Values after inputs that go from their begin to their end in a step, or in parts of it."""
-    length, n = 4 * step_length(fmu.description), sum(map(fmu.description.size, inputs))
+    length, n = 4 * step_length(fmu.description), sum(one.size for one in inputs)
     with running(fmu, "CS") as instance:
         for part in range(parts):
             instance.set(inputs, [begin + part / parts * (end - begin)] * n)

@@ -81,7 +81,7 @@ def _told(instance: Instance, one: Description, entry: Unknown) -> Iterator[str]
         known = one.by_reference.get(reference)
         if known is None:
             yield f"names the value reference {reference}, which is no variable"
-        elif not (ours <= one.size(entry.variable) and theirs <= one.size(known)):
+        elif not (ours <= entry.variable.size and theirs <= known.size):
             yield f"names the elements {ours} and {theirs} of {known.name}; they count from 1, and 0 is all"
             return
 

@@ -38,7 +38,7 @@ def events(fmu: Fmu) -> Iterator[Finding]:
             wrong = [str(i + 1) for i, value in enumerate(numbers) if not math.isfinite(value)]
             if wrong:
                 yield error(f"after initialisation {said} {', '.join(wrong[:5])} is not finite")
-        names = [state.name for state in one.states for _ in range(one.size(state))]
+        names = [number.variable.name for number in one.numbers(one.states)]
         for name, nominal in zip(names, instance.nominals(), strict=True):
             if not nominal > 0:
                 yield error(f"the nominal value of {name} is {nominal!r}; it must be above zero")

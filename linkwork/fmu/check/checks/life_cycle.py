@@ -97,7 +97,7 @@ def _takes_nan(fmu: Fmu, kind: str, victims: list[Variable], length: float) -> b
     with running(fmu, kind) as instance:
         try:
             if victims[0].causality == "input":
-                instance.set(victims, [float("nan")] * fmu.description.size(victims[0]))
+                instance.set(victims, [float("nan")] * victims[0].size)
             else:
                 instance.fmu.set_continuous_states([float("nan"), *instance.states()[1:]])
             _go(instance, watched(fmu.description), length, 2)

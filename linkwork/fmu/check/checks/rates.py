@@ -44,7 +44,7 @@ def _same(
     one: Description, what: str, variables: Sequence[Variable], vector: Sequence[float], values: Sequence[float]
 ) -> Iterator[Finding]:
     for number, expected, value in zip(one.numbers(variables), vector, values, strict=True):
-        allowed = _SAME * max(abs(value), abs(expected)) + _ZERO * abs(number.variable.number("nominal") or 1.0)
+        allowed = _SAME * max(abs(value), abs(expected)) + _ZERO * number.variable.nominal
         if not abs(value - expected) <= allowed:
             yield error(
                 f"the {what} {number.name} is {expected:.9g} in the vector and {value:.9g} by its value reference "

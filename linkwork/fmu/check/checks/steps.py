@@ -83,7 +83,7 @@ def step_size(fmu: Fmu) -> Iterator[Finding]:
         fine = steps(instance, variables, h / 2, 2 * STEPS)[1::2]
     for i, number in enumerate(one.numbers(variables)):
         a, b = [row[i] for row in coarse], [row[i] for row in fine]
-        scale = max(_SMALL * abs(number.variable.number("nominal") or 1.0), *map(abs, b))
+        scale = max(_SMALL * number.variable.nominal, *map(abs, b))
         error_ = max(abs(x - y) for x, y in zip(a, b, strict=True)) / scale
         if error_ > allowed:
             yield warning(
