@@ -19,10 +19,10 @@ from linkwork.cosim.fmu.ports import Ports
 from linkwork.cosim.isolated.call_record import Call, note
 from linkwork.errors import FmuError
 from linkwork.fmu.caller.instance import FATAL, Outcome, Update
-from linkwork.fmu.caller.library import Library, NotLoaded
-from linkwork.fmu.caller.make import make_instance
+from linkwork.fmu.caller.library import NotLoaded
+from linkwork.fmu.caller.make import instance_class
 from linkwork.fmu.caller.messages import STATUS
-from linkwork.fmu.description import Variable, references
+from linkwork.fmu.description import Variable
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -121,7 +121,8 @@ class Instance:
         self.wants_end = self.discarded = False
         self.messages: deque[str] = deque(maxlen=MOST_MESSAGES)
         plain = model.description.tool.startswith("PythonFMU")
-        self.fmu = make_instance(model.description.version, name, self.messages, plain=plain)
+        caller = instance_class(model.description)
+        self.fmu = caller(model.description, model.interface, name, self.messages, plain=plain)
         self._stepper: ExchangeStepper | None = None
         self._configured = False
         self.inputs = self.discrete_inputs = self.outputs = self.recorded_only = self.ports(())
@@ -161,8 +162,7 @@ class Instance:
         """
         model = self.model
         try:
-            one, kind = model.description, model.interface
-            self.fmu.load(Library(one.version, kind, model.folder, one.identifier(kind), one.token))
+            self.fmu.load(model.folder)
         except NotLoaded as problem:
             remedy = (
                 "'linkwork check' lists all that are missing, for its maker to add"
@@ -189,10 +189,10 @@ class Instance:
         self.time = start
         self.fmu.enter_initialization(start, stop, tolerance)
         if self.model.interface == "ME":
-            one = self.model.description
-            rtol = tolerance or one.experiment["tolerance"] or RTOL
-            counts = self.fmu.counts() if self._configured else (one.n_states, one.n_indicators)
-            self._stepper = ExchangeStepper(self.fmu, *counts, rtol)
+            rtol = tolerance or self.model.description.experiment["tolerance"] or RTOL
+            if self._configured:
+                self.fmu.n_states, self.fmu.n_indicators = self.fmu.counts()
+            self._stepper = ExchangeStepper(self.fmu, rtol)
 
     @call
     def exit_initialization(self) -> None:
@@ -244,8 +244,7 @@ class Instance:
     @call
     def directional(self, unknowns: Ports, knowns: Ports, seed: FloatArray) -> FloatArray:
         """Return the derivative of real unknowns along `seed`, a direction of real knowns."""
-        of, by = (references(ports.variables) for ports in (unknowns, knowns))
-        return np.array(self.fmu.directional(of, by, list(seed), unknowns.real.size), dtype=float)
+        return np.array(self.fmu.directional(unknowns.variables, knowns.variables, list(seed)), dtype=float)
 
     # ---- steps
 

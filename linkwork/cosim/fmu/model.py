@@ -20,6 +20,7 @@ from linkwork.cosim.system.definition import Value
 from linkwork.cosim.system.references import known
 from linkwork.cosim.system.units import UNKNOWN, Unit
 from linkwork.errors import CosimError, LinkworkError
+from linkwork.fmu.caller.library import binary
 from linkwork.fmu.description import Description, Variable, read_description
 from linkwork.fmu.scene_place import scene_bytes
 
@@ -156,17 +157,16 @@ class FmuModel:
         return usual
 
     def _check_platform(self) -> None:
-        from fmpy import platform, platform_tuple, sharedLibraryExtension
-
         with zipfile.ZipFile(self.path) as archive:
             names = archive.namelist()
-        ours = platform_tuple if self.description.fmi3 else platform
-        if f"binaries/{ours}/{self.description.identifier(self.interface)}{sharedLibraryExtension}" in names:
+        ours = binary(self.description, self.interface)
+        if ours in names:
             return
+        platform = ours.split("/")[1]
         there = sorted({name.split("/")[1] for name in names if name.startswith("binaries/") and name.count("/") > 1})
         raise CosimError(
-            f"the FMU {self.path} has no library for this platform ({ours}), only for: {', '.join(there) or 'none'}; "
-            "export it for this one"
+            f"the FMU {self.path} has no library for this platform ({platform}), "
+            f"only for: {', '.join(there) or 'none'}; export it for this one"
         )
 
 
