@@ -27,7 +27,7 @@ from linkwork.cli.run_backends import RunOutcome, in_process, isolated
 from linkwork.cli.run_plan import Plan
 from linkwork.cli.run_summary import as_text, summarise
 from linkwork.cli.shared import INTERRUPTED, AppendNamed
-from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable
+from linkwork.cosim.fmu.model import FmuModel
 from linkwork.cosim.network.external_inputs import by_target
 from linkwork.cosim.recording.result import Result
 from linkwork.cosim.recording.selection import chosen
@@ -39,6 +39,7 @@ from linkwork.cosim.system import System
 from linkwork.cosim.system.checks import check_system, configured
 from linkwork.cosim.system.references import known
 from linkwork.errors import CosimError
+from linkwork.fmu.description import REAL, TEXT, Variable
 from linkwork.results.selection import fits
 
 Scalar = float | int | bool | str
@@ -206,8 +207,8 @@ def load(path: Path) -> tuple[System, dict[str, FmuModel]]:
     models = models_of(system, None)
     if path.suffix.lower() == ".fmu":
         (model,) = models.values()
-        first, last = model.experiment
-        system.experiment.t_start = first or 0.0
+        last = model.description.experiment["stopTime"]
+        system.experiment.t_start = model.description.experiment["startTime"] or 0.0
         system.experiment.t_end = system.experiment.t_start + 1.0 if last is None else last
     return system, models
 

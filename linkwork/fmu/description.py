@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -19,12 +19,15 @@ from xml.etree.ElementTree import Element
 from linkwork.fmu.combinations import ALLOWED, DEFAULT_INITIAL
 
 FILE = "modelDescription.xml"
+REAL, WHOLE, TEXT = "real", "whole", "text"
 REALS = ("Real", "Float32", "Float64")
-TYPES = (
-    *REALS,
-    *("Integer", "Boolean", "String", "Enumeration", "Binary", "Clock"),
-    *(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)),
-)
+VALUE_TYPES = {
+    **dict.fromkeys(REALS, REAL),
+    **dict.fromkeys(("Integer", "Boolean", "Enumeration"), WHOLE),
+    **{f"{sign}Int{bits}": WHOLE for sign in ("", "U") for bits in (8, 16, 32, 64)},
+    "String": TEXT,
+}
+TYPES = (*VALUE_TYPES, "Binary", "Clock")
 _KINDS = {"ModelExchange": "ME", "CoSimulation": "CS", "ScheduledExecution": "SE"}
 # Elements of ModelStructure: in FMI 2.0 groups of Unknown, in FMI 3.0 one of them each.
 UNKNOWNS = {
@@ -46,26 +49,52 @@ class Alias(NamedTuple):
 
 @dataclass(eq=False)
 class Variable:
-    """A variable; `given` are its own attributes with those of its type, numbers as written."""
+    """A variable of an FMU.
+
+    Attributes
+    ----------
+    name, causality, variability
+        As in the model description, or the default.
+    type
+        As FMI names it: ``Real``, ``Float64``, ``Int32``, ``Boolean``, ``Enumeration``, ...
+    position
+        In the model description from 1, as FMI 2.0 counts.
+    reference
+        Its value reference; None if it is missing or no number.
+    given_initial, initial
+        The attribute, and the attribute or its default.
+    given, declared
+        Its own attributes with those of its element of type, and those of the type it declares; numbers as written.
+    start
+        As text, or None.
+    aliases
+        Its other names (FMI 3.0).
+    dimensions
+        The sizes of an array, at the values of its structural parameters; empty unless it is an array of FMI 3.0.
+    structural
+        Of each size the value reference of the structural parameter that gives it; None: it is fixed.
+    clocks
+        Names of the clocks to which it belongs; it has a value only while one of them ticks.
+    items
+        Name and value of each item, if it is an enumeration.
+    """
 
     name: str
     type: str
-    position: int  # from 1, as FMI 2.0 counts
+    position: int
     reference: int | None
     causality: str
     variability: str
     given_initial: str | None
-    initial: str | None  # the default where it is not given
+    initial: str | None
     given: dict[str, str]
     declared: dict[str, str]
     start: str | None
-    dimensions: list[Element] = field(default_factory=list)  # of FMI 3.0
-    aliases: list[Alias] = field(default_factory=list)  # of FMI 3.0
-
-    @property
-    def unit(self) -> str | None:
-        """Its unit, its own or its type's."""
-        return self.attribute("unit")
+    aliases: list[Alias] = field(default_factory=list)
+    dimensions: tuple[int, ...] = ()
+    structural: tuple[int | None, ...] = ()
+    clocks: tuple[str, ...] = ()
+    items: tuple[tuple[str, int], ...] = ()
 
     def attribute(self, name: str) -> str | None:
         """One attribute, its own or its type's."""
@@ -76,9 +105,44 @@ class Variable:
         return as_number(self.attribute(name))
 
     @property
+    def unit(self) -> str | None:
+        """Its unit, its own or its type's."""
+        return self.attribute("unit")
+
+    @property
+    def nominal(self) -> float:
+        """Its usual size; 1 if none is given."""
+        given = abs(self.number("nominal") or 1.0)
+        return given if 0 < given < math.inf else 1.0
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has; 1 unless it is an array."""
+        return math.prod(self.dimensions)
+
+    @property
+    def value_type(self) -> str | None:
+        """The type of its value: ``real`` (a double), ``whole`` (an integer; Booleans are 0 and 1) or ``text``.
+
+        None of variables that are not exchanged: binary ones, clocks, and those that belong to clocks.
+        """
+        return None if self.clocks else VALUE_TYPES.get(self.type)
+
+    @property
     def real(self) -> bool:
         """Whether it holds floating-point numbers, one or an array of them, at any time: not at ticks of clocks."""
-        return self.type in ("Real", "Float64") and self.reference is not None and "clocks" not in self.given
+        return self.type in ("Real", "Float64") and self.reference is not None and not self.clocks
+
+    def resized(self, sizes: Mapping[int, int]) -> Variable:
+        """Return it with other values of structural parameters, by value reference; its start values are then void."""
+        pairs = zip(self.structural, self.dimensions, strict=True)
+        dimensions = tuple(size if by is None else sizes.get(by, size) for by, size in pairs)
+        return self if dimensions == self.dimensions else replace(self, dimensions=dimensions, start=None)
+
+
+def references(variables: Iterable[Variable]) -> list[int]:
+    """The value references of variables that have one."""
+    return [one.reference for one in variables if one.reference is not None]
 
 
 @dataclass(frozen=True)
@@ -124,6 +188,7 @@ class Description:
         self.fmi2 = self.version.startswith("2.")
         self.fmi3 = self.version.startswith("3.")
         self.token = root.get("guid" if self.fmi2 else "instantiationToken")
+        self.tool = root.get("generationTool", "")
         self.kinds = {short: element for tag, short in _KINDS.items() if (element := root.find(tag)) is not None}
 
     @cached_property
@@ -157,7 +222,11 @@ class Description:
         """All variables, in order."""
         entries = self.root.findall("ModelVariables/*")
         read = self._variable2 if self.fmi2 else self._variable3
-        return [read(entry, position) for position, entry in enumerate(entries, start=1)]
+        found = [read(entry, position) for position, entry in enumerate(entries, start=1)]
+        known = _by_reference(found)
+        for one, entry in zip(found, entries, strict=True):
+            self._refer(one, entry, known)
+        return found
 
     def _variable2(self, entry: Element, position: int) -> Variable:
         inner = next((one for one in entry if one.tag != "Annotations"), Element("?"))
@@ -167,7 +236,6 @@ class Description:
         starts = [one.get("value", "") for one in entry.findall("Start")]
         start = entry.get("start", " ".join(starts) if starts else None)
         made = self._make(entry, entry.tag, dict(entry.attrib), start, position)
-        made.dimensions = entry.findall("Dimension")
         made.aliases = [
             Alias(one.get("name", ""), one.get("displayUnit"), one.get("description")) for one in entry.findall("Alias")
         ]
@@ -195,22 +263,29 @@ class Description:
             start=start,
         )
 
+    def _refer(self, one: Variable, entry: Element, known: Mapping[int, Variable]) -> None:
+        """Complete a variable by what it refers to."""
+        if one.type == "Enumeration":
+            items = self.items(one.given.get("declaredType", ""))
+            one.items = tuple((name, number) for name, text in items if (number := as_integer(text)) is not None)
+        for text in one.given.get("clocks", "").split():
+            clock = _referred(text, known)
+            one.clocks += (clock.name if clock else text,)
+        for size in entry.findall("Dimension"):
+            by = None if size.get("start") is not None else _referred(size.get("valueReference"), known)
+            one.dimensions += (as_integer(by.start if by else size.get("start")) or 0,)
+            one.structural += (by.reference if by and by.causality == "structuralParameter" else None,)
+
     @cached_property
     def by_reference(self) -> dict[int, Variable]:
         """The variables by value reference; of aliases in FMI 2.0 the first."""
-        found: dict[int, Variable] = {}
-        for one in self.variables:
-            if one.reference is not None:
-                found.setdefault(one.reference, one)
-        return found
+        return _by_reference(self.variables)
 
     def find(self, text: str | None) -> Variable | None:
         """The variable that a `derivative` or an entry of ModelStructure refers to."""
-        number = as_integer(text)
-        if number is None:
-            return None
         if self.fmi3:
-            return self.by_reference.get(number)
+            return _referred(text, self.by_reference)
+        number = as_integer(text) or 0
         return self.variables[number - 1] if 1 <= number <= len(self.variables) else None
 
     @cached_property
@@ -241,38 +316,20 @@ class Description:
         found = [self.find(one.given.get("derivative")) for one in pairs if one is not None]
         return [one for one in found if one is not None]
 
-    def size(self, variable: Variable, sizes: Mapping[int, int] | None = None) -> int:
-        """How many numbers a variable holds; `sizes` as of `shape`."""
-        return math.prod(self.shape(variable, sizes))
-
-    def shape(self, variable: Variable, sizes: Mapping[int, int] | None = None) -> tuple[int, ...]:
-        """The sizes of an array, from the start values of its structural parameters; empty unless it is an array.
-
-        `sizes` are other values of structural parameters, by value reference.
-        """
-        found = []
-        for one in variable.dimensions:
-            parameter = self.find(one.get("valueReference"))
-            usual = as_integer(one.get("start", parameter.start if parameter else None)) or 0
-            by = None if parameter is None or one.get("start") is not None else parameter.reference
-            found.append(usual if by is None or sizes is None else sizes.get(by, usual))
-        return tuple(found)
-
     def numbers(self, variables: Iterable[Variable]) -> list[Number]:
         """All numbers of some variables, in the order in which they are read and written."""
-        sized = [(one, self.size(one)) for one in variables]
-        return [Number(one, i, count) for one, count in sized for i in range(count)]
+        return [Number(one, i, one.size) for one in variables for i in range(one.size)]
 
     @cached_property
     def n_states(self) -> int:
         """How many continuous states it declares."""
-        return sum(map(self.size, self.states))
+        return sum(one.size for one in self.states)
 
     @cached_property
     def n_indicators(self) -> int:
         """How many event indicators it declares."""
         if self.fmi3:
-            return sum(self.size(one.variable) for one in self.unknowns("indicator") if one.variable)
+            return sum(one.variable.size for one in self.unknowns("indicator") if one.variable)
         return as_integer(self.root.get("numberOfEventIndicators")) or 0
 
     def items(self, type_name: str) -> list[tuple[str, str]]:
@@ -305,8 +362,18 @@ class Description:
             yield f"its declaredType {declared!r} is not defined"
         if one.given_initial is None and (one.variability, one.causality) not in ALLOWED:
             yield f"causality {one.causality!r} and variability {one.variability!r} are no allowed combination"
-        if one.dimensions and not self.size(one):
+        if one.dimensions and not one.size:
             yield "its dimensions are not known"
+        for name in ("min", "max", "nominal"):
+            if one.attribute(name) and one.number(name) is None:
+                yield f"its {name} {one.attribute(name)!r} is no number"
+        for name, value in self.items(declared or "") if one.type == "Enumeration" else ():
+            if as_integer(value) is None:
+                yield f"the value {value!r} of the item {name!r} of its type is no whole number"
+
+    def identifier(self, kind: str) -> str:
+        """The model identifier of an interface that is there."""
+        return self.kinds[kind].get("modelIdentifier", "")
 
     def able(self, kind: str, *names: str) -> bool:
         """Whether an interface is there and declares an ability, under one of its names in the versions."""
@@ -333,6 +400,19 @@ def read_description(path: Path) -> Description:
     """
     with zipfile.ZipFile(path) as archive, archive.open(FILE) as file:
         return Description(ElementTree.parse(file).getroot())
+
+
+def _by_reference(variables: Sequence[Variable]) -> dict[int, Variable]:
+    found: dict[int, Variable] = {}
+    for one in variables:
+        if one.reference is not None:
+            found.setdefault(one.reference, one)
+    return found
+
+
+def _referred(text: str | None, known: Mapping[int, Variable]) -> Variable | None:
+    number = as_integer(text)
+    return None if number is None else known.get(number)
 
 
 def as_integer(text: str | None) -> int | None:

@@ -185,7 +185,7 @@ static int do_step(model *m, double time, double h) {
   *(volatile int *)0 = 1;
 #endif
 #ifdef EXITS
-  exit(7);
+  exit(EXITS);
 #endif
 #ifdef HANG
   for (volatile int i = 0;; i = 1 - i) {

@@ -87,7 +87,7 @@ PYTHON_ARROWS = {
     "linkwork.fmu.description": {"linkwork.fmu.combinations"},
     "linkwork.fmu.combinations": set(),
     "linkwork.fmu.scene_place": {"linkwork.errors", "linkwork._util.files"},
-    "linkwork.fmu.caller": {"fmpy", "linkwork.errors"},
+    "linkwork.fmu.caller": {"fmpy", "linkwork.errors", "linkwork.fmu.description"},
     "linkwork.fmu.export": {
         *(*OWN, "linkwork.mechanism", "linkwork.variables"),
         *("linkwork.core.sources", "linkwork.variables", "linkwork.model", "linkwork.solvers.base"),

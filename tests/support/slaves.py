@@ -12,7 +12,8 @@ from typing import Any
 from fmpy import extract, read_model_description
 from fmpy.fmi2 import defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
 
-from linkwork.fmu.caller.library import Library
+from linkwork.fmu.caller.library import load_library
+from linkwork.fmu.description import read_description
 
 Values = dict[str, Any]
 
@@ -25,9 +26,7 @@ class Slave:
         self.description = read_model_description(str(fmu), **strictly)
         self.variables = {variable.name: variable for variable in self.description.modelVariables}
         extract(str(fmu), str(folder))
-        identifier = self.description.coSimulation.modelIdentifier
-        guid = self.description.guid
-        self.fmu = Library("2.0", "CS", folder, identifier, guid).load(name)
+        self.fmu = load_library(read_description(fmu), "CS", folder, name)
         self.fmu.instantiate(callbacks=self._callbacks())
         self.time = 0.0
 

@@ -13,15 +13,16 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwork.cosim.fmu.model import FmuModel, Variable
+from linkwork.cosim.fmu.model import FmuModel
 from linkwork.cosim.fmu.model_exchange import RTOL, ExchangeStepper
 from linkwork.cosim.fmu.ports import Ports
 from linkwork.cosim.isolated.call_record import Call, note
 from linkwork.errors import FmuError
 from linkwork.fmu.caller.instance import FATAL, Outcome, Update
-from linkwork.fmu.caller.library import Library, NotLoaded
-from linkwork.fmu.caller.make import make_instance
+from linkwork.fmu.caller.library import NotLoaded
+from linkwork.fmu.caller.make import instance_class
 from linkwork.fmu.caller.messages import STATUS
+from linkwork.fmu.description import Variable
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -119,8 +120,9 @@ class Instance:
         self.needs_update = False
         self.wants_end = self.discarded = False
         self.messages: deque[str] = deque(maxlen=MOST_MESSAGES)
-        plain = model.tool.startswith("PythonFMU")
-        self.fmu = make_instance(model.fmi, name, self.messages, plain=plain)
+        plain = model.description.tool.startswith("PythonFMU")
+        caller = instance_class(model.description)
+        self.fmu = caller(model.description, model.interface, name, self.messages, plain=plain)
         self._stepper: ExchangeStepper | None = None
         self._configured = False
         self.inputs = self.discrete_inputs = self.outputs = self.recorded_only = self.ports(())
@@ -160,7 +162,7 @@ class Instance:
         """
         model = self.model
         try:
-            self.fmu.load(Library(model.fmi, model.interface, model.folder, model.identifier, model.token))
+            self.fmu.load(model.folder)
         except NotLoaded as problem:
             remedy = (
                 "'linkwork check' lists all that are missing, for its maker to add"
@@ -187,9 +189,10 @@ class Instance:
         self.time = start
         self.fmu.enter_initialization(start, stop, tolerance)
         if self.model.interface == "ME":
-            rtol = tolerance or self.model.tolerance or RTOL
-            counts = self.fmu.counts() if self._configured else (self.model.n_states, self.model.n_indicators)
-            self._stepper = ExchangeStepper(self.fmu, *counts, rtol)
+            rtol = tolerance or self.model.description.experiment["tolerance"] or RTOL
+            if self._configured:
+                self.fmu.n_states, self.fmu.n_indicators = self.fmu.counts()
+            self._stepper = ExchangeStepper(self.fmu, rtol)
 
     @call
     def exit_initialization(self) -> None:
@@ -241,8 +244,7 @@ class Instance:
     @call
     def directional(self, unknowns: Ports, knowns: Ports, seed: FloatArray) -> FloatArray:
         """Return the derivative of real unknowns along `seed`, a direction of real knowns."""
-        of, by = ([one.reference for one in ports.variables] for ports in (unknowns, knowns))
-        return np.array(self.fmu.directional(of, by, list(seed), unknowns.real.size), dtype=float)
+        return np.array(self.fmu.directional(unknowns.variables, knowns.variables, list(seed)), dtype=float)
 
     # ---- steps
 

@@ -6,7 +6,7 @@ import math
 import os
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -20,89 +20,11 @@ from linkwork.cosim.system.definition import Value
 from linkwork.cosim.system.references import known
 from linkwork.cosim.system.units import UNKNOWN, Unit
 from linkwork.errors import CosimError, LinkworkError
-from linkwork.fmu.description import Description, read_description
-from linkwork.fmu.description import Variable as DescribedVariable
+from linkwork.fmu.caller.library import binary
+from linkwork.fmu.description import Description, Variable, read_description
 from linkwork.fmu.scene_place import scene_bytes
 
-REAL, WHOLE, TEXT = "real", "whole", "text"
 STEPS = 1000  # of a run whose step is not given
-VALUE_TYPES = {
-    **dict.fromkeys(("Real", "Float64", "Float32"), REAL),
-    **dict.fromkeys(("Integer", "Boolean", "Enumeration"), WHOLE),
-    **{f"{sign}Int{bits}": WHOLE for sign in ("", "U") for bits in (8, 16, 32, 64)},
-    "String": TEXT,
-}
-
-
-@dataclass(frozen=True)
-class Variable:
-    """A variable of an FMU.
-
-    Attributes
-    ----------
-    name, reference, causality, variability, description
-        As in the model description.
-    type
-        As FMI names it: ``Real``, ``Float64``, ``Int32``, ``Boolean``, ``Enumeration``, ...
-    value_type
-        The type of its value in a master: ``real`` (a double), ``whole`` (an integer; Booleans are 0 and 1) or
-        ``text``; None for variables that are not exchanged: binary ones, clocks, and those that belong to clocks.
-    start
-        As text, or None.
-    size
-        How many numbers it has; 1 unless it is an array of FMI 3.0.
-    dimensions
-        The sizes of an array, at the values of its structural parameters; empty unless it is an array.
-    structural
-        Of each size the value reference of the structural parameter that gives it; None: it is fixed.
-    clocks
-        Names of the clocks to which it belongs; it has a value only while one of them ticks.
-    interval
-        Of a clock: ``triggered``, or how its interval varies if the FMU determines its time.
-    unit
-        Its name in the model description, or "".
-    nominal
-        Its usual size.
-    low, high
-        The range of its values, where the model description gives one.
-    enumeration, items
-        Name of its type, and name and value of each item, if it is an enumeration.
-    """
-
-    name: str
-    reference: int
-    type: str
-    value_type: str | None
-    causality: str
-    variability: str
-    start: str | None
-    size: int
-    unit: str
-    nominal: float
-    description: str
-    low: float = -math.inf
-    high: float = math.inf
-    enumeration: str = ""
-    items: tuple[tuple[str, int], ...] = ()
-    dimensions: tuple[int, ...] = ()
-    structural: tuple[int | None, ...] = ()
-    clocks: tuple[str, ...] = ()
-    interval: str = ""
-
-    @property
-    def why_not_exchanged(self) -> str:
-        """Why it is not exchanged, for an error's text."""
-        if self.clocks:
-            return f"belongs to the clock {self.clocks[0]!r}, and clocks are not activated"
-        return f"is of type {self.type}, which is not exchanged"
-
-    def resized(self, sizes: Mapping[int, int]) -> Variable:
-        """Return it with other values of structural parameters, by value reference; its start values are then void."""
-        pairs = zip(self.structural, self.dimensions, strict=True)
-        dimensions = tuple(size if by is None else sizes.get(by, size) for by, size in pairs)
-        if dimensions == self.dimensions:
-            return self
-        return replace(self, dimensions=dimensions, size=math.prod(dimensions), start=None)
 
 
 @dataclass(frozen=True)
@@ -132,25 +54,17 @@ class Unpacked:
 class FmuModel:
     """The file of an FMU, the content of its model description, and the folder in which it is unpacked.
 
+    `interface` is ``"CS"``, or ``"ME"`` of FMUs without Co-Simulation. `variables` are by name, those of aliases last.
     `lost` is true once an instance has returned fatal: FMI forbids all further calls, also those of other instances.
     """
 
     path: Path
-    fmi: str
-    name: str
-    identifier: str
-    token: str
+    description: Description
+    interface: str
     variables: dict[str, Variable]
     units: dict[str, Unit]
     dependencies: dict[str, frozenset[str] | None]
     abilities: Abilities
-    step_size: float | None
-    experiment: tuple[float | None, float | None]
-    tolerance: float | None = None  # of its default experiment
-    tool: str = ""  # the generation tool
-    interface: str = "CS"  # or "ME", of FMUs without Co-Simulation
-    n_states: int = 0
-    n_indicators: int = 0
     _unpacked: Unpacked = field(default_factory=Unpacked, repr=False)  # shared with `configured` ones
 
     @property
@@ -161,11 +75,6 @@ class FmuModel:
     @lost.setter
     def lost(self, lost: bool) -> None:
         self._unpacked.lost = lost
-
-    @property
-    def fmi3(self) -> bool:
-        """Whether it is of FMI 3.0."""
-        return self.fmi.startswith("3")
 
     def variable(self, name: str) -> Variable:
         """Look a variable up.
@@ -183,7 +92,7 @@ class FmuModel:
 
     def unit(self, name: str) -> Unit:
         """The unit of a variable; `UNKNOWN` if it has none."""
-        return self.units.get(self.variable(name).unit, UNKNOWN)
+        return self.units.get(self.variable(name).unit or "", UNKNOWN)
 
     @cached_property
     def scene(self) -> bytes | None:
@@ -207,7 +116,8 @@ class FmuModel:
 
         Values that are no sizes change none; checks of values report them.
         """
-        sizes = {one.reference: size for one in self.structural(values) if (size := _size(values[one.name])) > 0}
+        given = ((one.reference, _size(values[one.name])) for one in self.structural(values))
+        sizes = {reference: size for reference, size in given if reference is not None and size > 0}
         if not sizes:
             return self
         return replace(self, variables={name: one.resized(sizes) for name, one in self.variables.items()})
@@ -239,7 +149,7 @@ class FmuModel:
         for place in (usual, *map(Path, ("/tmp", "/var/tmp")), Path.cwd()):
             if str(place).isascii() and os.access(place, os.W_OK | os.X_OK):
                 return place
-        if "PythonFMU" in self.tool:
+        if "PythonFMU" in self.description.tool:
             raise CosimError(
                 f"the FMU {self.path} cannot be run from {usual}: PythonFMU reads folders of ASCII letters alone; "
                 "set TMPDIR to such a folder"
@@ -247,17 +157,16 @@ class FmuModel:
         return usual
 
     def _check_platform(self) -> None:
-        from fmpy import platform, platform_tuple, sharedLibraryExtension
-
         with zipfile.ZipFile(self.path) as archive:
             names = archive.namelist()
-        ours = platform_tuple if self.fmi3 else platform
-        if f"binaries/{ours}/{self.identifier}{sharedLibraryExtension}" in names:
+        ours = binary(self.description, self.interface)
+        if ours in names:
             return
+        platform = ours.split("/")[1]
         there = sorted({name.split("/")[1] for name in names if name.startswith("binaries/") and name.count("/") > 1})
         raise CosimError(
-            f"the FMU {self.path} has no library for this platform ({ours}), only for: {', '.join(there) or 'none'}; "
-            "export it for this one"
+            f"the FMU {self.path} has no library for this platform ({platform}), "
+            f"only for: {', '.join(there) or 'none'}; export it for this one"
         )
 
 
@@ -314,69 +223,25 @@ def _check_file(path: Path) -> None:
 
 
 def _model(path: Path, description: Description) -> FmuModel:
-    experiment = description.experiment
     interface = "CS" if "CS" in description.kinds else "ME"
     return FmuModel(
         path=path,
-        fmi=description.version,
-        name=description.root.get("modelName", ""),
-        identifier=description.kinds[interface].get("modelIdentifier", ""),
-        token=description.token or "",
-        variables={one.name: one for one in _variables(description)},
+        description=description,
+        interface=interface,
+        variables=_by_name(description.variables),
         units={one.name: one for one in map(_unit, description.root.findall("UnitDefinitions/Unit"))},
         dependencies=_dependencies(description),
         abilities=_abilities(description, interface),
-        step_size=experiment["stepSize"],
-        experiment=(experiment["startTime"], experiment["stopTime"]),
-        tolerance=experiment["tolerance"],
-        tool=description.root.get("generationTool", ""),
-        interface=interface,
-        n_states=description.n_states,
-        n_indicators=description.n_indicators,
     )
 
 
-def _variables(description: Description) -> Iterator[Variable]:
+def _by_name(variables: Sequence[Variable]) -> dict[str, Variable]:
     """All variables, those of aliases last."""
-    named = [(one, _variable(description, one)) for one in description.variables if one.name]
-    yield from (one for _, one in named)
-    for described, one in named:
-        for alias in described.aliases:
-            yield replace(one, name=alias.name, description=alias.description or one.description)
-
-
-def _variable(description: Description, one: DescribedVariable) -> Variable:
-    assert one.reference is not None
-    nominal = abs(float(one.attribute("nominal") or 1.0))
-    enumeration = one.given.get("declaredType", "") if one.type == "Enumeration" else ""
-    clocks = tuple(clock.name for text in one.given.get("clocks", "").split() if (clock := description.find(text)))
-    return Variable(
-        name=one.name,
-        reference=one.reference,
-        type=one.type,
-        value_type=None if clocks else VALUE_TYPES.get(one.type),
-        causality=one.causality,
-        variability=one.variability,
-        start=one.start,
-        size=description.size(one),
-        unit=one.unit or "",
-        nominal=nominal if 0 < nominal < math.inf else 1.0,
-        description=one.given.get("description", ""),
-        low=float(one.attribute("min") or -math.inf),
-        high=float(one.attribute("max") or math.inf),
-        enumeration=enumeration,
-        items=tuple((name, int(value)) for name, value in description.items(enumeration)) if enumeration else (),
-        dimensions=description.shape(one),
-        structural=tuple(_structural(size, description) for size in one.dimensions),
-        clocks=clocks,
-        interval=one.attribute("intervalVariability") or "" if one.type == "Clock" else "",
-    )
-
-
-def _structural(dimension: Element, description: Description) -> int | None:
-    """The value reference of the structural parameter that gives a size; None: it is fixed."""
-    found = None if dimension.get("start") is not None else description.find(dimension.get("valueReference"))
-    return found.reference if found is not None and found.causality == "structuralParameter" else None
+    found = {one.name: one for one in variables if one.name}
+    for one in found.copy().values():
+        for alias in one.aliases:
+            found[alias.name] = replace(one, name=alias.name)
+    return found
 
 
 def _size(value: Value) -> int:
@@ -425,5 +290,6 @@ def _abilities(description: Description, interface: str) -> Abilities:
 
 def usual_step(models: Iterable[FmuModel], length: float) -> float:
     """Return the communication step of a run for which nobody names one [s]."""
-    named = [one.step_size for one in models if one.step_size and 0 < one.step_size < math.inf]
+    given = [one.description.experiment["stepSize"] for one in models]
+    named = [step for step in given if step and 0 < step < math.inf]
     return min([*named, length]) if named else length / STEPS

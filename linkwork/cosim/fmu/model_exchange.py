@@ -29,27 +29,24 @@ class ExchangeStepper:
     ----------
     fmu
         The instance, after Initialization Mode.
-    n_states, n_indicators
-        Numbers of its continuous states and event indicators.
     rtol
         Tolerance of the solver, relative and, times the nominal values of the states, absolute.
     """
 
-    def __init__(self, fmu: FmuInstance, n_states: int, n_indicators: int, rtol: float) -> None:
+    def __init__(self, fmu: FmuInstance, rtol: float) -> None:
         self._fmu = fmu
-        self._n, self._n_indicators, self._rtol = n_states, n_indicators, rtol
+        self._rtol = rtol
         self._next_event = math.inf
         self._terminate = False
-        self._nominals = np.ones(n_states)
+        self._nominals = np.ones(fmu.n_states)
 
     def update(self) -> bool:
         """Update the discrete states in Event Mode to a fixed point; return whether the FMU ends the simulation."""
-        for _ in range(MOST_UPDATES):
-            update = self._fmu.update_discrete_states()
-            self._next_event = math.inf if update.next_event is None else update.next_event
-            if update.terminate or not update.needed:
-                return update.terminate
-        raise FmuError(f"its discrete states request another update after {MOST_UPDATES}; let them converge")
+        update = self._fmu.update_until_settled(MOST_UPDATES)
+        if update.needed and not update.terminate:
+            raise FmuError(f"its discrete states request another update after {MOST_UPDATES}; let them converge")
+        self._next_event = math.inf if update.next_event is None else update.next_event
+        return update.terminate
 
     def step(self, time: float, length: float) -> Outcome:
         """Do a communication step from Event Mode to Event Mode."""
@@ -67,20 +64,20 @@ class ExchangeStepper:
 
     def _advance(self, time: float, goal: float) -> float:
         """Integrate until the goal or an event; return the time reached."""
-        if goal > time and self._n:
+        if goal > time and self._fmu.n_states:
             return self._integrate(time, goal)
         self._fmu.set_time(goal)
         return goal
 
     def _integrate(self, time: float, goal: float) -> float:
         """Integrate the states as multiples of their nominal values."""
-        nominals = np.array(self._fmu.nominals(self._n))
+        nominals = np.array(self._fmu.nominals())
         self._nominals = np.where((nominals > 0.0) & np.isfinite(nominals), nominals, 1.0)
         problem = Problem(
             self._derivative,
             time,
-            np.array(self._fmu.continuous_states(self._n)) / self._nominals,
-            events=self._indicators if self._n_indicators else None,
+            np.array(self._fmu.continuous_states()) / self._nominals,
+            events=self._indicators if self._fmu.n_indicators else None,
             on_event=lambda _t, _y, _crossings: Terminate(),
             on_step=self._complete,
         )
@@ -98,15 +95,15 @@ class ExchangeStepper:
 
         try:
             self._set(t, y)
-            return np.array(self._fmu.derivatives(self._n)) / self._nominals
+            return np.array(self._fmu.derivatives()) / self._nominals
         except FMICallException as problem:
             if problem.status != DISCARD:
                 raise
-            return np.full(self._n, np.nan)
+            return np.full(self._fmu.n_states, np.nan)
 
     def _indicators(self, t: float, y: FloatArray) -> FloatArray:
         self._set(t, y)
-        return np.array(self._fmu.event_indicators(self._n_indicators))
+        return np.array(self._fmu.event_indicators())
 
     def _complete(self, t: float, y: FloatArray) -> Terminate | None:
         """Report a step; a step event and the end of the simulation stop there."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.cosim.fmu.model import REAL, TEXT, WHOLE, Variable
+from linkwork.fmu.description import REAL, TEXT, WHOLE, Variable, references
 
 
 class Group:
@@ -19,7 +19,7 @@ class Group:
         self.variables = tuple(variables)
         self.n_references = len(variables)
         self.n_values = sum(one.size for one in variables)
-        self.references = (ctypes.c_uint32 * self.n_references)(*(one.reference for one in variables))
+        self.references = (ctypes.c_uint32 * self.n_references)(*references(variables))
         self.buffer = (c_type * self.n_values)()
         #: The buffer's numbers, shared; None for strings.
         self.numbers: Any = None if kind == "String" else np.frombuffer(self.buffer, dtype=np.dtype(c_type))

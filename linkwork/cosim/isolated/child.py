@@ -1,51 +1,31 @@
-"""The process in which FMUs run: it takes jobs from its standard input and answers on its standard output.
+"""The process in which FMUs run: it does one job after another.
 
-Run as ``python -P -m linkwork.cosim.isolated.child``. What FMUs print goes to standard error. It ends with its parent,
-also in the middle of a job and however the parent ended: then the pipe of the jobs is closed.
+Run as ``python -P -m linkwork.cosim.isolated.child``.
 """
 
 from __future__ import annotations
 
-import os
-import queue
-import shutil
-import signal
 import sys
-import threading
 import traceback
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from linkwork._util.child_pipes import listen, send
 from linkwork.cosim.isolated.call_record import forget
 from linkwork.cosim.isolated.job import Job
-from linkwork.cosim.isolated.messages import STOP, receive, send
 from linkwork.cosim.isolated.run_summary import SINKS
 from linkwork.cosim.running.interruption import interrupt
 from linkwork.errors import LinkworkError
 
-FOLDER = "LINKWORK_CHILD_FOLDER"  # of the environment: what the parent made for this process
-
 
 def main() -> None:
     """Do jobs until nobody asks for more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interruption means
-    asked, answers = _own_pipes()
-    jobs: queue.Queue[Job | Exception] = queue.Queue()
-    threading.Thread(target=_listen, args=(asked, jobs, os.environ.pop(FOLDER, None)), daemon=True).start()
+    jobs, answers = listen(interrupt)
     _get_ready()
     models: dict[Path, Any] = {}
     while True:
         _do(jobs.get(), answers, models)
-
-
-def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """The pipes to the parent, separate from standard input and output."""
-    asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.dup2(2, 1)
-    return asked, answers
 
 
 def _get_ready() -> None:
@@ -53,23 +33,6 @@ def _get_ready() -> None:
     with suppress(ImportError):  # the job will name the missing package
         import fmpy.fmi2
         import fmpy.fmi3  # noqa: F401
-
-
-def _listen(stream: BinaryIO, jobs: queue.Queue[Job | Exception], folder: str | None) -> None:
-    """Take jobs as they come; without a parent there is nothing left to do."""
-    while True:
-        try:
-            message = receive(stream)
-            if message == STOP:
-                interrupt()
-            else:
-                jobs.put(message)
-        except (EOFError, OSError):
-            if folder:
-                shutil.rmtree(folder, ignore_errors=True)  # a parent that was killed cannot
-            os._exit(0)
-        except Exception as problem:  # what it names cannot be imported here
-            jobs.put(problem)
 
 
 def _do(job: Job | Exception, answers: BinaryIO, models: dict[Path, Any]) -> None:

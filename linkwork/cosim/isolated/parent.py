@@ -5,24 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, cast
+from typing import Any
 
 import numpy as np
 
+from linkwork._util.child_process import ChildProcess
 from linkwork.cosim.isolated.call_record import VARIABLE, last_place, write_nowhere
-from linkwork.cosim.isolated.child import FOLDER
 from linkwork.cosim.isolated.job import Job
-from linkwork.cosim.isolated.messages import STOP, receive, send
 from linkwork.cosim.recording.chunk import Layout
 from linkwork.cosim.recording.result import Result, Statistics
 from linkwork.cosim.recording.sink import Sink
@@ -30,7 +22,6 @@ from linkwork.cosim.running.interruption import Interruption
 from linkwork.errors import CosimError
 
 TYPES: dict[str, type] = {one.__name__: one for one in (float, int, np.uint64, bool, str)}
-GRACE = 1.0  # s for a job to end once it was asked to
 QUOTED = 2000  # characters of the last output that an error quotes
 
 
@@ -38,10 +29,8 @@ class Died(CosimError):
     """The process ended in the middle of a job: an FMU crashed, ended it, or took too long."""
 
 
-class Child:
-    """A process that runs systems of FMUs.
-
-    It keeps unpacked FMUs from job to job, and ends with this one. One thread at a time may use it.
+class Child(ChildProcess):
+    """A process that runs systems of FMUs; it keeps unpacked FMUs from job to job.
 
     Parameters
     ----------
@@ -50,33 +39,26 @@ class Child:
     """
 
     def __init__(self, *, time_limit: float | None = None) -> None:
+        # Threads of numpy's are of no use here, and many children would start many.
+        threads = {name: os.environ.get(name, "1") for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+        super().__init__("linkwork.cosim.isolated.child", threads)
         self.time_limit = time_limit
-        self._folder = tempfile.TemporaryDirectory(prefix="linkwork_child_", ignore_cleanup_errors=True)
-        self._crumb = Path(self._folder.name) / "breadcrumb"
-        self._said: IO[bytes] = open(Path(self._folder.name) / "said", "a+b")  # noqa: SIM115  (closed by close())
-        self._process: subprocess.Popen[bytes] | None = None
+        self._crumb = self.folder / "breadcrumb"
+        self._environment[VARIABLE] = str(self._crumb)
         self._closed = False
-        self._grace: threading.Timer | None = None
 
-    def __enter__(self) -> Child:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    @property
-    def pid(self) -> int | None:
-        """Of the process, if there is one."""
-        return self._process.pid if self._process else None
-
-    def start(self) -> None:
+    def start(self, place: Path | None = None) -> None:
         """Have the process get ready for its first job."""
         if self._closed:
             raise CosimError("this child is closed; make another one")
-        if self._process is None or self._process.poll() is not None:
-            self._start()
+        if not self.running:
+            write_nowhere(self._crumb)
+            super().start(place)
+
+    def close(self) -> None:
+        """End the process and leave nothing behind."""
+        self._closed = True
+        super().close()
 
     def run(self, job: Job, sink: Sink | None = None) -> Result:
         """Run a system.
@@ -91,107 +73,36 @@ class Child:
             ended the process or took longer than the time limit; the next job has a new process.
         """
         self.start()
-        assert self._process is not None
-        self._said.truncate(0)
-        late = threading.Event()
-        timer = threading.Timer(self.time_limit, self._abort, (self._process, late)) if self.time_limit else None
-        if timer:
-            timer.daemon = True
-            timer.start()
+        self.forget_output()
         answer = _Answer(sink)
-        interruption = Interruption(self._ask_to_stop)
+        interruption = Interruption(self.ask_to_stop)
         try:
-            return self._talk(self._process, job, answer, interruption)
+            with self.limited(self.time_limit):
+                return self._talk(job, answer, interruption)
         except (EOFError, OSError) as gone:
+            self.wait()
             if interruption.asked:
                 answer.take_left()
                 return answer.result(job)
-            how = self._how_it_ended(job, late.is_set())
+            how = self._what_happened(job)
             answer.take_left()
             raise Died(how, answer.result(job)) from gone
         except BaseException as problem:
             if not isinstance(problem, CosimError):
-                self._end()  # interrupted, or a job that cannot be sent: nobody knows what it would answer next
+                self.end()  # interrupted, or a job that cannot be sent: nobody knows what it would answer next
                 answer.take_left()
             raise
-        finally:
-            for one in (timer, self._grace):
-                if one:
-                    one.cancel()
 
-    def kill(self) -> None:
-        """End the process, from any thread; who waits for an answer gets a `Died`."""
-        process = self._process
-        if process:
-            process.kill()
-
-    def close(self) -> None:
-        """End the process and leave nothing behind."""
-        self._closed = True
-        self._end()
-        self._said.close()
-        self._folder.cleanup()
-
-    # ---- the process ------------------------------------------------------------------------------------
-
-    def _start(self) -> None:
-        self._end()
-        write_nowhere(self._crumb)
-        temporary = Path(self._folder.name) / "temporary"  # what a child that dies leaves behind, goes with the next
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(exist_ok=True)
-        environment = {
-            # Threads of numpy's are of no use here, and many children would start many.
-            "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-            **os.environ,
-            **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary)),
-            VARIABLE: str(self._crumb),
-            FOLDER: self._folder.name,
-        }
-        self._process = subprocess.Popen(
-            # -P: nothing is imported from the folder in which it stands.
-            [sys.executable, "-P", "-X", "faulthandler", "-m", "linkwork.cosim.isolated.child"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._said,
-            env=environment,
-            start_new_session=True,  # an interruption from the keyboard is for the parent
-        )
-
-    def _end(self) -> None:
-        process = self._process
-        if process is None:
-            return
-        process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout):
-            if stream:
-                with contextlib.suppress(OSError):
-                    stream.close()
-
-    def _ask_to_stop(self) -> None:
-        """Who does not end its job by itself is ended."""
-        process = self._process
-        assert process is not None
-        with contextlib.suppress(OSError):
-            send(cast("Any", process.stdin), STOP)
-        self._grace = threading.Timer(GRACE, process.kill)
-        self._grace.daemon = True
-        self._grace.start()
-
-    @staticmethod
-    def _abort(process: subprocess.Popen[bytes], late: threading.Event) -> None:
-        late.set()
-        process.kill()
-
-    # ---- messages ---------------------------------------------------------------------------------------
-
-    def _talk(self, process: subprocess.Popen[bytes], job: Job, answer: _Answer, interruption: Interruption) -> Result:
-        _hand_over(cast("Any", process.stdin), job)
+    def _talk(self, job: Job, answer: _Answer, interruption: Interruption) -> Result:
+        try:
+            self.send(job)
+        except (pickle.PicklingError, AttributeError, TypeError) as problem:
+            raise CosimError(
+                f"the settings cannot be sent to another process: {problem}; use plain values"
+            ) from problem
         with interruption:  # from here on nobody else writes to the child
             while True:
-                kind, content = receive(cast("Any", process.stdout))
+                kind, content = self.receive()
                 if kind == "begin":
                     self._pass_on(answer.begin, content)
                 elif kind == "memory":
@@ -207,25 +118,16 @@ class Child:
         try:
             taker(*content)
         except CosimError:
-            self._end()  # nothing reads the rest of its output
+            self.end()  # nothing reads the rest of its output
             raise
 
-    # ---- what went wrong --------------------------------------------------------------------------------
-
-    def _how_it_ended(self, job: Job, late: bool) -> str:
-        assert self._process is not None
-        code = self._process.wait()
+    def _what_happened(self, job: Job) -> str:
         who, where = self._place(job)
-        if late:
+        if self.late:
             return f"{who} took too long: it was{where or ' at work'} when {self.time_limit:g} s (time_limit) were over"
-        if code < 0:
-            try:
-                name = signal.Signals(-code).name
-            except ValueError:
-                name = f"signal {-code}"
-            hint = "; was there memory enough?" if name == "SIGKILL" else ""
-            return f"{who} crashed with {name}{where}{hint}{self._quoted()}"
-        return f"{who} ended the process with exit code {code}{where}{self._quoted()}"
+        text = self.output().partition("Fatal Python error")[0].strip()  # without the stacks of Python
+        quoted = f"; its output: {text[-QUOTED:]}" if text else ""
+        return f"{who} {self.how_it_ended(where)}{quoted}"
 
     def _place(self, job: Job) -> tuple[str, str]:
         """Who was called last, and what and when."""
@@ -235,12 +137,6 @@ class Child:
             return f"the process that ran {job.system.name!r}", ""
         one = components[place.instance]
         return f"FMU {one.fmu.name} (instance {one.name!r})", f" in {place.call.name} at t = {place.t:.6g} s"
-
-    def _quoted(self) -> str:
-        """The last output, without the stacks of Python."""
-        self._said.seek(0)
-        text = self._said.read().decode("utf-8", "replace").partition("Fatal Python error")[0].strip()
-        return f"; its output: {text[-QUOTED:]}" if text else ""
 
 
 @dataclass
@@ -295,10 +191,3 @@ class _Answer:
             statistics=Statistics(**told["statistics"]) if told.get("statistics") else None,
             aborted=about is None or told["aborted"],
         )
-
-
-def _hand_over(stream: Any, job: Job) -> None:
-    try:
-        send(stream, job)
-    except (pickle.PicklingError, AttributeError, TypeError) as problem:
-        raise CosimError(f"the settings cannot be sent to another process: {problem}; use plain values") from problem

@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from linkwork.cosim.fmu.instance import FloatArray, Instance
-from linkwork.cosim.fmu.model import REAL
 from linkwork.cosim.network import Network
 from linkwork.cosim.network.transfers import PortLink
+from linkwork.fmu.description import REAL
 
 
 class Signals:

@@ -168,7 +168,7 @@ def again(time: float, goal: float, reached: float, asked: set[str]) -> float:
 
 def _needs_rollback(instance: Instance) -> bool:
     """Whether it must be rolled back after a discarded step before it makes another."""
-    return not instance.model.fmi3
+    return not instance.model.description.fmi3
 
 
 def _may_discard(instance: Instance) -> bool:

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwork.cosim.fmu.instance import FloatArray, Instance
-from linkwork.cosim.fmu.model import REAL
 from linkwork.cosim.fmu.ports import Ports
 from linkwork.cosim.network.evaluation_order import Node
 from linkwork.cosim.network.transfers import PortLink
 from linkwork.errors import CosimError, FmuError
+from linkwork.fmu.description import REAL
 
 MOST_ITERATIONS = 50
 MOST_HALVINGS = 8

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from linkwork.cosim.fmu.instance import Instance
-from linkwork.cosim.fmu.model import FmuModel, Variable
+from linkwork.cosim.fmu.model import FmuModel
 from linkwork.cosim.fmu.ports import Ports
 from linkwork.cosim.network.evaluation_order import Level, make_levels
 from linkwork.cosim.network.input_sources import External, Feed
@@ -15,6 +15,7 @@ from linkwork.cosim.network.transfers import PortLink
 from linkwork.cosim.system import System
 from linkwork.cosim.system.checks import converted
 from linkwork.cosim.system.references import Reference
+from linkwork.fmu.description import Variable
 
 Models = Mapping[str, FmuModel]
 References = Mapping[Reference, External]

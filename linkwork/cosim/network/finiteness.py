@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from linkwork.cosim.fmu.model import REAL
 from linkwork.cosim.fmu.ports import Ports
 from linkwork.cosim.network.network import Network
 from linkwork.errors import CosimError
+from linkwork.fmu.description import REAL
 
 
 class NotFinite(CosimError):

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from linkwork.cosim.fmu.instance import Instance
-from linkwork.cosim.fmu.model import REAL, TEXT, Variable
 from linkwork.cosim.fmu.ports import Ports
 from linkwork.cosim.network import events
 from linkwork.cosim.network.network import Network
 from linkwork.cosim.system import Value
 from linkwork.errors import CosimError
+from linkwork.fmu.description import REAL, TEXT, Variable
 
 TRUE, FALSE = ("true", "1"), ("false", "0")
 

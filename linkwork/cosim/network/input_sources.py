@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.cosim.fmu.model import REAL, WHOLE
 from linkwork.cosim.fmu.ports import Ports
 from linkwork.errors import CosimError
+from linkwork.fmu.description import REAL, WHOLE
 
 External = float | str | Callable[[float], Any] | tuple[Any, Any]
 

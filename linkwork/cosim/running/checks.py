@@ -12,6 +12,7 @@ from linkwork.cosim.fmu.model import FmuModel
 from linkwork.cosim.masters import Master
 from linkwork.cosim.system import System, Value
 from linkwork.cosim.system.references import Reference
+from linkwork.cosim.system.value_checks import why_not_exchanged
 from linkwork.errors import CosimError
 
 
@@ -84,7 +85,7 @@ def check_inputs(system: System, models: Mapping[str, FmuModel], externals: Iter
             what = "give it in parameters" if "arameter" in variable.causality else "choose an input"
             raise CosimError(f"{where} is of causality {variable.causality}, not an input; {what}")
         if variable.value_type is None:
-            raise CosimError(f"{where} {variable.why_not_exchanged}; leave it out")
+            raise CosimError(f"{where} {why_not_exchanged(variable)}; leave it out")
         if reference in connected:
             raise CosimError(f"{where} is connected to {connected[reference]!r} already; remove one of them")
 

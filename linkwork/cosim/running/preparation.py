@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable, read_model
+from linkwork.cosim.fmu.model import FmuModel, read_model
 from linkwork.cosim.network.network import Network
 from linkwork.cosim.recording.recorder import Recorded
 from linkwork.cosim.recording.selection import chosen
 from linkwork.cosim.system import System, Value
 from linkwork.cosim.system.references import Reference
 from linkwork.errors import CosimError
+from linkwork.fmu.description import REAL, TEXT, Variable
 
 
 def models_of(system: System, models: dict[Path, FmuModel] | None) -> dict[str, FmuModel]:
@@ -86,7 +87,7 @@ def places(network: Network, recorded: Iterable[Reference]) -> list[Recorded]:
         source = ports.values_of(name)
         for k in range(variable.size):
             label = reference + (f"[{k + 1}]" if variable.size > 1 else "")
-            found.append(Recorded(label, variable.unit, _type(variable), source, place.start + k))
+            found.append(Recorded(label, variable.unit or "", _type(variable), source, place.start + k))
     return found
 
 

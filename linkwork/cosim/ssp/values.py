@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from linkwork._util.names import suggest
-from linkwork.cosim.fmu.model import Variable
 from linkwork.cosim.ssp.elements import (
     FLOATS,
     INTEGERS,
@@ -36,6 +35,7 @@ from linkwork.cosim.system.definition import Value
 from linkwork.cosim.system.units import Unit
 from linkwork.cosim.system.value_checks import integer_range
 from linkwork.errors import CosimError
+from linkwork.fmu.description import Variable
 
 LARGEST = 2**31  # of xs:int
 

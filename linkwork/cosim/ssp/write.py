@@ -10,7 +10,7 @@ from pathlib import Path
 
 from linkwork._util.files import with_suffix, write_archive
 from linkwork._util.names import quoted
-from linkwork.cosim.fmu.model import REAL, FmuModel, Variable, read_model, usual_step
+from linkwork.cosim.fmu.model import FmuModel, read_model, usual_step
 from linkwork.cosim.ssp import omsimulator
 from linkwork.cosim.ssp.document import STRUCTURE
 from linkwork.cosim.ssp.elements import TYPES, VERSIONS, Element, add, annotation, new, to_bytes
@@ -19,6 +19,7 @@ from linkwork.cosim.ssp.values import LARGEST, number_text, parameter_set
 from linkwork.cosim.system.definition import Component, Connection, SystemDefinition, Value
 from linkwork.cosim.system.references import Reference
 from linkwork.errors import CosimError
+from linkwork.fmu.description import REAL, Variable
 
 FMU = "application/x-fmu-sharedlibrary"  # the default type, which OMSimulator wants to see
 KINDS = {
@@ -158,7 +159,8 @@ def _annotations(top: Element, content: Content) -> None:
     """Annotations of the system: that of OMSimulator, which has to be the first one, and required inputs."""
     length = content.system.experiment.t_end - content.system.experiment.t_start
     usual = usual_step(content.models.values(), length if 0 < length < math.inf else 1.0)
-    tolerances = [one.tolerance for one in content.models.values() if one.tolerance and one.tolerance > 0]
+    given = (one.description.experiment["tolerance"] for one in content.models.values())
+    tolerances = [one for one in given if one and one > 0]
     omsimulator.simulation_information(top, float(content.step or usual), min(tolerances, default=TOLERANCE))
     required = [(one.name, name) for one in content.system.components.values() for name in one.required]
     ours = annotation(top, "linkwork:RequiredInputs") if required else None
@@ -213,7 +215,8 @@ def _type(
         return
     unit = tables.name_unit(model.unit(variable.name)) if has_unit and variable.value_type == REAL else None
     if variable.items:
-        add(connector, "ssc:Enumeration", name=tables.name_enumeration(variable.enumeration, dict(variable.items)))
+        name = tables.name_enumeration(variable.given["declaredType"], dict(variable.items))
+        add(connector, "ssc:Enumeration", name=name)
     elif version == "2.0" and variable.type in TYPES and variable.type != "Enumeration":
         add(connector, f"ssc:{variable.type}", unit=unit)
     elif variable.value_type == REAL:

@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import Progress, ProgressOption
-from linkwork.cosim.fmu.model import Variable, read_model
+from linkwork.cosim.fmu.model import read_model
 from linkwork.cosim.isolated.job import KEEP, Job
 from linkwork.cosim.masters import Master
 from linkwork.cosim.sweep.identity import identity
@@ -27,6 +27,7 @@ from linkwork.cosim.sweep.store import Store
 from linkwork.cosim.system import System
 from linkwork.cosim.system.value_checks import misfit
 from linkwork.errors import CosimError
+from linkwork.fmu.description import Variable
 
 WAIT = 0.5  # s between looks at the clock
 SETTABLE = ("parameter", "structuralParameter", "input", "output", "local")  # the latter two by their start values

@@ -10,11 +10,12 @@ from linkwork.cosim.system.definition import Connection, Value
 from linkwork.cosim.system.references import Reference
 from linkwork.cosim.system.system import System
 from linkwork.cosim.system.units import Unit, conversion
-from linkwork.cosim.system.value_checks import count, misfit
+from linkwork.cosim.system.value_checks import count, misfit, why_not_exchanged
 from linkwork.errors import CosimError, CosimNameError
 
 if TYPE_CHECKING:
-    from linkwork.cosim.fmu.model import FmuModel, Variable
+    from linkwork.cosim.fmu.model import FmuModel
+    from linkwork.fmu.description import Variable
 
 Models = Mapping[str, "FmuModel"]
 SOURCES = ("output", "local", "parameter", "calculatedParameter", "structuralParameter")
@@ -132,7 +133,7 @@ def _misfits(one: Connection, source: Variable, target: Variable) -> Iterator[st
         yield f"{one.target!r} is of causality {target.causality}, and only inputs can be set; {_instead(target)}"
     if source.value_type is None or target.value_type is None:
         wrong, name = (source, one.source) if source.value_type is None else (target, one.target)
-        yield f"{name!r} {wrong.why_not_exchanged}"
+        yield f"{name!r} {why_not_exchanged(wrong)}"
     elif not _types_fit(source, target):
         yield f"a {source.type} cannot be connected to a {target.type}; put an FMU between that converts it"
     elif not _map_fits(one, target):
@@ -246,10 +247,11 @@ def _clocks_of_time(system: System, models: Models) -> Iterator[str]:
         if model.interface == "CS" and not model.abilities.event_mode:
             continue
         for one in model.clocks():
-            if one.causality == "input" and one.interval != "triggered":
+            interval = one.attribute("intervalVariability")
+            if one.causality == "input" and interval != "triggered":
                 yield (
                     f"FMU {model.path.name} (instance {name!r}): the importer has to activate its clock {one.name!r} "
-                    f"at times that the FMU determines (intervalVariability {one.interval or 'unknown'!r}), which a "
+                    f"at times that the FMU determines (intervalVariability {interval or 'unknown'!r}), which a "
                     "run does not; export it without clocks, so that it samples on its own"
                 )
 
@@ -279,10 +281,12 @@ def _unconnected(system: System, models: Models, external: set[str], values: Map
 
 def _used_twice(system: System, models: Models) -> Iterator[str]:
     """FMUs that may be instantiated once in a process only."""
-    users: dict[tuple[str, str], list[str]] = {}
+    users: dict[tuple[str, str | None], list[str]] = {}
     for name in system.components:
-        if models[name].abilities.only_once:
-            users.setdefault((models[name].identifier, models[name].token), []).append(name)
+        model = models[name]
+        if model.abilities.only_once:
+            library = model.description.identifier(model.interface), model.description.token
+            users.setdefault(library, []).append(name)
     for names in users.values():
         if len(names) > 1:
             fmu = models[names[0]].path.name

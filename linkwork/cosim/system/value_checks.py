@@ -11,7 +11,7 @@ import numpy as np
 from linkwork.cosim.system.definition import Value
 
 if TYPE_CHECKING:
-    from linkwork.cosim.fmu.model import Variable
+    from linkwork.fmu.description import Variable
 
 
 TRUTH = {"true": True, "false": False}
@@ -20,9 +20,11 @@ TRUTH = {"true": True, "false": False}
 def misfit(component: str, value: Value, variable: Variable, fmu: str) -> Iterator[str]:
     """The first error of a value, if any."""
     where = f"FMU {fmu} (instance {component!r}): {variable.name!r}"
+    low, high = variable.number("min"), variable.number("max")
+    low, high = -math.inf if low is None else low, math.inf if high is None else high
     parts = _parts(value, variable)
     if variable.value_type is None:
-        why = variable.why_not_exchanged if variable.clocks else f"is of type {variable.type}, which"
+        why = why_not_exchanged(variable) if variable.clocks else f"is of type {variable.type}, which"
         yield f"{where} {why}{': it' if variable.clocks else ''} cannot be set"
     elif not _can_be_set(variable):
         what = f"{variable.causality}, {variable.variability}"
@@ -31,8 +33,15 @@ def misfit(component: str, value: Value, variable: Variable, fmu: str) -> Iterat
         yield f"{where} has {count(variable.size)}, not {len(parts)}: it cannot be {value!r}"
     elif not all(_type_fits(part, variable) for part in parts):
         yield f"{where} is of type {variable.type}; it cannot be {value!r}; {_expected(variable)}"
-    elif variable.value_type != "text" and not all(variable.low <= float(part) <= variable.high for part in parts):
-        yield f"{where} lies within {variable.low:g} ... {variable.high:g}; it cannot be {value!r}"
+    elif variable.value_type != "text" and not all(low <= float(part) <= high for part in parts):
+        yield f"{where} lies within {low:g} ... {high:g}; it cannot be {value!r}"
+
+
+def why_not_exchanged(variable: Variable) -> str:
+    """Why a variable without a type of value is not exchanged, for an error's text."""
+    if variable.clocks:
+        return f"belongs to the clock {variable.clocks[0]!r}, and clocks are not activated"
+    return f"is of type {variable.type}, which is not exchanged"
 
 
 def _parts(value: Value, variable: Variable) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-from collections.abc import Iterable, MutableSequence, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fmpy import fmi2
@@ -12,24 +12,20 @@ from fmpy.fmi1 import FMICallException
 
 from linkwork.fmu.caller.instance import DISCARD, FmuInstance, Outcome, Update, ValueCall, check
 from linkwork.fmu.caller.messages import Listener
+from linkwork.fmu.description import Variable, references
 
 C_TYPES = {"Real": ctypes.c_double, "Integer": ctypes.c_int, "Boolean": ctypes.c_int, "String": ctypes.c_char_p}
 
 
 class Fmi2Instance(FmuInstance):
-    """An instance of FMI 2.0; `plain` messages have no arguments as printf takes them."""
+    """An instance of FMI 2.0."""
 
-    PREFIX, STATE, FLOAT64, TYPES = "fmi2", "FMUstate", "Real", tuple(C_TYPES)
+    PREFIX, STATE, TYPES = "fmi2", "FMUstate", tuple(C_TYPES)
 
-    def __init__(
-        self, name: str, messages: MutableSequence[str], *, least: int = 1, traced: bool = False, plain: bool = False
-    ) -> None:
-        super().__init__(name, messages, least=least, traced=traced)
-        self._plain = plain
-        self._listener: Listener | None = None
+    _listener: Listener | None = None
 
     def _instantiate(self, options: dict[str, Any]) -> None:
-        self._listener = Listener(self.name, self.messages, plain=self._plain, least=self.least)
+        self._listener = Listener(self.name, self.messages, plain=self.plain, least=self.least)
         self.fmpy.instantiate(callbacks=self._listener.callbacks, loggingOn=True)
 
     def _forget(self) -> object:
@@ -39,7 +35,7 @@ class Fmi2Instance(FmuInstance):
             listener.close()
         return listener
 
-    def enter_initialization(self, start: float, stop: float | None, tolerance: float | None) -> None:
+    def _enter_initialization(self, start: float, stop: float | None, tolerance: float | None) -> None:
         self.fmpy.setupExperiment(tolerance=tolerance, startTime=start, stopTime=stop)
         self.fmpy.enterInitializationMode()
 
@@ -55,27 +51,27 @@ class Fmi2Instance(FmuInstance):
         return kind, C_TYPES[kind]
 
     def read(self, calls: Iterable[ValueCall]) -> None:
-        for kind, references, n, buffer, _ in calls:
-            check(self._getters[kind](self.component, references, n, buffer), "fmi2Get", kind)
+        for kind, of, n, buffer, _ in calls:
+            check(self._getters[kind](self.component, of, n, buffer), "fmi2Get", kind)
 
     def write(self, calls: Iterable[ValueCall]) -> None:
-        for kind, references, n, buffer, _ in calls:
-            check(self._setters[kind](self.component, references, n, buffer), "fmi2Set", kind)
+        for kind, of, n, buffer, _ in calls:
+            check(self._setters[kind](self.component, of, n, buffer), "fmi2Set", kind)
 
-    def output_derivatives(self, references: Sequence[int], order: int = 1) -> list[float]:
-        return list(self.fmpy.getRealOutputDerivatives(references, [order] * len(references)))
+    def output_derivatives(self, outputs: Sequence[Variable], order: int = 1) -> list[float]:
+        return list(self.fmpy.getRealOutputDerivatives(references(outputs), [order] * len(outputs)))
 
     def directional(
-        self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float], n_values: int
+        self, unknowns: Sequence[Variable], knowns: Sequence[Variable], seed: Sequence[float]
     ) -> list[float]:
-        return list(self.fmpy.getDirectionalDerivative(unknowns, knowns, seed))
+        return list(self.fmpy.getDirectionalDerivative(references(unknowns), references(knowns), seed))
 
-    def derivatives(self, n: int) -> list[float]:
-        return self._vector(self.fmpy.getDerivatives, n)
+    def derivatives(self) -> list[float]:
+        return self._vector(self.fmpy.getDerivatives, self.n_states)
 
     # ---- steps
 
-    def step(self, time: float, length: float) -> Outcome:
+    def _step(self, time: float, length: float) -> Outcome:
         try:
             status = self._do_step(self.component, time, length, 0)
         except FMICallException as problem:  # a traced call

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, MutableSequence, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fmpy import fmi3
 
-from linkwork.fmu.caller.instance import DISCARD, FmuInstance, Outcome, Update, ValueCall, check
+from linkwork.fmu.caller.instance import DISCARD, FmuInstance, Outcome, Update, ValueCall, check, count
 from linkwork.fmu.caller.messages import log_message
+from linkwork.fmu.description import Variable, references
 
 C_TYPES: dict[str, Any] = {
     "Float64": ctypes.c_double,
@@ -24,18 +25,15 @@ C_TYPES: dict[str, Any] = {
 class Fmi3Instance(FmuInstance):
     """An instance of FMI 3.0."""
 
-    PREFIX, STATE, FLOAT64, TYPES = "fmi3", "FMUState", "Float64", tuple(C_TYPES)
+    PREFIX, STATE, TYPES = "fmi3", "FMUState", tuple(C_TYPES)
 
-    def __init__(self, name: str, messages: MutableSequence[str], *, least: int = 1, traced: bool = False) -> None:
-        super().__init__(name, messages, least=least, traced=traced)
+    def _instantiate(self, options: dict[str, Any]) -> None:
         self._event, self._terminate, self._early = (fmi3.fmi3Boolean() for _ in range(3))
         self._reached = fmi3.fmi3Float64()
         self._reported = [ctypes.byref(one) for one in (self._event, self._terminate, self._early, self._reached)]
-
-    def _instantiate(self, options: dict[str, Any]) -> None:
         self.fmpy.instantiate(loggingOn=True, logMessage=log_message(self.messages, least=self.least), **options)
 
-    def enter_initialization(self, start: float, stop: float | None, tolerance: float | None) -> None:
+    def _enter_initialization(self, start: float, stop: float | None, tolerance: float | None) -> None:
         self.fmpy.enterInitializationMode(tolerance=tolerance, startTime=start, stopTime=stop)
 
     def update_discrete_states(self) -> Update:
@@ -50,27 +48,28 @@ class Fmi3Instance(FmuInstance):
         return kind, C_TYPES[kind]
 
     def read(self, calls: Iterable[ValueCall]) -> None:
-        for kind, references, n, buffer, n_values in calls:
-            check(self._getters[kind](self.component, references, n, buffer, n_values), "fmi3Get", kind)
+        for kind, of, n, buffer, n_values in calls:
+            check(self._getters[kind](self.component, of, n, buffer, n_values), "fmi3Get", kind)
 
     def write(self, calls: Iterable[ValueCall]) -> None:
-        for kind, references, n, buffer, n_values in calls:
-            check(self._setters[kind](self.component, references, n, buffer, n_values), "fmi3Set", kind)
+        for kind, of, n, buffer, n_values in calls:
+            check(self._setters[kind](self.component, of, n, buffer, n_values), "fmi3Set", kind)
 
-    def output_derivatives(self, references: Sequence[int], order: int = 1) -> list[float]:
-        return list(self.fmpy.getOutputDerivatives(references, [order] * len(references)))
+    def output_derivatives(self, outputs: Sequence[Variable], order: int = 1) -> list[float]:
+        return list(self.fmpy.getOutputDerivatives(references(outputs), [order] * len(outputs)))
 
     def directional(
-        self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float], n_values: int
+        self, unknowns: Sequence[Variable], knowns: Sequence[Variable], seed: Sequence[float]
     ) -> list[float]:
-        return list(self.fmpy.getDirectionalDerivative(unknowns, knowns, seed, n_values))
+        of, by = references(unknowns), references(knowns)
+        return list(self.fmpy.getDirectionalDerivative(of, by, seed, count(unknowns)))
 
-    def derivatives(self, n: int) -> list[float]:
-        return self._vector(self.fmpy.getContinuousStateDerivatives, n)
+    def derivatives(self) -> list[float]:
+        return self._vector(self.fmpy.getContinuousStateDerivatives, self.n_states)
 
     # ---- steps
 
-    def step(self, time: float, length: float) -> Outcome:
+    def _step(self, time: float, length: float) -> Outcome:
         self._event.value = self._terminate.value = self._early.value = False
         self._reached.value = time
         status = self._do_step(self.component, time, length, False, *self._reported)

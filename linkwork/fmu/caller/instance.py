@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, MutableSequence, Sequence
-from ctypes import byref, c_double, c_int, c_size_t, c_uint32, c_uint64
+from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
+from ctypes import byref, c_double, c_int, c_size_t, c_uint32
+from itertools import groupby
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from linkwork.fmu.caller.library import Library
+from linkwork.fmu.caller.library import load_library
+from linkwork.fmu.description import REALS, Description, Variable, references
 
 WARNING, DISCARD, FATAL = 1, 2, 4
 #: Arguments of a call that reads or writes values: FMI type, value references, their number, buffer, number of values.
@@ -51,13 +54,15 @@ def check(status: int, function: str, kind: str = "") -> None:
 
 
 class FmuInstance(ABC):
-    """An instance of an FMU.
+    """An instance of an FMU; its life, its values and its steps.
 
     A failed call raises an error of FMPy; a call that the version or the interface does not have raises an
     `AttributeError`.
 
     Attributes
     ----------
+    description, interface
+        Of its FMU, and ``"ME"`` or ``"CS"``.
     name
         Its own name.
     messages
@@ -65,10 +70,16 @@ class FmuInstance(ABC):
     traced
         Whether all calls pass through FMPy's methods: slower, and the Python traceback of a crash names the function.
         A discarded step is then an error.
+    plain
+        Whether messages of FMI 2.0 have no arguments, and a percent sign is part of the text.
     fmpy
         FMPy's object, None before `load` and after `free`.
     component
         The instance in the library, as a pointer.
+    n_states, n_indicators
+        How many continuous states and event indicators it has: as declared, until its sizes are changed.
+    time
+        The time it is at [s]; `restore` does not know that of the state.
     reported_time
         The time that the FMU reported as reached by the last step [s].
     refuses_values
@@ -77,15 +88,26 @@ class FmuInstance(ABC):
 
     PREFIX: ClassVar[str]  # of the functions
     STATE: ClassVar[str]  # how functions name the state of an FMU
-    FLOAT64: ClassVar[str]
     TYPES: ClassVar[tuple[str, ...]]  # by which values are read and written
 
-    def __init__(self, name: str, messages: MutableSequence[str], *, least: int = 1, traced: bool = False) -> None:
+    def __init__(
+        self,
+        description: Description,
+        interface: str,
+        name: str,
+        messages: MutableSequence[str],
+        *,
+        least: int = 1,
+        traced: bool = False,
+        plain: bool = False,
+    ) -> None:
+        self.description, self.interface = description, interface
         self.name = name
-        self.messages, self.least, self.traced = messages, least, traced
+        self.messages, self.least, self.traced, self.plain = messages, least, traced, plain
         self.fmpy: Any = None
         self.component: Any = None
-        self.reported_time = 0.0
+        self.n_states, self.n_indicators = description.n_states, description.n_indicators
+        self.time = self.reported_time = 0.0
         self.refuses_values = False
         self._renews = False
         self._getters: dict[str, Any] = {}
@@ -97,15 +119,15 @@ class FmuInstance(ABC):
 
     # ---- life
 
-    def load(self, library: Library) -> None:
-        """Load the library of its FMU.
+    def load(self, folder: Path, token: str | None = None) -> None:
+        """Load the library of its FMU, which is unpacked in a folder; `token` is another than that of its description.
 
         Raises
         ------
         NotLoaded
             If the library cannot be loaded or does not export a function.
         """
-        self.fmpy = library.load(self.name)
+        self.fmpy = load_library(self.description, self.interface, folder, self.name, token)
 
     def instantiate(self, **options: Any) -> None:
         """Make the instance, also again after `release`; `options` are those of FMI 3.0 in Co-Simulation."""
@@ -131,9 +153,13 @@ class FmuInstance(ABC):
         """Leave Configuration Mode (FMI 3.0)."""
         self.fmpy.exitConfigurationMode()
 
-    @abstractmethod
     def enter_initialization(self, start: float, stop: float | None, tolerance: float | None) -> None:
         """Enter Initialization Mode."""
+        self.time = start
+        self._enter_initialization(start, stop, tolerance)
+
+    @abstractmethod
+    def _enter_initialization(self, start: float, stop: float | None, tolerance: float | None) -> None: ...
 
     def exit_initialization(self) -> None:
         """Leave Initialization Mode."""
@@ -197,6 +223,19 @@ class FmuInstance(ABC):
     def update_discrete_states(self) -> Update:
         """Update discrete states in Event Mode."""
 
+    def update_until_settled(self, most: int) -> Update:
+        """Update discrete states until no other update is needed, or the FMU requests the end of the simulation.
+
+        The result has whether another one is `needed` after `most` updates; `changed` is that of all of them.
+        """
+        changed = False
+        for _ in range(most):
+            update = self.update_discrete_states()
+            changed |= update.changed
+            if update.terminate or not update.needed:
+                break
+        return update._replace(changed=changed)
+
     def evaluate_discrete_states(self) -> None:
         """Evaluate discrete states without an update (FMI 3.0)."""
         self.fmpy.fmi3EvaluateDiscreteStates(self.component)
@@ -216,45 +255,54 @@ class FmuInstance(ABC):
     def write(self, calls: Iterable[ValueCall]) -> None:
         """Set values from buffers."""
 
-    def reals(self, references: Sequence[int], n_values: int) -> list[float]:
-        """The values of variables of 64-bit floating-point numbers, those of arrays one after the other."""
-        buffer = (c_double * n_values)()
-        self._transfer(self.read, references, buffer)
-        return list(buffer)
+    def get(self, variables: Iterable[Variable]) -> list[float]:
+        """The numbers of variables, those of arrays one after the other."""
+        found: list[float] = []
+        for kind, c_type, some in self._of_one_type(variables):
+            n, buffer = len(some), (c_type * count(some))()
+            self.read([(kind, (c_uint32 * n)(*references(some)), n, buffer, len(buffer))])
+            found += map(float, buffer)
+        return found
 
-    def set_reals(self, references: Sequence[int], values: Sequence[float]) -> None:
-        """Set variables of 64-bit floating-point numbers."""
-        self._transfer(self.write, references, (c_double * len(values))(*values))
+    def set(self, variables: Iterable[Variable], values: Sequence[float]) -> None:
+        """Set variables that are no continuous states."""
+        done = 0
+        for kind, c_type, some in self._of_one_type(variables):
+            n, mine = len(some), values[done : done + count(some)]
+            buffer = (c_type * len(mine))(*(mine if kind in REALS else map(int, mine)))
+            self.write([(kind, (c_uint32 * n)(*references(some)), n, buffer, len(buffer))])
+            done += len(mine)
 
-    def set_size(self, reference: int, size: int) -> None:
-        """Set a structural parameter that gives the size of arrays, in Configuration Mode (FMI 3.0)."""
-        self.write([("UInt64", (c_uint32 * 1)(reference), 1, (c_uint64 * 1)(size), 1)])
+    def _of_one_type(self, variables: Iterable[Variable]) -> Iterator[tuple[str, Any, list[Variable]]]:
+        """Variables that one call reads or writes, with its type and that in C."""
+        for (kind, c_type), some in groupby(variables, lambda one: self.type_of(one.type)):
+            yield kind, c_type, list(some)
 
-    def _transfer(self, call: Callable[[Iterable[ValueCall]], None], references: Sequence[int], buffer: Any) -> None:
-        if references:
-            n = len(references)
-            call([(self.FLOAT64, (c_uint32 * n)(*references), n, buffer, len(buffer))])
-
-    def write_input_derivatives(self, references: Any, n: int, orders: Any, values: Any) -> None:
+    def write_input_derivatives(self, of: Any, n: int, orders: Any, values: Any) -> None:
         """Set derivatives of real inputs by time, from arrays of ctypes (FMI 2.0 in Co-Simulation)."""
         function = "fmi2SetRealInputDerivatives"
-        check(getattr(self.fmpy.dll, function)(self.component, references, n, orders, values), function)
+        check(getattr(self.fmpy.dll, function)(self.component, of, n, orders, values), function)
 
-    def set_input_derivatives(self, references: Sequence[int], values: Sequence[float]) -> None:
+    def set_input_derivatives(self, inputs: Sequence[Variable], values: Sequence[float]) -> None:
         """Set first derivatives of real inputs by time (FMI 2.0 in Co-Simulation)."""
-        n = len(references)
-        arrays = (c_uint32 * n)(*references), n, (c_int * n)(*[1] * n), (c_double * n)(*values)
+        n = len(inputs)
+        arrays = (c_uint32 * n)(*references(inputs)), n, (c_int * n)(*[1] * n), (c_double * n)(*values)
         self.write_input_derivatives(*arrays)
 
     @abstractmethod
-    def output_derivatives(self, references: Sequence[int], order: int = 1) -> list[float]:
+    def output_derivatives(self, outputs: Sequence[Variable], order: int = 1) -> list[float]:
         """The derivatives of real outputs by time (Co-Simulation)."""
 
     # ---- steps
 
-    @abstractmethod
     def step(self, time: float, length: float) -> Outcome:
         """Do a communication step."""
+        outcome = self._step(time, length)
+        self.time = outcome.reached
+        return outcome
+
+    @abstractmethod
+    def _step(self, time: float, length: float) -> Outcome: ...
 
     # ---- states of the instance
 
@@ -298,20 +346,19 @@ class FmuInstance(ABC):
 
     @abstractmethod
     def directional(
-        self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float], n_values: int
+        self, unknowns: Sequence[Variable], knowns: Sequence[Variable], seed: Sequence[float]
     ) -> list[float]:
-        """The directional derivative; a seed for each known number, `n_values` results for the unknown ones."""
+        """The directional derivative; a seed for each known number, a result for each unknown one."""
 
-    def adjoint(
-        self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float], n_values: int
-    ) -> list[float]:
-        """The adjoint derivative; a seed for each unknown number, `n_values` results for the known ones (FMI 3.0)."""
-        return list(self.fmpy.getAdjointDerivative(unknowns, knowns, seed, n_values))
+    def adjoint(self, unknowns: Sequence[Variable], knowns: Sequence[Variable], seed: Sequence[float]) -> list[float]:
+        """The adjoint derivative; a seed for each unknown number, a result for each known one (FMI 3.0)."""
+        return list(self.fmpy.getAdjointDerivative(references(unknowns), references(knowns), seed, count(knowns)))
 
     # ---- Model Exchange
 
     def set_time(self, time: float) -> None:
         """Set the time."""
+        self.time = time
         self.fmpy.setTime(time)
 
     def set_continuous_states(self, x: Sequence[float]) -> None:
@@ -319,21 +366,21 @@ class FmuInstance(ABC):
         if x:
             self.fmpy.setContinuousStates((c_double * len(x))(*x), len(x))
 
-    def continuous_states(self, n: int) -> list[float]:
+    def continuous_states(self) -> list[float]:
         """The continuous states."""
-        return self._vector(self.fmpy.getContinuousStates, n)
+        return self._vector(self.fmpy.getContinuousStates, self.n_states)
 
-    def nominals(self, n: int) -> list[float]:
+    def nominals(self) -> list[float]:
         """The nominal values of the continuous states."""
-        return self._vector(self.fmpy.getNominalsOfContinuousStates, n)
+        return self._vector(self.fmpy.getNominalsOfContinuousStates, self.n_states)
 
     @abstractmethod
-    def derivatives(self, n: int) -> list[float]:
+    def derivatives(self) -> list[float]:
         """The derivatives of the continuous states."""
 
-    def event_indicators(self, n: int) -> list[float]:
+    def event_indicators(self) -> list[float]:
         """The event indicators."""
-        return self._vector(self.fmpy.getEventIndicators, n)
+        return self._vector(self.fmpy.getEventIndicators, self.n_indicators)
 
     def completed_integrator_step(self) -> tuple[bool, bool]:
         """Report that a step of the integrator is complete.
@@ -371,3 +418,8 @@ class FmuInstance(ABC):
         if n:
             function(values, n)
         return list(values)
+
+
+def count(variables: Iterable[Variable]) -> int:
+    """How many numbers some variables have."""
+    return sum(one.size for one in variables)

@@ -7,11 +7,11 @@ import ctypes
 import os
 import re
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from linkwork.errors import FmuError
+from linkwork.fmu.description import Description
 
 _one_at_a_time = threading.Lock()  # FMPy goes to the FMU's folder to load it, and all threads share one folder
 
@@ -24,50 +24,52 @@ class NotLoaded(FmuError):
         self.missing = missing
 
 
-@dataclass(frozen=True)
-class Library:
-    """The library of an unpacked FMU.
+def load_library(description: Description, interface: str, folder: Path, name: str, token: str | None = None) -> Any:
+    """Return FMPy's object for an instance of this name; the working directory stays as it is.
 
-    Attributes
+    Parameters
     ----------
-    version
-        Of FMI: begins with ``"2."`` or ``"3."``.
-    interface
-        ``"ME"`` or ``"CS"``.
+    description, interface
+        Of its FMU, and ``"ME"`` or ``"CS"``.
     folder
         The folder in which the FMU is unpacked.
-    identifier, token
-        Model identifier and instantiation token (GUID) from the model description.
+    name
+        That of the instance.
+    token
+        An instantiation token (GUID) other than that of the description.
+
+    Raises
+    ------
+    NotLoaded
+        If the library cannot be loaded or does not export a function.
     """
+    kind, where = _class(description.version, interface), str(folder)
+    fmu = kind.__new__(kind)
+    with _one_at_a_time:
+        here = os.getcwd()
+        try:
+            fmu.__init__(
+                guid=description.token if token is None else token,
+                unzipDirectory=where,
+                modelIdentifier=description.identifier(interface),
+                instanceName=name,
+            )
+        except Exception as problem:  # any error of FMPy or ctypes
+            if hasattr(fmu, "dll"):
+                fmu.freeLibrary()
+            raise _not_loaded(problem, description.version, where) from problem
+        finally:
+            os.chdir(here)  # FMPy stays in the FMU's folder where loading fails
+    _release_python(fmu.dll)
+    return fmu
 
-    version: str
-    interface: str
-    folder: Path
-    identifier: str | None
-    token: str | None
 
-    def load(self, name: str) -> Any:
-        """Return FMPy's object for an instance of this name; the working directory stays as it is.
+def binary(description: Description, interface: str) -> str:
+    """The path within an FMU of the library for this platform."""
+    from fmpy import platform, platform_tuple, sharedLibraryExtension
 
-        Raises
-        ------
-        NotLoaded
-            If the library cannot be loaded or does not export a function.
-        """
-        kind, folder = _class(self.version, self.interface), str(self.folder)
-        fmu = kind.__new__(kind)
-        with _one_at_a_time:
-            here = os.getcwd()
-            try:
-                fmu.__init__(guid=self.token, unzipDirectory=folder, modelIdentifier=self.identifier, instanceName=name)
-            except Exception as problem:  # any error of FMPy or ctypes
-                if hasattr(fmu, "dll"):
-                    fmu.freeLibrary()
-                raise _not_loaded(problem, self.version, folder) from problem
-            finally:
-                os.chdir(here)  # FMPy stays in the FMU's folder where loading fails
-        _release_python(fmu.dll)
-        return fmu
+    folder = platform_tuple if description.fmi3 else platform
+    return f"binaries/{folder}/{description.identifier(interface)}{sharedLibraryExtension}"
 
 
 def _release_python(library: ctypes.CDLL) -> None:

@@ -1,70 +1,63 @@
 """The process in which an FMU's library is called: it may crash or hang there without harm.
 
-Run as ``python -m linkwork.fmu.check.child ARCHIVE FOLDER NAME...``. It writes a line of JSON for each begin, finding
-and end; the output of the FMU goes to standard error.
+Run as ``python -P -m linkwork.fmu.check.child``. It is sent the archive, the folder in which it is unpacked, and the
+names of checks, and answers with the begin, the findings and the end of each, and at last that it is done.
 """
 
 from __future__ import annotations
 
-import faulthandler
-import json
-import os
-import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import IO, Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
+from linkwork._util.child_pipes import listen, send
 from linkwork.fmu.caller.library import NotLoaded
 from linkwork.fmu.check.fmu import Fmu
 from linkwork.fmu.check.instance import EndlessEvent, EndOfSimulation
 from linkwork.fmu.check.registry import Check, all_checks
-from linkwork.fmu.check.report import NotApplicable
+from linkwork.fmu.check.report import Finding, NotApplicable, error, note
+
+Tell = Callable[[tuple[str, Any]], None]
 
 
-def main(arguments: Sequence[str]) -> None:
+def main() -> None:
     """Run the checks named."""
-    own = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # the output of the FMU does not belong among the findings
-    faulthandler.enable()
-    fmu, known = Fmu(Path(arguments[0]), Path(arguments[1])), all_checks()
+    messages, answers = listen()
+    path, folder, names = messages.get()
+    fmu, known, tell = Fmu(path, folder), all_checks(), partial(send, answers)
     loads = True
-    for name in arguments[2:]:
-        _report(own, begin=name)
+    for name in names:
+        tell(("begin", name))
         if loads:
-            loads = _run(known[name], fmu, own)
+            loads = _run(known[name], fmu, tell)
         else:
-            _report(own, skipped="the library cannot be loaded")
-        _report(own, end=name)
+            tell(("skipped", "the library cannot be loaded"))
+    tell(("done", None))
 
 
-def _run(check: Check, fmu: Fmu, out: IO[str]) -> bool:
+def _run(check: Check, fmu: Fmu, tell: Tell) -> bool:
     """Run one; return False if there is no library to call."""
     try:
         for finding in check.body(fmu):
-            _report(out, level=finding.level, text=finding.text)
+            tell(("finding", finding))
     except NotApplicable as why:
-        _report(out, skipped=str(why))
+        tell(("skipped", str(why)))
     except NotLoaded as problem:
-        _report(out, level="error", text=str(problem))
+        tell(("finding", error(str(problem))))
         return False
-    except EndOfSimulation as end:
-        _report(out, level="note", text=str(end))
-    except EndlessEvent:
-        _report(out, level="error", text="discrete states request another update for ever; let them converge")
     except Exception as problem:  # any error of a call is a finding, not an end
-        messages = "; ".join(getattr(problem, "__notes__", ()))
-        _report(
-            out,
-            level="error",
-            text=f"{problem or type(problem).__name__}" + (f" The FMU reports: {messages}" if messages else ""),
-        )
+        tell(("finding", _finding(problem)))
     return True
 
 
-def _report(out: IO[str], **line: Any) -> None:
-    out.write(json.dumps(line) + "\n")
-    out.flush()
+def _finding(problem: Exception) -> Finding:
+    if isinstance(problem, EndOfSimulation):
+        return note(str(problem))
+    if isinstance(problem, EndlessEvent):
+        return error("discrete states request another update for ever; let them converge")
+    messages = "; ".join(getattr(problem, "__notes__", ()))
+    return error(f"{problem or type(problem).__name__}" + (f" The FMU reports: {messages}" if messages else ""))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -249,7 +249,7 @@ def numbers_of(one: Description, names: list[str]) -> dict[str, Number]:
     known = {number.name: number for number in one.numbers(scalars)}
     for variable in scalars:
         known |= {alias.name: known[variable.name] for alias in variable.aliases if variable.name in known}
-        if len(shape := one.shape(variable)) > 1:
+        if len(shape := variable.dimensions) > 1:
             places = product(*(range(1, size + 1) for size in shape))
             elements = [f"{variable.name}[{','.join(map(str, place))}]" for place in places]
             known |= {name: known[f"{variable.name}[{k}]"] for k, name in enumerate(elements, start=1)}

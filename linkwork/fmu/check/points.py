@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from linkwork.fmu.caller.instance import FmuInstance
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.instance import Instance, running
+from linkwork.fmu.check.instance import enter, running, settle, start
 from linkwork.fmu.check.report import NotApplicable
 from linkwork.fmu.check.sampling import MOST, creep, real_inputs, spread, step_length
 from linkwork.fmu.description import Number, Unknown, Variable
@@ -17,7 +18,7 @@ from linkwork.fmu.description import Number, Unknown, Variable
 class Point:
     """An instance at the point, with its knowns and unknowns; entries have the dependencies of the latter."""
 
-    instance: Instance
+    instance: FmuInstance
     states: list[Variable]
     inputs: list[Variable]
     others: list[Variable]  # time and tunable parameters: not every FMU differentiates by them
@@ -44,7 +45,7 @@ class Point:
 
     def size(self, known: Number) -> float:
         """How large a known is, roughly."""
-        return max(abs(self._get(known.variable)[known.index]), abs(known.variable.number("nominal") or 1.0))
+        return max(abs(self._get(known.variable)[known.index]), known.variable.nominal)
 
     def slope(self, known: Number) -> list[float]:
         """The directional derivatives with respect to a known."""
@@ -88,10 +89,10 @@ class Point:
         if known.causality == "independent":
             instance.set_time(values[0])
         elif at is not None:
-            x = instance.states()
+            x = instance.continuous_states()
             x[at : at + len(values)] = values
-            instance.fmu.set_continuous_states(x)
-        elif known.causality == "parameter" and instance.kind == "ME":
+            instance.set_continuous_states(x)
+        elif known.causality == "parameter" and instance.interface == "ME":
             self._change(known, values)
         else:
             instance.set([known], values)
@@ -99,14 +100,14 @@ class Point:
     def _change(self, parameter: Variable, values: list[float]) -> None:
         """Parameters change at an event, which may not move the states here."""
         instance = self.instance
-        x = instance.states()
-        instance.fmu.enter_event_mode()
+        x = instance.continuous_states()
+        instance.enter_event_mode()
         try:
             instance.set([parameter], values)
         finally:
-            instance.update_discrete_states()
-            instance.fmu.enter_continuous_time_mode()
-            instance.fmu.set_continuous_states(x)
+            settle(instance)
+            instance.enter_continuous_time_mode()
+            instance.set_continuous_states(x)
 
 
 @contextmanager
@@ -126,9 +127,9 @@ def point(fmu: Fmu, kind: str) -> Iterator[Point]:
         {n.variable.reference or 0: i - n.index for i, n in enumerate(one.numbers(one.states))} if exchange else {}
     )
     with running(fmu, kind, started=False) as instance:
-        instance.enter()
+        enter(instance)
         if exchange:
-            instance.start()
+            start(instance)
             creep(instance, step_length(one) / 20)
         others = [v for v in one.variables if v.real and _is_other(v)] if exchange else []
         yield Point(instance, states, inputs, others, chosen, offsets)

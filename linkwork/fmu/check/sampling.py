@@ -6,7 +6,8 @@ import struct
 from collections.abc import Sequence
 from typing import TypeVar
 
-from linkwork.fmu.check.instance import Instance
+from linkwork.fmu.caller.instance import FmuInstance
+from linkwork.fmu.check.instance import completed_step, step
 from linkwork.fmu.description import Description, Number, Variable, as_number
 
 Item = TypeVar("Item")
@@ -66,33 +67,33 @@ def bits(values: Sequence[float]) -> bytes:
     return struct.pack(f"{len(values)}d", *values)
 
 
-def steps(instance: Instance, variables: Sequence[Variable], length: float, count: int) -> list[list[float]]:
+def steps(instance: FmuInstance, variables: Sequence[Variable], length: float, count: int) -> list[list[float]]:
     """Do steps in Co-Simulation; return what variables are after each."""
     rows = []
     for _ in range(count):
-        instance.step(length)
+        step(instance, length)
         rows.append(instance.get(variables))
     return rows
 
 
-def small_step(instance: Instance, longest: float) -> tuple[float, list[float]]:
+def small_step(instance: FmuInstance, longest: float) -> tuple[float, list[float]]:
     """Time and states after an explicit step that moves no state far; nothing is set yet."""
     one = instance.description
-    nominals = [abs(state.number("nominal") or 1.0) for state in one.states for _ in range(one.size(state))]
-    x, rates = instance.states(), instance.derivatives()
+    nominals = [number.variable.nominal for number in one.numbers(one.states)]
+    x, rates = instance.continuous_states(), instance.derivatives()
     sizes = [max(abs(a), nominal) for a, nominal in zip(x, nominals, strict=True)]
     h = min([longest, *(GENTLE * size / abs(rate) for size, rate in zip(sizes, rates, strict=True) if rate)])
     return instance.time + h, [a + h * rate for a, rate in zip(x, rates, strict=True)]
 
 
-def creep(instance: Instance, length: float, count: int = STEPS) -> list[list[float]]:
+def creep(instance: FmuInstance, length: float, count: int = STEPS) -> list[list[float]]:
     """Integrate in Model Exchange by small explicit steps, to a regular point; return the states of each step."""
     rows = []
     for _ in range(count):
         time, x = small_step(instance, length)
         instance.set_time(time)
-        instance.fmu.set_continuous_states(x)
-        instance.completed_step()
+        instance.set_continuous_states(x)
+        completed_step(instance)
         rows.append(x + instance.derivatives())
     return rows
 

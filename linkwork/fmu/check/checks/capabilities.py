@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from linkwork.fmu.caller.instance import FmuInstance
 from linkwork.fmu.check.differences import POINTS, wrong_slope
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.instance import EndOfSimulation, Instance, references, runnable, running
+from linkwork.fmu.check.instance import EndOfSimulation, enter, runnable, running, settle, start, step
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error, note
 from linkwork.fmu.check.sampling import MOST, real_inputs, short_step, spread, step_length, takes_any_step, watched
-from linkwork.fmu.description import Description, Variable
+from linkwork.fmu.description import Description, Variable, references
 
 _UPDATES = "providesIntermediateUpdate"
 _RETURNS = "canReturnEarlyAfterIntermediateUpdate"
@@ -79,13 +80,13 @@ def _on_a_line(
     fmu: Fmu, inputs: list[Variable], variables: list[Variable], parts: int, begin: float, end: float
 ) -> list[float]:
     """Values after inputs that go from their begin to their end in a step, or in parts of it."""
-    length, n = 4 * step_length(fmu.description), sum(map(fmu.description.size, inputs))
+    length, n = 4 * step_length(fmu.description), sum(one.size for one in inputs)
     with running(fmu, "CS") as instance:
         for part in range(parts):
             instance.set(inputs, [begin + part / parts * (end - begin)] * n)
             if begin != end:
-                instance.fmu.set_input_derivatives(references(inputs), [(end - begin) / length] * n)
-            instance.step(length / parts)
+                instance.set_input_derivatives(inputs, [(end - begin) / length] * n)
+            step(instance, length / parts)
         return instance.get(variables)
 
 
@@ -100,14 +101,14 @@ def _rates(fmu: Fmu) -> Iterator[str]:
     found: list[list[list[float]]] = [[] for _ in range(highest + 1)]  # by order and time
     with running(fmu, "CS") as instance:
         for _ in range(2):
-            instance.step(h)
+            step(instance, h)
         for _ in range(POINTS):
-            instance.step(h)
+            step(instance, h)
             found[0].append(instance.get(outputs))
-            found[1].append(instance.fmu.output_derivatives(references(outputs)))
+            found[1].append(instance.output_derivatives(outputs))
             for order in range(2, highest + 1):
                 try:
-                    found[order].append(instance.fmu.output_derivatives(references(outputs), order))
+                    found[order].append(instance.output_derivatives(outputs, order))
                 except Exception as problem:  # a status other than OK
                     yield f"order {order} of {highest} cannot be read: {problem}"
                     return
@@ -138,11 +139,11 @@ def _updates(fmu: Fmu) -> Iterator[str]:
     with running(
         fmu, "CS", started=False, intermediateUpdate=look, requiredIntermediateVariables=references(seen)
     ) as instance:
-        instance.enter()
-        instance.start()
+        enter(instance)
+        start(instance)
         calls.clear()
         begin, length = instance.time, _long(fmu.description)
-        instance.step(length)
+        step(instance, length)
         if not calls:
             yield "nothing was called in a long step"
         if any(not begin <= time <= begin + length * (1 + 1e-9) for time in calls):
@@ -162,29 +163,29 @@ def _early(fmu: Fmu) -> Iterator[str]:
             requested[0], return_time[0] = True, time
 
     with running(fmu, "CS", started=False, earlyReturnAllowed=True, intermediateUpdate=stop) as instance:
-        instance.enter()
-        instance.start()
+        enter(instance)
+        start(instance)
         goal = instance.time + _long(fmu.description)
-        early, reached = instance.step(goal - instance.time)
+        early, reached = step(instance, goal - instance.time)
         if asked and not (early and asked[0] <= reached < goal):
             yield f"a step to {goal:g}, asked to end at {asked[0]:g}, continued to {reached:g} (earlyReturn {early})"
         if early and takes_any_step(fmu.description):
-            instance.step(goal - reached)
+            step(instance, goal - reached)
 
 
 def _event_mode(fmu: Fmu) -> Iterator[str]:
     """Through Event Mode at the start and after a step."""
     h = step_length(fmu.description)
     with running(fmu, "CS", started=False, eventModeUsed=True) as instance:
-        instance.enter()
-        instance.fmu.exit_initialization()
-        instance.update_discrete_states()
-        instance.fmu.enter_step_mode()
+        enter(instance)
+        instance.exit_initialization()
+        settle(instance)
+        instance.enter_step_mode()
         for _ in range(3):
-            instance.step(h)
-            instance.fmu.enter_event_mode()
-            instance.update_discrete_states()
-            instance.fmu.enter_step_mode()
+            step(instance, h)
+            instance.enter_event_mode()
+            settle(instance)
+            instance.enter_step_mode()
         wrong = [v.name for v, x in _values(instance, watched(fmu.description)) if not math.isfinite(x)]
         if wrong:
             yield f"{wrong[0]} is not finite after some steps"
@@ -192,12 +193,12 @@ def _event_mode(fmu: Fmu) -> Iterator[str]:
 
 def _evaluation(fmu: Fmu) -> Iterator[str]:
     with running(fmu, "CS", started=False) as instance:
-        instance.enter()
-        instance.fmu.evaluate_discrete_states()
+        enter(instance)
+        instance.evaluate_discrete_states()
     yield from ()
 
 
-def _values(instance: Instance, variables: list[Variable]) -> list[tuple[Variable, float]]:
+def _values(instance: FmuInstance, variables: list[Variable]) -> list[tuple[Variable, float]]:
     numbers = instance.description.numbers(variables)
     return [(number.variable, value) for number, value in zip(numbers, instance.get(variables), strict=True)]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from linkwork.fmu.caller.instance import FmuInstance
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.instance import Instance, runnable, running
+from linkwork.fmu.check.instance import enter, runnable, running, start
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error, note, warning
 from linkwork.fmu.description import Description, Variable, as_integer
@@ -26,8 +27,8 @@ def configuration(fmu: Fmu) -> Iterator[Finding]:
     for kind in runnable(fmu, "ME", "CS"):
         with running(fmu, kind, started=False) as instance:
             _configure(instance, {})
-            instance.enter()
-            instance.start()
+            enter(instance)
+            start(instance)
         if sizes:
             with running(fmu, kind, started=False) as instance:
                 yield from _resized(instance, sizes)
@@ -35,43 +36,42 @@ def configuration(fmu: Fmu) -> Iterator[Finding]:
 
 def _other_sizes(one: Description) -> dict[int, int]:
     """By value reference another size that is allowed, of each structural parameter that gives sizes."""
-    referred = (one.find(size.get("valueReference")) for v in one.variables for size in v.dimensions)
     found = {}
-    for by in referred:
-        start = as_integer(by.start) if by is not None and by.causality == "structuralParameter" else None
-        if by is None or start is None or by.reference is None:
+    for reference in (by for v in one.variables for by in v.structural if by is not None):
+        by = one.by_reference[reference]
+        start = as_integer(by.start)
+        if start is None:
             continue
         low, high = max(by.number("min") or 1, 1), by.number("max")
         if high is None or start + 1 <= high:
-            found[by.reference] = start + 1
+            found[reference] = start + 1
         elif start - 1 >= low:
-            found[by.reference] = start - 1
+            found[reference] = start - 1
     return found
 
 
-def _configure(instance: Instance, sizes: dict[int, int]) -> None:
-    instance.fmu.enter_configuration_mode()
+def _configure(instance: FmuInstance, sizes: dict[int, int]) -> None:
+    instance.enter_configuration_mode()
     for reference, size in sizes.items():
-        instance.fmu.set_size(reference, size)
-    instance.fmu.exit_configuration_mode()
+        instance.set([instance.description.by_reference[reference]], [size])
+    instance.exit_configuration_mode()
 
 
-def _resized(instance: Instance, sizes: dict[int, int]) -> Iterator[Finding]:
+def _resized(instance: FmuInstance, sizes: dict[int, int]) -> Iterator[Finding]:
     """Start values of arrays are void then: give values to inputs and parameters."""
     one = instance.description
     _configure(instance, sizes)
-    changed = [v for v in one.variables if v.real and one.size(v) != one.size(v, sizes)]
-    for v in changed:
-        if v.start is not None and v.causality in ("parameter", "input") and v.reference is not None:
-            instance.fmu.set_reals([v.reference], _padded(v, one.size(v, sizes)))
-    instance.n = sum(one.size(state, sizes) for state in one.states)
-    instance.enter()
-    instance.start()
-    if instance.kind == "ME" and (count := instance.fmu.counts()[0]) != instance.n:
-        yield error(f"ME: with other sizes the library has {count} continuous states, and the variables {instance.n}")
-    for v in changed:
-        if v.reference is not None:
-            instance.fmu.reals([v.reference], one.size(v, sizes))
+    changed = [(v, v.resized(sizes)) for v in one.variables if v.real and v.resized(sizes) is not v]
+    for before, after in changed:
+        if before.start is not None and after.causality in ("parameter", "input"):
+            instance.set([after], _padded(before, after.size))
+    instance.n_states = sum(state.resized(sizes).size for state in one.states)
+    enter(instance)
+    start(instance)
+    if instance.interface == "ME" and (count := instance.counts()[0]) != (n := instance.n_states):
+        yield error(f"ME: with other sizes the library has {count} continuous states, and the variables {n}")
+    for _, after in changed:
+        instance.get([after])
 
 
 def _padded(variable: Variable, size: int) -> list[float]:

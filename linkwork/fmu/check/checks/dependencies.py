@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from linkwork.fmu.caller.instance import FmuInstance
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.instance import Instance, runnable, running
+from linkwork.fmu.check.instance import runnable, running
 from linkwork.fmu.check.points import Point, point
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error
@@ -71,9 +72,9 @@ def elements(fmu: Fmu) -> Iterator[Finding]:
                     break
 
 
-def _told(instance: Instance, one: Description, entry: Unknown) -> Iterator[str]:
+def _told(instance: FmuInstance, one: Description, entry: Unknown) -> Iterator[str]:
     assert entry.variable
-    told, declared = instance.fmu.dependencies(entry.variable.reference or 0), _references(entry)
+    told, declared = instance.dependencies(entry.variable.reference or 0), _references(entry)
     if declared is not None and (differing := {reference for _, reference, _ in told} ^ declared):
         names = sorted(_name(one, reference) for reference in differing)
         yield f"and its entry in ModelStructure differ in {', '.join(names[:3])}; make them agree"
@@ -81,7 +82,7 @@ def _told(instance: Instance, one: Description, entry: Unknown) -> Iterator[str]
         known = one.by_reference.get(reference)
         if known is None:
             yield f"names the value reference {reference}, which is no variable"
-        elif not (ours <= one.size(entry.variable) and theirs <= one.size(known)):
+        elif not (ours <= entry.variable.size and theirs <= known.size):
             yield f"names the elements {ours} and {theirs} of {known.name}; they count from 1, and 0 is all"
             return
 

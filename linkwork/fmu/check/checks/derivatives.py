@@ -76,7 +76,7 @@ def _wrong(kind: str, at: Point, known: Number) -> Iterator[tuple[str, Finding]]
         # What curvature, a kink and rounding leave of a difference.
         bend = abs(near[0][i] - 2 * middle[i] + near[1][i]) / step
         allowed = _RELATIVE * (abs(slope) + abs(given[i])) + 2 * abs(wide - slope) + bend
-        allowed += _NOISE * (abs(unknown.variable.number("nominal") or 1.0) + abs(middle[i])) / step
+        allowed += _NOISE * (unknown.variable.nominal + abs(middle[i])) / step
         if not abs(given[i] - slope) <= allowed:
             text = f"{kind}: the derivative of {unknown.name} with respect to {known.name} is given as {given[i]:.9g}"
             yield unknown.name, error(f"{text}; differences give {slope:.9g}")

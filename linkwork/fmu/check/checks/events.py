@@ -6,8 +6,9 @@ import math
 import time
 from collections.abc import Iterator
 
+from linkwork.fmu.caller.instance import FmuInstance
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.instance import Instance, runnable, running
+from linkwork.fmu.check.instance import completed_step, event, runnable, running
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error, warning
 from linkwork.fmu.check.sampling import differing, small_step, step_length
@@ -26,25 +27,25 @@ def events(fmu: Fmu) -> Iterator[Finding]:
     with running(fmu, "ME") as instance:
         if one.fmi3:
             kinds, declared = ("continuous states", "event indicators"), (one.n_states, one.n_indicators)
-            for said, number, expected in zip(kinds, instance.fmu.counts(), declared, strict=True):
+            for said, number, expected in zip(kinds, instance.counts(), declared, strict=True):
                 if number != expected:
                     yield error(f"the library has {number} {said}, ModelStructure {expected}; make them agree")
         values = {
-            "state": instance.states(),
+            "state": instance.continuous_states(),
             "derivative": instance.derivatives(),
-            "event indicator": instance.indicators(),
+            "event indicator": instance.event_indicators(),
         }
         for said, numbers in values.items():
             wrong = [str(i + 1) for i, value in enumerate(numbers) if not math.isfinite(value)]
             if wrong:
                 yield error(f"after initialisation {said} {', '.join(wrong[:5])} is not finite")
-        names = [state.name for state in one.states for _ in range(one.size(state))]
+        names = [number.variable.name for number in one.numbers(one.states)]
         for name, nominal in zip(names, instance.nominals(), strict=True):
             if not nominal > 0:
                 yield error(f"the nominal value of {name} is {nominal!r}; it must be above zero")
-        x = instance.states()
-        changed = instance.event()
-        if instance.states() != x:
+        x = instance.continuous_states()
+        changed = event(instance)
+        if instance.continuous_states() != x:
             yield error(
                 "a second event at the start, without a cause, moves the states; an event must be over when it is"
             )
@@ -69,11 +70,11 @@ def crossings(fmu: Fmu) -> Iterator[Finding]:
         crossed = _to_crossing(instance)
         if crossed is None:
             raise NotApplicable("no event indicator crosses zero in the time looked at")
-        before, told = instance.states(), instance.event()
-        x = instance.states()
+        before, told = instance.continuous_states(), event(instance)
+        x = instance.continuous_states()
         yield from _jumps(fmu, before, x, told)
-        instance.event()
-        moved = differing(fmu.description.numbers(fmu.description.states), x, instance.states())
+        event(instance)
+        moved = differing(fmu.description.numbers(fmu.description.states), x, instance.continuous_states())
         if moved:
             yield error(
                 f"at t = {instance.time:.6g}, where event indicator {crossed} crosses zero, {moved} move once more "
@@ -93,20 +94,20 @@ def _jumps(fmu: Fmu, before: list[float], after: list[float], told: bool) -> Ite
         yield error(f"an event moves the state {moved[0].name}, but reports that values of states did not change")
 
 
-def _to_crossing(instance: Instance) -> int | None:
+def _to_crossing(instance: FmuInstance) -> int | None:
     """Integrate until an indicator has just changed its sign; return its number, from 1."""
     one, end = instance.description, time.monotonic() + _LONGEST
     stop = one.experiment["stopTime"]
     for _ in range(_MOST):
-        t0, x0, z0 = instance.time, instance.states(), instance.indicators()
+        t0, x0, z0 = instance.time, instance.continuous_states(), instance.event_indicators()
         t1, x1 = small_step(instance, step_length(one))
         if (stop is not None and t1 > stop) or time.monotonic() > end:
             return None
 
         def go(part: float, t0: float = t0, t1: float = t1, x0: list[float] = x0, x1: list[float] = x1) -> list[float]:
             instance.set_time(t0 + part * (t1 - t0))
-            instance.fmu.set_continuous_states([a + part * (b - a) for a, b in zip(x0, x1, strict=True)])
-            return instance.indicators()
+            instance.set_continuous_states([a + part * (b - a) for a, b in zip(x0, x1, strict=True)])
+            return instance.event_indicators()
 
         crossed = _crossed(z0, go(1.0))
         if crossed is not None:
@@ -115,7 +116,7 @@ def _to_crossing(instance: Instance) -> int | None:
                 middle = 0.5 * (low + high)
                 low, high = (low, middle) if _crossed(z0, go(middle)) is not None else (middle, high)
             return (_crossed(z0, go(high)) or 0) + 1
-        instance.completed_step()
+        completed_step(instance)
     return None
 
 

@@ -8,8 +8,9 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from linkwork.fmu.caller.instance import FmuInstance
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.instance import Instance, runnable, running
+from linkwork.fmu.check.instance import runnable, running
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error
 from linkwork.fmu.check.sampling import creep, step_length, watched
@@ -63,9 +64,9 @@ def _visits(fmu: Fmu) -> list[_Visit]:
     """Points near the start and farther away, in motion and at rest."""
     one, random_numbers = fmu.description, random.Random(0)
     with running(fmu, "ME") as instance:
-        start, x = instance.time, instance.states()
+        start, x = instance.time, instance.continuous_states()
         creep(instance, step_length(one) / 20)
-        moving, speeds = instance.states(), _speeds(one, instance)
+        moving, speeds = instance.continuous_states(), _speeds(one, instance)
         nominals = instance.nominals()
         later = instance.time
 
@@ -81,29 +82,29 @@ def _visits(fmu: Fmu) -> list[_Visit]:
     return [*found, _Visit("far from the start", later, move(_FAR))]
 
 
-def _speeds(one: Description, instance: Instance) -> set[int]:
+def _speeds(one: Description, instance: FmuInstance) -> set[int]:
     """States that are the derivatives of others."""
     by_name = {number.name: i for i, number in enumerate(one.numbers(one.states))}
-    x = instance.states()
+    x = instance.continuous_states()
     probes = [
         (0.3 + 0.01 * i) * size for i, size in enumerate(instance.nominals())
     ]  # which no derivative has by chance
-    instance.fmu.set_continuous_states([a + 1e-3 * b for a, b in zip(x, probes, strict=True)])
+    instance.set_continuous_states([a + 1e-3 * b for a, b in zip(x, probes, strict=True)])
     try:
-        states, rates = instance.states(), set(instance.derivatives())
+        states, rates = instance.continuous_states(), set(instance.derivatives())
     except Exception:  # a status other than OK
         states, rates = x, set(instance.derivatives())
     finally:
-        instance.fmu.set_continuous_states(x)
+        instance.set_continuous_states(x)
     return {i for i in by_name.values() if states[i] in rates}
 
 
-def _evaluate(instance: Instance, visit: _Visit, variables: Sequence[Variable]) -> list[float] | None:
+def _evaluate(instance: FmuInstance, visit: _Visit, variables: Sequence[Variable]) -> list[float] | None:
     """Derivatives, indicators and outputs; None: the FMU refuses these states."""
     try:
         instance.set_time(visit.time)
-        instance.fmu.set_continuous_states(visit.x)
-        return [*instance.derivatives(), *instance.indicators(), *instance.get(variables)]
+        instance.set_continuous_states(visit.x)
+        return [*instance.derivatives(), *instance.event_indicators(), *instance.get(variables)]
     except Exception:  # a status other than OK
         return None
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from linkwork.fmu.caller.instance import FmuInstance
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.instance import Instance, runnable, running
+from linkwork.fmu.check.instance import enter, new_instance, runnable, running, start
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error, note
 from linkwork.fmu.check.sampling import bits, creep, differing, real_inputs, step_length, steps, watched
@@ -24,12 +25,12 @@ def life(fmu: Fmu) -> Iterator[Finding]:
         with running(fmu, kind) as instance:  # freed without being terminated
             first = instance.get(variables)
         with running(fmu, kind) as instance:
-            instance.fmu.terminate()
-            instance.fmu.reset()
-            instance.enter()
-            instance.start()
+            instance.terminate()
+            instance.reset()
+            enter(instance)
+            start(instance)
             again = instance.get(variables)
-            instance.fmu.terminate()
+            instance.terminate()
         if bits(first) != bits(again):
             moved = differing(fmu.description.numbers(variables), first, again)
             yield error(f"{kind}: after a reset {moved} begin otherwise; reset everything")
@@ -42,10 +43,10 @@ def token(fmu: Fmu) -> Iterator[Finding]:
         with running(fmu, kind, started=False):
             pass  # a failure below is due to the token alone
         try:
-            instance = Instance(fmu, kind, token="{00000000-0000-0000-0000-00000000bad0}")
+            instance = new_instance(fmu, kind, token="{00000000-0000-0000-0000-00000000bad0}")
         except Exception:  # FMPy's way of telling that there is no instance
             continue
-        instance.fmu.free()
+        instance.free()
         yield error(f"{kind}: a wrong token is accepted; return NULL, or library and XML may belong to two models")
 
 
@@ -69,8 +70,8 @@ def independence(fmu: Fmu) -> Iterator[Finding]:
             yield error(f"{kind}: a second instance changes what the first one does; keep nothing outside of instances")
 
 
-def _go(instance: Instance, variables: list[Variable], length: float, count: int) -> list[list[float]]:
-    return steps(instance, variables, length, count) if instance.kind == "CS" else creep(instance, length, count)
+def _go(instance: FmuInstance, variables: list[Variable], length: float, count: int) -> list[list[float]]:
+    return steps(instance, variables, length, count) if instance.interface == "CS" else creep(instance, length, count)
 
 
 @check("nan", "an input that is not a number is refused, or harms that instance alone", dynamic=True)
@@ -97,9 +98,9 @@ def _takes_nan(fmu: Fmu, kind: str, victims: list[Variable], length: float) -> b
     with running(fmu, kind) as instance:
         try:
             if victims[0].causality == "input":
-                instance.set(victims, [float("nan")] * fmu.description.size(victims[0]))
+                instance.set(victims, [float("nan")] * victims[0].size)
             else:
-                instance.fmu.set_continuous_states([float("nan"), *instance.states()[1:]])
+                instance.set_continuous_states([float("nan"), *instance.continuous_states()[1:]])
             _go(instance, watched(fmu.description), length, 2)
         except Exception:  # a status other than OK
             return False

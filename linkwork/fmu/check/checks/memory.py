@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.instance import Instance, runnable
+from linkwork.fmu.check.instance import enter, new_instance, runnable, start
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, note
 
@@ -23,21 +23,21 @@ def memory(fmu: Fmu) -> Iterator[Finding]:
     if not _STATISTICS.exists():
         raise NotApplicable("this system does not report the memory of a process")
     for kind in runnable(fmu, "ME", "CS"):
-        instance, began = Instance(fmu, kind), time.monotonic()
+        instance, began = new_instance(fmu, kind), time.monotonic()
         before = count = 0
         for cycle in range(_CYCLES):
             if cycle == _WARM_UP:
                 before = _held()
-            instance.enter()
-            instance.start()
-            instance.fmu.release()
+            enter(instance)
+            start(instance)
+            instance.release()
             instance.instantiate()
             instance.messages.clear()
             count = cycle - _WARM_UP
             if time.monotonic() - began > _LONGEST:
                 break
         grown = (_held() - before) / count if count > 0 else 0.0
-        instance.fmu.free()
+        instance.free()
         if grown > _ALLOWED:
             yield note(f"{kind}: each instance leaves {grown / 1024:.0f} kB behind; free all that it was given")
 

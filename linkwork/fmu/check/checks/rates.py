@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from linkwork.fmu.check.differences import POINTS, wrong_slope
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.instance import runnable, running
+from linkwork.fmu.check.instance import runnable, running, step
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error, warning
 from linkwork.fmu.check.sampling import MOST, creep, short_step, spread, step_length, steps
@@ -34,7 +34,7 @@ def _in_model_exchange(fmu: Fmu) -> Iterator[Finding]:
     with running(fmu, "ME") as instance:
         creep(instance, step_length(one) / 20)
         for what, variables, vector in (
-            ("continuous state", states, instance.states()),
+            ("continuous state", states, instance.continuous_states()),
             ("derivative", derivatives, instance.derivatives()),
         ):
             yield from _same(one, what, variables, vector, instance.get(variables))
@@ -44,7 +44,7 @@ def _same(
     one: Description, what: str, variables: Sequence[Variable], vector: Sequence[float], values: Sequence[float]
 ) -> Iterator[Finding]:
     for number, expected, value in zip(one.numbers(variables), vector, values, strict=True):
-        allowed = _SAME * max(abs(value), abs(expected)) + _ZERO * abs(number.variable.number("nominal") or 1.0)
+        allowed = _SAME * max(abs(value), abs(expected)) + _ZERO * number.variable.nominal
         if not abs(value - expected) <= allowed:
             yield error(
                 f"the {what} {number.name} is {expected:.9g} in the vector and {value:.9g} by its value reference "
@@ -61,7 +61,7 @@ def _in_co_simulation(fmu: Fmu) -> Iterator[Finding]:
     both = [variable for pair in pairs for variable in pair]
     with running(fmu, "CS") as instance:
         for _ in range(2):
-            instance.step(h)
+            step(instance, h)
         rows = steps(instance, both, h, POINTS)
     columns = list(zip(*rows, strict=True))
     for (derivative, state), rate, values in zip(pairs, columns[::2], columns[1::2], strict=True):

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from linkwork.fmu.caller.instance import FmuInstance
 from linkwork.fmu.check.experiments import (
     MANIFEST,
     NAME,
@@ -22,7 +23,7 @@ from linkwork.fmu.check.experiments import (
     place,
 )
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.instance import Instance, has_cvode, runnable, running
+from linkwork.fmu.check.instance import has_cvode, runnable, running, start, step
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error, note, warning
 from linkwork.fmu.check.sampling import takes_any_step
@@ -152,9 +153,9 @@ def _co_simulation(fmu: Fmu, one: Experiment, inputs: Mapping[str, Number], resu
     samples: Samples = {}
     with running(fmu, "CS", started=False) as instance:
         instance.time = one.start
-        instance.fmu.enter_initialization(one.start, one.stop, one.tolerance)
+        instance.enter_initialization(one.start, one.stop, one.tolerance)
         _set(instance, inputs, one.inputs, one.start)
-        instance.start()
+        start(instance)
         if times[0] == one.start:
             samples[one.start] = [_get(instance, results)]
         for before, goal in pairwise(sorted({one.start, *times})):
@@ -169,16 +170,16 @@ def _co_simulation(fmu: Fmu, one: Experiment, inputs: Mapping[str, Number], resu
     return samples
 
 
-def _reach(instance: Instance, goal: float) -> None:
+def _reach(instance: FmuInstance, goal: float) -> None:
     for _ in range(_RETRIES):
         if goal - instance.time <= _SAME * max(1.0, abs(goal)) * 1e-3:
             return
-        instance.step(goal - instance.time)
+        step(instance, goal - instance.time)
     raise Unusable(f"steps end early {_RETRIES} times before t = {goal:g}")
 
 
 def _set(
-    instance: Instance, inputs: Mapping[str, Number], table: Table | None, t: float, *, discrete: bool = True
+    instance: FmuInstance, inputs: Mapping[str, Number], table: Table | None, t: float, *, discrete: bool = True
 ) -> None:
     """Set the inputs to their values at a time; elements of arrays that have no column keep theirs."""
     if table is None:
@@ -190,13 +191,10 @@ def _set(
         if continuous or discrete:
             reference = variable.reference or 0
             if reference not in whole:
-                whole[reference] = (number, _read(instance, number) if variable.dimensions else [0.0])
+                whole[reference] = (number, instance.get([variable]) if variable.dimensions else [0.0])
             whole[reference][1][number.index] = _value(table, name, t, continuous)
     for number, values in whole.values():
-        kind, c_type = instance.fmu.type_of(number.variable.type)
-        plain = [value if number.variable.type in REALS else int(value) for value in values]
-        buffer = (c_type * len(plain))(*plain)
-        instance.fmu.write([(kind, _one(number), 1, buffer, len(plain))])
+        instance.set([number.variable], values)
 
 
 def _value(table: Table, name: str, t: float, continuous: bool) -> float:
@@ -209,26 +207,12 @@ def _value(table: Table, name: str, t: float, continuous: bool) -> float:
     return values[after - 1] + share * (values[after] - values[after - 1])
 
 
-def _get(instance: Instance, numbers: Sequence[Number]) -> list[float]:
+def _get(instance: FmuInstance, numbers: Sequence[Number]) -> list[float]:
     read: dict[int, list[float]] = {}
     for number in numbers:
         if (reference := number.variable.reference or 0) not in read:
-            read[reference] = _read(instance, number)
+            read[reference] = instance.get([number.variable])
     return [read[number.variable.reference or 0][number.index] for number in numbers]
-
-
-def _read(instance: Instance, number: Number) -> list[float]:
-    """Return all numbers of a variable."""
-    kind, c_type = instance.fmu.type_of(number.variable.type)
-    buffer = (c_type * number.count)()
-    instance.fmu.read([(kind, _one(number), 1, buffer, number.count)])
-    return [float(value) for value in buffer]
-
-
-def _one(number: Number) -> Any:
-    from ctypes import c_uint32
-
-    return (c_uint32 * 1)(number.variable.reference or 0)
 
 
 # ---- Model Exchange ---------------------------------------------------------------------------------

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from linkwork.fmu.caller.instance import FmuInstance
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.instance import Instance, runnable, running
+from linkwork.fmu.check.instance import runnable, running
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error
 from linkwork.fmu.check.sampling import bits, creep, differing, step_length, steps, watched
@@ -30,12 +31,12 @@ def snapshots(fmu: Fmu) -> Iterator[Finding]:
     for kind in _kinds(fmu, _KEEPS):
         with running(fmu, kind) as instance:
             _go(instance, variables, length, 3)
-            state, time = instance.fmu.save(), instance.time
+            state, time = instance.save(), instance.time
             first = _go(instance, variables, length, 8)
-            instance.fmu.restore(state)
+            instance.restore(state)
             instance.time = time
             second = _go(instance, variables, length, 8)
-            instance.fmu.drop(state)
+            instance.drop(state)
         yield from _compare(kind, numbers, first, second, "after a saved state is restored")
 
 
@@ -47,9 +48,9 @@ def serialisation(fmu: Fmu) -> Iterator[Finding]:
     for kind in _kinds(fmu, _WRITES):
         with running(fmu, kind) as instance:
             _go(instance, variables, length, 3)
-            state, time = instance.fmu.save(), instance.time
-            data = instance.fmu.serialize(state)
-            instance.fmu.drop(state)
+            state, time = instance.save(), instance.time
+            data = instance.serialize(state)
+            instance.drop(state)
             first = _go(instance, variables, length, 5)
             # A second instance at the same time, or by itself where there may be but one.
             if fmu.description.able(kind, "canBeInstantiatedOnlyOncePerProcess"):
@@ -65,11 +66,11 @@ def serialisation(fmu: Fmu) -> Iterator[Finding]:
 
 
 def _from_bytes(
-    instance: Instance, data: bytes, time: float, variables: list[Variable], length: float
+    instance: FmuInstance, data: bytes, time: float, variables: list[Variable], length: float
 ) -> list[list[float]]:
-    state = instance.fmu.deserialize(data)
-    instance.fmu.restore(state)
-    instance.fmu.drop(state)
+    state = instance.deserialize(data)
+    instance.restore(state)
+    instance.drop(state)
     instance.time = time
     return _go(instance, variables, length, 5)
 
@@ -77,15 +78,15 @@ def _from_bytes(
 def _accepts(fmu: Fmu, kind: str, data: bytes) -> bool:
     with running(fmu, kind) as instance:
         try:
-            state = instance.fmu.deserialize(data)
+            state = instance.deserialize(data)
         except Exception:  # a status other than OK
             return False
-        instance.fmu.drop(state)
+        instance.drop(state)
         return True
 
 
-def _go(instance: Instance, variables: list[Variable], length: float, count: int) -> list[list[float]]:
-    if instance.kind == "CS":
+def _go(instance: FmuInstance, variables: list[Variable], length: float, count: int) -> list[list[float]]:
+    if instance.interface == "CS":
         return steps(instance, variables, length, count)
     rows = creep(instance, length, count)
     return [*rows, instance.get(variables)]

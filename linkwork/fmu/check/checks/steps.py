@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from linkwork.fmu.caller.instance import FmuInstance
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.instance import Instance, runnable, running
+from linkwork.fmu.check.instance import runnable, running, step
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error, warning
 from linkwork.fmu.check.sampling import STEPS, bits, real_inputs, step_length, steps, takes_any_step, watched
@@ -48,9 +49,9 @@ def lengths(fmu: Fmu) -> Iterator[Finding]:
         )
 
 
-def _one_step(instance: Instance, length: float, clock: list[Variable]) -> Iterator[Finding]:
+def _one_step(instance: FmuInstance, length: float, clock: list[Variable]) -> Iterator[Finding]:
     goal = instance.time + length
-    early, reached = instance.step(length)
+    early, reached = step(instance, length)
     if early:
         if not instance.description.able("CS", "mightReturnEarlyFromDoStep"):
             yield error("doStep returns early, which the model description does not declare")
@@ -66,7 +67,7 @@ def _after(fmu: Fmu, variables: list[Variable], length: float) -> list[float]:
     """Return the values after one step, or at the start time."""
     with running(fmu, "CS") as instance:
         if length > 0.0:
-            instance.step(length)
+            step(instance, length)
         return instance.get(variables)
 
 
@@ -83,7 +84,7 @@ def step_size(fmu: Fmu) -> Iterator[Finding]:
         fine = steps(instance, variables, h / 2, 2 * STEPS)[1::2]
     for i, number in enumerate(one.numbers(variables)):
         a, b = [row[i] for row in coarse], [row[i] for row in fine]
-        scale = max(_SMALL * abs(number.variable.number("nominal") or 1.0), *map(abs, b))
+        scale = max(_SMALL * number.variable.nominal, *map(abs, b))
         error_ = max(abs(x - y) for x, y in zip(a, b, strict=True)) / scale
         if error_ > allowed:
             yield warning(
@@ -105,9 +106,9 @@ def inputs(fmu: Fmu) -> Iterator[Finding]:
     h = step_length(fmu.description)
     numbers = fmu.description.numbers(found)
     with running(fmu, "CS") as instance:
-        instance.step(h)
+        step(instance, h)
         instance.set(found, [0.25] * len(numbers))
-        instance.step(h)
+        step(instance, h)
         for number, value in zip(numbers, instance.get(found), strict=True):
             if value != 0.25:
                 yield error(f"the input {number.name} was set to 0.25 and reads {value!r} after a step; keep it")
