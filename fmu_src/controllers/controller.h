@@ -4,7 +4,7 @@
  *   y = outputs(t; state, inputs)                 whenever an output is read
  *   state := update(t, dt; state, inputs, y)      at the end of a step, inputs held
  * With a sample time both happen at its multiples alone, counted from the start time, and outputs are held in between.
- * The classes of linkwork/controllers/builtin/ are the reference: tests/controllers/test_native.py compares the bits.
+ * tests/support/laws/ has the same laws in Python: tests/controllers/test_native.py compares the bits.
  *
  * Each law is one file with one controller_type; table.c lists them. */
 #ifndef LINKWORK_CONTROLLER_H

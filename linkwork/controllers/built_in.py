@@ -105,7 +105,7 @@ class Native(BuiltIn[P]):
             raise
         except Exception as error:  # settings may be anything
             raise FmuError(f"{self.__name__} cannot be made: {type(error).__name__}: {error}") from error
-        return write_controller(controller, self.__name__, path, fmi, platforms)
+        return write_controller(controller, path, fmi, platforms)
 
 
 def built_in(kind: type[Controller]) -> Callable[[Callable[P, dict[str, Any]]], BuiltIn[P]]:
@@ -114,7 +114,7 @@ def built_in(kind: type[Controller]) -> Callable[[Callable[P, dict[str, Any]]], 
 
 
 def native(kind: type[NativeController]) -> Callable[[Callable[P, dict[str, Any]]], Native[P]]:
-    """Decorate likewise where the FMU runs ``fmu_src/controllers/<name of the function>.c``."""
+    """Decorate likewise where the law is in C."""
     return lambda settings: Native(kind, settings)
 
 

@@ -112,6 +112,11 @@ class Controller(Fmi2Slave):  # type: ignore[misc]
     def update(self, t: float, dt: float) -> None:
         """Bring the state from t to t + dt, s, with inputs and outputs as they were at t."""
 
+    @property
+    def remembers(self) -> bool:
+        """Return whether it has a state, which `update` changes."""
+        return type(self).update is not Controller.update
+
     def check(self) -> None:
         """Raise ValueError if parameters make no sense; called at the end of initialisation."""
 

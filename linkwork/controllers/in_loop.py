@@ -36,7 +36,7 @@ class InLoop(simulation.Controller):
             outputs = {name.removesuffix(".tau"): name for name in known[Fmi2Causality.output] if "." in name}
         self._outputs = dict(outputs)
         _refuse_strangers(controller, self._outputs.values(), known[Fmi2Causality.output], "output")
-        if not self.sample_time and type(controller).update is not Controller.update:
+        if not self.sample_time and controller.remembers:
             raise FmuError(
                 f"{type(controller).__name__} remembers from sample to sample, so that it needs a sample_time to be in "
                 "the loop of a simulation"

@@ -24,6 +24,21 @@ static const double LW_EVENT_RESOLUTION, LW_ODE_SAMPLE_ANGLE, LW_RANK_TOLERANCE;
 static const int LW_ODE_MAX_SAMPLES, LW_ODE_COUNTED_SAMPLES;
 """
 
+# Of fmu_src/controllers/controller.h; the compiler completes the types.
+CONTROLLERS = """
+typedef struct controller_instance controller_instance;
+typedef struct controller_type {
+  int (*check)(controller_instance *c);
+  int (*outputs)(controller_instance *c, double t);
+  int (*update)(controller_instance *c, double t, double dt);
+  ...;
+} controller_type;
+typedef struct controller_model { const controller_type *type; uint32_t n_variables; ...; } controller_model;
+struct controller_instance { controller_model model; double *x; char message[...]; ...; };
+int controller_create(controller_instance *c, const unsigned char *bytes, size_t size);
+void controller_free(controller_instance *c);
+"""
+
 
 def declarations(header: str) -> str:
     """Return what cffi reads: no lines of the preprocessor, nothing for C++ alone, no LW_API."""
@@ -32,5 +47,5 @@ def declarations(header: str) -> str:
 
 
 ffibuilder = FFI()
-ffibuilder.cdef(declarations(HEADER.read_text(encoding="utf-8")) + CONSTANTS + CALLBACKS)
-ffibuilder.set_source("linkwork.core._core", '#include "linkwork.h"')
+ffibuilder.cdef(declarations(HEADER.read_text(encoding="utf-8")) + CONSTANTS + CALLBACKS + CONTROLLERS)
+ffibuilder.set_source("linkwork.core._core", '#include "linkwork.h"\n#include "controllers/controller.h"')

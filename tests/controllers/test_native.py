@@ -1,4 +1,4 @@
-"""Built-in controllers in C against their classes in Python, each an FMU: the same bits in random runs."""
+"""Built-in controllers in C against the same laws in Python, each an FMU: the same bits in random runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from linkwork.cosim import run as run_system
 from linkwork.errors import ExportError, FmuError, FmuNameError
 from linkwork.fmu.check import check_fmu
 from linkwork.fmu.export.instantiation_token import instantiation_token
-from support.python_controllers import in_python
+from support.python_controllers import in_python, reference
 from support.small import pendulum
 
 NATIVE = [name for name in controllers.BUILTIN if name != "computed_torque"]
@@ -257,8 +257,8 @@ def test_an_importer_in_c_without_python_runs_it(tmp_path, checkout, needs_progr
     program, include = tmp_path / "run_fmu", checkout / "fmu_src"
     source = checkout / "tests/c/run_fmu.c"
     subprocess.run([needs_program("cc"), f"-I{include}", "-o", program, source, "-ldl"], check=True)
-    reference = function.controller(*args, **settings)
-    outputs = sorted(interface_of(reference).dependencies)
+    law = reference(name, *args, **settings)
+    outputs = sorted(interface_of(law, depends_on_time=True).dependencies)
     token = instantiation_token(*((folder / "resources" / one).read_bytes() for one in ("model.lwm", "interface.lwi")))
     library = next((folder / "binaries").glob(f"*/{name}.*"))
     done = subprocess.run(
@@ -272,10 +272,8 @@ def test_an_importer_in_c_without_python_runs_it(tmp_path, checkout, needs_progr
     rows = [line.split()[1:] for line in done.stdout.splitlines()]
     expected = []
     for k in range(100):
-        reference.do_step(k * 0.01, 0.01)
-        expected.append(
-            [f"{struct.unpack('<Q', struct.pack('<d', one))[0]:016x}" for one in reference.get_real(outputs)]
-        )
+        law.do_step(k * 0.01, 0.01)
+        expected.append([f"{struct.unpack('<Q', struct.pack('<d', one))[0]:016x}" for one in law.get_real(outputs)])
     assert rows == expected
 
 
@@ -347,14 +345,14 @@ def test_nan_is_refused_by_name_and_changes_nothing(run, tmp_path, capfd):
 def test_a_refused_parameter_is_named_as_by_the_class_and_may_be_corrected(run, tmp_path, capfd, name, wrong):
     args, settings = drawn(name, np.random.default_rng(1))
     function = getattr(controllers, name)
-    slave, reference = run(function(tmp_path / "it.fmu", *args, **settings)), function.controller(*args, **settings)
+    slave, law = run(function(tmp_path / "it.fmu", *args, **settings)), reference(name, *args, **settings)
     slave.enter(wrong)
     with pytest.raises(Exception, match="fmi2ExitInitializationMode"):
         slave.fmu.exitInitializationMode()
     for one, number in wrong.items():
-        reference[one] = number
+        law[one] = number
     with pytest.raises(ValueError, match=next(iter(wrong)).replace("[", r"\[")) as caught:
-        reference.exit_initialization_mode()
+        law.exit_initialization_mode()
     assert str(caught.value).partition(", as")[0] in log_of(capfd)
     slave.set(dict.fromkeys(wrong, 1.0))
     slave.fmu.exitInitializationMode()
@@ -414,7 +412,7 @@ def test_variables_that_c_and_python_do_not_share_are_refused(run, tmp_path, cap
     args, settings = drawn(name, np.random.default_rng(1))
     path = getattr(controllers, name)(tmp_path / "it.fmu", *args, **settings)
     controller = getattr(controllers, name).controller(*args, **settings)
-    interface, structure = interface_of(controller), controller.structure()
+    interface, structure = interface_of(controller, controller.depends_on_time), controller.structure()
     more = interface.variables[-1]
     changes = (lambda rows: rows.pop(), lambda rows: rows.append(more), lambda rows: rows.reverse())
     for change in changes:

@@ -41,6 +41,7 @@ PYTHON_ARROWS = {
     # ---- the core and the solvers
     "linkwork.core": {"numpy", "linkwork._util.checks"},
     "linkwork.core.chain_kernels": {"numpy", "linkwork.errors", "linkwork.core._core"},
+    "linkwork.core.controllers": {"numpy", "linkwork.core._core"},
     "linkwork.core._core_build": {"cffi"},
     "linkwork.core.native": {"numpy", "linkwork.errors", "linkwork._util.checks", "linkwork.core._core"},
     "linkwork.solvers": {
@@ -100,7 +101,7 @@ PYTHON_ARROWS = {
         *FMU_READER - {"linkwork.fmu.combinations"},
     },
     "linkwork.controllers": {
-        *("pythonfmu", "linkwork.errors", "linkwork._util"),
+        *("pythonfmu", "linkwork.errors", "linkwork._util", "linkwork.core.controllers"),
         *("linkwork.simulation.controller", "linkwork.simulation.running_state", "linkwork.fmu.export"),
     },
     "linkwork.controllers.builtin": {
@@ -224,6 +225,7 @@ def test_one_module_for_each_thing_in_c_touches_its_ffi() -> None:
         "linkwork.core.builder",
         "linkwork.solvers.compiled",
         "linkwork.core.chain_kernels",
+        "linkwork.core.controllers",
     }
     assert users == {*kernels, *ida, "linkwork.core._core_build"}
 

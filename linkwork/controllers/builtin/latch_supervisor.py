@@ -11,13 +11,11 @@ from linkwork.controllers.native.controller import NativeController
 from linkwork.controllers.native.structure import Structure
 from linkwork.errors import FmuError
 
-SLACK = 1e-9  # s, by which a hold time may be missed
-
 
 class LatchSupervisor(NativeController):
     """Its outputs go to the commands of the plant, such as ``latch1.command``; a command that was given stays."""
 
-    unsaved = ("latches",)
+    law = "latch_supervisor"
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -38,8 +36,6 @@ class LatchSupervisor(NativeController):
         self.add_parameter("max_speed", 0.05, f"{unit}/s" if unit != "1" else "1", "largest speed")
         self.add_parameter("hold_time", 0.0, "s", "how long both must hold")
         self.add_parameter("sequence", True, description="one latch after the other; else each by itself")
-        self.closed = dict.fromkeys(self.latches, False)
-        self.held = dict.fromkeys(self.latches, 0.0)
 
     def structure(self) -> Structure:
         """Return the positions of the variables of each latch."""
@@ -48,35 +44,6 @@ class LatchSupervisor(NativeController):
             (facts["angle"], facts["speed"], f"{one}.command", f"{one}.target") for one, facts in self.latches.items()
         )
         return Structure(tuple(at[name] for four in names for name in four))
-
-    def outputs(self, t: float) -> None:
-        """Commands given, and those due now."""
-        for latch in self.latches:
-            self[f"{latch}.command"] = self.closed[latch] or self._due(latch)
-        self.stage = sum(self[f"{latch}.command"] for latch in self.latches)
-
-    def update(self, t: float, dt: float) -> None:
-        """Remember commands, and count how long each latch has held still."""
-        watched = [latch for latch in self.latches if self._watched(latch)]
-        for latch in self.latches:
-            still = latch in watched and self._still(latch)
-            self.closed[latch] = self[f"{latch}.command"]
-            self.held[latch] = self.held[latch] + dt if still else 0.0
-
-    def _due(self, latch: str) -> bool:
-        return self._watched(latch) and self._still(latch) and self.held[latch] >= self.hold_time - SLACK
-
-    def _watched(self, latch: str) -> bool:
-        """Whether it is its turn: all before it were closed earlier."""
-        if not self.sequence:
-            return True
-        names = list(self.latches)
-        return all(self.closed[one] for one in names[: names.index(latch)])
-
-    def _still(self, latch: str) -> bool:
-        facts = self.latches[latch]
-        away = abs(self[facts["angle"]] - self[f"{latch}.target"])
-        return bool(away <= self.window and abs(self[facts["speed"]]) <= self.max_speed)
 
 
 @native(LatchSupervisor)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -20,8 +19,8 @@ from linkwork.errors import FmuError
 class Signal(NativeController):
     """Values and their rates. Pieces are polynomials of the time since their begin, lowest power first."""
 
+    law = "signal"
     depends_on_time = True
-    unsaved = ("times", "pieces", "periodic")
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -41,24 +40,6 @@ class Signal(NativeController):
         factors = {len(piece) for pieces in self.pieces.values() for piece in pieces}
         sizes = (len(self.pieces), len(self.times), *(factors or {0}), int(self.periodic))
         return Structure(sizes, (*self.times, *flat(piece for pieces in self.pieces.values() for piece in pieces)))
-
-    def outputs(self, t: float) -> None:
-        """Values at a time; before and after the table those at its ends."""
-        first, last = self.times[0], self.times[-1]
-        clock = t - self.delay
-        if self.periodic:
-            clock = first + (clock - first) % (last - first)
-        within = first <= clock <= last
-        clock = min(max(clock, first), last)
-        k = min(bisect_right(self.times, clock), len(self.times) - 1) - 1
-        s = clock - self.times[k]
-        for name, pieces in self.pieces.items():
-            value = rate = 0.0
-            for factor in reversed(pieces[k]):  # Horner's scheme, with its derivative
-                rate = rate * s + value
-                value = value * s + factor
-            self[name] = self.scale * value
-            self[f"{name}.rate"] = self.scale * rate if within else 0.0
 
 
 @native(Signal)

@@ -16,6 +16,8 @@ from linkwork.controllers.native.controller import NativeController
 class Skyhook(NativeController):
     """The force of a semi-active damper between body and wheel."""
 
+    law = "skyhook"
+
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.add_input("v_body", 0.0, "m/s", "vertical speed of the body")
@@ -27,24 +29,6 @@ class Skyhook(NativeController):
         self.add_parameter("c_max", 3000.0, "N.s/m", "largest coefficient")
         self.add_parameter("c_sky", 2000.0, "N.s/m", "coefficient of the damper to the sky; of continuous control")
         self.add_parameter("continuous", True, description="the coefficient takes all values, not only two")
-
-    def check(self) -> None:
-        """Limits of a damper."""
-        if not 0.0 <= self.c_min <= self.c_max:
-            raise ValueError(f"c_min = {self.c_min:g} and c_max = {self.c_max:g} must not be negative or crossed")
-
-    def outputs(self, t: float) -> None:
-        """Coefficient and forces."""
-        apart = self.v_body - self.v_wheel
-        self.c = self.c_min
-        if self.v_body * apart > 0.0:
-            wished = self.c_sky * abs(self.v_body)
-            if not self.continuous or wished >= self.c_max * abs(apart):  # which may be tiny
-                self.c = self.c_max
-            else:
-                self.c = max(self.c_min, wished / abs(apart))
-        self.force_wheel = self.c * apart
-        self.force = -self.force_wheel
 
 
 @native(Skyhook)

@@ -1,24 +1,66 @@
-"""The base class of built-in controllers that have a C file: the class is its reference and declares its variables."""
+"""The base class of built-in controllers that are written in C: the class declares their variables."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import ClassVar
 
 from linkwork.controllers.controller import Controller
+from linkwork.controllers.native.file import controller_bytes
+from linkwork.controllers.native.interface import interface_of
 from linkwork.controllers.native.structure import Structure
+from linkwork.core.controllers import Law
 
 
 class NativeController(Controller):
-    """A controller whose FMU runs the law of ``fmu_src/controllers``, which gives the same bits as the class.
+    """A controller whose law is in C, in FMUs and in this process.
 
     Attributes
     ----------
+    law
+        Its file in ``fmu_src/controllers``, the name of its function and of its library.
     depends_on_time
         Whether its outputs depend on time directly.
     """
 
+    law: ClassVar[str]
     depends_on_time: ClassVar[bool] = False
+    unsaved = ("_law",)
 
     def structure(self) -> Structure:
         """Return sizes and numbers for the C file; the variables come from their declarations."""
         return Structure()
+
+    def file(self) -> bytes:
+        """Return ``resources/model.lwm`` of its FMU; the variables have their present values at the start."""
+        return controller_bytes(self.law, self.structure(), interface_of(self, self.depends_on_time))
+
+    @property
+    def remembers(self) -> bool:
+        """Return whether the law has a state."""
+        return self._law.has_state
+
+    def check(self) -> None:
+        """Refuse parameters that the law cannot take."""
+        self._enter()
+        self._law.check()
+
+    def outputs(self, t: float) -> None:
+        """Set the outputs by the law."""
+        self._enter()
+        self._law.outputs(t)
+        for k in self._computed:
+            variable = self.vars[k]
+            variable.setter(type(variable.getter())(self._law.values[k]))
+
+    def update(self, t: float, dt: float) -> None:
+        """Bring the state of the law over a step."""
+        self._enter()
+        self._law.update(t, dt)
+
+    @cached_property
+    def _law(self) -> Law:
+        return Law(self.file())
+
+    def _enter(self) -> None:
+        self._law.values[:] = [variable.getter() for variable in self.vars.values()]

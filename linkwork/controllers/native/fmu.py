@@ -10,7 +10,7 @@ from linkwork._util.progress import ProgressOption
 from linkwork.controllers.native.controller import NativeController
 from linkwork.controllers.native.description import model_description
 from linkwork.controllers.native.documentation import index_page
-from linkwork.controllers.native.file import controller_bytes, dependency_bytes
+from linkwork.controllers.native.file import dependency_bytes
 from linkwork.controllers.native.interface import interface_of
 from linkwork.errors import FmuError, FmuNameError
 from linkwork.fmu.export.instantiation_token import instantiation_token
@@ -21,7 +21,6 @@ VERSIONS = ("2.0", "3.0")
 
 def write_controller(
     controller: NativeController,
-    law: str,
     path: str | Path,
     fmi: str = "2.0",
     platforms: Iterable[str] | None = None,
@@ -33,8 +32,6 @@ def write_controller(
     ----------
     controller
         Its variables and their present values, which are the start values, are those of the FMU.
-    law
-        The name of its C file in ``fmu_src/controllers``, which is the name of the library as well.
     path, fmi, platforms, progress
         As of `export_fmu`.
 
@@ -50,8 +47,8 @@ def write_controller(
     target = with_suffix(path, ".fmu", "an FMU", FmuError)
     if not target.absolute().parent.is_dir():
         raise FmuError(f"cannot write {target}: there is no folder {target.parent}; make it first")
-    interface = interface_of(controller)
-    model, dependencies = controller_bytes(law, controller.structure(), interface), dependency_bytes(interface, fmi)
+    law, interface = controller.law, interface_of(controller, controller.depends_on_time)
+    model, dependencies = controller.file(), dependency_bytes(interface, fmi)
     token = instantiation_token(model, dependencies)
     files = {
         "modelDescription.xml": model_description(interface, law, token, fmi),

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from linkwork.controllers.native.controller import NativeController
+from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuError
 
 FIRST_REFERENCE = {"2.0": 0, "3.0": 1}  # in FMI 3.0 as of mechanisms
@@ -68,8 +68,8 @@ class Interface:
         return tuple(i for i, one in enumerate(self.variables) if one.causality == causality)
 
 
-def interface_of(controller: NativeController) -> Interface:
-    """Return the interface of an instance of a controller's class.
+def interface_of(controller: Controller, depends_on_time: bool) -> Interface:
+    """Return the interface of an instance of a controller's class, whose outputs may depend on time directly.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def interface_of(controller: NativeController) -> Interface:
     outputs = [i for i, one in enumerate(variables) if one.causality == "output"]
     inputs = tuple(i for i, one in enumerate(variables) if one.causality == "input")
     given = {at[name]: tuple(sorted(at[one] for one in knowns)) for name, knowns in controller.dependencies.items()}
-    time = (len(variables),) if controller.depends_on_time else ()
+    time = (len(variables),) if depends_on_time else ()
     dependencies = {i: (*given.get(i, inputs), *time) for i in outputs}
     return Interface(type(controller).__name__, variables, dependencies)
 
