@@ -46,9 +46,14 @@ def build_extension(target: Target, folder: Path, progress: Progress) -> Path:
 
 
 def core_sources() -> dict[str, Path]:
-    """Return all C files of the core by name."""
-    folder = source_dir("csrc")
-    return {f"csrc/{path.relative_to(folder).as_posix()}": path for path in sorted(folder.rglob("*.c"))}
+    """Return all C files of the core and of the controllers by name."""
+    parts = {"csrc": "**/*.c", "fmu_src": "controllers/*.c"}
+    return {
+        f"{name}/{path.relative_to(folder).as_posix()}": path
+        for name, files in parts.items()
+        for folder in (source_dir(name),)
+        for path in sorted(folder.glob(files))
+    }
 
 
 def python_headers(folder: Path) -> Path:

@@ -285,8 +285,10 @@ def test_chattering(simulator):
     mech.add_joint("S", lw.Prismatic((0, 0, 1)), "ground", "ball", at=(0, 0, 0))
     mech.add_transition("walls", lw.Stop("S", lower=0.0, upper=1e-9, restitution=0.999999))
     mech.start(q={"S": 5e-10}, u={"S": 1.0})
-    ours, native = ended(simulator, lw.compile(mech), t_end=1.2e-4)
-    assert ours == native
+    ours, native = (
+        re.sub(r"indicator \d", "indicator", text) for text in ended(simulator, lw.compile(mech), t_end=1.2e-4)
+    )
+    assert ours == native  # but for the wall: that of the event which is refused, and of the one before
 
 
 def test_lock_up(simulator):
