@@ -47,13 +47,9 @@ def build_extension(target: Target, folder: Path, progress: Progress) -> Path:
 
 def core_sources() -> dict[str, Path]:
     """Return all C files of the core and of the controllers by name."""
-    parts = {"csrc": "**/*.c", "fmu_src": "controllers/*.c"}
-    return {
-        f"{name}/{path.relative_to(folder).as_posix()}": path
-        for name, files in parts.items()
-        for folder in (source_dir(name),)
-        for path in sorted(folder.glob(files))
-    }
+    core, wrapper = source_dir("csrc"), source_dir("fmu_src")
+    found = [(core, path) for path in core.rglob("*.c")] + [(wrapper, path) for path in wrapper.glob("controllers/*.c")]
+    return {path.relative_to(folder.parent).as_posix(): path for folder, path in sorted(found)}
 
 
 def python_headers(folder: Path) -> Path:

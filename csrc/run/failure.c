@@ -34,6 +34,15 @@ static const char *words_of(lw_ode_outcome outcome) {
   return "";
 }
 
+static const char *name_of(lw_ode_method method) {
+  switch (method) {
+    case LW_ODE_DOPRI5: return "dopri5";
+    case LW_ODE_RODAS5P: return "rodas5p";
+    case LW_ODE_AUTO: return "auto";
+  }
+  return "";
+}
+
 lw_status lw_run_stopped(lw_run *r, lw_ode_outcome outcome) {
   double sum = 0.0;
   if (outcome == LW_ODE_STOPPED) {
@@ -45,8 +54,8 @@ lw_status lw_run_stopped(lw_run *r, lw_ode_outcome outcome) {
     }
   }
   for (int32_t k = 0; k < r->n; k++) sum += r->y[k] * r->y[k];
-  lw_run_refuse(r, LW_ERROR_SOLVER, "auto stopped at t = %.17g, where the norm of the state is %.6g: %s", r->t,
-                sqrt(sum), words_of(outcome));
+  lw_run_refuse(r, LW_ERROR_SOLVER, "%s stopped at t = %.17g, where the norm of the state is %.6g: %s",
+                name_of(r->options.method), r->t, sqrt(sum), words_of(outcome));
   r->too_many_steps = outcome == LW_ODE_TOO_MANY_STEPS;
   lw_run_explain(r, 0);
   return r->status;

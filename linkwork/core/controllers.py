@@ -28,9 +28,8 @@ class Law:
         self._instance = ffi.gc(ffi.new("controller_instance *"), lib.controller_free)
         self._check(lib.controller_create(self._instance, content, len(content)))
         self._type = self._instance.model.type
-        n = self._instance.model.n_variables
-        memory = ffi.buffer(self._instance.x, n * ffi.sizeof("double")) if n else b""
-        self.values: NDArray[np.float64] = np.frombuffer(memory)
+        size = self._instance.model.n_variables * ffi.sizeof("double")
+        self.values: NDArray[np.float64] = np.frombuffer(ffi.buffer(self._instance.x, size))
         self.has_state = bool(self._type.update)
 
     def check(self) -> None:

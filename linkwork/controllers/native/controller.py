@@ -25,7 +25,7 @@ class NativeController(Controller):
 
     law: ClassVar[str]
     depends_on_time: ClassVar[bool] = False
-    unsaved = ("_law",)
+    unsaved = ("_law", "_names")
 
     def structure(self) -> Structure:
         """Return sizes and numbers for the C file; the variables come from their declarations."""
@@ -50,17 +50,20 @@ class NativeController(Controller):
         self._enter()
         self._law.outputs(t)
         for k in self._computed:
-            variable = self.vars[k]
-            variable.setter(type(variable.getter())(self._law.values[k]))
+            name = self._names[k]
+            self[name] = type(self[name])(self._law.values[k])
 
     def update(self, t: float, dt: float) -> None:
-        """Bring the state of the law over a step."""
-        self._enter()
+        """Bring the state of the law over a step, with the values that `outputs` had."""
         self._law.update(t, dt)
 
     @cached_property
     def _law(self) -> Law:
         return Law(self.file())
 
+    @cached_property
+    def _names(self) -> list[str]:
+        return [variable.name for variable in self.vars.values()]
+
     def _enter(self) -> None:
-        self._law.values[:] = [variable.getter() for variable in self.vars.values()]
+        self._law.values[:] = [self[name] for name in self._names]
