@@ -38,7 +38,7 @@ static int open_memory(const lw_model *m, lw_exact_loops *x) {
   x->centre = calloc(loops, sizeof *x->centre);
   x->rank = calloc(2 * loops + 2 * joints, sizeof(int32_t));
   x->saved = calloc((FRAME_FIELDS + 2 * 9 + 2 * 3) * joints + 6 * columns, sizeof(double));
-  x->mobile = calloc(1, sizeof *x->mobile);
+  x->mobile = malloc(sizeof *x->mobile); /* some megabytes, of which few loops use more than a little */
   if (!x->direction || !x->centre || !x->rank || !x->saved || !x->mobile) return 0;
   x->gains = x->rank + loops, x->is_on = x->gains + loops, x->place = x->is_on + joints;
   x->column = x->saved + FRAME_FIELDS * joints;

@@ -11,7 +11,7 @@ from linkwork._util.checks import FloatArray
 from linkwork.core._core import ffi, lib
 from linkwork.core.native import NativeModel, raise_status
 
-_ELEMENTS = {"float64": "double[]", "int32": "int32_t[]", "bool": "unsigned char[]"}
+_ELEMENTS = {np.dtype(np.float64): "double[]", np.dtype(np.int32): "int32_t[]", np.dtype(np.bool_): "unsigned char[]"}
 
 
 class Builder:
@@ -79,7 +79,7 @@ def _in_c(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode()
     if isinstance(value, np.ndarray):
-        return ffi.from_buffer(_ELEMENTS[value.dtype.name], np.ascontiguousarray(value))
+        return ffi.from_buffer(_ELEMENTS[value.dtype], np.ascontiguousarray(value))
     if isinstance(value, list | tuple):
         return [float(number) for number in value]
     return ffi.NULL if value is None else value
