@@ -113,6 +113,16 @@ class ModelBase:
         """Those of them that are open at first."""
         return self._compiled.open_joints
 
+    @property
+    def clusters(self) -> int:
+        """Number of groups of loops, couplings and distances that share joints."""
+        return self._compiled.clusters
+
+    @property
+    def free_joints(self) -> tuple[int, ...]:
+        """Positions of the joints in no loop, coupling or distance; fixed ones too."""
+        return self._compiled.free_joints
+
     @cached_property
     def captured_frames(self) -> list[int]:
         """Of each joint the frame that is found when it closes: 0 none, or CAPTURED_PARENT, CAPTURED_CHILD."""

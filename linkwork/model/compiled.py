@@ -51,7 +51,7 @@ class CompiledMechanism:
         """Return the same with other values of its parameter and start fields, all of them in their order."""
         changed = self.native.with_parameters(self.model_bytes, values)
         twin = replace(self, model_bytes=changed, native=NativeModel(changed, self.native))
-        kept = ("topology", "widest_topology", "numbering", "removable_joints", "open_joints")
+        kept = ("topology", "widest_topology", "numbering", "removable_joints", "open_joints", "free_joints", "clusters")
         twin.__dict__.update({name: self.__dict__[name] for name in kept if name in self.__dict__})
         return twin
 
@@ -80,10 +80,24 @@ class CompiledMechanism:
         """Those of them that are open at first."""
         return frozenset(joint for joint, is_open in self.native.table("removable").tolist() if is_open)
 
+    @cached_property
+    def clusters(self) -> int:
+        """Number of groups of loops, couplings and distances that share joints."""
+        return len(self.native.table("cluster"))
+
+    @cached_property
+    def free_joints(self) -> tuple[int, ...]:
+        """Positions of the joints whose links are in no cluster."""
+        links = self.native.table("link")
+        outside = np.ones(len(links), dtype=np.bool_)
+        for _, first, count, _ in self.native.table("cluster").tolist():
+            outside[first : first + count] = False
+        return tuple(links[outside, 1].tolist())
+
     @property
     def expected(self) -> list[Expected]:
         """What each cluster of loops is expected to be like."""
-        return [Expected(*self.native.expected(k)) for k in range(len(self.native.table("cluster")))]
+        return [Expected(*self.native.expected(k)) for k in range(self.clusters)]
 
 
 def compile_mechanism(mech: Mechanism, method: MethodRequest = "auto", reference: str = "auto") -> CompiledMechanism:

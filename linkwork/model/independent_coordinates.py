@@ -16,7 +16,7 @@ from linkwork.core.native import RANK_TOLERANCE
 from linkwork.errors import MechanismError, MechanismNameError, SingularityError
 from linkwork.mechanism import Lock, Pin, Release, Stop, Unlock
 from linkwork.model.idle_spins import idle_speeds
-from linkwork.model.mobility import degrees_of_freedom, free_joints
+from linkwork.model.mobility import degrees_of_freedom, free_speeds
 
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
@@ -154,8 +154,7 @@ def _check_transitions(system: ModelBase) -> None:
 
 def _check_pose(system: ModelBase, state: State, dof: int) -> None:
     """A singular pose has more degrees of freedom than those around it."""
-    outside = sum(system.mechanism.joints[name].kind.nu for name in free_joints(system))
-    regular = min(degrees_of_freedom(system, state), outside + sum(cluster.dof for cluster in system.expected))
+    regular = min(degrees_of_freedom(system, state), free_speeds(system) + sum(cluster.dof for cluster in system.expected))
     if dof > regular:
         raise SingularityError(
             f"the pose is singular: {dof} speeds are independent in it, {regular} in those around; choose "

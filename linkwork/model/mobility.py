@@ -43,7 +43,7 @@ def _enter(system: ModelBase, state: State) -> Block:
 
 
 def _clusters(system: ModelBase) -> range:
-    return range(len(system.topology.clusters))
+    return range(system.clusters)
 
 
 def degrees_of_freedom(system: ModelBase, state: State) -> int:
@@ -53,14 +53,14 @@ def degrees_of_freedom(system: ModelBase, state: State) -> int:
 
 def count_dof(system: ModelBase, found: AtState) -> int:
     """Those of the clusters, and all speeds of joints outside of them."""
-    return _speeds_outside(system) + sum(map(len, found.independents))
+    return free_speeds(system) + sum(map(len, found.independents))
 
 
 def is_immobile(system: ModelBase, state: State) -> bool:
     """Whether it has joints, of which none has a degree of freedom at a state or moves as prescribed."""
     if any(coupling.motion for coupling in system.mechanism.couplings.values()) or system.numbering.nu == 0:
         return False
-    if _speeds_outside(system):
+    if free_speeds(system):
         return False
     block = _enter(system, state)
     return not any(block.independents(number) for number in _clusters(system))
@@ -68,11 +68,11 @@ def is_immobile(system: ModelBase, state: State) -> bool:
 
 def free_joints(system: ModelBase) -> list[str]:
     """Return the joints that are in no cluster, so that all of their speeds are free."""
-    topology, joints = system.topology, list(system.mechanism.joints.values())
-    inside = {link for cluster in topology.clusters for link in cluster.links}
-    outside = [joints[link.joint] for i, link in enumerate(topology.links) if i not in inside]
-    return [joint.name for joint in outside if joint.kind.nu]
+    joints = list(system.mechanism.joints.values())
+    return [joints[place].name for place in system.free_joints if joints[place].kind.nu]
 
 
-def _speeds_outside(system: ModelBase) -> int:
-    return sum(system.mechanism.joints[name].kind.nu for name in free_joints(system))
+def free_speeds(system: ModelBase) -> int:
+    """Return how many speeds the joints have that are in no cluster."""
+    joints = list(system.mechanism.joints.values())
+    return sum(joints[place].kind.nu for place in system.free_joints)
