@@ -14,15 +14,7 @@ static int has_avx2(void) {
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & 1u << 5);
 }
 
-/* Found once: where the system is a guest, each question to the processor takes a microsecond or more. */
-const lw_kernels *lw_best_kernels(void) {
-  static const lw_kernels *found;
-  const lw_kernels *best = __atomic_load_n(&found, __ATOMIC_RELAXED);
-  if (best) return best;
-  best = has_avx2() ? &lw_kernels_double_avx2 : &lw_kernels_double;
-  __atomic_store_n(&found, best, __ATOMIC_RELAXED);
-  return best;
-}
+const lw_kernels *lw_best_kernels(void) { return has_avx2() ? &lw_kernels_double_avx2 : &lw_kernels_double; }
 #else
 const lw_kernels *lw_best_kernels(void) { return &lw_kernels_double; }
 #endif

@@ -32,21 +32,22 @@ static int says_more(const lw_dof_count *a, const lw_dof_count *b) {
   return gap_a < gap_b || (gap_a == gap_b && a->independents < b->independents);
 }
 
-static void count_at(const lw_model *m, lw_block b, const double *q, lw_dof_count *found) {
+static void count_at(const lw_kernels *k, const lw_model *m, lw_block b, const double *q, lw_dof_count *found) {
   double *x = b.reals;
   memcpy(x + m->at.q, q, sizeof *q * (size_t)m->size.nq);
   memcpy(x + m->at.cut_reference, q + m->size.nq, sizeof *q * (size_t)m->size.nq_cut);
-  lw_best_kernels()->count_dof(m, b, found);
+  k->count_dof(m, b, found);
 }
 
 static void count_dof_at_both(lw_model *m, lw_block b, double *neutral, lw_dof_count *found) {
+  const lw_kernels *k = lw_best_kernels();
   lw_dof_count *other = found + m->clusters;
   double *x = b.reals;
   memcpy(x, m->defaults, sizeof *x * (size_t)m->parameters);
   set_neutral(m, neutral);
-  if (lw_best_kernels()->constants(m, b).kind) return;
-  count_at(m, b, x + m->at.q_start, found);
-  count_at(m, b, neutral, other);
+  if (k->constants(m, b).kind) return;
+  count_at(k, m, b, x + m->at.q_start, found);
+  count_at(k, m, b, neutral, other);
   for (int32_t i = 0; i < m->clusters; i++) {
     const lw_dof_count *best = says_more(&other[i], &found[i]) ? &other[i] : &found[i];
     m->cluster[i].independents = best->independents, m->cluster[i].dof = best->dof;
@@ -71,9 +72,10 @@ lw_status lw_estimate_dof(lw_model *m) {
 }
 
 static void count_regular_dof(lw_model *m, lw_block b) {
+  const lw_kernels *k = lw_best_kernels();
   memcpy(b.reals, m->defaults, sizeof(double) * (size_t)m->parameters);
-  if (lw_best_kernels()->constants(m, b).kind) return;
-  lw_best_kernels()->find_regular_dof(m, b);
+  if (k->constants(m, b).kind) return;
+  k->find_regular_dof(m, b);
   for (int32_t i = 0; i < m->clusters; i++) {
     lw_cluster *c = &m->cluster[i];
     c->regular_dof_plus_1 = lw_pivots_of(c, b.integers).ranks->regular_dof_plus_1;
