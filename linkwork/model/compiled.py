@@ -51,7 +51,15 @@ class CompiledMechanism:
         """Return the same with other values of its parameter and start fields, all of them in their order."""
         changed = self.native.with_parameters(self.model_bytes, values)
         twin = replace(self, model_bytes=changed, native=NativeModel(changed, self.native))
-        kept = ("topology", "widest_topology", "numbering", "removable_joints", "open_joints", "free_joints", "clusters")
+        kept = (
+            "topology",
+            "widest_topology",
+            "numbering",
+            "removable_joints",
+            "open_joints",
+            "free_joints",
+            "clusters",
+        )
         twin.__dict__.update({name: self.__dict__[name] for name in kept if name in self.__dict__})
         return twin
 

@@ -154,7 +154,9 @@ def _check_transitions(system: ModelBase) -> None:
 
 def _check_pose(system: ModelBase, state: State, dof: int) -> None:
     """A singular pose has more degrees of freedom than those around it."""
-    regular = min(degrees_of_freedom(system, state), free_speeds(system) + sum(cluster.dof for cluster in system.expected))
+    regular = min(
+        degrees_of_freedom(system, state), free_speeds(system) + sum(cluster.dof for cluster in system.expected)
+    )
     if dof > regular:
         raise SingularityError(
             f"the pose is singular: {dof} speeds are independent in it, {regular} in those around; choose "
