@@ -1,4 +1,4 @@
-"""What was compiled: the structure of a model, its names, and where its numbers stand."""
+"""The structure of a compiled mechanism, its names, and where its numbers stand."""
 
 from __future__ import annotations
 
