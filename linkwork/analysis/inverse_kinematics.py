@@ -536,7 +536,7 @@ def inverse_kinematics(
     starts: int = 8,
     length: float | None = None,
     unreachable: Unreachable = "return",
-    progress: ProgressOption = False,
+    progress: ProgressOption = None,
 ) -> InverseKinematics:
     """Return closed poses in which functions of the pose have given values.
 

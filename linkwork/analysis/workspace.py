@@ -162,7 +162,7 @@ def workspace(
     limits: Mapping[str, Bounds] | None = None,
     points: int = POINTS,
     length: float | None = None,
-    progress: ProgressOption = False,
+    progress: ProgressOption = None,
 ) -> Workspace:
     """Return the poses that a mechanism reaches from its start, on a grid, with the conditioning of its motors.
 

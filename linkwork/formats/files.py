@@ -134,12 +134,12 @@ def _folder_around(path: Path, root: str | PathLike[str] | None) -> Path | None:
 
 
 @checks_keywords
-def save(mech: Mechanism, path: str | PathLike[str], *, strict: bool = False) -> Report:
+def save(mechanism: Mechanism, path: str | PathLike[str], *, strict: bool = False) -> Report:
     """Write a mechanism to a file: Linkwork's JSON, URDF (with loops as in URDF+) or MJCF.
 
     Parameters
     ----------
-    mech
+    mechanism
         The mechanism.
     path
         A file .json, .urdf, or .xml or .mjcf for MJCF; a file of that name is replaced.
@@ -172,18 +172,18 @@ def save(mech: Mechanism, path: str | PathLike[str], *, strict: bool = False) ->
     Mechanism('pendulum': 1 body, 1 joint, 0 forces)
     """
     path = Path(path)
-    if not isinstance(mech, Mechanism):
-        raise MechanismError(f"save writes a Mechanism, not {type(mech).__name__}")
+    if not isinstance(mechanism, Mechanism):
+        raise MechanismError(f"save writes a Mechanism, not {type(mechanism).__name__}")
     if path.suffix not in WRITTEN:
         raise MechanismError(f"{path}: mechanisms are written as {quoted(WRITTEN)}")
     if path.suffix == ".json":
-        mech.save(path)
+        mechanism.save(path)
         report = Report(str(path), "JSON")
-        report.taken(f"mechanism {mech.name!r}", "to the bit")
+        report.taken(f"mechanism {mechanism.name!r}", "to the bit")
         return report
     name = str(_WRITTEN_AS_XML if path.suffix == ".xml" else _by_suffix(path))
     report = Report(str(path), name)
-    moved = placed_in(mech, path.absolute().parent)
+    moved = placed_in(mechanism, path.absolute().parent)
     text: str = import_module(f"linkwork.formats.{FORMATS[name].module}").write(moved, report)
     if strict:
         report.check_strict()

@@ -15,6 +15,8 @@ from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
 from linkwork.mechanism.frames import direction
 
+__all__ = ["box", "cylinder", "disk", "rod", "sphere"]
+
 
 @checks_keywords
 def rod(mass: float, length: float, axis: ArrayLike = "x") -> FloatArray:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import check_name, finite, length, number
-from linkwork._util.keywords import check_keywords
+from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
 from linkwork.mechanism.forces import Force, NamedForce, Point
 
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
 
 
-ARGUMENTS = ("joint", "bodies", "points", "stiffness", "damping", "free", "name")
-
-
+@checks_keywords
 class SpringDamper(Force):
     """Linear springs and dampers, in a joint or between points of two bodies.
 
@@ -75,23 +73,32 @@ class SpringDamper(Force):
         free: float = 0.0,
         name: str = "spring",
     ) -> PointSpringDamper: ...
-    def __new__(cls, *args: Any, **given: Any) -> SpringDamper:
+    def __new__(
+        cls,
+        joint: Any = None,
+        stiffness: Any = 0.0,
+        damping: Any = 0.0,
+        free: Any = 0.0,
+        *,
+        bodies: Any = None,
+        points: Any = None,
+        name: Any = None,
+    ) -> SpringDamper:
         """Choose by the arguments; the two classes themselves come here too, without arguments when they are copied."""
         if cls is not SpringDamper:
             return super().__new__(cls)
-        check_keywords("SpringDamper", given, ARGUMENTS)
-        in_joint, between = bool(args) or "joint" in given, given.keys() & {"bodies", "points", "name"}
-        if in_joint and between:
+        between = {key for key, one in (("bodies", bodies), ("points", points), ("name", name)) if one is not None}
+        if joint is not None and between:
             raise MechanismError(
                 f"SpringDamper: a joint does not go with {', '.join(sorted(between))}: "
                 "give either the joint, or bodies= and points="
             )
-        if not in_joint and not between >= {"bodies", "points"}:
+        if joint is None and not between >= {"bodies", "points"}:
             raise MechanismError(
                 "SpringDamper: give a joint as in SpringDamper('A', stiffness=1.0), or both "
                 "bodies=('a', 'b') and points=((x, y, z), (x, y, z))"
             )
-        return super().__new__(JointSpringDamper if in_joint else PointSpringDamper)
+        return super().__new__(PointSpringDamper if joint is None else JointSpringDamper)
 
     def __repr__(self) -> str:
         values = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))  # type: ignore[arg-type]
