@@ -7,7 +7,7 @@ from support.public_api import PATH, table
 
 
 def test_the_table_is_that_of_the_signatures() -> None:
-    assert PATH.read_text(encoding="utf-8") == table(), "write it anew: python -m support.public_api in tests/"
+    assert PATH.read_text(encoding="utf-8") == table(), "write it again: python -m support.public_api in tests/"
 
 
 def test_a_call_shows_its_arguments() -> None:
