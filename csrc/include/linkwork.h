@@ -221,7 +221,10 @@ typedef struct lw_builder lw_builder;
  *   "spherical"    quaternion; u: angular velocity, child axes
  *   "free"         position, quaternion; u: angular velocity, velocity, child axes
  *   "screw"        axis; angle about it; `parameter`: the pitch, m/rad
- *   "pin_in_slot"  axis of the pin, perpendicular slot in the parent; displacement along the slot, angle */
+ *   "pin_in_slot"  axis of the pin, perpendicular slot in the parent; displacement along the slot, angle
+ *   "curved_slide" axis of a circle, perpendicular direction at zero; its radius in m, not zero, towards axis x direction;
+ *                  displacement along the circle, with which the child turns
+ *   "curved_slot"  axis of the pin, perpendicular slot at zero; radius of the slot as above; displacement, angle */
 typedef struct lw_joint_kind {
   const char *type;
   double axes[6];   /* one axis or two after each other, joint frame; any length */

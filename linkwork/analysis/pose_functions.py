@@ -162,9 +162,11 @@ class ClosingFrames:
         kind, axes = self.joint.kind, self.pose(0)[1]
         free = np.eye(6)[: kind.nu]
         if kind.quaternion is None:
-            free = _RELATIVE.get(kind.type_name, _fixed)(*self.relative(), self.joint)[1].copy()
+            free = _RELATIVE[kind.type_name](*self.relative(), self.joint)[1].copy()
         if kind.type_name == "screw":
             free[0, 5] = kind.value
+        if kind.type_name == "curved_slide":
+            free[0, 2] = 1.0 / kind.value
         left, _, _ = np.linalg.svd(free.T, full_matrices=True)
         wrenches = left[:, kind.nu :].T.reshape(-1, 2, 3)
         found: FloatArray = (wrenches @ axes.T).reshape(-1, 6)
@@ -177,16 +179,16 @@ class _CutCoordinates(PoseFunction):
     def __init__(self, space: ConfigurationSpace, joint: Joint) -> None:
         kind = joint.kind
         super().__init__(space, _numbered(f"{joint.name}.q", kind.nq), kind.coordinate_units)
-        self._joint, self._coordinates = joint, _RELATIVE.get(kind.type_name, _fixed)
+        self._joint, self._coordinates = joint, _RELATIVE[kind.type_name]
         self._frames = ClosingFrames(space, joint)
         n = space.model.numbering
         self._cut = n.u[joint.name]
         self._reference = slice(n.q[joint.name].start - n.nq, n.q[joint.name].stop - n.nq)
-        screws = kind.type_name == "screw" and kind.value != 0.0  # the displacement counts their revolutions
-        self._angles = np.array([unit == "rad" and not screws for unit in self.units], dtype=bool)
+        self._periods = np.array(kind.periods)
+        self._repeats = np.isfinite(self._periods)
 
     def value(self) -> FloatArray:
-        """Return the coordinates (n,), angles next to those from which the space counts revolutions."""
+        """Return the coordinates (n,), angles and laps next to those from which the space counts revolutions."""
         reference = self.space.block["cut_reference"][self._reference]
         return reference - self._left(reference)
 
@@ -202,10 +204,10 @@ class _CutCoordinates(PoseFunction):
         return self._left(wanted)
 
     def _left(self, wanted: FloatArray) -> FloatArray:
-        """Return what is left to values (n,), angles by the shortest way."""
+        """Return what is left to values (n,), of angles and laps by the shortest way."""
         left = wanted - self._coordinates(*self._frames.relative(), self._joint)[0]
-        turns = left[self._angles]
-        left[self._angles] = np.arctan2(np.sin(turns), np.cos(turns))
+        periods = self._periods[self._repeats]
+        left[self._repeats] -= periods * np.round(left[self._repeats] / periods)
         return left
 
     def _twist(self, k: int) -> FloatArray:
@@ -726,6 +728,25 @@ def _pin_in_slot(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relativ
     return np.array([offset[0], _angle(turn)]), np.eye(6)[[3, 2]]
 
 
+def _lap(sine: float, cosine: float, radius: float) -> tuple[float, FloatArray]:
+    """Return the displacement along a circle and the tangent there."""
+    angle = np.arctan2(sine, cosine)
+    return radius * angle, np.array([0.0, 0.0, 0.0, np.cos(angle), np.sin(angle), 0.0])
+
+
+def _curved_slide(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
+    r = joint.kind.value
+    sine, cosine = turn[1, 0] - turn[0, 1], turn[0, 0] + turn[1, 1]
+    q, tangent = _lap(offset[0] / r + sine, 1.0 - offset[1] / r + cosine, r)
+    return np.array([q]), tangent[None]
+
+
+def _curved_slot(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
+    r = joint.kind.value
+    q, tangent = _lap(offset[0] / r, 1.0 - offset[1] / r, r)
+    return np.array([q, _angle(turn)]), np.stack([tangent, np.eye(6)[2]])
+
+
 def _universal(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
     first = np.arctan2(turn[1, 0], turn[0, 0])
     second = np.arctan2(turn[2, 1], turn[2, 2])
@@ -746,6 +767,8 @@ _RELATIVE: dict[str, Callable[[FloatArray, FloatArray, Joint], _Relative]] = {
     "cylindrical": _cylindrical,
     "planar": _planar,
     "pin_in_slot": _pin_in_slot,
+    "curved_slide": _curved_slide,
+    "curved_slot": _curved_slot,
     "universal": _universal,
     "fixed": _fixed,
 }

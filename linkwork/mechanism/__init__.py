@@ -8,6 +8,8 @@ from linkwork.mechanism.distances import Distance
 from linkwork.mechanism.forces import Force, Wrench
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import (
+    CurvedSlide,
+    CurvedSlot,
     Cylindrical,
     Fixed,
     Free,
@@ -40,6 +42,8 @@ __all__ = [
     "Command",
     "Coupling",
     "Crossing",
+    "CurvedSlide",
+    "CurvedSlot",
     "Cylindrical",
     "Distance",
     "Fixed",

@@ -6,6 +6,7 @@ the canonical joint frame in which the mechanics are written.
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -53,9 +54,13 @@ class JointKind:
         Where the quaternion stands among the coordinates, None if there is none.
     frame_note
         Orientation of the canonical joint frame, for the description of a parameter.
+    keeps
+        What stays of the orientation of the child in canonical frames: "all", the axes "z" parallel, the "angle"
+        between z of the parent and x of the child, or nothing, "".
     """
 
     type_name: ClassVar[str]
+    keeps: ClassVar[str]
     axis_names: ClassVar[tuple[str, ...]] = ()
     coordinate_units: ClassVar[tuple[str, ...]] = ()
     motion_units: ClassVar[tuple[str, ...]] = ()
@@ -69,6 +74,8 @@ class JointKind:
 
     def __init_subclass__(cls) -> None:
         units = cls.coordinate_units
+        if not hasattr(cls, "keeps"):
+            raise TypeError(f"{cls.__name__}: what it keeps of the orientation is missing")
         cls.nq, cls.nu = len(units), len(cls.motion_units)
         cls.quaternion = slice(units.index("1"), units.index("1") + 4) if "1" in units else None
         KINDS[cls.type_name] = cls
@@ -82,6 +89,11 @@ class JointKind:
     def value(self) -> float:
         """The value of its parameter; 0 without one."""
         return float(getattr(self, self.parameter.name)) if self.parameter else 0.0
+
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """After how much of each coordinate the pose repeats; inf: never."""
+        return tuple(math.tau if unit == "rad" else math.inf for unit in self.coordinate_units)
 
     @classmethod
     def argument_names(cls) -> tuple[str, ...]:
@@ -98,6 +110,13 @@ class JointKind:
     def canonical_axes(self) -> FloatArray:
         """The canonical joint frame: its axes, (3, 3), one a column, in joint-frame axes."""
         return rotation_from_z(self.axes[0]) if self.axes else np.eye(3)
+
+    def guide(self, reach: float) -> FloatArray:
+        """Return points (n, 3) of the curve along which the child's origin slides, in the parent's canonical frame.
+
+        Curves are drawn `reach` m far from where the coordinate is zero; none of other joints.
+        """
+        return np.zeros((0, 3))
 
     @property
     def neutral(self) -> FloatArray:
@@ -143,6 +162,7 @@ class Revolute(JointKind):
     """
 
     type_name = "revolute"
+    keeps = "z"
     axis_names = ("axis",)
     coordinate_units = motion_units = ("rad",)
     frame_note = "joint axis along z"
@@ -157,6 +177,7 @@ class Prismatic(JointKind):
     """A slide: q is the displacement in m of the child along `axis`; u is its rate in m/s."""
 
     type_name = "prismatic"
+    keeps = "all"
     axis_names = ("axis",)
     coordinate_units = motion_units = ("m",)
     frame_note = "joint axis along z"
@@ -178,6 +199,7 @@ class Universal(JointKind):
     """
 
     type_name = "universal"
+    keeps = "angle"
     axis_names = ("axis1", "axis2")
     coordinate_units = motion_units = ("rad", "rad")
     frame_note = "axis1 along z, axis2 along x"
@@ -205,6 +227,7 @@ class Cylindrical(JointKind):
     """
 
     type_name = "cylindrical"
+    keeps = "z"
     axis_names = ("axis",)
     coordinate_units = motion_units = ("rad", "m")
     frame_note = "joint axis along z"
@@ -239,6 +262,7 @@ class Screw(JointKind):
     """
 
     type_name = "screw"
+    keeps = "z"
     axis_names = ("axis",)
     coordinate_units = motion_units = ("rad",)
     frame_note = "joint axis along z"
@@ -249,6 +273,11 @@ class Screw(JointKind):
     def __init__(self, axis: ArrayLike, pitch: float) -> None:
         self.axis = direction(axis, "Screw: axis")
         self.pitch = number(pitch, "Screw: pitch")
+
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """Without a pitch a revolution; otherwise never."""
+        return (math.inf if self.pitch else math.tau,)
 
 
 @checks_keywords
@@ -261,6 +290,7 @@ class Planar(JointKind):
     """
 
     type_name = "planar"
+    keeps = "z"
     axis_names = ("normal",)
     coordinate_units = motion_units = ("m", "m", "rad")
     frame_note = "normal along z, displacements along x and y"
@@ -298,19 +328,116 @@ class PinInSlot(JointKind):
     """
 
     type_name = "pin_in_slot"
+    keeps = "z"
     axis_names = ("axis", "slot")
     coordinate_units = motion_units = ("m", "rad")
     frame_note = "axis along z, slot along x"
     looks_along = True
 
     def __init__(self, axis: ArrayLike, slot: ArrayLike) -> None:
-        self.axis = direction(axis, "PinInSlot: axis")
-        self.slot = _perpendicular(
-            direction(slot, "PinInSlot: slot"),
-            self.axis,
-            "axis and slot of a PinInSlot must be perpendicular",
-            "correct one of them",
-        )
+        self.axis, self.slot = _axis_and_tangent("PinInSlot", axis, "slot", slot)
+
+    @property
+    def canonical_axes(self) -> FloatArray:
+        """The canonical joint frame: the pin is its z, the slot its x."""
+        return np.column_stack([self.slot, np.cross(self.axis, self.slot), self.axis])
+
+
+@checks_keywords
+class CurvedSlide(JointKind):
+    """A slide along a circle of the parent: the child's frame turns with the tangent.
+
+    q is the displacement in m along the circle, right-handed about `axis`; u is its rate in m/s; the load is the force
+    along the circle. Where q is zero both frames coincide and the slide runs along `direction`; the centre of the
+    circle lies at `radius` along `axis` x `direction`. The child has turned about `axis` by q / `radius`. Both
+    directions are fixed in the parent and perpendicular; one that is perpendicular within 1e-5 is made exactly so.
+
+    Parameters
+    ----------
+    axis
+        Direction of the axis of the circle, (3,).
+    direction
+        Direction of the slide where q is zero, (3,).
+    radius
+        Radius in m, not zero; below zero the centre lies on the other side.
+
+    Notes
+    -----
+    q counts every lap of a full circle, as the angle of a hinge does its revolutions.
+
+    >>> CurvedSlide(axis=(0, 0, 1), direction=(2, 0, 0), radius=0.5)
+    CurvedSlide((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), 0.5)
+    """
+
+    type_name = "curved_slide"
+    keeps = "z"
+    axis_names = ("axis", "direction")
+    coordinate_units = motion_units = ("m",)
+    frame_note = "axis of the circle along z, slide along x where q is zero"
+    parameter = JointParameter("radius", "m", "radius of the circle; below zero the centre lies on the other side")
+    looks_along = True
+
+    def __init__(self, axis: ArrayLike, direction: ArrayLike, radius: float) -> None:
+        self.axis, self.direction = _axis_and_tangent("CurvedSlide", axis, "direction", direction)
+        self.radius = _radius(radius, "CurvedSlide: radius")
+
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """A lap of the circle."""
+        return (math.tau * abs(self.radius),)
+
+    def guide(self, reach: float) -> FloatArray:
+        """Return points (n, 3) of the circle."""
+        return _circle(self.radius, reach)
+
+    @property
+    def canonical_axes(self) -> FloatArray:
+        """The canonical joint frame: the axis of the circle is its z, the direction its x."""
+        return np.column_stack([self.direction, np.cross(self.axis, self.direction), self.axis])
+
+
+@checks_keywords
+class CurvedSlot(JointKind):
+    """A pin of the child in a circular slot of the parent: the child slides along the slot and turns about the pin.
+
+    q are the displacement in m along the slot, right-handed about `axis`, and the angle in rad about the pin, which is
+    parallel to `axis`; u are their rates in m/s and rad/s; the loads are a force along the slot and a torque about the
+    pin. Where q is zero the slot runs along `slot`; the centre of its circle lies at `radius` along `axis` x `slot`.
+    Both directions are fixed in the parent and perpendicular; a slot that is perpendicular within 1e-5 is made so.
+
+    Parameters
+    ----------
+    axis
+        Direction of the pin and of the axis of the circle, (3,).
+    slot
+        Direction of the slot where its displacement is zero, (3,).
+    radius
+        Radius in m, not zero; below zero the centre lies on the other side.
+
+    >>> CurvedSlot(axis=(0, 0, 1), slot=(2, 0, 0), radius=0.5)
+    CurvedSlot((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), 0.5)
+    """
+
+    type_name = "curved_slot"
+    keeps = "z"
+    axis_names = ("axis", "slot")
+    coordinate_units = motion_units = ("m", "rad")
+    frame_note = "axis along z, slot along x where its displacement is zero"
+    parameter = JointParameter("radius", "m", "radius of the slot; below zero the centre lies on the other side")
+    looks_along = True
+
+    def __init__(self, axis: ArrayLike, slot: ArrayLike, radius: float) -> None:
+        self.axis, self.slot = _axis_and_tangent("CurvedSlot", axis, "slot", slot)
+        self.radius = _radius(radius, "CurvedSlot: radius")
+
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """A lap of the circle, and a revolution of the pin."""
+        return (math.tau * abs(self.radius), math.tau)
+
+    def guide(self, reach: float) -> FloatArray:
+        """Return points (n, 3) of the circle."""
+        return _circle(self.radius, reach)
 
     @property
     def canonical_axes(self) -> FloatArray:
@@ -326,6 +453,7 @@ class Spherical(JointKind):
     """
 
     type_name = "spherical"
+    keeps = ""
     coordinate_units = ("1",) * 4
     motion_units = ("rad",) * 3
 
@@ -339,6 +467,7 @@ class Free(JointKind):
     """
 
     type_name = "free"
+    keeps = ""
     coordinate_units = ("m",) * 3 + ("1",) * 4
     motion_units = ("rad",) * 3 + ("m",) * 3
 
@@ -347,6 +476,33 @@ class Fixed(JointKind):
     """A weld: no coordinate."""
 
     type_name = "fixed"
+    keeps = "all"
+
+
+def _axis_and_tangent(kind: str, axis: ArrayLike, name: str, tangent: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return two perpendicular unit vectors."""
+    along = direction(axis, f"{kind}: axis")
+    across = _perpendicular(
+        direction(tangent, f"{kind}: {name}"),
+        along,
+        f"axis and {name} of a {kind} must be perpendicular",
+        "correct one of them",
+    )
+    return along, across
+
+
+def _circle(radius: float, reach: float) -> FloatArray:
+    """Return points (n, 3) of a circle that begins at the origin along x, up to half of it either way."""
+    angle = np.linspace(-1.0, 1.0, 97) * min(np.pi, reach / abs(radius))
+    return np.column_stack([radius * np.sin(angle), radius * (1.0 - np.cos(angle)), np.zeros_like(angle)])
+
+
+def _radius(value: float, what: str) -> float:
+    """Return a radius; zero is refused."""
+    radius = number(value, what)
+    if radius == 0.0:
+        raise MechanismError(f"{what} must not be zero; a Revolute turns about a fixed axis")
+    return radius
 
 
 def _perpendicular(vector: FloatArray, axis: FloatArray, rule: str, remedy: str) -> FloatArray:

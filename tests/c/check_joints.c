@@ -48,7 +48,7 @@ static moved_child move_child(int32_t type, int inlined, const real *q, const re
     universal_velocity(&parent, out.P, u, child);
   } else {
     multi_dof_position(kind, speeds, 0, &parameter, parent.R, zero, &parent, q, sc, child, out.P);
-    multi_dof_velocity(kind, speeds, &parent, out.P, u, child);
+    multi_dof_velocity(kind, speeds, &parameter, &parent, out.P, u, child);
   }
   combine(speeds, out.P, u, &out.velocity);
   return out;
@@ -91,10 +91,13 @@ static void check_columns_and_bias(int32_t type, int inlined) {
     EXPECT(fabs(slope(child.velocity.l[k]) - re(child.motion.av[k])) < NEAR);
   }
   for (int32_t c = 0; c < size->u; c++) { /* its unit, and the kind of motion */
-    const int displaces = size->translations >> c & 1;
     double turned = 0.0, shifted = 0.0;
+    twist along = child.P[c];
     for (int k = 0; k < 3; k++) turned += fabs(re(child.P[c].a[k])), shifted += fabs(re(child.P[c].l[k]));
-    EXPECT(displaces == (turned == 0.0));
+    keep_free_part(type, c, &along);
+    for (int32_t other = 0; other < size->u; other++)
+      EXPECT(fabs(re(dot(along.a, child.P[other].a) + dot(along.l, child.P[other].l)) - (other == c)) < NEAR);
+    EXPECT(is_mixed(joint_operations_of[type].frame) || turned == 0.0 || shifted == 0.0);
     EXPECT(!lw_is_rotational(type) || shifted == 0.0);
     EXPECT(!lw_is_translational(type) || turned == 0.0);
   }
@@ -162,6 +165,7 @@ static void expect_held(const double row[6], int32_t speeds, const twist *P) {
 static void check_basic_constraints(int32_t type, const link_motion *pose, const twist *P, double angle) {
   const int32_t speeds = lw_joint_sizes[type].u, held = 6 - speeds;
   double rows[6][6];
+  if (!joint_operations_of[type].constraints) return;
   for (int32_t i = 0; i < held; i++) {
     const basic_constraint *row = &joint_operations_of[type].constraints[i];
     gradient_of(row, pose, rows[i]);
@@ -171,24 +175,26 @@ static void check_basic_constraints(int32_t type, const link_motion *pose, const
   EXPECT(rank_of(held, rows) == held);
 }
 
-/* The directions that stand first are held, the others those of the speeds that it names. A mixed one is held with the
- * part of its column that turns taken away. */
+/* The directions that stand first are held, but for mixed ones; the others are the free parts of the columns that it
+ * names. */
 static void check_constraint_frame(int32_t type, const link_motion *pose, const twist *P) {
   const constraint_frame *frame = joint_operations_of[type].frame;
-  const int32_t speeds = lw_joint_sizes[type].u, held[2] = {frame->angular, frame->linear - frame->mixed};
+  const int32_t speeds = lw_joint_sizes[type].u, held[2] = {frame->angular, frame->linear};
   real directions[2][9];
   for (int part = 0; part < 2; part++) transpose(pose->R, directions[part]);
   if (joint_operations_of[type].axes) joint_operations_of[type].axes(pose->R, P, directions[0], directions[1]);
   for (int part = 0; part < 2; part++)
-    if (held[part] == 3) identity_rotation(directions[part]);
+    if (held[part] == 3 && !is_mixed(frame)) identity_rotation(directions[part]);
   EXPECT(frame->angular + frame->linear == 6 - speeds);
+  EXPECT(!is_mixed(frame) || (speeds == 1 && frame->mixed[1] <= 5));
   for (int part = 0; part < 2; part++)
     for (int i = 0; i < held[part]; i++) {
       double row[6] = {0.0}, length2 = 0.0;
       for (int k = 0; k < 3; k++)
         row[3 * part + k] = re(directions[part][3 * i + k]), length2 += row[3 * part + k] * row[3 * part + k];
+      const int32_t number = part * frame->angular + i;
       EXPECT(fabs(length2 - 1.0) < NEAR);
-      expect_held(row, speeds, P);
+      if (number < frame->mixed[0] || number >= frame->mixed[1]) expect_held(row, speeds, P);
     }
   for (int32_t i = 0; i < speeds; i++) { /* the free directions: angular ones first */
     const int32_t c = frame->speed[i], angular = 3 - frame->angular;

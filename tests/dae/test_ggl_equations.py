@@ -17,7 +17,7 @@ LOOPS = {name: make for name, (make, *_) in (FAMILIES | JOINT_FAMILIES).items()}
 GEARS = {name: make for name, (make, *_) in GEAR_FAMILIES.items()}
 MAKERS = LOOPS | GEARS | {f"distances: {name}": make for name, make in SPANNED.items()}
 KINDS = ("revolute", "prismatic", "universal", "cylindrical", "planar", "spherical", "free", "fixed", "screw")
-KINDS += ("pin_in_slot",)
+KINDS += ("pin_in_slot", "curved_slide", "curved_slot")
 
 
 @pytest.fixture(scope="module", params=MAKERS)

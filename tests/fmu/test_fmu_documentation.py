@@ -128,6 +128,8 @@ def test_every_joint_type_is_drawn_within_the_picture(name):
     kinds = {"fixed": lw.Fixed(), "revolute": lw.Revolute((0, 0, 1)), "prismatic": lw.Prismatic((1, 0, 0))}
     kinds |= {"universal": lw.Universal((1, 0, 0), (0, 1, 0)), "cylindrical": lw.Cylindrical((0, 0, 1))}
     kinds |= {"screw": lw.Screw((0, 0, 1), 0.1), "pin_in_slot": lw.PinInSlot((0, 0, 1), (1, 0, 0))}
+    kinds |= {"curved_slide": lw.CurvedSlide((0, 0, 1), (1, 0, 0), 0.3)}
+    kinds |= {"curved_slot": lw.CurvedSlot((0, 0, 1), (1, 0, 0), 0.3)}
     kinds |= {"planar": lw.Planar((0, 1, 0)), "spherical": lw.Spherical(), "free": lw.Free()}
     mech = lw.Mechanism("one")
     mech.add_body("arm", mass=2.0, com=(0.5, 0.1, 0.2), inertia=lw.inertia.sphere(2.0, 0.1))

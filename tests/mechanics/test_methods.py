@@ -24,6 +24,7 @@ SOME = ["planar_4R_springs", "slider_crank_cut_slider", "rails_2P", "door_2R", "
 SOME += ["closed_by_fixed", "RRER_flat", "PUCS_cut_2", "stewart", "ladder_mixed", "coupled_in_space", "closed_by_free"]
 SOME += ["universal_backward", "free_cut", "gear_in_loop", "cam_on_cut_joint", "gear_branches"]
 SOME += ["screw_tree", "screw_backward", "screw_cut", "pin_in_slot_backward", "pin_in_slot_cut", "HTSR", "HSSR_cut_0"]
+SOME += ["curved_slide_tree", "curved_slide_backward", "curved_slide_cut", "curved_slot_backward", "curved_slot_cut"]
 REPEATING = ["loop_on_loop", "side_by_side", "RS_on_one_axis", "tangled_4"]  # constraints, in several loops at once
 
 

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from linkwork.mechanism import (
+    CurvedSlide,
+    CurvedSlot,
     Cylindrical,
     Fixed,
     Frame,
@@ -36,6 +38,8 @@ ALL = [
     Planar((1, 2, 3)),
     Screw((1, 2, 3), -0.1),
     PinInSlot((1, 2, 3), (3, 0, -1)),
+    CurvedSlide((1, 2, 3), (3, 0, -1), 0.4),
+    CurvedSlot((1, 2, 3), (3, 0, -1), -0.4),
     Spherical(),
     Free(),
 ]
@@ -65,6 +69,8 @@ class TestSizes:
             "planar": (3, 3),
             "screw": (1, 1),
             "pin_in_slot": (2, 2),
+            "curved_slide": (1, 1),
+            "curved_slot": (2, 2),
             "spherical": (4, 3),
             "free": (7, 6),
         }

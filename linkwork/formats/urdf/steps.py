@@ -8,7 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwork._util.checks import FloatArray
+from linkwork.errors import MechanismError
 from linkwork.mechanism.joints import (
+    CurvedSlide,
+    CurvedSlot,
     Cylindrical,
     Fixed,
     Free,
@@ -85,6 +88,11 @@ def _steps(kind: JointKind, apart: bool) -> list[Step]:
             return [Step("floating", None, ())]
         case Fixed():
             return [Step("fixed", None, ())]
+        case CurvedSlide() | CurvedSlot():
+            raise MechanismError(
+                f"URDF has no joint along a circle outside loops; replace the {type(kind).__name__} by revolute joints "
+                "about the centre of the circle"
+            )
     raise AssertionError(kind)
 
 

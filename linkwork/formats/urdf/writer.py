@@ -152,7 +152,7 @@ class _Writing(Draft):
         for tag, axis in zip(_axis_tags(kind), kind.axes, strict=True):
             add(element, tag, xyz=axis)
         if kind.parameter:
-            add(element, "pitch", value=kind.value)
+            add(element, kind.parameter.name, value=kind.value)
         extra = "" if name in _OF_URDF_PLUS else f", of the type {name!r}, which Linkwork adds to URDF+"
         self.report.taken(f"joint {joint.name!r}", f"<loop> of URDF+{extra}")
 
@@ -210,6 +210,4 @@ def _check_no_macros(root: ElementTree.Element) -> None:
 
 def _axis_tags(kind: JointKind) -> tuple[str, ...]:
     """Return the tags of the axes in `<loop>`."""
-    return {"universal": ("axis", "axis2"), "pin_in_slot": ("axis", "slot")}.get(
-        kind.type_name, ("axis",) * len(kind.axes)
-    )
+    return ("axis", *kind.axis_names[1:]) if kind.axes else ()
