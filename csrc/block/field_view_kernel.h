@@ -54,6 +54,10 @@ static view open_view(const lw_model *m, lw_block b) {
                 .ground = (const link_motion *)FIELD(&at, ground)};
 }
 
-INLINE const real *parameter_of(const view *v, int32_t joint) { return FIELD(v, joint_parameter) + joint; }
+/* Of a path its numbers (joints/path_kernel.h). */
+INLINE const real *parameter_of(const view *v, int32_t joint) {
+  const double *path = v->m->joint[joint].path;
+  return path ? (const real *)path : FIELD(v, joint_parameter) + joint;
+}
 INLINE const link_motion *motion_of(const view *v, int32_t link) { return link < 0 ? v->ground : &v->motion[link]; }
 #endif

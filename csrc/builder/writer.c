@@ -38,6 +38,20 @@ static int32_t list_types(const lw_builder *b, int32_t type[LW_JOINT_TYPES], int
   return count;
 }
 
+static int has_path(const joint_part *j) { return lw_joint_sizes[j->type].parameters == LW_ANY_NUMBER; }
+
+static int32_t count_paths(const lw_builder *b) {
+  int32_t count = 0;
+  for (int32_t j = 0; j < b->joints; j++) count += has_path(&b->joint[j]);
+  return count;
+}
+
+static int32_t numbers_of_paths(const lw_builder *b) {
+  int32_t count = 0;
+  for (int32_t j = 0; j < b->joints; j++) count += has_path(&b->joint[j]) ? b->joint[j].path_numbers : 0;
+  return count;
+}
+
 static void put_counts(const plan *p, const topology *t, int32_t method, int32_t others, model_bytes *out) {
   const lw_builder *b = p->builder;
   int32_t type[LW_JOINT_TYPES], position[LW_JOINT_TYPES];
@@ -65,7 +79,9 @@ static void put_counts(const plan *p, const topology *t, int32_t method, int32_t
                     .points = b->points,
                     .measures = b->measures,
                     .actuators = b->actuators,
-                    .gears = b->gears};
+                    .gears = b->gears,
+                    .paths = count_paths(b),
+                    .path_numbers = numbers_of_paths(b)};
   put(out, &c, sizeof c);
 }
 
@@ -154,6 +170,13 @@ static void put_points(const plan *p, const topology *t, model_bytes *out) {
     put_integer(out, b->measure[k].kind);
     put_integers(out, b->measure[k].point, 2);
   }
+}
+
+static void put_paths(const lw_builder *b, model_bytes *out) {
+  for (int32_t j = 0; j < b->joints; j++)
+    if (has_path(&b->joint[j])) put_integer(out, j), put_integer(out, b->joint[j].path_numbers);
+  for (int32_t j = 0; j < b->joints; j++)
+    if (has_path(&b->joint[j])) put_numbers(out, b->path_number + b->joint[j].path, b->joint[j].path_numbers);
 }
 
 /* ---- parameters: put_name() for each parameter field of fields.h, in their order ---- */
@@ -293,6 +316,7 @@ void lw_write_model(const plan *p, const topology *t, int32_t method, int32_t ot
   put_terms_and_forces(p, t, out);
   put_transitions(p, out);
   put_points(p, t, out);
+  put_paths(p->builder, out);
   put_parameters(p, out);
   put_names(p, out);
   if (out->failed) return;

@@ -224,11 +224,19 @@ typedef struct lw_builder lw_builder;
  *   "pin_in_slot"  axis of the pin, perpendicular slot in the parent; displacement along the slot, angle
  *   "curved_slide" axis of a circle, perpendicular direction at zero; its radius in m, not zero, towards axis x direction;
  *                  displacement along the circle, with which the child turns
- *   "curved_slot"  axis of the pin, perpendicular slot at zero; radius of the slot as above; displacement, angle */
+ *   "curved_slot"  axis of the pin, perpendicular slot at zero; radius of the slot as above; displacement, angle
+ *   "path_slide"   axis; length along a path, with whose tangent the child's x axis turns, its z axis as near to the axis
+ *                  as it can be
+ *   "path_slot"    axis of the pin; length along a path, angle
+ * A path is a curve in the parent's joint frame, turned so that the axis is along z: the numbers [pieces, 1 if it is
+ * closed, length], then for each piece [length at its start, size, 18 coefficients]: the point at 0 <= a <= size is the
+ * sum of a^k times coefficients 3k to 3k + 2, k = 0 to 5; curvature and its rate must be continuous. */
 typedef struct lw_joint_kind {
   const char *type;
-  double axes[6];   /* one axis or two after each other, joint frame; any length */
-  double parameter; /* of types that have one */
+  double axes[6];     /* one axis or two after each other, joint frame; any length */
+  double parameter;   /* of types that have one */
+  const double *path; /* of types along a path: its numbers */
+  int32_t path_numbers;
 } lw_joint_kind;
 
 LW_API lw_status lw_builder_create(lw_builder **builder);

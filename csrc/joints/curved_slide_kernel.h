@@ -22,7 +22,9 @@ static void curved_slide_columns(const real *q, const real R[9], const real *par
   for (int i = 0; i < 3; i++) P[0].a[i] = R[3 * i + 2] / *parameter;
 }
 
-static void curved_slide_bias(const real *parameter, const twist *P, const real *u, const twist *m, twist *out) {
+static void curved_slide_bias(const real *q, const real *parameter, const real child[9], const twist *P, const real *u,
+                              const twist *m, twist *out) {
+  (void)q, (void)child;
   (void)parameter, (void)P, (void)u;
   memset(out, 0, sizeof *out);
   cross(m->a, m->l, out->l);
@@ -36,13 +38,7 @@ static void curved_slide_inverse(const real C[9], const real t[3], const real *n
   place_on_circle(t[0] / r + C[3] - C[1], (r - t[1]) / r + C[0] + C[4], near[0], r, q);
 }
 
-/* The slide is the last of the linear rows. */
-static void curved_slide_axes(const real R[9], const twist *P, real angular[9], real linear[9]) {
-  (void)P;
-  transpose(R, angular);
-  for (int k = 0; k < 3; k++) copy(3, angular + 3 * ((k + 1) % 3), linear + 3 * k);
-}
-
+#define curved_slide_axes slide_along_x_axes
 #define curved_slide_qdot NULL
 #define curved_slide_normalize NULL
 #define curved_slide_constraints NULL

@@ -26,7 +26,9 @@ static void curved_slot_columns(const real *q, const real R[9], const real *para
 }
 
 /* To the centre of the circle. */
-static void curved_slot_bias(const real *parameter, const twist *P, const real *u, const twist *m, twist *out) {
+static void curved_slot_bias(const real *q, const real *parameter, const real child[9], const twist *P, const real *u,
+                             const twist *m, twist *out) {
+  (void)q, (void)child;
   (void)m;
   memset(out, 0, sizeof *out);
   cross(P[1].a, P[0].l, out->l);

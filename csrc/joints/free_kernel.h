@@ -19,7 +19,9 @@ static void free_columns(const real *q, const real R[9], const real *parameter, 
   for (int c = 0; c < 6; c++) column_along(R, c % 3, c / 3, &P[c]);
 }
 
-static void free_bias(const real *parameter, const twist *P, const real *u, const twist *m, twist *out) {
+static void free_bias(const real *q, const real *parameter, const real child[9], const twist *P, const real *u,
+                      const twist *m, twist *out) {
+  (void)q, (void)child;
   (void)parameter, (void)P, (void)u;
   memset(out, 0, sizeof *out);
   cross(m->a, m->l, out->l);

@@ -34,13 +34,15 @@ typedef struct basic_constraint {
 #define ROWS_OF_S {ROW_S, 0, 0}, {ROW_S, 1, 0}, {ROW_S, 2, 0}
 
 typedef struct joint_operations {
-  /* Pose of the child's joint frame in the parent's; sc holds sine and cosine of every coordinate. */
+  /* Pose of the child's joint frame in the parent's; sc holds sine and cosine of every coordinate. `parameter`: of
+   * types with LW_ANY_NUMBER of them the numbers of a path, which are of type double in each arithmetic. */
   void (*pose)(const real *q, const real *sc, const real *parameter, real R[9], real t[3]);
   /* Column of each speed: twist of the child relative to the parent at the child's origin, in the parent's axes. */
   void (*columns)(const real *q, const real R[9], const real *parameter, twist *P);
   /* Acceleration relative to the parent, as seen from it, with all udot zero, which is the rate of the columns along
-   * u; P and m = sum P u in any axes. */
-  void (*bias)(const real *parameter, const twist *P, const real *u, const twist *m, twist *out);
+   * u; P, m = sum P u and the axes of the child in any axes. */
+  void (*bias)(const real *q, const real *parameter, const real child[9], const twist *P, const real *u, const twist *m,
+               twist *out);
   /* The coordinates, their sines and cosines, that bring the joint nearest to the pose C, t; `near` selects the revolution of
    * an angle and the sign of a quaternion. */
   void (*inverse)(const real C[9], const real t[3], const real *near, const real *parameter, real *q, real *sc);
@@ -69,7 +71,9 @@ INLINE void rigid_acceleration(const link_motion *parent, link_motion *child) {
   add_cross(parent->w, wr, child->av);
 }
 
-static void zero_bias(const real *parameter, const twist *P, const real *u, const twist *m, twist *out) {
+static void zero_bias(const real *q, const real *parameter, const real child[9], const twist *P, const real *u,
+                      const twist *m, twist *out) {
+  (void)q, (void)child;
   (void)parameter, (void)P, (void)u, (void)m;
   memset(out, 0, sizeof *out);
 }
@@ -108,6 +112,13 @@ static void inverse_about_z(const real C[9], real near, real *q, real sc[2]) {
 static void screw_angle(const real C[9], real displacement, real near, real pitch, real *q, real sc[2]) {
   const int plain = fabs(re(pitch)) < NO_PITCH;
   inverse_about_z(C, plain ? near : displacement / (plain ? 1.0 : pitch), q, sc);
+}
+
+/* The slide along x of the child is the last of the linear rows. */
+static void slide_along_x_axes(const real R[9], const twist *P, real angular[9], real linear[9]) {
+  (void)P;
+  transpose(R, angular);
+  for (int k = 0; k < 3; k++) copy(3, angular + 3 * ((k + 1) % 3), linear + 3 * k);
 }
 
 /* ---- circles ---- */

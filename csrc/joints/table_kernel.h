@@ -59,11 +59,11 @@ INLINE void combine(int32_t speeds, const twist *P, const real *u, twist *out) {
     for (int i = 0; i < 3; i++) out->a[i] += P[c].a[i] * u[c], out->l[i] += P[c].l[i] * u[c];
 }
 
-static void multi_dof_velocity(const joint_operations *kind, int32_t speeds, const real *parameter,
+static void multi_dof_velocity(const joint_operations *kind, int32_t speeds, const real *q, const real *parameter,
                                const link_motion *parent, const twist *P, const real *u, link_motion *child) {
   twist m, b;
   combine(speeds, P, u, &m);
-  kind->bias(parameter, P, u, &m, &b);
+  kind->bias(q, parameter, child->R, P, u, &m, &b);
   for (int i = 0; i < 3; i++) child->w[i] = parent->w[i] + m.a[i], child->aw[i] = parent->aw[i] + b.a[i];
   add_cross(parent->w, m.a, child->aw);
   rigid_acceleration(parent, child);
@@ -73,12 +73,12 @@ static void multi_dof_velocity(const joint_operations *kind, int32_t speeds, con
 
 /* The declared child's acceleration by that of the declared parent, solved for the latter, with `shift` from the
  * declared parent's origin to the declared child's. */
-static void reversed_multi_dof_velocity(const joint_operations *kind, int32_t speeds, const real *parameter,
-                                        const real p0[3], const link_motion *parent, const twist *P, const real *u,
-                                        link_motion *child) {
+static void reversed_multi_dof_velocity(const joint_operations *kind, int32_t speeds, const real *q,
+                                        const real *parameter, const real R0[9], const real p0[3],
+                                        const link_motion *parent, const twist *P, const real *u, link_motion *child) {
   twist declared[6], m, b;
   link_motion at_joint;
-  real shift[3], wt[3];
+  real shift[3], wt[3], axes[9];
   offset_from_parent(p0, parent, &at_joint);
   rigid_acceleration(parent, &at_joint);
   for (int i = 0; i < 3; i++) shift[i] = at_joint.r[i] - child->r[i];
@@ -87,7 +87,8 @@ static void reversed_multi_dof_velocity(const joint_operations *kind, int32_t sp
     add_cross(declared[c].a, shift, declared[c].l);
   }
   combine(speeds, declared, u, &m);
-  kind->bias(parameter, declared, u, &m, &b);
+  multiply(parent->R, R0, axes);
+  kind->bias(q, parameter, axes, declared, u, &m, &b);
   for (int i = 0; i < 3; i++) child->w[i] = parent->w[i] - m.a[i], child->aw[i] = parent->aw[i] - b.a[i];
   add_cross(m.a, child->w, child->aw);
   copy(3, at_joint.av, child->av);

@@ -15,3 +15,5 @@
 #include "joints/pin_in_slot_kernel.h"
 #include "joints/curved_slide_kernel.h"
 #include "joints/curved_slot_kernel.h"
+#include "joints/path_slide_kernel.h"
+#include "joints/path_slot_kernel.h"

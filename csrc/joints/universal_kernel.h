@@ -50,7 +50,9 @@ static void universal_columns(const real *q, const real R[9], const real *parame
   column_along(R, 0, 0, &P[1]);
 }
 
-static void universal_bias(const real *parameter, const twist *P, const real *u, const twist *m, twist *out) {
+static void universal_bias(const real *q, const real *parameter, const real child[9], const twist *P, const real *u,
+                           const twist *m, twist *out) {
+  (void)q, (void)child;
   (void)parameter, (void)m;
   memset(out, 0, sizeof *out);
   cross(P[0].a, P[1].a, out->a);

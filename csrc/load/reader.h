@@ -3,7 +3,7 @@
 #define LW_READING_H
 #include "model/model.h"
 
-#define LW_MODEL_VERSION 10u
+#define LW_MODEL_VERSION 12u
 #define LW_MOST_REMOVABLE 8 /* joints that may open: topology variants are two to the power of it */
 
 typedef struct lw_model_header {
@@ -22,7 +22,7 @@ typedef struct reader {
 typedef struct counts {
   int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method, springs,
       wrenches, distances, locks, transitions, removable_joints, variants, closed, joint_types, points, measures,
-      actuators, gears;
+      actuators, gears, paths, path_numbers;
 } counts;
 
 /* What a number in a table is, and so in which range. */
@@ -64,7 +64,9 @@ typedef enum lw_number_kind {
  *   transition       action joint directions bounds trigger quantity number bodies(2) direction undone captured,
  *                    see lw_transition
  *   point            link
- *   measure          kind points(2) */
+ *   measure          kind points(2)
+ *   path             joint, how many numbers
+ *   path_number      a number of type double, one path after the other */
 #define LW_TABLES(X)                                                                                              \
   X(joint_type, type, c->joint_types, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                                       \
   X(link, link, c->bodies, NULL, LW_A_LINK, LW_A_JOINT, LW_LINK_OR_GROUND, LW_FLAG)                               \
@@ -86,7 +88,9 @@ typedef enum lw_number_kind {
   X(transition, transition, c->transitions, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, \
     LW_ANY, LW_ANY, LW_ANY, LW_ANY)                                                                               \
   X(point, point, c->points, NULL, LW_LINK_OR_GROUND)                                                             \
-  X(measure, measure, c->measures, NULL, LW_FLAG, LW_A_POINT, LW_A_POINT)
+  X(measure, measure, c->measures, NULL, LW_FLAG, LW_A_POINT, LW_A_POINT)                                         \
+  X(path, path, c->paths, NULL, LW_A_JOINT, LW_ANY)                                                               \
+  X(path_number, path_number, c->path_numbers, check_paths, LW_ANY, LW_ANY)
 #define LW_MOST_COLUMNS 12
 #define LW_COUNT_OF(...) ((int32_t)(sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t)))
 

@@ -103,8 +103,8 @@ INLINE void cut_joint_velocity(const view *v, int32_t l, const real *u) {
   else if (loop->type == LW_PRISMATIC) prismatic_velocity(parent, u, phantom);
   else if (loop->type == LW_FIXED) fixed_velocity(parent, phantom);
   else
-    multi_dof_velocity(&joint_operations_of[loop->type], loop->columns, parameter_of(v, loop->joint), parent,
-                       v->column + loop->u, u, phantom);
+    multi_dof_velocity(&joint_operations_of[loop->type], loop->columns, FIELD(v, q_cut) + loop->q - v->m->size.nq,
+                       parameter_of(v, loop->joint), parent, v->column + loop->u, u, phantom);
 }
 
 /* The cut joint's frame on the child, and the closure point by either branch, from the root's point. */

@@ -45,10 +45,13 @@
 #define NO_SPAN2 1e-200      /* m2; points that coincide have no direction, and any will do */
 /* Of a coupling: where all slopes vanish the coefficients themselves stand for the size of the row. */
 #define MIN_SLOPE 1e-3
-#define MIN_LENGTH2 1e-300  /* m2; squares of shorter lengths lose their digits */
-#define MIN_SINE2 1e-28     /* of an angle that is zero within rounding */
-#define NO_PITCH 1e-9       /* m/rad: then displacements do not select the revolution of a screw */
-#define QUATERNION_GAIN 1.0 /* 1/s, feedback on the length */
+#define MIN_LENGTH2 1e-300    /* m2; squares of shorter lengths lose their digits */
+#define MIN_SINE2 1e-28       /* of an angle that is zero within rounding */
+#define PATH_STEPS 60         /* of the search for the nearest place on a path */
+#define PATH_LEAST_SECOND 0.2 /* of the second derivative of half the squared distance: a longer step overshoots */
+#define PATH_NEAR 1e-3        /* of the length of a path: a place so near is taken without a look at all others */
+#define NO_PITCH 1e-9         /* m/rad: then displacements do not select the revolution of a screw */
+#define QUATERNION_GAIN 1.0   /* 1/s, feedback on the length */
 /* 1/s, of the constraint stabilisation: a larger one would bound the steps while nothing moves. */
 #define FIRST_GAIN 0.1
 #define ROUNDING_OF_ROWS (16.0 * DBL_EPSILON) /* of the length of the cluster */

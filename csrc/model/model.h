@@ -29,12 +29,18 @@ typedef struct lw_link {
 } lw_link;
 
 typedef struct lw_joint {
-  int32_t type;     /* lw_joint_type */
-  int32_t q, u;     /* where its coordinates and speeds start, counted over all joints */
-  int32_t link;     /* tree joints: the link; -1 for cut joints */
-  int32_t loop;     /* cut joints: the loop; -1 for tree joints */
-  int32_t captured; /* of its frames the one that is found when it closes: 0 none, 1 the parent's, 2 the child's */
+  int32_t type;       /* lw_joint_type */
+  int32_t q, u;       /* where its coordinates and speeds start, counted over all joints */
+  int32_t link;       /* tree joints: the link; -1 for cut joints */
+  int32_t loop;       /* cut joints: the loop; -1 for tree joints */
+  int32_t captured;   /* of its frames the one that is found when it closes: 0 none, 1 the parent's, 2 the child's */
+  const double *path; /* numbers of its path (joints/path_numbers.h); NULL: it has none */
 } lw_joint;
+
+/* A joint along a path, and how many numbers that has. */
+typedef struct lw_path {
+  int32_t joint, count;
+} lw_path;
 
 /* One unknown of a cluster's closures: a column of a tree joint on its loops, or of one of its cut joints. */
 typedef struct lw_column {
@@ -300,6 +306,9 @@ struct lw_model {
   lw_gear *gear;
   lw_transition *transition;
   lw_point *point;
+  int32_t paths, path_numbers;
+  lw_path *path;
+  double *path_number;
   lw_measure *measure;
   int32_t *removable_joint;           /* cut joints that may open, in the order of the bits of a structure */
   double *defaults;                   /* the parameter and start fields, in block order */

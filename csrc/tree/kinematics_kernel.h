@@ -21,8 +21,9 @@ static void compute_multi_dof_motion(const view *v, const lw_link *link, const l
   const real *parameter = parameter_of(v, link->joint);
   multi_dof_position(kind, link->speeds, link->reversed, parameter, k->R, k->p, parent, v->q + link->q,
                      v->sincos + 2 * link->q, child, P);
-  if (link->reversed) reversed_multi_dof_velocity(kind, link->speeds, parameter, k->p, parent, P, u, child);
-  else multi_dof_velocity(kind, link->speeds, parameter, parent, P, u, child);
+  if (link->reversed)
+    reversed_multi_dof_velocity(kind, link->speeds, v->q + link->q, parameter, k->R, k->p, parent, P, u, child);
+  else multi_dof_velocity(kind, link->speeds, v->q + link->q, parameter, parent, P, u, child);
 }
 
 INLINE void compute_link_motion(const view *v, int32_t i) {

@@ -23,7 +23,7 @@ from linkwork._util.names import suggest
 from linkwork._util.rotations import quaternions_of
 from linkwork.core.native import Stage
 from linkwork.errors import MechanismError, MechanismNameError
-from linkwork.mechanism import GROUND, Actuator, Frame, Joint
+from linkwork.mechanism import GROUND, Actuator, Frame, Joint, PathSlide
 from linkwork.mechanism.forces import of_kind
 
 if TYPE_CHECKING:
@@ -167,6 +167,8 @@ class ClosingFrames:
             free[0, 5] = kind.value
         if kind.type_name == "curved_slide":
             free[0, 2] = 1.0 / kind.value
+        if isinstance(kind, PathSlide):
+            free[0, :3] = kind.path.at(kind.path.nearest(self.relative()[0])).rotation
         left, _, _ = np.linalg.svd(free.T, full_matrices=True)
         wrenches = left[:, kind.nu :].T.reshape(-1, 2, 3)
         found: FloatArray = (wrenches @ axes.T).reshape(-1, 6)
@@ -747,6 +749,17 @@ def _curved_slot(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relativ
     return np.array([q, _angle(turn)]), np.stack([tangent, np.eye(6)[2]])
 
 
+def _path_slide(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
+    path = joint.kind.path
+    q = path.nearest(offset)
+    return np.array([q]), np.concatenate([np.zeros(3), path.at(q).frame[:, 0]])[None]
+
+
+def _path_slot(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
+    (q,), (tangent,) = _path_slide(offset, turn, joint)
+    return np.array([q, _angle(turn)]), np.stack([tangent, np.eye(6)[2]])
+
+
 def _universal(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
     first = np.arctan2(turn[1, 0], turn[0, 0])
     second = np.arctan2(turn[2, 1], turn[2, 2])
@@ -769,6 +782,8 @@ _RELATIVE: dict[str, Callable[[FloatArray, FloatArray, Joint], _Relative]] = {
     "pin_in_slot": _pin_in_slot,
     "curved_slide": _curved_slide,
     "curved_slot": _curved_slot,
+    "path_slide": _path_slide,
+    "path_slot": _path_slot,
     "universal": _universal,
     "fixed": _fixed,
 }

@@ -42,10 +42,10 @@ def joint_mark(type_name: str, parent: FloatArray, child: FloatArray, axis: Floa
             )
         case "pin_in_slot":
             return _guide(parent, child, r) + ring + _dot(x, y, 0.45 * r)
-        case "curved_slide":
+        case "curved_slide" | "path_slide":
             arc = f"M{x - r:.1f} {y:.1f}a{1.2 * r:.1f} {1.2 * r:.1f} 0 0 1 {2 * r:.1f} 0"
             return _guide(parent, child, r) + box(3.0 * r, 2.2 * r) + f'<path d="{arc}" fill="none" {line}/>'
-        case "curved_slot":
+        case "curved_slot" | "path_slot":
             return _guide(parent, child, r) + ring + _dot(x, y, 0.45 * r)
         case "planar":
             return box(2.4 * r, 2.4 * r) + _dot(x, y, 0.45 * r)

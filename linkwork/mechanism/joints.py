@@ -7,20 +7,22 @@ the canonical joint frame in which the mechanics are written.
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, number
+from linkwork._util.checks import FloatArray, finite, number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.rotations import rotation_from_z
 from linkwork.errors import MechanismError
 from linkwork.mechanism.frames import direction, unit
+from linkwork.mechanism.paths import MOST_POINTS, Path
 
 KINDS: dict[str, type[JointKind]] = {}
 
 _SLACK = 1e-5  # cosine of the angle between axes that are perpendicular but for the digits they were typed with
+_ALONG_AXIS = 1e-3  # sine of the angle between a path and its axis
 _EXACT = 1e-14  # what rounding leaves; not touched again, so that saved axes load with the same bits
 
 
@@ -73,6 +75,8 @@ class JointKind:
     slides_along: ClassVar[bool] = False  # its child slides along its first axis
 
     def __init_subclass__(cls) -> None:
+        if "type_name" not in vars(cls):
+            return
         units = cls.coordinate_units
         if not hasattr(cls, "keeps"):
             raise TypeError(f"{cls.__name__}: what it keeps of the orientation is missing")
@@ -91,6 +95,11 @@ class JointKind:
         return float(getattr(self, self.parameter.name)) if self.parameter else 0.0
 
     @property
+    def path_numbers(self) -> FloatArray:
+        """The numbers of its path as the core takes them; none of other joints."""
+        return np.zeros(0)
+
+    @property
     def periods(self) -> tuple[float, ...]:
         """After how much of each coordinate the pose repeats; inf: never."""
         return tuple(math.tau if unit == "rad" else math.inf for unit in self.coordinate_units)
@@ -101,7 +110,7 @@ class JointKind:
         return (*cls.axis_names, *((cls.parameter.name,) if cls.parameter else ()))
 
     @property
-    def arguments(self) -> dict[str, float | list[float]]:
+    def arguments(self) -> dict[str, Any]:
         """What the constructor takes, by name."""
         values = {name: axis.tolist() for name, axis in zip(self.axis_names, self.axes, strict=True)}
         return values | ({self.parameter.name: self.value} if self.parameter else {})
@@ -443,6 +452,158 @@ class CurvedSlot(JointKind):
     def canonical_axes(self) -> FloatArray:
         """The canonical joint frame: the pin is its z, the slot its x."""
         return np.column_stack([self.slot, np.cross(self.axis, self.slot), self.axis])
+
+
+class AlongPath(JointKind):
+    """What joints along a path through points have in common.
+
+    Attributes
+    ----------
+    points
+        Points (n, 3) of the parent, in m, in joint-frame axes.
+    closed
+        Whether the path returns from the last point to the first.
+    path
+        The curve, in the canonical frame.
+    """
+
+    axis_names = ("axis",)
+    looks_along = True
+
+    def __init__(self, points: ArrayLike, axis: ArrayLike, closed: bool = False) -> None:
+        what = type(self).__name__
+        count = len(points) if hasattr(points, "__len__") else 0
+        least = 3 if closed else 2
+        if not least <= count <= MOST_POINTS:
+            raise MechanismError(f"{what}: points must be {least} to {MOST_POINTS} points (n, 3), not {count}")
+        self.points = finite(points, (count, 3), f"{what}: points")
+        self.axis = direction(axis, f"{what}: axis")
+        self.closed = bool(closed)
+        chords = np.linalg.norm(np.diff(self.points, axis=0, append=self.points[:1]), axis=1)
+        same = np.flatnonzero((chords if closed else chords[:-1]) <= 1e-9 * np.ptp(self.points, axis=0).max())
+        if same.size:
+            raise MechanismError(f"{what}: point {same[0] + 1} and the next one are the same; leave one of them out")
+        self.path = Path(self.points @ self.canonical_axes, closed=self.closed)
+        _, places, tangents = self.path.samples
+        across = np.hypot(*tangents.T[:2])
+        if across.min() < _ALONG_AXIS:
+            place = (self.canonical_axes @ places[np.argmin(across)]).round(6).tolist()
+            raise MechanismError(
+                f"{what}: near {place} the path runs along axis; give an axis that it nowhere runs along"
+            )
+
+    @classmethod
+    def argument_names(cls) -> tuple[str, ...]:
+        """Names of what the constructor takes, which are those in files."""
+        return ("points", "axis", "closed")
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What the constructor takes, by name."""
+        return {"points": self.points.tolist(), "axis": self.axis.tolist(), "closed": self.closed}
+
+    @property
+    def length(self) -> float:
+        """Length of the path, m."""
+        return self.path.length
+
+    @property
+    def path_numbers(self) -> FloatArray:
+        """The numbers of its path as the core takes them."""
+        return self.path.numbers
+
+    def guide(self, reach: float) -> FloatArray:
+        """Return points (n, 3) of the path."""
+        return self.path.samples[1]
+
+    def __repr__(self) -> str:
+        closed = ", closed=True" if self.closed else ""
+        return f"{type(self).__name__}(<{len(self.points)} points>, {tuple(self.axis.tolist())}{closed})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AlongPath):
+            return NotImplemented
+        return type(self) is type(other) and self.arguments == other.arguments
+
+    def __hash__(self) -> int:
+        return hash((self.type_name, self.closed, self.points.tobytes(), self.axis.tobytes()))
+
+
+@checks_keywords
+class PathSlide(AlongPath):
+    """A slide along a curve through points of the parent, such as the track of a roller coaster.
+
+    q is the length in m along the curve from the first point; u is its rate in m/s; the load is the force along the
+    curve. The x axis of the child's frame is the tangent, its z axis is as near to `axis` as it can be; where the joint
+    has canonical frames these are the child's.
+
+    Parameters
+    ----------
+    points
+        Points (n, 3) in the frame of the joint in the parent, in m; at most 500.
+    axis
+        Direction (3,) that the z axis of the child keeps to; the path must nowhere run along it. On a loop-the-loop,
+        that is the direction across it.
+    closed
+        True: the path returns from the last point to the first; q counts every lap. An open path goes on straight
+        beyond its ends; stops limit the motion.
+
+    Notes
+    -----
+    The curve is a spline of degree five with four continuous derivatives. The joint needs frames: `parent_frame`, in
+    which the points are given, and `child_frame`.
+
+    >>> slide = PathSlide([(0, 0, 0), (1, 0, 0.2), (2, 0, 0)], axis=(0, 1, 0))
+    >>> round(slide.length, 6)
+    2.050503
+    """
+
+    type_name = "path_slide"
+    keeps = ""
+    coordinate_units = motion_units = ("m",)
+    frame_note = "axis along z; the child's x along the path"
+
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """A lap of a closed path."""
+        return (self.length if self.closed else math.inf,)
+
+
+@checks_keywords
+class PathSlot(AlongPath):
+    """A pin of the child in a slot of the parent along a curve through points, such as the groove of a cam.
+
+    q are the length in m along the curve from the first point and the angle in rad about the pin, which is along `axis`
+    of the parent; u are their rates in m/s and rad/s; the loads are a force along the curve and a torque about the pin.
+
+    Parameters
+    ----------
+    points
+        Points (n, 3) in the frame of the joint in the parent, in m; at most 500.
+    axis
+        Direction of the pin, (3,); the path must nowhere run along it.
+    closed
+        True: the path returns from the last point to the first; q counts every lap. An open path goes on straight
+        beyond its ends; stops limit the motion.
+
+    Notes
+    -----
+    The curve is a spline of degree five with four continuous derivatives. The joint needs frames: `parent_frame`, in
+    which the points are given, and `child_frame`.
+
+    >>> PathSlot([(0, 0, 0), (1, 0.2, 0), (2, 0, 0)], axis=(0, 0, 1))
+    PathSlot(<3 points>, (0.0, 0.0, 1.0))
+    """
+
+    type_name = "path_slot"
+    keeps = "z"
+    coordinate_units = motion_units = ("m", "rad")
+    frame_note = "axis along z"
+
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """A lap of a closed path, and a revolution of the pin."""
+        return (self.length if self.closed else math.inf, math.tau)
 
 
 class Spherical(JointKind):

@@ -9,7 +9,17 @@
 
 #define STEP 1e-40
 #define NEAR 1e-13
-#define PITCH 0.3 /* of all joints that have a parameter */
+#define PITCH 0.3 /* of all joints that have one parameter */
+
+static double path[LW_PATH_HEAD + LW_PATH_PIECE] = {1.0,  0.0,  0.0,  0.0,   2.0,  0.1,   -0.2, 0.3,
+                                                    1.0,  0.2,  0.1,  0.05,  0.3,  -0.1,  0.1,  -0.05,
+                                                    0.04, 0.02, 0.01, -0.03, 0.01, -0.02, 0.01};
+
+static const real *parameter_of_type(int32_t type) {
+  static real pitch = PITCH;
+  path[LW_PATH_LENGTH] = length_in_piece(path + LW_PATH_HEAD, path[LW_PATH_HEAD + 1]);
+  return lw_joint_sizes[type].parameters == LW_ANY_NUMBER ? (const real *)path : &pitch;
+}
 
 static double slope(real x) { return cimag(x) / STEP; }
 static double random_number(void) { return random_below(1u << 30) / (double)(1u << 29) - 1.0; }
@@ -23,7 +33,7 @@ typedef struct moved_child {
 /* `inlined`: by the functions of the types that hot loops inline. */
 static moved_child move_child(int32_t type, int inlined, const real *q, const real *u) {
   static const real zero[3] = {0.0, 0.0, 0.0};
-  const real parameter = PITCH;
+  const real *parameter = parameter_of_type(type);
   const joint_operations *kind = &joint_operations_of[type];
   const int32_t speeds = lw_joint_sizes[type].u;
   real sc[14];
@@ -47,8 +57,8 @@ static moved_child move_child(int32_t type, int inlined, const real *q, const re
     universal_position(parent.R, zero, &parent, sc, child, out.P);
     universal_velocity(&parent, out.P, u, child);
   } else {
-    multi_dof_position(kind, speeds, 0, &parameter, parent.R, zero, &parent, q, sc, child, out.P);
-    multi_dof_velocity(kind, speeds, &parameter, &parent, out.P, u, child);
+    multi_dof_position(kind, speeds, 0, parameter, parent.R, zero, &parent, q, sc, child, out.P);
+    multi_dof_velocity(kind, speeds, q, parameter, &parent, out.P, u, child);
   }
   combine(speeds, out.P, u, &out.velocity);
   return out;
@@ -105,14 +115,14 @@ static void check_columns_and_bias(int32_t type, int inlined) {
 
 static void check_inverse(int32_t type) {
   const int32_t n = lw_joint_sizes[type].q;
-  const real parameter = PITCH, u[6] = {0.0};
+  const real u[6] = {0.0};
   real q[7], near[7], found[7], sc[14], expected[14];
   random_coordinates(type, q);
   for (int32_t i = 0; i < n; i++) near[i] = q[i] + 0.1 * random_number();
   const moved_child child = move_child(type, 0, q, u);
   sincos_all(q, n, expected);
   copy(2 * n, expected, sc); /* those that no pose depends on are not written */
-  joint_operations_of[type].inverse(child.motion.R, child.motion.r, near, &parameter, found, sc);
+  joint_operations_of[type].inverse(child.motion.R, child.motion.r, near, parameter_of_type(type), found, sc);
   for (int32_t i = 0; i < n; i++) EXPECT(fabs(re(found[i] - q[i])) < NEAR);
   for (int32_t i = 0; i < 2 * n; i++) EXPECT(fabs(re(sc[i] - expected[i])) < NEAR);
 }

@@ -131,9 +131,10 @@ def test_every_joint_type_is_drawn_within_the_picture(name):
     kinds |= {"curved_slide": lw.CurvedSlide((0, 0, 1), (1, 0, 0), 0.3)}
     kinds |= {"curved_slot": lw.CurvedSlot((0, 0, 1), (1, 0, 0), 0.3)}
     kinds |= {"planar": lw.Planar((0, 1, 0)), "spherical": lw.Spherical(), "free": lw.Free()}
+    kinds |= {kind.type_name: kind([(0, 0, 0), (1, 0.2, 0)], (0, 0, 1)) for kind in (lw.PathSlide, lw.PathSlot)}
     mech = lw.Mechanism("one")
     mech.add_body("arm", mass=2.0, com=(0.5, 0.1, 0.2), inertia=lw.inertia.sphere(2.0, 0.1))
-    mech.add_joint("J", kinds[name], "ground", "arm", at=(0, 0, 0))
+    mech.add_joint("J", kinds[name], "ground", "arm", parent_frame=lw.Frame())
     svg = picture(lw.compile(mech))
     root = ElementTree.fromstring(svg)
     width, height = map(float, root.get("viewBox").split()[2:])

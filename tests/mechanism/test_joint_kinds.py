@@ -16,6 +16,8 @@ from linkwork.mechanism import (
     Frame,
     Free,
     Mechanism,
+    PathSlide,
+    PathSlot,
     PinInSlot,
     Planar,
     Prismatic,
@@ -29,6 +31,7 @@ from linkwork.mechanism.checks import check
 from linkwork.mechanism.joints import KINDS
 from support.bodies import BALL, refused, with_bodies
 
+BENT = [(0, 0, 0), (1, 0.1, 0), (1.5, 0.5, -0.4), (0.5, 1, -0.5)]
 ALL = [
     Fixed(),
     Revolute((1, 2, 3)),
@@ -40,6 +43,8 @@ ALL = [
     PinInSlot((1, 2, 3), (3, 0, -1)),
     CurvedSlide((1, 2, 3), (3, 0, -1), 0.4),
     CurvedSlot((1, 2, 3), (3, 0, -1), -0.4),
+    PathSlide(BENT, (1, 2, 3)),
+    PathSlot(BENT, (1, 2, 3), closed=True),
     Spherical(),
     Free(),
 ]
@@ -49,7 +54,7 @@ QUATERNION = hnp.arrays(float, 4, elements=st.floats(-1e9, 1e9)).filter(lambda q
 
 def joined(kind, **options):
     mech = with_bodies("plate")
-    mech.add_joint("S", kind, "ground", "plate", at=(0, 0, 0), **options)
+    mech.add_joint("S", kind, "ground", "plate", parent_frame=Frame(), **options)
     return mech
 
 
@@ -71,6 +76,8 @@ class TestSizes:
             "pin_in_slot": (2, 2),
             "curved_slide": (1, 1),
             "curved_slot": (2, 2),
+            "path_slide": (1, 1),
+            "path_slot": (2, 2),
             "spherical": (4, 3),
             "free": (7, 6),
         }

@@ -31,6 +31,8 @@ AXES = {
     "pitch": 0.1,
     "direction": [1, 0, 0],
     "radius": 0.4,
+    "points": [[0, 0, 0], [1, 0, 0.2], [2, 0, 0.1]],
+    "closed": False,
 }
 BODY = {"name": "rod", "mass": 1, "com": [0, 0, 0], "inertia": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}
 HINGE = {"name": "A", "type": "revolute", "axis": [0, 1, 0], "parent": "ground", "child": "rod", "at": [0, 0, 0]}

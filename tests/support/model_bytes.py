@@ -10,7 +10,7 @@ COUNTS = (
     *("bodies", "joints", "loops", "clusters", "segments", "nq", "nu", "nq_cut", "nu_cut"),
     *("ears", "couplings", "terms", "method", "springs", "wrenches", "distances"),
     *("locks", "transitions", "switches", "structures", "closed", "types"),
-    *("points", "measures", "actuators", "gears"),
+    *("points", "measures", "actuators", "gears", "paths", "path_numbers"),
 )
 TABLES = (  # name, how many rows, columns
     ("types", "types", 4),  # names of joint types, 16 bytes each
@@ -32,6 +32,8 @@ TABLES = (  # name, how many rows, columns
     ("transitions", "transitions", 12),
     ("points", "points", 1),
     ("measures", "measures", 3),
+    ("paths", "paths", 2),
+    ("path_numbers", "path_numbers", 2),
 )
 PARAMETERS = (
     ("gravity", "one", 3),

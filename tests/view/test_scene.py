@@ -83,9 +83,10 @@ def test_axes_are_canonical(name):
     kinds |= {"screw": lw.Screw((0, 0, -1), 0.1), "pin_in_slot": lw.PinInSlot((0, 1, 0), (1, 0, 0))}
     kinds |= {name: kind((0, 1, 0), (1, 0, 0), 0.3) for name, kind in CURVED.items()}
     kinds |= {"planar": lw.Planar((0, 1, 0)), "spherical": lw.Spherical(), "free": lw.Free()}
+    kinds |= {kind.type_name: kind([(0, 0, 0), (1, 0.2, 0)], (0, 0, 1)) for kind in (lw.PathSlide, lw.PathSlot)}
     mech = lw.Mechanism("one")
     mech.add_body("arm", mass=2.0, com=(0.5, 0.1, 0.2), inertia=lw.inertia.sphere(2.0, 0.1))
-    mech.add_joint("J", kinds[name], "ground", "arm", at=(0, 0, 0))
+    mech.add_joint("J", kinds[name], "ground", "arm", parent_frame=lw.Frame())
     (joint,) = scene_of(lw.compile(mech))["joints"]
     second = {kind: [[0, 0, 1], [1, 0, 0]] for kind in ("universal", "pin_in_slot", *CURVED)}
     wanted = second.get(name, [[0, 0, 1]] if kinds[name].axes else [])
@@ -95,7 +96,7 @@ def test_axes_are_canonical(name):
     assert len(joint["q"]) == kinds[name].nq
     assert len(joint["u"]) == kinds[name].nu
     assert joint["pitch"] == {"screw": 0.1, "curved_slide": 0.3, "curved_slot": 0.3}.get(name, 0.0)
-    assert bool(joint["guide"]) == (name in CURVED)
+    assert bool(joint["guide"]) == (name in (*CURVED, "path_slide", "path_slot"))
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -34,7 +34,7 @@ export interface Body {
 
 export type JointType =
   | "fixed" | "revolute" | "prismatic" | "universal" | "cylindrical" | "planar" | "spherical" | "free" | "screw"
-  | "pin_in_slot" | "curved_slide" | "curved_slot";
+  | "pin_in_slot" | "curved_slide" | "curved_slot" | "path_slide" | "path_slot";
 
 export interface Joint {
   name: string;

@@ -20,6 +20,8 @@ from linkwork.mechanism import (
     Frame,
     Free,
     Joint,
+    PathSlide,
+    PathSlot,
     PinInSlot,
     Planar,
     Prismatic,
@@ -87,6 +89,10 @@ def _forward(joint: Joint, on_ground: bool) -> list[Factor]:
             return [*slides, Factor("ball", _NO_AXIS, 3, 0)]
         case Fixed():
             return []
+        case PathSlide() | PathSlot():
+            raise MechanismError(
+                f"joint {joint.name!r}: MJCF has no {type(kind).__name__}, a joint along a path; write JSON"
+            )
         case CurvedSlide() | CurvedSlot():
             raise MechanismError(
                 f"joint {joint.name!r}: MJCF has no joint along a circle; replace the {type(kind).__name__} by hinges "

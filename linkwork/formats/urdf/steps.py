@@ -16,6 +16,8 @@ from linkwork.mechanism.joints import (
     Fixed,
     Free,
     JointKind,
+    PathSlide,
+    PathSlot,
     PinInSlot,
     Planar,
     Prismatic,
@@ -88,6 +90,8 @@ def _steps(kind: JointKind, apart: bool) -> list[Step]:
             return [Step("floating", None, ())]
         case Fixed():
             return [Step("fixed", None, ())]
+        case PathSlide() | PathSlot():
+            raise MechanismError(f"URDF has no {type(kind).__name__}, a joint along a path; write JSON")
         case CurvedSlide() | CurvedSlot():
             raise MechanismError(
                 f"URDF has no joint along a circle outside loops; replace the {type(kind).__name__} by revolute joints "

@@ -20,7 +20,7 @@ from linkwork.formats.urdf.shapes import write_shapes
 from linkwork.formats.urdf.spanning import Branch, spanning_tree
 from linkwork.formats.urdf.steps import Step, steps_of
 from linkwork.mechanism import GROUND, Coupling, Frame, Joint, JointSpringDamper, Mechanism, Stop
-from linkwork.mechanism.joints import JointKind, Spherical
+from linkwork.mechanism.joints import AlongPath, JointKind, Spherical
 
 _LOOP_NAMES = {"free": "floating"}
 _OF_URDF_PLUS = ("revolute", "prismatic", "planar", "fixed")
@@ -143,6 +143,9 @@ class _Writing(Draft):
 
     def _write_loop(self, joint: Joint) -> None:
         kind = joint.kind
+        if isinstance(kind, AlongPath):
+            self.report.left_out(f"joint {joint.name!r}", "URDF has no joints along paths: the loop stays open")
+            return
         name = _LOOP_NAMES.get(kind.type_name, kind.type_name)
         element = ElementTree.SubElement(self.root, "loop", name=joint.name, type=name)
         ends = (("predecessor", joint.parent, joint.parent_frame), ("successor", joint.child, joint.child_frame))

@@ -43,6 +43,8 @@ const DRAW: Record<JointType, Draw | null> = {
   pin_in_slot: drawPinInSlot,
   curved_slide: drawCurvedSlide,
   curved_slot: drawCurvedSlot,
+  path_slide: drawCurvedSlide,
+  path_slot: drawCurvedSlot,
 };
 
 export function drawJoint(joint: Joint, layout: Layout, travel: Travel, onParent: Solid, onChild: Solid): void {

@@ -54,7 +54,7 @@ export interface Layout {
 /** How the child turns: about z only, not at all, or out of any plane. */
 const TURNS: Record<JointType, "axial" | "no" | "any"> = {
   revolute: "axial", cylindrical: "axial", screw: "axial", pin_in_slot: "axial", planar: "axial", curved_slide: "axial",
-  curved_slot: "axial", prismatic: "no", fixed: "no", universal: "any", spherical: "any", free: "any",
+  curved_slot: "axial", path_slot: "axial", path_slide: "any", prismatic: "no", fixed: "no", universal: "any", spherical: "any", free: "any",
 };
 
 export function layoutOf(scene: Scene): Layout {

@@ -37,7 +37,8 @@ export function someRows(motion: Motion, most = MOST): number[] {
 /** What slides has a way, and what hangs from a ball or cross a direction: these are looked for. */
 const TRAVELS: Record<JointType, boolean> = {
   prismatic: true, cylindrical: true, screw: true, planar: true, pin_in_slot: true, universal: true, spherical: true,
-  fixed: true, revolute: false, free: false, curved_slide: false, curved_slot: false,
+  fixed: true, revolute: false, free: false, curved_slide: false, curved_slot: false, path_slide: false,
+  path_slot: false,
 };
 
 /** Poses at rows that are spread over the runs: the fewer, the more bodies there are. */

@@ -36,6 +36,8 @@ const PATHS = {
   pin_in_slot: "M4.5 5h7a3 3 0 0 1 0 6h-7a3 3 0 0 1 0-6M8 8v.1",
   curved_slide: "M1.5 12.5a8 8 0 0 1 13 0M5.5 4h5v5h-5z",
   curved_slot: "M2 12.5a2 2 0 0 1-.5-2.5 8 8 0 0 1 13 0 2 2 0 0 1-.5 2.5M8 8v.1",
+  path_slide: "M1.5 12c3-8 5 2 7-2s3-5 6-3M5.5 5h5v5h-5z",
+  path_slot: "M1.5 12c3-8 5 2 7-2s3-5 6-3M8 8.5v.1",
   spring: "M1.5 8h2l1-3 2 6 2-6 2 6 1-3h3",
   distance: "M3 6.5v3M13 6.5v3M3 8h10",
   coupling: "M5.5 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6M11.5 6.5a2 2 0 1 0 0 4 2 2 0 0 0 0-4",
