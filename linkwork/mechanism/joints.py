@@ -472,6 +472,8 @@ class AlongPath(JointKind):
 
     def __init__(self, points: ArrayLike, axis: ArrayLike, closed: bool = False) -> None:
         what = type(self).__name__
+        if not isinstance(closed, bool | np.bool_):
+            raise MechanismError(f"{what}: closed must be True or False, not {closed!r}")
         count = len(points) if hasattr(points, "__len__") else 0
         least = 3 if closed else 2
         if not least <= count <= MOST_POINTS:

@@ -261,3 +261,35 @@ def test_files_keep_paths(tmp_path):
     assert loaded.joints["S"].kind == mech.joints["S"].kind
     values = [lw.compile(one).value("S.a", [1.0], [2.0]) for one in (mech, loaded)]
     assert values[0] == values[1]
+
+
+def test_pins_need_both_frames():
+    with pytest.raises(lw.MechanismError, match="needs both parent_frame= and child_frame="):
+        lw.Pin("ground", "bead", lw.PathSlot(HELIX, Z), parent_frame=lw.Frame())
+
+
+def test_a_pin_closes_on_a_path():
+    """A ring that falls along a rail is caught by a wire that crosses it: it stays where they cross."""
+    mech = lw.Mechanism("ring")
+    mech.add_body("ring", mass=1.0, com=(0, 0, 0), inertia=0.1 * np.eye(3))
+    mech.add_joint("R", lw.Cylindrical(Z), "ground", "ring", at=(0, 0, 0))
+    wire = lw.PathSlide([(-0.5, 0, -1.1), (0, 0, -1), (0.5, 0, -0.9)], Y)
+    start = wire.path.at(wire.path.nearest(wire.canonical_axes.T @ (0, 0, -1)))
+    turned = lw.Frame((0, 0, 0), wire.canonical_axes @ start.frame @ wire.canonical_axes.T)
+    pin = lw.Pin("ground", "ring", wire, parent_frame=lw.Frame(), child_frame=turned)
+    mech.add_transition("wire", pin, lw.Time(float(np.sqrt(2 / 9.81))))
+    result = lw.simulate(lw.compile(mech), 0.6)
+    assert result["ring.r[3]"][-1] == pytest.approx(-1.0, abs=1e-6)
+    assert result["R.u[2]"][-1] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_an_fmu_runs_alike(tmp_path):
+    mech = cam("P")
+    mech.start(q={"A": 0.2}, u={"A": 3.0})
+    expected = lw.simulate(mech, 0.5, t_eval=[0.5], rtol=1e-9)
+    path = lw.export_fmu(mech, tmp_path / "cam.fmu")
+    fmpy = pytest.importorskip("fmpy")
+    names = ["F.q", "P.q[1]", "A.q"]
+    found = fmpy.simulate_fmu(str(path), stop_time=0.5, output_interval=0.5, output=names)
+    for name in names:
+        assert found[name][-1] == pytest.approx(expected[name][-1], rel=1e-5)

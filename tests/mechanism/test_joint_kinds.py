@@ -262,7 +262,9 @@ class TestFiles:
     @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.type_name)
     def test_out_and_in_again(self, kind, tmp_path):
         mech = with_bodies("plate", "disc")
-        mech.add_joint("S", kind, "ground", "plate", at=(1, 2, 3), cut=False)
+        mech.add_joint(
+            "S", kind, "ground", "plate", parent_frame=Frame((1, 2, 3)), child_frame=Frame((1, 2, 3)), cut=False
+        )
         mech.add_joint("T", kind, "plate", "disc", parent_frame=Frame((1, 0, 0), (0.6, 0, 0.8, 0)))
         if kind.nu:
             mech.start(q={"S": np.arange(1.0, kind.nq + 1)}, u={"S": np.arange(1.0, kind.nu + 1)})
