@@ -10,6 +10,7 @@ from support.linkages import four_bar, slider_crank
 
 Z, X = (0, 0, 1), (1, 0, 0)
 PITCH = 0.1
+BENT = [(-1.2, 0.3, 0), (-0.4, 0, 0.1), (0.2, 0.2, 0), (0.9, -0.1, 0.2), (1.5, 0.4, 0.4)]
 KINDS = {
     "fixed": lw.Fixed(),
     "prismatic": lw.Prismatic(Z),
@@ -20,6 +21,8 @@ KINDS = {
     "pin_in_slot": lw.PinInSlot(Z, X),
     "curved_slide": lw.CurvedSlide(Z, X, 0.4),
     "curved_slot": lw.CurvedSlot(Z, X, 0.4),
+    "path_slide": lw.PathSlide(BENT, Z),
+    "path_slot": lw.PathSlot(BENT, Z),
     "universal": lw.Universal(Z, X),
     "spherical": lw.Spherical(),
 }
@@ -53,6 +56,10 @@ def misses(kind, pose):
         if kind == "curved_slide":
             turned = max(turned, abs(R[0, 0] - np.cos(angle)), abs(R[1, 0] - np.sin(angle)))
         return max(turned, off)
+    if kind in ("path_slide", "path_slot"):
+        path = KINDS[kind].path
+        place = path.at(path.nearest(r))
+        return np.linalg.norm(place.position - r) + (np.abs(R - place.frame).max() if kind == "path_slide" else turned)
     held = [k for k, axis in enumerate("xyz") if axis not in FREE_AXES.get(kind, "z" if kind == "screw" else "")]
     off = np.abs(r[held]).max(initial=0.0)
     if kind == "screw":
@@ -118,7 +125,7 @@ def test_rows_are_derivatives(kind):
     model = lw.compile(body_with(KINDS[kind]))
     space, h = ConfigurationSpace(model), 1e-6
     for q in random_poses(10, seed=2):
-        if kind in ("screw", "curved_slide", "curved_slot"):
+        if kind in ("screw", "curved_slide", "curved_slot", "path_slide", "path_slot"):
             near = space.closed(q)
             if not near.found:
                 continue

@@ -293,3 +293,28 @@ def test_an_fmu_runs_alike(tmp_path):
     found = fmpy.simulate_fmu(str(path), stop_time=0.5, output_interval=0.5, output=names)
     for name in names:
         assert found[name][-1] == pytest.approx(expected[name][-1], rel=1e-5)
+
+
+def test_the_equations_of_index_one_keep_to_a_path():
+    model = lw.compile(cam("P"))
+    state = model.assemble(q={"A": 0.2}, u={"A": 3.0})
+    ends = [
+        lw.simulate(model, 0.5, state=state, rtol=1e-9, **options)["F.q"][-1]
+        for options in ({}, {"formulation": "ggl"})
+    ]
+    assert ends[1] == pytest.approx(ends[0], abs=1e-7)
+
+
+def test_derivatives_by_complex_steps():
+    """Of the follower's acceleration for its place and speed, with the path as the cut."""
+    model = lw.compile(cam("P"))
+    linear, h = model.linearize(model.assemble(q={"A": 0.2}, u={"A": 3.0})), 1e-6
+    assert linear.states == ("F.q", "F.u")
+
+    def motion(turned, rate):
+        state = model.assemble(q={"A": turned}, u={"A": rate})
+        return np.array([float(model.value(f"F.{name}", state)) for name in "qua"])
+
+    for step in h * np.eye(2):
+        change = (motion(0.2 + step[0], 3.0 + step[1]) - motion(0.2 - step[0], 3.0 - step[1])) / (2 * h)
+        assert linear.A[1] @ change[:2] == pytest.approx(change[2], rel=1e-6)
