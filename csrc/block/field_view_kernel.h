@@ -54,7 +54,7 @@ static view open_view(const lw_model *m, lw_block b) {
                 .ground = (const link_motion *)FIELD(&at, ground)};
 }
 
-/* Of a path its numbers (joints/path_kernel.h). */
+/* Of a path its numbers (math/path_kernel.h). */
 INLINE const real *parameter_of(const view *v, int32_t joint) {
   const double *path = v->m->joint[joint].path;
   return path ? (const real *)path : FIELD(v, joint_parameter) + joint;

@@ -1,6 +1,6 @@
 /* Bodies and joints of a builder, with start values, springs in joints and methods: each is checked when it is added,
  * and nothing is added that cannot be. */
-#include "joints/path_numbers.h"
+#include "math/path_numbers.h"
 #include "description.h"
 #include "model/model.h"
 #include <math.h>

@@ -2,7 +2,7 @@
  * for each end six coefficients, which are the wrench on it by a load of one, about its centre of mass. A joint has
  * six directions at the origin of its declared child's frame: those of its speeds, which stand last, are the free parts
  * of its columns, so that the row of such a direction is the speed itself; the constrained ones, three less these of
- * angles and of displacements, are unit vectors that complete them, less what goes with the columns.
+ * angles and of displacements, are unit vectors that complete them, less their parts along the columns.
  *
  * The reflected inertia J of a speed u is that of a rotor, a body of one velocity, which a row couples to the speed:
  * sqrt(J) u - z = 0 with the rotor's velocity z for a mass of one. */

@@ -7,7 +7,7 @@ JOINT(PATH_SLIDE, path_slide, 1, 1, 1, LW_ANY_NUMBER, LW_GENERAL, LW_AXIS)
 #include "math/link_motion_kernel.h"
 #include "math/spatial_kernel.h"
 #include "joints/joint_kernel.h"
-#include "joints/path_kernel.h"
+#include "math/path_kernel.h"
 
 static void path_slide_pose(const real *q, const real *sc, const real *parameter, real R[9], real t[3]) {
   path_frame f;

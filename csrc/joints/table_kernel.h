@@ -16,7 +16,7 @@ static const joint_operations joint_operations_of[LW_JOINT_TYPES] = {
 
 INLINE const constraint_frame *constraint_frame_of(int32_t type) { return joint_operations_of[type].frame; }
 
-/* The part of a column along its free direction: of an angle what turns, of a displacement what moves. */
+/* The part of a column along its free direction: the angular one of an angle, the linear one of a displacement. */
 INLINE void keep_free_part(int32_t type, int32_t c, twist *P) {
   memset(lw_joint_sizes[type].translations >> c & 1 ? P->a : P->l, 0, sizeof P->a);
 }

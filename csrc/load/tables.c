@@ -1,7 +1,7 @@
 /* The tables of a serialised model, row by row. Each number is checked against its kind, and then by its row's function
  * against the rows before it, before it is used. */
 #include "load/reader.h"
-#include "joints/path_numbers.h"
+#include "math/path_numbers.h"
 #include <math.h>
 #include <string.h>
 

@@ -34,7 +34,7 @@ typedef struct lw_joint {
   int32_t link;       /* tree joints: the link; -1 for cut joints */
   int32_t loop;       /* cut joints: the loop; -1 for tree joints */
   int32_t captured;   /* of its frames the one that is found when it closes: 0 none, 1 the parent's, 2 the child's */
-  const double *path; /* numbers of its path (joints/path_numbers.h); NULL: it has none */
+  const double *path; /* numbers of its path (math/path_numbers.h); NULL: it has none */
 } lw_joint;
 
 /* A joint along a path, and how many numbers that has. */

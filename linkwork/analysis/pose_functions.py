@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,7 @@ from linkwork.core.native import Stage
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism import GROUND, Actuator, Frame, Joint, PathSlide
 from linkwork.mechanism.forces import of_kind
+from linkwork.mechanism.joints import AlongPath
 
 if TYPE_CHECKING:
     from linkwork.analysis.configuration_space import ConfigurationSpace
@@ -750,7 +751,7 @@ def _curved_slot(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relativ
 
 
 def _path_slide(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
-    path = joint.kind.path
+    path = cast(AlongPath, joint.kind).path
     q = path.nearest(offset)
     return np.array([q]), np.concatenate([np.zeros(3), path.at(q).frame[:, 0]])[None]
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, finite, number
+from linkwork._util.checks import FloatArray, finite, length, number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.rotations import rotation_from_z
 from linkwork.errors import MechanismError
@@ -368,7 +368,7 @@ class CurvedSlide(JointKind):
     direction
         Direction of the slide where q is zero, (3,).
     radius
-        Radius in m, not zero; below zero the centre lies on the other side.
+        Radius in m, not zero; below zero the centre lies against that direction.
 
     Notes
     -----
@@ -383,7 +383,7 @@ class CurvedSlide(JointKind):
     axis_names = ("axis", "direction")
     coordinate_units = motion_units = ("m",)
     frame_note = "axis of the circle along z, slide along x where q is zero"
-    parameter = JointParameter("radius", "m", "radius of the circle; below zero the centre lies on the other side")
+    parameter = JointParameter("radius", "m", "radius of the circle; below zero the centre lies against that direction")
     looks_along = True
 
     def __init__(self, axis: ArrayLike, direction: ArrayLike, radius: float) -> None:
@@ -421,7 +421,7 @@ class CurvedSlot(JointKind):
     slot
         Direction of the slot where its displacement is zero, (3,).
     radius
-        Radius in m, not zero; below zero the centre lies on the other side.
+        Radius in m, not zero; below zero the centre lies against that direction.
 
     >>> CurvedSlot(axis=(0, 0, 1), slot=(2, 0, 0), radius=0.5)
     CurvedSlot((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), 0.5)
@@ -432,7 +432,7 @@ class CurvedSlot(JointKind):
     axis_names = ("axis", "slot")
     coordinate_units = motion_units = ("m", "rad")
     frame_note = "axis along z, slot along x where its displacement is zero"
-    parameter = JointParameter("radius", "m", "radius of the slot; below zero the centre lies on the other side")
+    parameter = JointParameter("radius", "m", "radius of the slot; below zero the centre lies against that direction")
     looks_along = True
 
     def __init__(self, axis: ArrayLike, slot: ArrayLike, radius: float) -> None:
@@ -474,7 +474,7 @@ class AlongPath(JointKind):
         what = type(self).__name__
         if not isinstance(closed, bool | np.bool_):
             raise MechanismError(f"{what}: closed must be True or False, not {closed!r}")
-        count = len(points) if hasattr(points, "__len__") else 0
+        count = length(points)
         least = 3 if closed else 2
         if not least <= count <= MOST_POINTS:
             raise MechanismError(f"{what}: points must be {least} to {MOST_POINTS} points (n, 3), not {count}")
@@ -547,7 +547,7 @@ class PathSlide(AlongPath):
         Direction (3,) that the z axis of the child keeps to; the path must nowhere run along it. On a loop-the-loop,
         that is the direction across it.
     closed
-        True: the path returns from the last point to the first; q counts every lap. An open path goes on straight
+        True: the path returns from the last point to the first; q counts every lap. An open path continues straight
         beyond its ends; stops limit the motion.
 
     Notes
@@ -585,7 +585,7 @@ class PathSlot(AlongPath):
     axis
         Direction of the pin, (3,); the path must nowhere run along it.
     closed
-        True: the path returns from the last point to the first; q counts every lap. An open path goes on straight
+        True: the path returns from the last point to the first; q counts every lap. An open path continues straight
         beyond its ends; stops limit the motion.
 
     Notes

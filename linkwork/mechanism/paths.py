@@ -1,9 +1,9 @@
 """Curves through given points for joints along paths: quintic splines, counted by the length along them.
 
 A spline is of degree five between two points, with four continuous derivatives, over the sum of the distances between
-them. A closed one is periodic; an open one has no curvature and no rate of curvature at its ends, beyond which it goes
-on straight. Its pieces are split until Gauss's rule of eight points gives their lengths to rounding, by which the core
-finds the place that has a length (csrc/joints/path_kernel.h).
+them. A closed one is periodic; an open one has no curvature and no rate of curvature at its ends, beyond which it is
+straight. Its pieces are split until Gauss's rule of eight points gives their lengths to rounding, by which the core
+finds the place that has a length (csrc/math/path_kernel.h).
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Path:
         for _ in range(60):
             here = self.at(s)
             away = here.position - point
-            step = (away @ here.frame[:, 0]) / max(1.0 + away @ here.curvature, 0.2)
+            step = float(away @ here.frame[:, 0]) / max(1.0 + float(away @ here.curvature), 0.2)
             s -= step
             if abs(step) < 1e-14 * self.length:
                 break
@@ -110,7 +110,8 @@ class Path:
 
 
 def _value(piece: FloatArray, a: float, order: int) -> FloatArray:
-    return _values(piece[None], np.array([a]), order)[0]
+    found: FloatArray = _values(piece[None], np.array([a]), order)[0]
+    return found
 
 
 def _values(pieces: FloatArray, a: FloatArray, order: int) -> FloatArray:

@@ -3,11 +3,11 @@
  * The numbers of a path are [pieces, closed, length] and for each piece [start, size, 18 coefficients]: the length at
  * its start, and c = sum_k C_k a^k for 0 <= a <= size. The length within a piece is the integral of |c'(a)| by Gauss's
  * rule of eight points, of which a is the inverse. An open path continues straight beyond its ends. */
-#ifndef LW_JOINTS_PATH_KERNEL_H
-#define LW_JOINTS_PATH_KERNEL_H
+#ifndef LW_MATH_PATH_KERNEL_H
+#define LW_MATH_PATH_KERNEL_H
 #include "math/spatial_kernel.h"
 #include "math/tolerances.h"
-#include "joints/path_numbers.h"
+#include "math/path_numbers.h"
 
 /* Numbers of a path where other types have a parameter: they are the same in each arithmetic. */
 INLINE const double *path_of(const real *parameter) { return (const double *)parameter; }
