@@ -182,7 +182,7 @@ class _CutCoordinates(PoseFunction):
     def __init__(self, space: ConfigurationSpace, joint: Joint) -> None:
         kind = joint.kind
         super().__init__(space, _numbered(f"{joint.name}.q", kind.nq), kind.coordinate_units)
-        self._joint, self._coordinates = joint, _RELATIVE[kind.type_name]
+        self._joint, self._coordinates = joint, _fixed if kind.quaternion else _RELATIVE[kind.type_name]
         self._frames = ClosingFrames(space, joint)
         n = space.model.numbering
         self._cut = n.u[joint.name]

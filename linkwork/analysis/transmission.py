@@ -41,6 +41,9 @@ def transmission_angle(model: ModelBase, states: Sequence[State], first: str, se
         )
     if joints[output].kind.nu != 1:
         raise MechanismError(f"joint {output!r} has {joints[output].kind.nu} speeds: an output has one")
+    if joints[output].kind.type_name not in ("revolute", "prismatic", "screw"):
+        kind = type(joints[output].kind).__name__
+        raise MechanismError(f"joint {output!r} is a {kind}: transmission angles are of hinges, slides and screws")
     block = model.block()
     angles = np.empty(len(states))
     for k, state in enumerate(states):

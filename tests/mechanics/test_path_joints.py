@@ -318,3 +318,20 @@ def test_derivatives_by_complex_steps():
     for step in h * np.eye(2):
         change = (motion(0.2 + step[0], 3.0 + step[1]) - motion(0.2 - step[0], 3.0 - step[1])) / (2 * h)
         assert linear.A[1] @ change[:2] == pytest.approx(change[2], rel=1e-6)
+
+
+def test_a_point_on_a_path_by_a_massless_slider():
+    """A body that a ball holds on a path: its point keeps to the path, and no torque acts."""
+    mech = lw.Mechanism("hook")
+    mech.add_body("slider", mass=0.0, com=(0, 0, 0), inertia=np.zeros((3, 3)))
+    mech.add_body("hook", mass=2.0, com=(0, 0, -0.3), inertia=INERTIA)
+    mech.add_joint("S", lw.PathSlide(HELIX, Z), "ground", "slider", **FRAMES)
+    mech.add_joint("B", lw.Spherical(), "slider", "hook", **FRAMES)
+    model = lw.compile(mech)
+    start = model.assemble(q={"S": 0.5}, u={"S": 1.0, "B": (1.0, 0.5, -0.3)})
+    result = lw.simulate(model, 1.0, state=start, rtol=1e-10)
+    energy = result["energy.kinetic"] + result["energy.potential"]
+    assert np.abs(energy - energy[0]).max() < 1e-7 * np.abs(energy[0])
+    path = mech.joints["S"].kind.path
+    place = np.array([result[f"hook.r[{k}]"][-1] for k in (1, 2, 3)])
+    np.testing.assert_allclose(path.at(path.nearest(place)).position, place, atol=1e-9)
