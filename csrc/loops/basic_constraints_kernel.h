@@ -75,16 +75,20 @@ INLINE void fill_constraint_frame(int32_t type, const real R[9], const twist *P,
   if (!has_world_axes(kind->frame)) transpose(R, linear);
 }
 
-/* Cosines and sines of the mixed rows of a placed cut joint. */
+/* Cosines and sines of the mixed rows of a placed cut joint, by the parts of its column along them in the metric. */
 INLINE void find_mix(const view *v, int32_t l, const real angular[9], const real linear[9], real *mix) {
-  const constraint_frame *rows = constraint_frame_of(v->m->loop[l].type);
-  real column[6], in_rows[6];
+  const int32_t type = v->m->loop[l].type;
+  const constraint_frame *rows = constraint_frame_of(type);
   if (!is_mixed(rows)) return;
-  fill_cut_columns(v, l, 6, column);
-  to_constraint_frame(rows, angular, linear, column, in_rows);
+  const real length = v->cut[l].length;
+  const int displaces = lw_joint_sizes[type].translations & 1;
+  twist P;
+  column_of_cut_joint(v, l, 0, &P);
   for (int32_t i = rows->mixed[0]; i < rows->mixed[1]; i++, mix += 2) {
-    mix[0] = 1.0 / root(1.0 + in_rows[i] * in_rows[i]);
-    mix[1] = in_rows[i] * mix[0];
+    const real part = i < rows->angular ? dot(angular + 3 * i, P.a) : dot(linear + 3 * (i - rows->angular), P.l);
+    const real slope = i < rows->angular ? (displaces ? length * part : part) : (displaces ? part : part / length);
+    mix[0] = 1.0 / root(1.0 + slope * slope);
+    mix[1] = slope * mix[0];
   }
 }
 
