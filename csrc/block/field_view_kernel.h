@@ -10,7 +10,8 @@ LW_DEFINE_RECORDS(real, )
 
 typedef struct view {
   const lw_model *m;
-  real *x; /* the block */
+  real *x;    /* the block */
+  real *work; /* see lw_block */
   link_constants *constants;
   cut_constants *cut;
   link_motion *motion; /* of the links, then the constraint frames of the loops (loops/closure_kernel.h) */
@@ -34,6 +35,7 @@ static view open_view(const lw_model *m, lw_block b) {
   const view at = {.m = m, .x = b.reals};
   return (view){.m = m,
                 .x = at.x,
+                .work = b.work,
                 .integers = b.integers,
                 .dca = b.dca,
                 .constants = (link_constants *)FIELD(&at, link_constants),

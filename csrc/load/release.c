@@ -1,19 +1,20 @@
-/* The end of a model and of its variants. */
+/* The end of a model and of its variants, and what they take. */
+#include "load/kept_variants.h"
 #include "load/reader.h"
 #include <stdlib.h>
 
-/* The model is one of its own variants. */
-static void free_variants(lw_model *m) {
-  for (int32_t i = 0; m->variant && i <= m->variants; i++)
-    if (m->variant[i] != m) lw_model_free(m->variant[i]);
-  free(m->variant);
-}
-
 void lw_model_free(lw_model *m) {
   if (!m) return;
-  free_variants(m);
+  lw_free_kept_variants(m);
   lw_free_multipliers(&m->multipliers);
   lw_dca_plan_free(&m->dca);
   free(m->memory);
   free(m);
+}
+
+size_t lw_memory_of_model(const lw_model *m) {
+  const lw_dca_plan *p = &m->dca;
+  return sizeof *m + m->memory_bytes + m->multipliers.bytes + sizeof *p->list * (size_t)p->constraints +
+         sizeof(int32_t) * (size_t)(p->handle.capacity + p->remaining.capacity + 3 * p->jacobian_blocks) +
+         (sizeof *p->subassembly + 4 * sizeof(int32_t)) * (size_t)p->subassemblies;
 }

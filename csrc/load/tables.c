@@ -368,6 +368,7 @@ static number_range range_of(const lw_model *m, lw_number_kind kind) {
     case LW_LINK_OR_GROUND: return (number_range){-1, m->size.bodies};
     case LW_LINKS: return (number_range){0, m->size.bodies + 1};
     case LW_A_JOINT: return (number_range){0, m->size.joints};
+    case LW_JOINT_OR_ALL: return (number_range){-1, m->size.joints};
     case LW_A_SPEED: return (number_range){0, m->size.nu + m->size.nu_cut};
     case LW_LOOP_OR_NONE: return (number_range){-1, m->size.loops};
     case LW_A_CLUSTER: return (number_range){0, m->clusters};
@@ -406,6 +407,7 @@ static lw_status read_table(reader *r, lw_model *m, const table *t) {
 }
 
 #define read_removable_joint lw_read_removable_joint
+#define read_request lw_read_request
 #define read_transition lw_read_transition
 
 lw_status lw_read_tables(reader *r, lw_model *m, const counts *c) {

@@ -1,5 +1,6 @@
 /* Snapshots of a state: all of its numbers in one copy. */
-#include "block/discrete_state.h"
+#include "block/state.h"
+#include "topology/select.h"
 #include <string.h>
 
 size_t lw_state_size(const lw_state *s) { return s ? s->snapshot_size : 0; }
@@ -22,6 +23,5 @@ lw_status lw_state_restore(lw_state *s, const void *bytes, size_t size) {
   /* an altered snapshot must not lead the mechanics out of bounds: results are computed again */
   *s->stage = LW_STAGE_NONE;
   s->complex_constants = 0;
-  lw_select_topology(s, 0);
-  return LW_OK;
+  return lw_select_topology(s, 0);
 }
