@@ -16,7 +16,7 @@ struct lw_state {
   uint32_t *origin; /* checksum of the model, by which a snapshot knows it */
   lw_block block, complex_block;
   size_t work_reals, complex_work_reals; /* scalars of their workspaces */
-  lw_dca_workspace dca, complex_dca; /* for divide and conquer, once they have been needed */
+  lw_dca_workspace dca, complex_dca;     /* for divide and conquer, once they have been needed */
   size_t snapshot_size;
   unsigned char *snapshot;                       /* where the snapshot part starts */
   lw_constraint_workspace *constraint_workspace; /* see dae/constraints.h; NULL until it is needed */

@@ -99,8 +99,8 @@ static lw_status check_extremes(const plan *p) {
   return e;
 }
 
-/* Writes and loads the mechanism as it is at first, again where its frames are not exact, as they then are for all of its
- * variants. */
+/* Writes and loads the mechanism as it is at first, again where its frames are not exact, as they then are for all of
+ * its variants. */
 static lw_status write_exact(const plan *p, model_bytes *out, lw_model **model) {
   lw_builder *b = p->builder;
   lw_status e = lw_compile_variant(p, p->variants.open, out, model);

@@ -309,7 +309,7 @@ enum {
 #define X(name, list, rows, check, ...) TABLE_##name,
   LW_TABLES(X)
 #undef X
-  TABLES
+      TABLES
 };
 
 typedef struct known_table {
@@ -339,15 +339,16 @@ static void put_known(const plan *p, const topology *t, model_bytes *out) {
   own = known;
   own.clusters = t->clusters, own.segments = t->segments, own.ears = t->ears;
   put(out, &own, sizeof own);
-  const int32_t *const changed[TABLES] = {[TABLE_link] = t->link[0],       [TABLE_loop] = t->loop[0],
-                                          [TABLE_cluster] = t->cluster[0], [TABLE_segment] = t->segment[0],
-                                          [TABLE_step] = t->ear[0],        [TABLE_step_link] = t->ear_link,
+  const int32_t *const changed[TABLES] = {[TABLE_link] = t->link[0],        [TABLE_loop] = t->loop[0],
+                                          [TABLE_cluster] = t->cluster[0],  [TABLE_segment] = t->segment[0],
+                                          [TABLE_step] = t->ear[0],         [TABLE_step_link] = t->ear_link,
                                           [TABLE_coupling] = t->tie_cluster};
   const int32_t rows[TABLES] = {[TABLE_link] = c->bodies,      [TABLE_loop] = t->loops,
                                 [TABLE_cluster] = t->clusters, [TABLE_segment] = t->segments,
                                 [TABLE_step] = t->ears,        [TABLE_step_link] = links_of_steps(t),
                                 [TABLE_coupling] = t->ties};
-  const int32_t known_steps = p->known->ears ? p->known->ear[known.ears - 1].first + p->known->ear[known.ears - 1].links : 0;
+  const int32_t known_steps =
+      p->known->ears ? p->known->ear[known.ears - 1].first + p->known->ear[known.ears - 1].links : 0;
 #define LW_STEP_LINKS known_steps
 #define X(name, list, rows, check, ...) {rows, LW_COUNT_OF(__VA_ARGS__), {__VA_ARGS__}},
   const known_table table[TABLES] = {LW_TABLES(X)};

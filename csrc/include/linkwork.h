@@ -6,7 +6,10 @@
  * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation, except once at a
  * state's first directional derivative, Jacobian or Newton matrix, its first jump, its first use of divide and
  * conquer, when an integrator is first given an implicit method, and lw_assemble (more than six loops that share
- * joints) and lw_assembly_sensitivity for as long as they run.
+ * joints) and lw_assembly_sensitivity for as long as they run; and at a change of topology: where a joint that may open
+ * closes or opens, at an event, by lw_discrete_state_changed or by lw_state_restore, the topology variant that follows
+ * is compiled, unless the model keeps it, and the state's workspace grows if the variant needs more. A model keeps the
+ * variants in which states are, and of all others those used last, up to 64 MB. Threads that share a model share these.
  *
  * Growth of this interface: models, states and builders are opaque types, and additions are new functions. The structs
  * below keep their fields and size for a whole version LW_VERSION_MAJOR.MINOR. A caller sets a struct to zero before
@@ -149,8 +152,8 @@ typedef enum lw_table {
 } lw_table;
 /* Writes the rows of a table one behind the other, unless `rows` is NULL; returns how many there are. */
 LW_API int32_t lw_model_table(const lw_model *model, lw_table table, int32_t *rows);
-/* The topology variant in which of the removable joints only those of a list are open; NULL: it is not in this model.
- * It lives as long as `model`. */
+/* The topology variant in which of the joints that may open only those of a list are open; NULL: it cannot be compiled.
+ * It lives as long as `model`, which keeps it beyond its limit. */
 LW_API const lw_model *lw_model_variant(const lw_model *model, const int32_t *open, int32_t count);
 
 typedef enum lw_method_choice {
@@ -232,7 +235,8 @@ LW_API lw_status lw_builder_create(lw_builder **builder);
 LW_API void lw_builder_free(lw_builder *builder);
 LW_API const char *lw_builder_message(const lw_builder *builder); /* of the first failure; empty: there was none */
 
-/* Checks and compiles the mechanism. The builder is unchanged, so that more can be added for another model. */
+/* Checks and compiles the mechanism as it is at first, and checks it with all joints closed and with all of those open
+ * that may open. The builder is unchanged, so that more can be added for another model. */
 LW_API lw_status lw_builder_finish(lw_builder *builder, lw_model **model);
 /* The bytes of the model that was finished last, for lw_model_load; NULL: there is none. The builder frees them. */
 LW_API const void *lw_builder_bytes(const lw_builder *builder, size_t *size);
@@ -594,7 +598,8 @@ LW_API lw_status lw_event_indicators(lw_state *state, double *indicators);
 /* Of the next transition that has its time; infinite: there is none. */
 LW_API lw_status lw_next_event_time(lw_state *state, double *time);
 /* Carries out the transitions that are due at the present time, states and commands, and their immediate consequences.
- * On failure the state is as before. LW_ERROR_SOLVER: contradictory transitions, or events without end: 1000 at one
+ * On failure the state is as before; where a topology variant cannot be compiled, the message names the joints that
+ * would close or open. LW_ERROR_SOLVER: contradictory transitions, or events without end: 1000 at one
  * time or 100000 within a second, unless the last element of the field event_memory is another limit. */
 LW_API lw_status lw_handle_events(lw_state *state, int32_t *changed);
 /* Carries out n transitions by number, whatever their triggers; a stop as though its joint had just reached it. On

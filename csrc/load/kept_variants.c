@@ -1,3 +1,4 @@
+/* The topology variants that a model keeps, and the end of both. */
 #include "load/kept_variants.h"
 #include "load/reader.h"
 #include <stdlib.h>
@@ -30,11 +31,25 @@ static void free_list(lw_kept_variant *list) {
   }
 }
 
-void lw_free_kept_variants(lw_model *m) {
-  if (!m->variants) return;
-  free_list(m->variants->newest);
-  free(m->variants->bytes);
-  free(m->variants);
+void lw_model_free(lw_model *m) {
+  if (!m) return;
+  if (m->variants) {
+    free_list(m->variants->newest);
+    free(m->variants->bytes);
+    free(m->variants);
+  }
+  lw_free_multipliers(&m->multipliers);
+  lw_dca_plan_free(&m->dca);
+  free(m->memory);
+  free(m);
+}
+
+/* Bytes of all its allocations but the kept variants, about. */
+static size_t memory_of(const lw_model *m) {
+  const lw_dca_plan *p = &m->dca;
+  return sizeof *m + m->memory_bytes + m->multipliers.bytes + sizeof *p->list * (size_t)p->constraints +
+         sizeof(int32_t) * (size_t)(p->handle.capacity + p->remaining.capacity + 3 * p->jacobian_blocks) +
+         (sizeof *p->subassembly + 4 * sizeof(int32_t)) * (size_t)p->subassemblies;
 }
 
 /* Finds a variant and makes it the newest. */
@@ -77,7 +92,7 @@ const lw_model *lw_keep_variant(const lw_model *m, lw_model *variant) {
     lw_model_free(variant);
     return NULL;
   }
-  *mine = (lw_kept_variant){.model = variant, .bytes = lw_memory_of_model(variant)};
+  *mine = (lw_kept_variant){.model = variant, .bytes = memory_of(variant)};
   variant->kept = mine;
   lock(kept);
   lw_kept_variant *found = find(kept, m, variant->closed);
@@ -91,7 +106,7 @@ const lw_model *lw_keep_variant(const lw_model *m, lw_model *variant) {
 }
 
 static void count_user(const lw_model *m, const lw_model *variant, int32_t change) {
-  if (!variant || !variant->kept) return;
+  if (variant == m || !variant->kept) return;
   lock(m->variants);
   variant->kept->users += change;
   unlock(m->variants);

@@ -31,5 +31,4 @@ const lw_model *lw_keep_variant(const lw_model *m, lw_model *variant);
 /* One use more, one use fewer; the model as it is at first is always there. */
 void lw_use_variant(const lw_model *m, const lw_model *variant);
 void lw_leave_variant(const lw_model *m, const lw_model *variant);
-void lw_free_kept_variants(lw_model *m);
 #endif

@@ -115,8 +115,6 @@ lw_status lw_read_transition(reader *r, lw_model *m, table_cursor *at, const int
 /* Which constraints reach which links, where the model asks for multipliers. */
 lw_status lw_plan_multipliers(reader *r, lw_model *m);
 void lw_free_multipliers(lw_multipliers *plan);
-/* Bytes of all its allocations but the kept variants, about. */
-size_t lw_memory_of_model(const lw_model *m);
 /* As lw_model_load, but a model whose joints may open keeps nothing of which variants are made. */
 lw_status lw_read_model(const void *bytes, size_t size, lw_model **model, char *message, size_t message_size);
 /* Where every field lies in the block. */

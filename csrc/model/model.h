@@ -286,7 +286,7 @@ struct lw_model {
   int32_t joint_types;
   int32_t columns, cluster_reals, integers, parameters;
   int32_t most_integers; /* whichever of the joints that may open are closed */
-  int32_t *type; /* lw_joint_type of each of the joint types that the serialised model names */
+  int32_t *type;         /* lw_joint_type of each of the joint types that the serialised model names */
   lw_link *link;
   lw_joint *joint;
   lw_loop *loop;
@@ -321,7 +321,7 @@ struct lw_model {
   LW_NAMED(X) /* one list */
 #undef X
   char *names;
-  void *memory;               /* one allocation holds all of the above */
+  void *memory; /* one allocation holds all of the above */
   size_t memory_bytes;
   lw_multipliers multipliers; /* in allocations of its own */
   lw_dca_plan dca;            /* likewise */

@@ -1,6 +1,6 @@
 #include "topology/variant.h"
 #include "load/kept_variants.h"
-#include "topology/description.h"
+#include "topology/known_topology.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

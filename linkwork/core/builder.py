@@ -41,7 +41,7 @@ class Builder:
         return call
 
     def finish(self) -> tuple[bytes, NativeModel]:
-        """Return the bytes of the model with all of its topology variants, and the model."""
+        """Return the bytes of the model as the mechanism is at first, and the model."""
         return self._finished(lib.lw_builder_finish)
 
     def finish_variant(self, opened: Sequence[int]) -> tuple[bytes, NativeModel]:

@@ -236,6 +236,8 @@ class NativeModel:
         """
         kind, columns = TABLES[name]
         handle = self.handle if opened is None else lib.lw_model_variant(self.handle, list(opened), len(opened))
+        if handle == ffi.NULL:
+            raise MemoryError("the C core could not compile a topology variant")
         rows = np.empty((lib.lw_model_table(handle, kind, ffi.NULL), columns), dtype=np.int32)
         lib.lw_model_table(handle, kind, ffi.from_buffer("int32_t[]", rows))
         return rows

@@ -9,7 +9,7 @@ HEADER = struct.Struct("<8sIIQ")
 COUNTS = (
     *("bodies", "joints", "loops", "clusters", "segments", "nq", "nu", "nq_cut", "nu_cut"),
     *("ears", "couplings", "terms", "method", "springs", "wrenches", "distances"),
-    *("locks", "transitions", "switches", "structures", "closed", "types"),
+    *("locks", "transitions", "removable_joints", "requests", "types"),
     *("points", "measures", "actuators", "gears"),
 )
 TABLES = (  # name, how many rows, columns
@@ -28,7 +28,8 @@ TABLES = (  # name, how many rows, columns
     ("actuators", "actuators", 1),
     ("gears", "gears", 2),
     ("distances", "distances", 2),
-    ("switches", "switches", 1),
+    ("removable_joints", "removable_joints", 1),
+    ("requests", "requests", 2),
     ("transitions", "transitions", 12),
     ("points", "points", 1),
     ("measures", "measures", 3),

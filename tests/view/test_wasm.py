@@ -12,6 +12,7 @@ from linkwork.errors import LinkworkError
 from support import lock_ups
 from support.checkout import TOP
 from support.joint_families import JOINT_FAMILIES
+from support.pinned_chain import PinnedChain
 from support.random_changes import random_change
 from support.random_mechanisms import FAMILIES, well_posed
 from support.random_transitions import as_transitions
@@ -177,6 +178,15 @@ def test_transitions(simulator, seed):
     check_block(simulator, model)
     for t_eval in (np.linspace(0.0, 1.0, 51), None):
         check_run(simulator, model, t_eval, rtol=1e-6)
+
+
+def test_many_pins(simulator):
+    """Twelve pins, of which each change compiles the variant that it needs, in the page as here."""
+    chain = PinnedChain(26, 12)
+    times = {f"pin{k}": 0.02 + 0.02 * k for k in range(12)} | {"free3": 0.15, "free8": 0.27}
+    mechanism = chain.mechanism(times)
+    mechanism.start(q=chain.start(2))
+    check_run(simulator, lw.compile(mechanism), np.linspace(0.0, 0.3, 31), rtol=1e-6)
 
 
 def test_events_at_rows(simulator, example):

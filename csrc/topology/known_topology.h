@@ -1,6 +1,6 @@
 /* The topology of a compiled model as a description, from which the builder compiles its variants. */
-#ifndef LW_TOPOLOGY_DESCRIPTION_H
-#define LW_TOPOLOGY_DESCRIPTION_H
+#ifndef LW_TOPOLOGY_KNOWN_TOPOLOGY_H
+#define LW_TOPOLOGY_KNOWN_TOPOLOGY_H
 #include "builder/plan.h"
 
 /* Fills a builder and a plan, which lw_free_description() frees in any case. */

@@ -1,6 +1,6 @@
-/* Joints with their bodies and the tree that they form, what couples them, and the methods that were asked for: all that
- * a topology depends on. Numbers and names stay in the bytes of the model. */
-#include "topology/description.h"
+/* Joints with their bodies and the tree that they form, what couples them, and the methods that were asked for: all
+ * that a topology depends on. Numbers and names stay in the bytes of the model. */
+#include "topology/known_topology.h"
 #include "load/kept_variants.h"
 #include <stdlib.h>
 
@@ -30,8 +30,7 @@ static void describe_couplings(const lw_model *m, lw_builder *b, plan *p, int32_
   for (int32_t k = 0; k < b->couplings; k++) p->first_term[k] = m->coupling[k].first;
   p->first_term[b->couplings] = b->terms;
   for (int32_t k = 0; k < b->terms; k++) p->term_order[k] = k, b->term[k].joint = joint_of[m->term[k].u];
-  for (int32_t k = 0; k < m->size.locks; k++)
-    p->variants.lock[k][0] = joint_of[m->coupling[b->couplings + k].lock];
+  for (int32_t k = 0; k < m->size.locks; k++) p->variants.lock[k][0] = joint_of[m->coupling[b->couplings + k].lock];
   for (int32_t k = 0; k < m->size.distances; k++)
     for (int end = 0; end < 2; end++) b->distance[k].body[end] = body_of(m, m->distance[k].end[end]);
 }
