@@ -23,7 +23,6 @@ from linkwork.model.state import State
 from linkwork.results.base import Columns, ResultBase
 from linkwork.results.files import Column
 from linkwork.results.time_axis import IntArray, Places, direction, refined
-from linkwork.simulation.discrete_state import DiscreteState
 from linkwork.simulation.trajectory import Node, Trajectory, between, merged, span_of, values_of
 from linkwork.solvers import Statistics
 from linkwork.solvers.problem import StepControl
@@ -91,7 +90,7 @@ class Result(NamedVariables, ResultBase):
         inputs: FloatArray,
         gains: FloatArray,
         revolutions: FloatArray,
-        discrete: Sequence[DiscreteState],
+        discrete: Sequence[FloatArray],
         events: Sequence[Event],
         statistics: Statistics,
         message: str,
@@ -438,4 +437,4 @@ def _same_states(first: Trajectory, second: Trajectory) -> bool:
     """Return whether the first states of a trajectory are the last ones of another."""
     if not np.array_equal(first.y[-1], second.y[0]):
         return False
-    return not first.discrete or np.array_equal(first.discrete[-1].values, second.discrete[0].values)
+    return not first.discrete or np.array_equal(first.discrete[-1], second.discrete[0])

@@ -12,7 +12,7 @@ from linkwork._util.checks import FloatArray, finite
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.core.native import AUTOMATIC_GAIN
-from linkwork.errors import MechanismError, SolverError
+from linkwork.errors import MechanismError
 from linkwork.mechanism import Mechanism
 from linkwork.model.base import ASSEMBLY_TOLERANCE
 from linkwork.model.changed_starts import warn_of_changed_starts
@@ -22,10 +22,8 @@ from linkwork.model.model import Model
 from linkwork.model.state import State, check_state
 from linkwork.simulation.controller import ControlFunction, Controller, as_controller
 from linkwork.simulation.dae.registry import EXPLICIT, FormulationRequest, solver_of
-from linkwork.simulation.diagnosis import check_motions, explain
 from linkwork.simulation.event_functions import EventFunction, as_event_functions
 from linkwork.simulation.inputs import Inputs, InputValue
-from linkwork.simulation.recorder import SimulationRecorder
 from linkwork.simulation.result import Result
 from linkwork.simulation.run import Driven, Run, Settings
 from linkwork.simulation.running_state import RunningState
@@ -33,7 +31,6 @@ from linkwork.solvers import Options
 from linkwork.solvers.base import MAX_EVENTS, MAX_STEPS, SMALLEST_RTOL, Limits
 
 SHORTEST_SAMPLE = 1e-12  # of the largest time
-FULL_GAIN_UNTIL = 10.0  # s, of the end; after it the least gain of the feedback decreases
 STEP_SHARE = 0.1  # of the accuracy asked for: the errors of the steps add up. The FMU does the same.
 # The steps of backward differences are several times as many, and their errors have one sign for longer.
 BACKWARD_DIFFERENCES = ("BDF", "LSODA", "ida")
@@ -190,30 +187,16 @@ def simulate(
         )
     _check_run(system, state, start, end)
     _check_samples(controlled, start, end)
-    gains = _gains(loop_gain, formulation, start, end)
-    recorder = SimulationRecorder(system, gains, start, end, t_eval)
-    driven = Driven(given, controlled, as_event_functions(events))
     duration = max(abs(end), end - start) if atol is None else None
+    gains = _gains(loop_gain, formulation, start, end)
     limits = Limits(max_steps, max_events)
-    settings = Settings(solver, _of_steps(solver, options), limits, options.rtol, options.atol, duration)
+    settings = Settings(request, options, _of_steps(solver, options), limits, duration, gains)
     if start != state.time or first_step is not None:
         state = replace(state, step_control=None)
-    run = Run(system, driven, state, recorder, request)
-    run.progress = Progress(progress, start, end)
-    try:
-        with run.progress:
-            run.integrate(settings)
-        recorder.warn_of_rows(run.angular_speed)
-        result = recorder.result()
-        check_motions(run, result, options.rtol)
-    except BaseException as error:
-        recorder.attach_to(error)
-        if isinstance(error, SolverError) and isinstance(error.result, Result):
-            cause = explain(error, run, error.result)
-            if cause is not None:
-                raise error from cause
-        raise
-    return result
+    driven = Driven(given, controlled, as_event_functions(events))
+    run = Run(system, driven, state, (start, end), t_eval, settings)
+    with Progress(progress, start, end) as shown:
+        return run.integrate(shown)
 
 
 def _check_run(system: Model, state: State, start: float, end: float) -> None:
@@ -249,22 +232,17 @@ def _time(value: object, what: str) -> float:
 
 
 def _gains(given: ArrayLike | None, formulation: str, start: float, end: float) -> FloatArray:
-    """Gains on positions and on speeds; below zero: chosen by the mechanics.
-
-    What they are at least, where nothing moves, does not bound the steps of long runs. Runs that continue others have
-    the same gains as these.
-    """
-    forward = end >= start
+    """Gains on positions and on speeds; below zero: chosen by the mechanics."""
     if given is None:
-        longest = max(abs(end), end - start)
-        least = min(1.0, FULL_GAIN_UNTIL / longest) if longest else 1.0
-        return np.full(2, AUTOMATIC_GAIN * least) if forward else np.zeros(2)  # backward, the feedback opens loops
+        return np.full(2, AUTOMATIC_GAIN)
     gains = finite(given, np.shape(given) and (2,), "loop_gain")
     if (gains < 0).any():
         raise MechanismError(f"loop_gain must not be negative, not {given!r}: leave it out to have it chosen")
-    if gains.any() and (formulation != EXPLICIT or not forward):
+    if gains.any() and (formulation != EXPLICIT or end < start):
         where = (
-            f"formulation {formulation!r} keeps all constraints without it" if forward else "runs backward have none"
+            f"formulation {formulation!r} keeps all constraints without it"
+            if end >= start
+            else "runs backward have none"
         )
         raise MechanismError(f"loop_gain has no effect: {where}; leave it out")
     return np.broadcast_to(gains, 2)

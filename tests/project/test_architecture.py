@@ -44,6 +44,9 @@ PYTHON_ARROWS = {
     "linkwork.core.controllers": {"numpy", "linkwork.core._core"},
     "linkwork.core._core_build": {"cffi"},
     "linkwork.core.native": {"numpy", "linkwork.errors", "linkwork._util.checks", "linkwork.core._core"},
+    "linkwork.core.native_run": {
+        *("numpy", "linkwork.errors", "linkwork._util.checks", "linkwork.core._core", "linkwork.core.native"),
+    },
     "linkwork.solvers": {
         *("numpy", "scipy", "cffi", "scikits_odes_sundials", "sksundae"),
         *("linkwork.errors", "linkwork._util.names", "linkwork.core._core"),
@@ -65,8 +68,8 @@ PYTHON_ARROWS = {
     "linkwork.results": {"numpy", "scipy", "pandas", "pyarrow", "matplotlib", "linkwork.errors", "linkwork._util"},
     "linkwork.simulation": {
         *(*OWN, "pandas", "linkwork.mechanism", "linkwork.variables.numbering"),
-        *("linkwork.core.native", "linkwork.core.chain_kernels", "linkwork.model", "linkwork.solvers"),
-        "linkwork.results",
+        *("linkwork.core.native", "linkwork.core.native_run", "linkwork.core.chain_kernels"),
+        *("linkwork.model", "linkwork.solvers", "linkwork.results"),
     },
     "linkwork.analysis": {
         *(*OWN, *DESCRIPTION, "scipy", "pandas", "matplotlib", "linkwork.core.native", "linkwork.variables"),
@@ -126,7 +129,7 @@ PYTHON_ARROWS = {
         *(*OWN, *DESCRIPTION, "trimesh", "fast_simplification", "PIL", "imageio_ffmpeg", "matplotlib"),
         *("linkwork.core.native", "linkwork.variables", "linkwork.results", "linkwork.draw"),
         *(f"linkwork.model.{name}" for name in ("compile", "compiled", "impacts", "model")),
-        *("linkwork.simulation.discrete_state", "linkwork.simulation.result", "linkwork.fmu.scene_place"),
+        *("linkwork.simulation.result", "linkwork.fmu.scene_place"),
     },
     "linkwork.view.payload": set(),
     "linkwork.view.packing": {"numpy"},
@@ -222,6 +225,7 @@ def test_one_module_for_each_thing_in_c_touches_its_ffi() -> None:
     ida = {"linkwork.solvers.ida.coupled", "linkwork.solvers.ida.sundials"}
     kernels = {
         "linkwork.core.native",
+        "linkwork.core.native_run",
         "linkwork.core.builder",
         "linkwork.solvers.compiled",
         "linkwork.core.chain_kernels",
