@@ -141,10 +141,10 @@ static void add_recent_transitions(lw_run *r) {
 }
 
 void lw_run_explain(lw_run *r) {
-  const double events = (double)r->record.crossing_t.count, steps = (double)lw_run_get_statistics(r).ode.steps;
+  const double events = (double)r->record.crossing_t.count;
+  const double steps = (double)(r->ode ? lw_ode_get_statistics(r->ode).steps : r->reach.attempts);
   find_fault(r);
-  if (r->chattering || (r->too_many_steps && events > EVENT_SHARE * (r->ode ? steps : (double)r->reach.attempts)))
-    add_recent_transitions(r);
+  if (r->chattering || (r->too_many_steps && events > EVENT_SHARE * steps)) add_recent_transitions(r);
   if (lw_run_explain_lock_up(r)) return;
   if (r->cause) lw_run_add(r, ". There, %s", r->cause_text);
   else if (!r->too_many_steps) add_nearest_singular(r);

@@ -7,8 +7,8 @@ from cffi import FFI
 
 HEADER = Path(__file__).resolve().parents[2] / "csrc" / "include" / "linkwork.h"
 
-# Right-hand sides, event functions and Jacobians written in Python, and what runs call back (`lw_run_calls`);
-# `context` is a handle to them.
+# Right-hand sides, event functions and Jacobians written in Python, and functions that runs call back
+# (`lw_run_calls`); `context` is a handle to them.
 CALLBACKS = """
 extern "Python" int lw_py_derivative(void *context, double t, const double *y, double *ydot);
 extern "Python" int lw_py_events(void *context, double t, const double *y, double *indicators);

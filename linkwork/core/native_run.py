@@ -202,7 +202,7 @@ class RunPhases(NamedTuple):
 
 
 class RunEvents(NamedTuple):
-    """Times (n,), what has fired (n, transitions and functions), states before and after (n, states)."""
+    """Times (n,), flags of transitions and functions that have fired, states before and after (n, states)."""
 
     t: FloatArray
     fired: NDArray[np.bool_]
@@ -312,7 +312,7 @@ class NativeRun:
         LinkworkError
             Where the run cannot continue; the cause is the error of the mechanics, if one is known.
         Exception
-            What was raised in Python, as it was.
+            An exception of Python, unchanged.
         """
         outcome = lib.lw_run_advance(self._handle, self._until, 0)
         if outcome in (lib.LW_RUN_FAILED, lib.LW_RUN_STOPPED):
@@ -333,7 +333,7 @@ class NativeRun:
         raise error
 
     def raise_caught(self) -> None:
-        """Raise what was raised in Python and waits until C has returned."""
+        """Raise the exception of Python that waits until C has returned."""
         if self._raised is not None or self._not_here is not None:
             raised, self._raised, self._not_here = self._raised or self._not_here, None, None
             raise raised  # type: ignore[misc]
@@ -348,7 +348,7 @@ class NativeRun:
     @property
     def has_begun(self) -> bool:
         """Whether there may be rows."""
-        return self.statistics.segments > 0
+        return bool(self.statistics.segments > 0)
 
     @property
     def message(self) -> str:
@@ -412,7 +412,7 @@ class NativeRun:
     # ---- called back ----
 
     def serve(self, call: Callable[[], int | None], not_here: int = -1) -> int:
-        """Answer a call of C; what is raised waits here until C has returned."""
+        """Answer a call of C; an exception waits here until C has returned."""
         try:
             return call() or 0
         except NotHereError as error:
@@ -496,7 +496,7 @@ def lw_py_run_on_event(context: Any, t: float, x: Any, crossed: Any) -> int:
     def act() -> int:
         which = [k for k in range(len(run.law.directions)) if crossed[k]]
         acted, ends = run.law.act(t, run.states_at(x), which)
-        return acted * lib.LW_RUN_RESTART | ends * lib.LW_RUN_TERMINATE
+        return int(acted * lib.LW_RUN_RESTART | ends * lib.LW_RUN_TERMINATE)
 
     return run.serve(act)
 

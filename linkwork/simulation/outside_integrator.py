@@ -16,6 +16,7 @@ from linkwork.simulation.dae.registry import SOLVERS
 from linkwork.simulation.law import Law
 from linkwork.solvers import Options, Problem, Solver, Statistics
 from linkwork.solvers.output import Output
+from linkwork.solvers.problem import IntArray
 from linkwork.solvers.registry import create
 
 
@@ -62,7 +63,7 @@ class OutsideIntegrator:
         self._past = Statistics()  # of the segments before
         self._solver: Solver
         self._output: Output | None = None
-        self._crossings = None
+        self._crossings: IntArray | None = None
         self._begun = False
         self._reached = 0.0, np.empty(0)
 
@@ -77,12 +78,11 @@ class OutsideIntegrator:
         within = self._begun and t_end == self._solver.t_end and t == self._solver.t != t_end
         if y is not None:
             self._reached = t, y
-        if within and y is None:
+        if y is None:
             self._solver.start(t, self._solver.y.copy())
         elif within:
             self._solver.start(t, y if self._formulation is None else self._formulation.unknowns(t, y))
         else:
-            assert y is not None
             self._begin_segment(t, y, t_end, max_step)
 
     def _begin_segment(self, t: float, y: FloatArray, t_end: float, max_step: float | None) -> None:
@@ -91,8 +91,8 @@ class OutsideIntegrator:
         elif self._options.first_step is not None:
             self._options = replace(self._options, first_step=None)
         options = self._options if max_step == self._max_step else replace(self._options, max_step=max_step)
-        self._past, self._output = self.statistics, None
         solver = create(self.name, self._problem(t, y), t_end, options)
+        self._past, self._output = self.statistics, None
         self._solver, self._begun = solver, True
         solver.start(solver.problem.t0, solver.problem.y0.copy())
 

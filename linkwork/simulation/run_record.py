@@ -1,4 +1,4 @@
-"""The record of a run in C as a `Result`: rows, events, and the states beside these."""
+"""The record of a run in C as a `Result`: rows, events, and the states next to these."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ C_ARROWS = {
     "events": {"math", "block", "model", "evaluation", "dae"},
     "api": {"math", "block", "model", "joints", "evaluation", "events"},
     "ode": {"math"},
-    "run": {"math", "block", "model", "evaluation", "events", "assembly", "api", "ode"},
+    "run": {"math", "block", "model", "evaluation", "events", "assembly", "dae", "api", "ode"},
     "chou": {"math"},
     "independent_coordinates": {"math", "block", "evaluation", "dae", "api", "ode"},
     "builder": {"math", "model", "load", "assembly", "api"},
