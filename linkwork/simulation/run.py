@@ -152,7 +152,9 @@ class Run:
         """Run to the end; on an exception what there is is its attribute `result`."""
         native = self.native
         try:
-            while native.advance():
+            goes_on = True
+            while goes_on:
+                goes_on = native.advance()
                 if progress.active:
                     progress.reach(native.t)
             if self._times is None:
