@@ -442,7 +442,7 @@ class NativeRun:
         def put(t: FloatArray, values: FloatArray, y: FloatArray) -> None:
             first, count = rows.count, len(t)
             _view(rows.t, rows.capacity)[first : first + count] = t
-            _view(rows.y, rows.capacity * n).reshape(-1, n)[first : first + count] = y
+            _view(rows.y, rows.capacity * n).reshape(rows.capacity, n)[first : first + count] = y
             cuts = values.shape[1]
             _view(rows.step_values, rows.capacity * cuts).reshape(rows.capacity, cuts)[first : first + count] = values
             if rows.step_control != ffi.NULL:
