@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork._util.files import atomic_path
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.named import NamedColumns, read_only
 from linkwork._util.names import suggest
-from linkwork._util.optional import optional_import
 from linkwork._util.part_names import suffixes
 from linkwork._util.registered import registered
+from linkwork._util.text import aligned, listed
 from linkwork.errors import MechanismNameError
-from linkwork.results.selection import fitting, is_pattern
+from linkwork.results.base import Columns, TableResult, data_frame, write_table
+from linkwork.results.selection import selected
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from linkwork.model.state import State
 
 MOST_SHOWN = 8  # special poses in a repr
-Columns = str | Iterable[str] | None
 
 
 class KinematicRow(NamedTuple):
@@ -78,7 +76,7 @@ class SpecialPose:
 
 
 @checks_keywords
-class KinematicResult(NamedColumns):
+class KinematicResult(TableResult, NamedColumns):
     """Coordinates, speeds and accelerations over a swept coordinate, which moves at a constant speed.
 
     `result[name]` is a column (rows,), read-only: "A.q", "A.u" and "A.a" of every joint, tree and cut; the value of
@@ -136,7 +134,7 @@ class KinematicResult(NamedColumns):
 
     def __getitem__(self, name: str) -> FloatArray:
         if not isinstance(name, str) or name not in self.units:
-            raise MechanismNameError(f"there is no column {name!r}: {suggest(name, self.units)}")
+            raise self._unknown(name)
         return read_only(self._columns[name])
 
     def __len__(self) -> int:
@@ -268,16 +266,13 @@ class KinematicResult(NamedColumns):
     # ---- files, tables and plots ----
 
     def _selected(self, columns: Columns) -> list[str]:
-        if columns is None:
-            return [name for name in self.names if name != self.coordinate]
-        found: dict[str, None] = {}
-        for one in [columns] if isinstance(columns, str) else columns:
-            chosen = [one] if one in self.units else fitting(one, self.names) if is_pattern(one) else []
-            if not chosen:
-                raise MechanismNameError(f"there is no column {one!r}: {suggest(one, self.units)}")
-            found |= dict.fromkeys(chosen)
-        found.pop(self.coordinate, None)
-        return list(found)
+        return [one for one in selected(columns, self.names, self.units, self._unknown) if one != self.coordinate]
+
+    def _unknown(self, name: str) -> MechanismNameError:
+        return MechanismNameError(f"there is no column {name!r}: {suggest(name, self.units)}")
+
+    def _table(self, columns: Columns = None) -> dict[str, FloatArray]:
+        return {name: self[name] for name in (self.coordinate, *self._selected(columns))}
 
     def to_dataframe(self, columns: Columns = None) -> pd.DataFrame:
         """Return columns as a pandas table over the swept coordinate; `attrs["units"]` has the units.
@@ -287,11 +282,8 @@ class KinematicResult(NamedColumns):
         columns
             Names or patterns such as ``*.q``; by default all.
         """
-        with optional_import("tables", "pandas", "viz"):
-            import pandas as pd
-        chosen = self._selected(columns)
-        table = pd.DataFrame({name: self[name] for name in chosen}, index=pd.Index(self.values, name=self.coordinate))
-        table.attrs["units"] = {name: self.units[name] for name in chosen}
+        table = data_frame(self._table(columns), self.coordinate)
+        table.attrs["units"] = {name: self.units[name] for name in map(str, table)}
         return table
 
     def to_csv(self, path: str | os.PathLike[str], columns: Columns = None) -> None:
@@ -304,11 +296,7 @@ class KinematicResult(NamedColumns):
         columns
             Names or patterns such as ``*.q``; by default all.
         """
-        chosen = [self.coordinate, *self._selected(columns)]
-        with atomic_path(path) as part, part.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(chosen)
-            writer.writerows(np.array([self[name] for name in chosen]).T.tolist())
+        write_table(path, self._table(columns))
 
     @registered
     def plot(self, columns: Columns = None, path: str | os.PathLike[str] | None = None) -> Figure:
@@ -333,16 +321,48 @@ class KinematicResult(NamedColumns):
         joints = [name for name in self._selected(None) if name.partition("[")[0].endswith(kinds)]
         return [*joints, *self._functions, "conditioning"]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the range, the special poses and the extremes of all coordinates as plain data."""
+        shown = [name for name in self if name.partition("[")[0].endswith(".q")]
+        poses = [
+            {
+                "kind": pose.kind,
+                "value": pose.value,
+                "name": pose.name,
+                "q": dict(zip(pose.state.model.q_names, pose.state.q.tolist(), strict=True)),
+            }
+            for pose in self.special_poses
+        ]
+        return {
+            "name": self.name,
+            "coordinate": self.coordinate,
+            "unit": self.units[self.coordinate],
+            "rows": len(self),
+            "from": float(self.values[0]),
+            "to": float(self.values[-1]),
+            "ended": self.ended,
+            "special_poses": poses,
+            "least_conditioning": float(self["conditioning"].min()),
+            "ranges": {
+                name: {"unit": self.units[name], "min": float(self[name].min()), "max": float(self[name].max())}
+                for name in shown
+            },
+        }
+
+    def summary(self) -> str:
+        """Return the range, the special poses and the extremes of all coordinates as text."""
+        facts, of = self.to_dict(), self.coordinate
+        head = f"{self.name}: {of} from {facts['from']:.9g} to {facts['to']:.9g} {facts['unit']}"
+        rows = [(name, f"{one['min']: .6g} to {one['max']:.6g}", one["unit"]) for name, one in facts["ranges"].items()]
+        least = f"least conditioning {facts['least_conditioning']:.3g}"
+        poses = (f"  {pose}" for pose in self.special_poses)
+        return "\n".join([f"{head}, {len(self)} rows; {self.ended}", *poses, "ranges", *aligned(rows), least])
+
     def __repr__(self) -> str:
         unit, count = self.units[self.coordinate], len(self)
         span = f"{self._rows[0].value:.6g} to {self._rows[-1].value:.6g} {unit}, " if count else ""
-        lines = [
-            f"KinematicResult({self.name!r}: {self.coordinate} {span}{count} row{'s' * (count != 1)}; {self.ended})"
-        ]
-        lines += [f"  {pose}" for pose in self.special_poses[:MOST_SHOWN]]
-        if (more := len(self.special_poses) - MOST_SHOWN) > 0:
-            lines.append(f"  ... ({more} more)")
-        return "\n".join(lines)
+        head = f"KinematicResult({self.name!r}: {self.coordinate} {span}{count} row{'s' * (count != 1)}; {self.ended})"
+        return "\n".join(listed(head, [(str(pose),) for pose in self.special_poses], MOST_SHOWN) or [head])
 
 
 def _numbered(name: str, count: int) -> list[str]:

@@ -15,8 +15,7 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Any, NamedTuple, TextIO
 
-from linkwork.cli.parser import Parser
-from linkwork.cli.shared import INTERRUPTED, refuse_to_overwrite
+from linkwork.cli.parser import INTERRUPTED, Parser
 from linkwork.errors import LinkworkError, LinkworkWarning
 
 EXIT_CODES = "0 done, 1 failed, 2 wrong usage, 130 interrupted by Ctrl-C"
@@ -183,6 +182,8 @@ def _run(argv: Sequence[str]) -> int:
     _write_any_text()
     try:
         arguments = make_parser(argv[:1]).parse_args(argv)
+        from linkwork.cli.result_files import refuse_to_overwrite
+
         refuse_to_overwrite(arguments)
         return int(arguments.run(arguments))
     except KeyboardInterrupt:

@@ -6,7 +6,8 @@ import argparse
 import json
 
 from linkwork._util.files import atomic_path
-from linkwork.cli.result_files import check_files, file_argument
+from linkwork.cli.result_files import check_files
+from linkwork.cli.values import file_argument
 from linkwork.mechanism.json_schema import json_schema
 
 

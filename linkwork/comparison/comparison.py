@@ -27,8 +27,11 @@ class Comparison(ComparisonTable):
         """
         raise NotImplementedError
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """Return the table with a heading and notes."""
         return as_text(self)
+
+    __str__ = summary
 
     def __repr__(self) -> str:
         failed = sum(row.failed for row in self.rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from linkwork._util.text import aligned
 from linkwork.comparison.runs import in_short
 from linkwork.comparison.table import ComparisonRow, ComparisonTable
 
@@ -28,7 +29,8 @@ def as_text(comparison: ComparisonTable) -> str:
     """Return the table with a heading and notes."""
     good = [row for row in comparison.rows if not row.failed]
     lines = [f"{comparison.name}: {comparison.t_end:g} s, {_compared(comparison)}"]
-    lines += _table([HEADINGS, *(_cells(comparison, row) for row in good)]) if good else ["  no run came to its end"]
+    rows = [HEADINGS, *(_cells(comparison, row) for row in good)]
+    lines += aligned(rows, "<>") if good else ["  no run came to its end"]
     lines += _failures(comparison.rows)
     return "\n".join([*lines, *_notes(comparison)])
 
@@ -67,15 +69,6 @@ def _error(value: float | None, least: float) -> str:
     if value is None:
         return NONE
     return f"<= {least:.1e}" if value <= least else f"{value:.1e}"
-
-
-def _table(rows: list[tuple[str, ...]]) -> list[str]:
-    """Names to the left, numbers to the right."""
-    first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
-    return [
-        "  ".join([f"  {row[0].ljust(first)}", *(cell.rjust(w) for cell, w in zip(row[1:], widths, strict=True))])
-        for row in rows
-    ]
 
 
 def _notes(comparison: ComparisonTable) -> Iterator[str]:

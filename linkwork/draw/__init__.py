@@ -16,5 +16,5 @@ IMPLEMENTS = {
     "linkwork.fmu.export.pictures.picture": "linkwork.draw.mechanism_picture.picture",
     "linkwork.mechanism.mechanism.Mechanism.draw": "linkwork.draw.mechanism_picture.draw_mechanism",
     "linkwork.model.model.Model.draw": "linkwork.draw.mechanism_picture.draw",
-    "linkwork.results.base.ResultBase.plot": "linkwork.draw.result_plot.plot_result",
+    "linkwork.results.in_time.TimeResult.plot": "linkwork.draw.result_plot.plot_result",
 }

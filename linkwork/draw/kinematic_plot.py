@@ -14,7 +14,8 @@ from linkwork.draw.plotting import DOTS_PER_INCH, GREY, INK, plot_columns
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from linkwork.analysis.kinematic_result import Columns, KinematicResult
+    from linkwork.analysis.kinematic_result import KinematicResult
+    from linkwork.results.base import Columns
 
 
 def plot_kinematics(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +27,7 @@ from linkwork.simulation.diagnosis import check_motions, explain
 from linkwork.simulation.event_functions import EventFunction, as_event_functions
 from linkwork.simulation.inputs import Inputs, InputValue
 from linkwork.simulation.recorder import SimulationRecorder
-from linkwork.simulation.result import Result
+from linkwork.simulation.result import MadeBy, Result
 from linkwork.simulation.run import Driven, Run, Settings
 from linkwork.simulation.running_state import RunningState
 from linkwork.solvers import Options
@@ -118,17 +119,23 @@ def simulate(
     scheme
         How the Newton matrix of "chou" is made and solved: 1 differences of the full system, 2 the full system, 3 the
         reduced system, 4 (default) in time and memory that grow linearly with the bodies.
-    rtol, atol
-        Target accuracy of the states y: atol + rtol |y|. If `atol` is left out, it is `rtol` for mechanisms of about a
-        metre, and follows the lengths and times of smaller and slower ones. Each step of the solver gets a tenth of it,
-        those of "BDF", "LSODA" and "ida" 0.003 of it (at least 1e-11, at most a tenth). What the motion itself
-        amplifies comes on top.
+    rtol
+        Relative tolerance of the states y, of which the target accuracy is atol + rtol |y|. Each step of the solver
+        gets a tenth of it, those of "BDF", "LSODA" and "ida" 0.003 of it (at least 1e-11, at most a tenth). What the
+        motion itself amplifies comes on top.
+    atol
+        Absolute tolerance of the states. By default it is `rtol` for mechanisms of about a metre, and follows the
+        lengths and times of smaller and slower ones.
     t_eval
         Times of the output, (nt,), s, within the run but for rounding; by default every step, and times between where
         something turns further than a twelfth of a turn in a step. At an event there are rows before and after it; of
         times that are given, the one at which a transition has its time is after it.
-    max_step, first_step, max_steps
-        Limits of the steps, s, and of their number; None: no limit.
+    max_step
+        Largest step of the solver, s; by default no limit.
+    first_step
+        First step of the solver, s; by default it is chosen.
+    max_steps
+        Limit of the number of steps; None: no limit.
     max_events
         Limit of the number of events within one second of simulated time; None: no limit. Stops that bounce without
         end reach it.
@@ -167,6 +174,7 @@ def simulate(
     >>> result["A.q"].shape
     (3,)
     """
+    begin = perf_counter()
     options = Options(rtol, rtol if atol is None else atol, max_step, first_step)
     solver = solver_of(formulation, solver)
     request = FormulationRequest(formulation, solver, {} if scheme is None else {"scheme": scheme})
@@ -205,6 +213,7 @@ def simulate(
             run.integrate(settings)
         recorder.warn_of_rows(run.angular_speed)
         result = recorder.result()
+        result.made_by = MadeBy(solver, rtol, perf_counter() - begin)
         check_motions(run, result, options.rtol)
     except BaseException as error:
         recorder.attach_to(error)

@@ -8,14 +8,12 @@ import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.cores import cores
-from linkwork._util.files import atomic_path
 from linkwork._util.keywords import checks_keywords, checks_keywords_with
 from linkwork._util.named import NamedColumns
 from linkwork._util.names import suggest
@@ -24,11 +22,9 @@ from linkwork.errors import LinkworkError, MechanismError, MechanismNameError
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import compile
 from linkwork.model.model import Model
+from linkwork.results.base import TableResult
 from linkwork.simulation.result import Result
 from linkwork.simulation.simulate import simulate
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CHUNKS = 8  # for each process: few enough to cost little, enough to share the work evenly
 WAIT = 0.2  # s between looks at the progress
@@ -63,7 +59,7 @@ class _Job:
 
 @checks_keywords
 @dataclass
-class Study(NamedColumns):
+class Study(TableResult, NamedColumns):
     """The table of a study: a row for each point; a loop over it gives the names of its columns.
 
     Attributes
@@ -77,6 +73,8 @@ class Study(NamedColumns):
     aborted
         The study was interrupted from the keyboard; points that had not been reached have no values.
     """
+
+    _index: ClassVar[str | None] = "point"
 
     points: dict[str, FloatArray]
     values: dict[str, FloatArray]
@@ -97,30 +95,11 @@ class Study(NamedColumns):
                 return columns[name]
         raise MechanismNameError(f"the study has no column {name!r}: {suggest(name, (*self.points, *self.values))}")
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """Return a pandas table (extra `viz`): points, values, and the errors where there are some."""
-        import pandas as pd
-
+    def _table(self) -> dict[str, Any]:
         both = {name: f"{name} (final)" for name in self.values if name in self.points}
-        columns: dict[str, Any] = self.points | {both.get(name, name): value for name, value in self.values.items()}
-        table = pd.DataFrame(columns)
-        table.index.name = "point"
-        if self.errors:
-            table["error"] = pd.Series(self.errors, dtype=object)
-        return table
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table by suffix: ``.csv``, ``.parquet`` or ``.json``; it appears whole or not at all."""
-        table, suffix = self.to_dataframe(), Path(path).suffix
-        writers: dict[str, Callable[[Path], Any]] = {
-            ".csv": table.to_csv,
-            ".parquet": table.to_parquet,
-            ".json": table.to_json,
-        }
-        if suffix not in writers:
-            raise MechanismError(f"{path}: a study is written as {', '.join(writers)}, not as {suffix!r}")
-        with atomic_path(path) as part:
-            writers[suffix](part)
+        columns: dict[str, Any] = {"point": np.arange(len(self)), **self.points}
+        columns |= {both.get(name, name): value for name, value in self.values.items()}
+        return columns | ({"error": [self.errors.get(i) for i in range(len(self))]} if self.errors else {})
 
     def __repr__(self) -> str:
         done = len(self) - len(self.errors)

@@ -64,7 +64,7 @@ def page(
     path
         The .html file to write; a file that is there is replaced. None: the text is returned.
     title
-        Of the page; by default the name of the mechanism.
+        Title of the page; by default the name of the mechanism.
     labels
         A label for each of several results; by default their names, numbered where they are alike.
     columns
@@ -125,7 +125,7 @@ def page_of(shown: Pageable, path: str | os.PathLike[str], **options: Any) -> Pa
 def page_of_result(
     result: Pageable, path: str | os.PathLike[str], columns: str | Iterable[str] | None = None, **options: Any
 ) -> Path:
-    """Write the page of a result; see `ResultBase.page`."""
+    """Write the page of a result; see `TimeResult.page`."""
     return page(result, path, columns=columns, **options)
 
 

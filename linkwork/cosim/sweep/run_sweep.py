@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -20,6 +21,7 @@ from linkwork.cosim.masters import Master
 from linkwork.cosim.sweep.identity import identity
 from linkwork.cosim.sweep.progress import SweepProgress
 from linkwork.cosim.sweep.result import SweepResult
+from linkwork.cosim.sweep.result_parts import arrow
 from linkwork.cosim.sweep.runners.base import ERROR, Notify, Outcome, Runner, Task
 from linkwork.cosim.sweep.runners.local import LocalRunner
 from linkwork.cosim.sweep.sampling import Points, table
@@ -107,6 +109,8 @@ def sweep(
     ...     len(found.final()), len(found.failures)
     (3, 0)
     """
+    begin = time.perf_counter()
+    arrow()  # a missing package is reported before anything is written
     system = system if isinstance(system, System) else System.load(system)
     points = points if isinstance(points, Points) else table(points)
     _check(system, points, keep, workers, scheduler, retries, time_limit)
@@ -134,7 +138,7 @@ def sweep(
         shown.clear()
         store.close()
     result = SweepResult(folder)
-    result.aborted, result.notices = aborted, notices
+    result.aborted, result.notices, result.wall_time = aborted, notices, time.perf_counter() - begin
     return result
 
 
