@@ -1,4 +1,7 @@
-"""The command line of the checks: an FMU in, a table of what each check found out."""
+"""Check any FMU.
+
+Its archive, its model description, and in a process of its own what its library does.
+"""
 
 from __future__ import annotations
 

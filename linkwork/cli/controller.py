@@ -1,4 +1,7 @@
-"""The command line of controllers: a Python file or a ready name in, an FMU out."""
+"""Write a controller as an FMU.
+
+A Python file, or a built-in controller, for Co-Simulation with the FMUs of mechanisms.
+"""
 
 from __future__ import annotations
 

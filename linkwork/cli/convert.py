@@ -1,4 +1,7 @@
-"""The command line of conversions: a mechanism from one format to another."""
+"""Write a mechanism in another format.
+
+It prints the parts that the other format does not have.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The command line of statics: poses of rest, and the loads that hold a pose."""
+"""Find poses of rest and the loads that hold a pose.
+
+Gravity, springs, constant loads and stops act on it; the search begins at the assembled start.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The command line of the export: a mechanism's file in, an FMU out."""
+"""Write a mechanism as an FMU.
+
+It serves Model Exchange and Co-Simulation.
+"""
 
 import argparse
 import sys
@@ -21,30 +24,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output_help = "output FMU, .fmu (default: <mechanism>.fmu in the current directory)"
     parser.add_argument("-o", "--output", type=file_argument((".fmu",)), metavar="FMU", help=output_help)
     add = from_signature(parser, export_fmu)
-    add("fmi", choices=("2.0", "3.0"), help="version of FMI (default: %(default)s)")
-    add("outputs", help="names or beginnings of names, as A.q or coupler.r (default: all)")
+    add("fmi", choices=("2.0", "3.0"))
+    add("outputs")
     inputs_help = "names or beginnings of names, as A.tau or push; without a name: none (default: all)"
     add("inputs", nargs="*", help=inputs_help)
-    states_help = "all states of the tree, or independent ones alone (default: %(default)s)"
-    add("states", choices=("full", "minimal"), help=states_help)
-    add("independents", help="with --states minimal: coordinates, as A.q (default: chosen)")
-    add("arrays", help="arrays for quantities of several numbers (FMI 3.0 only)")
-    add("stop_time", metavar="T", help="end of the default experiment [s] (default: %(default)g)")
-    step_help = "step of the default experiment [s] (default: at most 0.01, less for fast motions and stiff springs)"
-    add("step_size", metavar="DT", help=step_help)
-    add("tolerance", metavar="TOL", help="tolerance of the default experiment (default: %(default)g)")
-    platforms_help = f"where it shall run (default: on this platform): {', '.join(PLATFORMS)}"
-    add("platforms", type=by_comma, metavar="NAME,...", help=platforms_help)
-    add("sources", help="put the C sources in as well")
-    add("page", help="put a page that simulates the mechanism into the documentation (0.5 MB)")
-    add("dae", help="DAE mode: importers may solve the equations with multipliers (FMI-LS-DAE; FMI 3.0 only)")
+    add("states", choices=("full", "minimal"))
+    for name in ("independents", "arrays", "stop_time", "step_size", "tolerance"):
+        add(name)
+    add("platforms", type=by_comma, metavar="NAME,...", help=f"where it shall run: {', '.join(PLATFORMS)}")
+    for name in ("sources", "page", "dae", "reference_rtol"):
+        add(name)
     reference_help = "results, and inputs if any, for the reference run of the FMU (default: a short simulation)"
     add("reference", type=Path, metavar="CSV", help=reference_help)
     parser.add_argument("--no-reference", action="store_true", help="leave the reference run out")
-    rtol_help = "by how much a run may differ from the reference run (default: 1000 times the tolerance)"
-    add("reference_rtol", metavar="RTOL", help=rtol_help)
-    profile_help = "an importer that takes a part of the standard: real scalars and Model Exchange alone for CasADi"
-    add("profile", choices=("casadi",), help=profile_help)
+    add("profile", choices=("casadi",))
     add_json(parser)
 
 

@@ -1,4 +1,7 @@
-"""The command line of identification: a mechanism and measurements in; parameters with standard deviations out."""
+"""Identify masses, springs and frictions from measured motions and loads.
+
+It prints parameters, or combinations of them where the loads determine no more, with standard deviations.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The command line of imports: what becomes of each element of a file."""
+"""Show what becomes of each element of a robot's file.
+
+The file is URDF, SDF, MJCF or USD; elements are taken, approximated or left out.
+"""
 
 from __future__ import annotations
 

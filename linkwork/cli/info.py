@@ -1,4 +1,7 @@
-"""The command line of descriptions: what a mechanism consists of."""
+"""Show what a mechanism consists of.
+
+Its bodies, joints, couplings, forces and loops, its degrees of freedom, and the assembled start.
+"""
 
 from __future__ import annotations
 

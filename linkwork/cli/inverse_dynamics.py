@@ -1,4 +1,7 @@
-"""The command line of inverse dynamics: a mechanism and a motion in; loads of motors, plots and a summary out."""
+"""Find the loads of motors that a motion needs.
+
+The motion is a table of coordinates or points over time, or of a simulation. Loops are closed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The command line of inverse kinematics: a mechanism and targets in, coordinates out."""
+"""Find the pose of a mechanism with given positions.
+
+Targets are values of points, orientations and coordinates; loops close, and limits of joints hold.
+"""
 
 from __future__ import annotations
 

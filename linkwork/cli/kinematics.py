@@ -1,4 +1,7 @@
-"""The command line of kinematic analyses: one coordinate swept through its range."""
+"""Sweep one coordinate of a mechanism through its range.
+
+It gives coordinates, speeds and accelerations of all joints, dead points, limits and change points.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("q_end", metavar="TO", help="end of the range [rad or m]")
     add("rows")
     add("u", "--speed", metavar="U")
-    add("hold")
-    add("through")
-    add("columns")
+    for name in ("hold", "through", "columns"):
+        add(name)
     add_output(parser, "write the columns or a plot of them", (".csv", *PICTURES))
 
 

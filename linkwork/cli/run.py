@@ -1,4 +1,7 @@
-"""The command line of runs: a system or an FMU in; results, pictures and a summary out."""
+"""Run a system of FMUs, or one FMU.
+
+FMUs run in a process of their own, so that a crash of one loses no results.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The command line of the JSON Schema of mechanisms."""
+"""Print the JSON Schema of mechanisms.
+
+It describes the .json files of all commands, for editors and validators.
+"""
 
 from __future__ import annotations
 

@@ -77,8 +77,9 @@ def _help(text: str, default: Any) -> str:
     first, *others = _END_OF_SENTENCE.split(" ".join(text.partition("\n\n")[0].split()))
     parts = [first, *(one for one in map(str.strip, others) if one.startswith(("By default", "Default")))]
     shown = "; ".join(one if one[1:2].isupper() else one[:1].lower() + one[1:] for one in parts)
-    shown = shown.replace("`", "").replace("%", "%%")
-    if "default" in shown or default is None or isinstance(default, bool) or default in ("", ()):
+    shown = shown.removeprefix("whether ").replace("`", "").replace("%", "%%")
+    stated = re.search(r"by default|\bdefault:", shown)
+    if stated or default is None or isinstance(default, bool) or default in ("", ()):
         return shown
     return f"{shown} (default: %(default){'g' if isinstance(default, float) else 's'})"
 
@@ -105,6 +106,6 @@ def _settings(annotation: str, name: str) -> dict[str, Any]:
 
 def _letter(name: str) -> str:
     """Return what stands for a number in a usage."""
-    if name.endswith("step"):
+    if "step" in name:
         return "DT"
-    return "TOL" if name.endswith("tol") else "T" if name.startswith("t_") else "X"
+    return "TOL" if name.endswith(("tol", "tolerance")) else "T" if "t_" in name or "time" in name else "X"

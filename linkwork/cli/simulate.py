@@ -1,4 +1,7 @@
-"""The command line of simulations: a mechanism in; results, plots and a summary out."""
+"""Simulate a mechanism in time.
+
+It starts from the start values of its description, after its loops have been closed.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = f"{names}; those but the first are solved by ida (default: %(default)s)"
     add("formulation", metavar="NAME", help=text)
     add("scheme", help="of formulation chou: 1 to 4 (default: 4, linear cost)")
-    add("rtol")
-    add("atol")
+    for name in ("rtol", "atol", "first_step", "max_step"):
+        add(name)
     add_gap(parser)
-    add("first_step")
-    add("max_step")
-    gain_help = "feedback on errors of loops [1/s], for formulation ode (default: as fast as the loops move)"
-    add("loop_gain", type=float, metavar="K", help=gain_help)
+    add("loop_gain", type=float, metavar="K")
     add_loads(parser)
     columns_help = "what to write, plot and print, as A.q or coupler.r (default: all; plotted and printed: states)"
     parser.add_argument("--columns", nargs="+", metavar="NAME", help=columns_help)

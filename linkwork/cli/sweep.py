@@ -1,4 +1,7 @@
-"""The command line of sweeps: a system and values of its parameters in, a folder of results out."""
+"""Run a system of FMUs for many values of its parameters.
+
+Each point runs in its own worker process, locally or on a Dask cluster. Run the command again to resume.
+"""
 
 from __future__ import annotations
 
@@ -40,10 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("columns", metavar="PATTERN", help=columns_help)
     keep_help = "of each run: all values, the final ones, or min, max, final and rms (default: %(default)s)"
     add("keep", choices=KEEP, help=keep_help)
-    add("workers", help="processes on this machine (default: one for each core)")
-    add("scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler, as tcp://192.168.0.5:8786")
+    add("workers")
+    add("scheduler", metavar="ADDRESS")
     add("retries")
-    add("time_limit", type=positive, metavar="S", help="the longest that a point may take [s] (default: no limit)")
+    add("time_limit", type=positive)
     add_json(parser, "print the summary as JSON")
     add_master_arguments(parser)
 

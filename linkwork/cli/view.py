@@ -1,4 +1,7 @@
-"""The command line of pages: mechanisms, FMUs and saved results in, one HTML file out."""
+"""Write a page that shows mechanisms and runs in motion.
+
+It is one HTML file that opens in any browser without a network. The page of a mechanism simulates it.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = from_signature(parser, page)
     add("title", metavar="TEXT")
     add("labels", metavar="TEXT", help="a label for each file (default: its name)")
-    columns_help = "columns to plot, as A.q or '*.u' (default: all but derivatives and velocities of bodies)"
-    add("columns", nargs="+", metavar="NAME", help=columns_help)
+    add("columns")
     add("max_rows")
     parser.add_argument("--mechanism", type=Path, metavar="FILE", help="mechanism or FMU of the saved results")
     system_help = ".ssp or .fmu of the saved results of 'linkwork run'"
@@ -67,7 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
     _check_options(arguments)
     shown = [_shown(file, arguments) for file in arguments.files]
     labels = arguments.labels or ([file.stem for file in arguments.files] if len(shown) > 1 else None)
-    t_end = None if arguments.simulate else arguments.t_end
+    ends = [] if arguments.simulate else [arguments.t_end, *map(_default_end, arguments.files)]
+    t_end = next((end for end in ends if end is not None), None)
     accuracy = given(arguments, "simulate")
     page(shown, path, **{**given(arguments, "page"), **accuracy, "labels": labels, "t_end": t_end})
     give_file(path, arguments)
@@ -93,19 +96,7 @@ def _shown(file: Path, arguments: argparse.Namespace) -> Pageable:
         )
     if arguments.simulate:
         return _simulated(file, arguments)
-    return _Simulator(_model(file, arguments), _default_end(file))
-
-
-class _Simulator:
-    """A model with the end of its run."""
-
-    def __init__(self, model: Model, t_end: float | None) -> None:
-        self.model, self.t_end = model, t_end
-
-    def _page_part(self, request: PageRequest) -> PagePart:
-        from linkwork.view.live import live_part
-
-        return live_part(self.model, replace(request, t_end=self.t_end if request.t_end is None else request.t_end))
+    return _model(file, arguments)
 
 
 class _Saved:

@@ -1,4 +1,7 @@
-"""The command line of workspaces: a mechanism in, a table and a picture of the poses that it reaches out."""
+"""Map the poses that a mechanism reaches.
+
+They are connected with its start. The conditioning of its motors shows singular poses.
+"""
 
 from __future__ import annotations
 

@@ -71,13 +71,13 @@ def sweep(
     keep
         ``"all"`` recorded values, the ``"final"`` ones, or a ``"summary"``: min, max, final and rms.
     workers
-        The number of processes on this machine; None: one for each core.
+        The number of processes on this machine. By default one for each core.
     scheduler
-        The address of a Dask cluster's scheduler, to run there.
+        The address of a Dask cluster's scheduler, such as ``tcp://192.168.0.5:8786``, to run there.
     retries
         How often a point that crashed or took too long is run again; one that reported an error is run again once.
     time_limit
-        The longest that a point may take [s].
+        The longest that a point may take [s]; by default there is no limit.
     progress
         Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
     notify

@@ -108,9 +108,13 @@ def export_fmu(
         With minimal states, the coordinates requested as independent ones, as ``["A.q"]``; the rest is chosen.
     arrays
         Whether a quantity of several numbers is one array variable, as ``coupler.r``, not scalars; FMI 3.0 alone.
-    stop_time, step_size, tolerance
-        The default experiment: s, s, and the tolerance of the integrator. By default the step is 0.01 s, or a shorter
-        one where explicit fixed-step integrators need it: for fast motions and stiff springs.
+    stop_time
+        End of the default experiment, s.
+    step_size
+        Step of the default experiment, s. By default 0.01 s, or a shorter one where explicit fixed-step integrators
+        need it: for fast motions and stiff springs.
+    tolerance
+        Tolerance of the integrator in the default experiment.
     platforms
         Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
         others are compiled when they are first needed.
