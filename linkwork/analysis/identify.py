@@ -34,7 +34,7 @@ from linkwork.analysis.measured_motion import Measured, measured
 from linkwork.errors import AssemblyError, LinkworkError, MechanismError, MechanismNameError, SolverError
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import model_of
-from linkwork.results.base import TableResult
+from linkwork.results.base import ResultBase, TableResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,7 +79,7 @@ class Combination:
 
 @checks_keywords
 @dataclass(frozen=True, repr=False)
-class BaseParameters:
+class BaseParameters(ResultBase):
     """What loads determine of the parameters of a mechanism, whatever its motion.
 
     `len` is the number of combinations; a loop gives them.
@@ -103,6 +103,11 @@ class BaseParameters:
 
     def __iter__(self) -> Iterator[Combination]:
         return iter(self.combinations)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return combinations and parameters without influence as plain data."""
+        combinations = [{"weights": one.weights, "unit": one.unit} for one in self]
+        return {"combinations": combinations, "without_influence": list(self.idle), "parameters": list(self.parameters)}
 
     def __repr__(self) -> str:
         head = f"BaseParameters: {len(self)} combinations of {len(self.parameters)} parameters"

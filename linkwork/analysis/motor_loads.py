@@ -322,10 +322,6 @@ class MotorLoads(StoredColumns):
         head = f"{self.name}: {len(self)} rows, {self.t[0]:g} to {self.t[-1]:g} s"
         return "\n".join([head, *self._extremes(), *aligned([least])])
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the extremes of each motor as plain data."""
-        return self.about()
-
     def __repr__(self) -> str:
         return "\n".join([super().__repr__(), *self._extremes()])
 

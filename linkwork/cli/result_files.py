@@ -1,4 +1,4 @@
-"""Files and results of the commands: ``-o FILE``, whose suffix chooses the format, what is printed, what is kept."""
+"""Files and results of the commands: ``-o FILE``, whose suffix chooses the format, and results before a failure."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def _settings(annotation: str, name: str) -> dict[str, Any]:
 
 
 def _letter(name: str) -> str:
-    """Return what stands for a number in a usage."""
+    """Return the letters for a number in a usage."""
     if "step" in name:
         return "DT"
     return "TOL" if name.endswith(("tol", "tolerance")) else "T" if "t_" in name or "time" in name else "X"

@@ -47,11 +47,11 @@ class ResultBase:
     }
 
     def summary(self) -> str:
-        """Return what was found as a text of several lines."""
+        """Return the findings as a text of several lines."""
         return repr(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was found as plain data, for JSON."""
+        """Return the findings as plain data, for JSON."""
         raise NotImplementedError
 
     def to_json(self, path: str | os.PathLike[str]) -> None:

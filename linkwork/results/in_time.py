@@ -103,6 +103,10 @@ class TimeResult(ResultBase, NamedColumns):
     def about(self) -> dict[str, Any]:
         """Return everything but the columns as plain data."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the columns as plain data, for JSON."""
+        return self.about()
+
     @property
     def _axis(self) -> FloatArray:
         """Times between which values are interpolated; they include those of the rows."""

@@ -9,3 +9,7 @@ from linkwork.cosim.sweep.run_sweep import sweep
 from linkwork.cosim.sweep.sampling import Points, grid, latin, table
 
 __all__ = ["Points", "SweepResult", "grid", "latin", "sweep", "table"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

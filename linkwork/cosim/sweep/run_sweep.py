@@ -5,24 +5,22 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.many_runs import Outcome, Runner, RunsProgress, Task, run_tasks
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.cosim.fmu.model import read_model
 from linkwork.cosim.isolated.job import KEEP, Job
 from linkwork.cosim.masters import Master
 from linkwork.cosim.sweep.identity import identity
-from linkwork.cosim.sweep.progress import SweepProgress
 from linkwork.cosim.sweep.result import SweepResult
 from linkwork.cosim.sweep.result_parts import arrow
-from linkwork.cosim.sweep.runners.base import ERROR, Notify, Outcome, Runner, Task
+from linkwork.cosim.sweep.runners.base import Notify
 from linkwork.cosim.sweep.runners.local import LocalRunner
 from linkwork.cosim.sweep.sampling import Points, table
 from linkwork.cosim.sweep.store import Store
@@ -31,7 +29,6 @@ from linkwork.cosim.system.value_checks import misfit
 from linkwork.errors import CosimError
 from linkwork.fmu.description import Variable
 
-WAIT = 0.5  # s between looks at the clock
 SETTABLE = ("parameter", "structuralParameter", "input", "output", "local")  # the latter two by their start values
 
 
@@ -133,7 +130,7 @@ def sweep(
     try:
         if not store.finished.all():
             runner = _runner(Job(system, settings, keep), workers, scheduler, time_limit, tell)
-            aborted = _run(store, points, runner, retries, SweepProgress(shown, len(points)))
+            aborted = _run(store, points, runner, retries, shown)
     finally:
         shown.clear()
         store.close()
@@ -150,42 +147,19 @@ def _runner(job: Job, workers: int | None, scheduler: str | None, time_limit: fl
     return ClusterRunner(job, scheduler, time_limit, tell)
 
 
-def _run(store: Store, points: Points, runner: Runner, retries: int, line: SweepProgress) -> bool:
+def _run(store: Store, points: Points, runner: Runner, retries: int, shown: Progress) -> bool:
     """Run the points that are not finished; return True if that was interrupted."""
-    fresh = (Task(int(i), points[int(i)]) for i in np.flatnonzero(~store.finished))
-    again: deque[Task] = deque()
-    under_way = failed = 0
-    done = int(store.finished.sum())
-    line.begin(done)
-    try:
-        while True:
-            while under_way < runner.capacity and (task := again.popleft() if again else next(fresh, None)):
-                runner.submit(task)
-                under_way += 1
-            if not under_way:
-                return False
-            if outcome := runner.next(WAIT):
-                under_way -= 1
-                if outcome.answer:
-                    store.add(outcome.task.point, outcome.answer)
-                    done += 1
-                elif outcome.task.attempt < _attempts(outcome, retries):
-                    again.append(replace(outcome.task, attempt=outcome.task.attempt + 1))
-                else:
-                    task = outcome.task
-                    store.fail(task.point, task.attempt, outcome.error, task.parameters)
-                    failed += 1
-            store.flush_if_due()
-            line.show(done, failed)
-    except KeyboardInterrupt:
-        return True
-    finally:
-        runner.close()
 
+    def take(outcome: Outcome) -> None:
+        task = outcome.task
+        if outcome.failure:
+            store.fail(task.point, task.attempt, outcome.error, task.parameters)
+        else:
+            store.add(task.point, outcome.answer)
 
-def _attempts(outcome: Outcome, retries: int) -> int:
-    """How often such a point is run at most: what reports an error will do so again."""
-    return 1 + (min(retries, 1) if outcome.failure == ERROR else retries)
+    left = (Task(int(i), points[int(i)]) for i in np.flatnonzero(~store.finished))
+    progress = RunsProgress(shown, len(points), int(store.finished.sum()))
+    return run_tasks(left, runner, take, progress, retries=retries, look=store.flush_if_due)
 
 
 def _check_values(values: Any, component: str, variable: Variable, fmu: str) -> None:
