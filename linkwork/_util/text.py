@@ -9,7 +9,7 @@ MOST_LINES = 20  # of a list
 
 
 def aligned(rows: Sequence[Sequence[str]], sides: str = "<") -> list[str]:
-    """Return indented lines whose cells stand in columns, at the left "<" or right ">"; the last one holds for the rest.
+    """Return indented lines whose cells stand in columns, at the left "<" or right ">"; the last one is for the rest.
 
     >>> aligned([("A.q", "1", "rad"), ("rocker.q", "12", "rad")], "<><")
     ['  A.q        1  rad', '  rocker.q  12  rad']
