@@ -15,7 +15,7 @@ from linkwork.cli.parser import INTERRUPTED
 from linkwork.cli.result_files import add_json
 from linkwork.cli.run import check_times
 from linkwork.cli.signatures import from_signature, given
-from linkwork.cli.values import AppendNamed, number, positive
+from linkwork.cli.values import AppendNamed, named, number, positive
 from linkwork.cosim.isolated.job import KEEP
 from linkwork.cosim.running import usual_step
 from linkwork.cosim.running.names import Names, load_system
@@ -24,14 +24,44 @@ from linkwork.cosim.sweep.sampling import Points, Value, grid, latin, table, val
 from linkwork.errors import CosimError
 
 
+def _values(text: str) -> list[Value]:
+    parts = text.split(":")
+    if len(parts) == 3:
+        try:
+            first, last, count = float(parts[0]), float(parts[1]), int(parts[2])
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not first:last:count, such as 1000:2000:5") from None
+        if count < 2:
+            raise argparse.ArgumentTypeError(f"{text!r} needs at least two values; one is written alone")
+        return [first + (last - first) * (i / (count - 1)) for i in range(count)]
+    if len(parts) > 1 and all(isinstance(value_of(one), float | int) for one in parts):
+        raise argparse.ArgumentTypeError(f"{text!r} is not first:last:count, such as 1000:2000:5")
+    found = [one.strip() for one in text.split(",")]
+    if not all(found):
+        raise argparse.ArgumentTypeError(f"{text!r} lacks a value")
+    return [value_of(one) for one in found]
+
+
+def _range(text: str) -> tuple[float, float, str]:
+    limits, _, scale = text.partition(":")
+    lower, upper = map(float, limits.split(".."))
+    if scale not in ("", "linear", "log"):
+        raise argparse.ArgumentTypeError(f"{scale!r} is no scale: linear or log")
+    return lower, upper, scale or "linear"
+
+
+GRID = named(_values, "NAME=VALUES", "plant.k=1000:2000:5 or plant.mode=1,2,3")
+RANGE = named(_range, "NAME=A..B", "plant.m=0.5..2")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of sweeps to a parser."""
     option = parser.add_argument
     option("system", type=Path, metavar="SYSTEM", help="an .ssp, or an .fmu as a system of its own")
     grid_help = "values of a parameter, as plant.mode=1,2,3 or first:last:count; several make every combination"
-    option("--grid", type=_grid, action=AppendNamed, default={}, metavar="NAME=VALUES", help=grid_help)
+    option("--grid", type=GRID, action=AppendNamed, default={}, metavar="NAME=VALUES", help=grid_help)
     latin_help = "ranges sampled together by a Latin hypercube, as plant.m=0.5..2 or plant.c=1..10:log"
-    option("--latin", type=_range, nargs="+", action=AppendNamed, default={}, metavar="NAME=A..B", help=latin_help)
+    option("--latin", type=RANGE, nargs="+", action=AppendNamed, default={}, metavar="NAME=A..B", help=latin_help)
     option("--samples", type=int, metavar="N", help="points of the Latin hypercube")
     option("--seed", type=int, metavar="N", help="seed of the Latin hypercube (default: 0)")
     option("--table", type=Path, metavar="FILE", help="points as lines of a CSV file headed by the parameters")
@@ -96,41 +126,3 @@ def points_of(arguments: argparse.Namespace) -> Points:
     for factor in factors[1:]:
         whole = whole * factor
     return whole
-
-
-def _grid(text: str) -> tuple[str, list[Value]]:
-    name, values = _named(text, "plant.k=1000:2000:5 or plant.mode=1,2,3")
-    parts = values.split(":")
-    if len(parts) == 3:
-        try:
-            first, last, count = float(parts[0]), float(parts[1]), int(parts[2])
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"{values!r} is not first:last:count, such as 1000:2000:5") from None
-        if count < 2:
-            raise argparse.ArgumentTypeError(f"{text!r} needs at least two values; one is written alone")
-        return name, [first + (last - first) * (i / (count - 1)) for i in range(count)]
-    if len(parts) > 1 and all(isinstance(value_of(one), float | int) for one in parts):
-        raise argparse.ArgumentTypeError(f"{values!r} is not first:last:count, such as 1000:2000:5")
-    found = [one.strip() for one in values.split(",")]
-    if not all(found):
-        raise argparse.ArgumentTypeError(f"{text!r} has no value")
-    return name, [value_of(one) for one in found]
-
-
-def _range(text: str) -> tuple[str, tuple[float, float, str]]:
-    name, limits = _named(text, "plant.m=0.5..2 or plant.c=1..10:log")
-    limits, _, scale = limits.partition(":")
-    try:
-        lower, upper = map(float, limits.split(".."))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=A..B, such as plant.m=0.5..2") from None
-    if scale not in ("", "linear", "log"):
-        raise argparse.ArgumentTypeError(f"{scale!r} is no scale: linear or log")
-    return name, (lower, upper, scale or "linear")
-
-
-def _named(text: str, example: str) -> tuple[str, str]:
-    name, _, values = text.partition("=")
-    if not (name.strip() and values.strip()):
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUES, such as {example}")
-    return name.strip(), values.strip()
