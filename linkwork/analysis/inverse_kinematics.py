@@ -590,12 +590,12 @@ def inverse_kinematics(
     >>> mech.start(q={"B": 0.5})
     >>> lw.inverse_kinematics(mech, {"tip.r": (1.0, 1.0, 0.0)})
     InverseKinematics: found
-      A.q  0
-      B.q  1.5708
+      A.q   0       rad
+      B.q   1.5708  rad
     >>> lw.inverse_kinematics(mech, {"tip.r": (0.0, 3.0, 0.0)})
-    InverseKinematics: not found: the nearest pose misses by 1 m
-      A.q  1.5708
-      B.q  0
+    InverseKinematics: not found: the nearest pose misses by 1 m (angles times 1 m)
+      A.q   1.5708  rad
+      B.q   0       rad
     """
     if unreachable not in ("return", "raise"):
         raise MechanismError(f'unreachable must be "return" or "raise", not {unreachable!r}')

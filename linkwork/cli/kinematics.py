@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 
 import linkwork as lw
+from linkwork.analysis.kinematics import kinematics
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
 from linkwork.cli.result_files import PICTURES, add_output, check_files, give, keeping
 from linkwork.cli.signatures import from_signature, given
@@ -16,7 +17,7 @@ from linkwork.cli.signatures import from_signature, given
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command to a parser."""
     add_mechanism(parser)
-    add = from_signature(parser, lw.kinematics)
+    add = from_signature(parser, kinematics)
     add("coordinate")
     add("q_start", metavar="FROM", help="beginning of the range [rad or m]")
     add("q_end", metavar="TO", help="end of the range [rad or m]")

@@ -38,7 +38,11 @@ def from_signature(parser: argparse._ActionsContainer, function: Callable[..., A
         for key in ["metavar"] * ("choices" in changes) + ["nargs"] * bool({"type", "action"} & changes.keys()):
             settings.pop(key, None)
         if flags:
-            settings |= {"dest": name, "required": needed and "default" not in changes}
+            taken = any(action.dest == name for action in parser._actions)  # such as `limits` of robots' files
+            settings |= {
+                "dest": f"{function.__name__}.{name}" if taken else name,
+                "required": needed and "default" not in changes,
+            }
         if not needed:
             settings["default"] = parameter.default
         settings["help"] = _help(texts.get(name, ""), changes.get("default", settings.get("default")))

@@ -8,6 +8,7 @@ from typing import Literal
 
 import pytest
 
+from linkwork.cli.main import make_parser
 from linkwork.cli.signatures import descriptions, from_signature, given
 
 
@@ -86,3 +87,11 @@ def test_help_is_the_first_sentence_and_the_default(parser):
 def test_a_parameter_that_is_none_is_refused(parser):
     with pytest.raises(KeyError):
         from_signature(parser, swept)("row")
+
+
+def test_no_two_options_of_a_command_share_a_value():
+    """As `limits` of a pose and of a robot's file would."""
+    (commands,) = (one for one in make_parser()._actions if isinstance(one, argparse._SubParsersAction))
+    for name, command in commands.choices.items():
+        places = [action.dest for action in command._actions if action.dest != argparse.SUPPRESS]
+        assert len({*places}) == len(places), name
