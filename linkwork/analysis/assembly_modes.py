@@ -137,7 +137,7 @@ def assembly_modes(
     Raises
     ------
     MechanismError
-        On an unknown name, a wrong value, and where the held coordinates leave a degree of freedom.
+        Where the held coordinates leave a degree of freedom.
     AssemblyError
         If no start leads to a closed pose.
 

@@ -531,17 +531,8 @@ def design(
     progress
         True: shown on standard error; a function: called with each update; None: only on a terminal.
 
-    Returns
-    -------
-    Design
-        The parameters found, the model with them, and the course of the search.
-
     Raises
     ------
-    MechanismError
-        On unknown names, bounds in the wrong order, a start out of bounds, a parameter without influence, and an
-        objective or gradient that returns at the start neither real numbers nor an array of the right shape, or that
-        does not depend on the parameters.
     AssemblyError, SingularityError
         If the mechanism does not reach all poses with the start values; the text names the pose.
     SolverError

@@ -234,16 +234,6 @@ def base_parameters(
     seed
         Of the random motions at which the columns of the regression are compared.
 
-    Returns
-    -------
-    BaseParameters
-        The combinations, and the parameters without influence.
-
-    Raises
-    ------
-    MechanismError
-        On an unknown name and on a parameter that loads do not determine, such as geometry.
-
     Examples
     --------
     >>> import linkwork as lw
@@ -310,9 +300,7 @@ def identify(
     Raises
     ------
     MechanismError
-        On unknown names, also of columns with a dot, on names that occur twice, on parameters without influence, on
-        rows that are not finite, and on data that do not determine what other motions would; the text names these
-        combinations.
+        On data that do not determine what other motions would; the text names these combinations.
     AssemblyError
         If no closed pose is near a measured one.
     SolverError

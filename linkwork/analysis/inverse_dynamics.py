@@ -99,16 +99,8 @@ def inverse_dynamics(
     state
         A pose of the branch from which functions of the pose are followed; by default the assembled start.
 
-    Returns
-    -------
-    MotorLoads
-        Loads, speeds and power of the motors in each row, and their extremes.
-
     Raises
     ------
-    MechanismError
-        On an unknown name, arrays of the wrong shape or not finite, times that do not ascend, a single row without
-        rates, and functions that are not as many as degrees of freedom. Rows count from 1.
     LoadsError
         Where the motors do not drive a degree of freedom that the motion needs, naming it and the time; in a singular
         pose; where the loops cannot follow; where limits are too low. The rows before are its `result`.

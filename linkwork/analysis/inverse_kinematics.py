@@ -566,21 +566,6 @@ def inverse_kinematics(
     progress
         Of a path: True, False, None (on a terminal) or a function.
 
-    Returns
-    -------
-    InverseKinematics
-        Coordinates, whether they were found, and the distance from the targets.
-
-    Raises
-    ------
-    MechanismError
-        On unknown names, targets that contain each other, numbers that are not finite, quaternions and directions that
-        are not of length 1, limits the wrong way round, and a mechanism that cannot move.
-    AssemblyError
-        If no state is given and the loops cannot be closed.
-    UnreachableError
-        With ``unreachable="raise"``.
-
     Examples
     --------
     >>> import linkwork as lw
@@ -645,13 +630,7 @@ def inverse_kinematics(
 
 
 def checked_targets(space: ConfigurationSpace, targets: Targets, what: str) -> tuple[Stacked, list[FloatArray], bool]:
-    """Return functions, their values (n, k), and whether they are a path.
-
-    Raises
-    ------
-    MechanismError
-        As of `inverse_kinematics`.
-    """
+    """Return functions, their values (n, k), and whether they are a path."""
     if not isinstance(targets, Mapping) or not targets:
         raise MechanismError(f"{what} must be values by name, as {{'hand.r': (0, 0, 1)}}, not {shortened(targets)}")
     functions = Stacked(space, [pose_function(space, name) for name in targets])

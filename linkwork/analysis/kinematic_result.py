@@ -202,11 +202,6 @@ class KinematicResult(NamedColumns):
         ----------
         name
             "B" or "B.q" of a joint, or a recorded function such as "tip.r[1]".
-
-        Raises
-        ------
-        MechanismError
-            On an unknown name.
         """
         return self[self._rate_of(name)] / self.u
 
@@ -221,11 +216,6 @@ class KinematicResult(NamedColumns):
         ----------
         name
             "B" or "B.q" of a joint, or a recorded function such as "tip.r[1]".
-
-        Raises
-        ------
-        MechanismError
-            On an unknown name.
         """
         with np.errstate(divide="ignore"):
             return 1.0 / self.transmission_ratio(name)
@@ -255,11 +245,6 @@ class KinematicResult(NamedColumns):
             Names of the joints at the ends of the coupler.
         output
             Name of the driven joint, with one coordinate: a Revolute, Prismatic or Screw.
-
-        Raises
-        ------
-        MechanismError
-            On an unknown joint, and on an output of several coordinates.
         """
         from linkwork.analysis.transmission import transmission_angle
 
@@ -320,11 +305,6 @@ class KinematicResult(NamedColumns):
             Names or patterns such as ``*.q``; by default coordinates, speeds and the conditioning.
         path
             Where to save the picture, if anywhere: .png, .svg or .pdf.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            With one axes object for each panel.
         """
         raise NotImplementedError
 

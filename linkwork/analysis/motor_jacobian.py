@@ -195,18 +195,6 @@ def motor_jacobian(
     length
         m, by which angles are weighted; by default a length of the mechanism.
 
-    Returns
-    -------
-    MotorJacobian
-        Matrix, bias, operational-space inertia, singular values, and singular directions in words.
-
-    Raises
-    ------
-    MechanismError
-        On unknown names, a motor named twice, a length that is not positive, and a mechanism that cannot move.
-    AssemblyError
-        If no state is given and the loops cannot be closed.
-
     Examples
     --------
     >>> import linkwork as lw

@@ -168,11 +168,6 @@ class MotorLoads(StoredColumns):
         -------
         dict
             By name, "A" or "grip.input", a cubic spline through the rows.
-
-        Raises
-        ------
-        MechanismError
-            With fewer than two rows.
         """
         if len(self) < 2:
             raise MechanismError("inputs over time need two rows at least: give more times")
@@ -292,18 +287,6 @@ class MotorLoads(StoredColumns):
             Where to save the picture, if anywhere: .png, .svg or .pdf.
         limits
             By motor, a load that is drawn as its limit.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            With one axes object for each motor.
-
-        Raises
-        ------
-        MechanismError
-            On limits of what is no motor here.
-        ImportError
-            If matplotlib is missing.
         """
         raise NotImplementedError
 

@@ -138,17 +138,8 @@ def parameter_jacobian(
         {"C.parent_frame.position[1]": 1.0, "coupler.com[1]": 0.5}}``. Its value is that of its first member over the
         weight.
 
-    Returns
-    -------
-    ParameterJacobian
-        The matrix with its names, and the values of quantities and parameters.
-
     Raises
     ------
-    MechanismError
-        On an unknown name, which suggests the nearest, on one that is no parameter, and on a wrong start value or load.
-    AssemblyError
-        If the loops cannot be closed.
     SingularityError
         If the loops cannot stay closed when a parameter changes, which is named: the length out of the plane of a
         planar loop, for example.

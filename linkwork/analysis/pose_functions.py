@@ -470,11 +470,6 @@ def pose_function(space: ConfigurationSpace, name: str) -> PoseFunction:
         "A" or "A.q" of a joint, "U.q[2]" of one of several coordinates; "hand.r" or "hand.r[3]", the position of a
         body's origin or of a point of interest; "hand.Q", the orientation of a body; "tip.e", the direction at a point;
         "gap.length" and "opening.angle" of a measure; "motor.length" of an actuator.
-
-    Raises
-    ------
-    MechanismError
-        On an unknown name, which suggests a known one, and on what is no function of the pose.
     """
     functions = _known(space)
     match = _INDEX.match(str(name))
@@ -510,11 +505,6 @@ def stacked(space: ConfigurationSpace, names: str | Sequence[str], what: str) ->
         As of `pose_function`, and names of bodies.
     what
         The argument that gives them, for messages.
-
-    Raises
-    ------
-    MechanismError
-        On unknown names, names of a body and a joint alike, one that is given twice, and without any.
     """
     given = names_of(names, what)
     if not given:
@@ -533,13 +523,7 @@ def stacked(space: ConfigurationSpace, names: str | Sequence[str], what: str) ->
 
 
 def stacked_motors(space: ConfigurationSpace, names: str | Sequence[str] | None) -> Stacked:
-    """Return the motors of one name or several; None: all actuators.
-
-    Raises
-    ------
-    MechanismError
-        On unknown names, on one that is given twice, and without any.
-    """
+    """Return the motors of one name or several; None: all actuators."""
     if names is None:
         names = [actuator.name for actuator in of_kind(space.model.mechanism.forces, Actuator)]
         if not names:
@@ -555,13 +539,7 @@ def stacked_motors(space: ConfigurationSpace, names: str | Sequence[str] | None)
 
 
 def joint_rates(space: ConfigurationSpace, name: str) -> PoseFunction:
-    """Return the function whose rate is a speed by name: "A", "U[2]", "A.u", "S.u[3]"; its values may not exist.
-
-    Raises
-    ------
-    MechanismError
-        On an unknown name, and on one of a joint of several speeds without a number.
-    """
+    """Return the function whose rate is a speed by name: "A", "U[2]", "A.u", "S.u[3]"; its values may not exist."""
     joints = space.model.mechanism.joints
     match = _INDEX.match(str(name))
     assert match is not None
@@ -580,13 +558,7 @@ def joint_rates(space: ConfigurationSpace, name: str) -> PoseFunction:
 
 
 def motor(space: ConfigurationSpace, name: str) -> PoseFunction:
-    """Return the function along which a motor acts: a joint's coordinate, "A" or "A.tau", or an actuator's length.
-
-    Raises
-    ------
-    MechanismError
-        On an unknown name, on a fixed joint, and on a number that the joint does not have.
-    """
+    """Return the function along which a motor acts: a joint's coordinate, "A" or "A.tau", or an actuator's length."""
     mech = space.model.mechanism
     actuators = {actuator.name: actuator for actuator in of_kind(mech.forces, Actuator)}
     if (found := actuators.get(str(name).removesuffix(".input"))) is not None:

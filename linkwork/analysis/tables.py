@@ -43,12 +43,6 @@ def read_csv(path: str | os.PathLike[str]) -> dict[str, FloatArray]:
     """Return the columns (n,) of numbers of a CSV file by the names in its first line.
 
     Columns of texts alone are left out, unless their name has a dot, as variables of a mechanism have.
-
-    Raises
-    ------
-    MechanismError
-        On a file that cannot be read, has no rows, a name twice, rows of other lengths or texts among numbers; the text
-        names the line of the file.
     """
     path = Path(path)
     try:

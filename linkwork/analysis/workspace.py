@@ -126,11 +126,6 @@ class Workspace(NamedColumns):
         ----------
         path
             Where to save the picture; by default nowhere.
-
-        Raises
-        ------
-        MechanismError
-            If more than three functions are mapped.
         """
         raise NotImplementedError
 
@@ -193,16 +188,10 @@ def workspace(
     progress
         True, False, None (on a terminal) or a function.
 
-    Returns
-    -------
-    Workspace
-        Nodes, mapped functions, conditioning, coordinates.
-
     Raises
     ------
     MechanismError
-        On unknown names, ranges the wrong way round, displacements without limits, more than a million nodes, and a
-        mechanism that cannot move.
+        On displacements without limits, and on more than a million nodes.
     UnreachableError
         If no node near the start can be reached.
 

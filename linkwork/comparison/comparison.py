@@ -18,13 +18,7 @@ class Comparison(ComparisonTable):
 
     @registered
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Plot error over CPU time, a line for each run; needs matplotlib (extra `viz`).
-
-        Raises
-        ------
-        LinkworkError
-            If no run came to its end.
-        """
+        """Plot error over CPU time, a line for each run; needs matplotlib (extra `viz`)."""
         raise NotImplementedError
 
     def __str__(self) -> str:

@@ -66,12 +66,6 @@ def package(
     Path
         Of the FMU. The same files give the same bytes.
 
-    Raises
-    ------
-    FmuError
-        If the file cannot be read or run, holds no such class or several, or its variables are not in order; the text
-        names the file and the remedy.
-
     Examples
     --------
     >>> from pathlib import Path

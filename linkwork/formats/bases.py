@@ -22,11 +22,6 @@ def set_base(robot: Robot, base: str | None) -> None:
         It gets the joints, and its present joints to the world become Fixed or Free where `base` is not what they are.
     base
         "fixed", "free", or None: what the file says.
-
-    Raises
-    ------
-    MechanismError
-        On another `base`, and where base="free" contradicts a joint to the world.
     """
     if base is not None:
         if base not in BASES:

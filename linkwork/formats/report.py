@@ -91,13 +91,7 @@ class Report:
         return {kind: of for kind, of in changed.items() if of}
 
     def check_strict(self) -> None:
-        """Refuse entries other than taken ones.
-
-        Raises
-        ------
-        MechanismError
-            The text lists the entries.
-        """
+        """Refuse entries other than taken ones."""
         refused = [entry for entry in self.entries if entry.outcome != "taken"]
         if not refused:
             return

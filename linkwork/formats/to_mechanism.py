@@ -46,11 +46,6 @@ def to_mechanism(
         True: links that are fixed to each other become one body.
     strict
         True: refuse elements that are approximated or left out.
-
-    Raises
-    ------
-    MechanismError
-        On a robot that is no mechanism, naming the element, and with `strict` on a loss.
     """
     _check_references(robot)
     set_base(robot, base)

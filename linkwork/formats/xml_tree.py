@@ -197,18 +197,6 @@ def read_xml(path: Path, *roots: str) -> Element:
         The file, at most 32 MB.
     roots
         The tags that its root may have.
-
-    Returns
-    -------
-    Element
-        The root.
-
-    Raises
-    ------
-    MechanismError
-        On a file that is too large, is no XML, declares a document type or entities, or has another root.
-    OSError
-        If the file cannot be read.
     """
     size = path.stat().st_size
     if size > MAX_BYTES:

@@ -74,25 +74,6 @@ def latch_supervisor(
     platforms
         Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
         others are compiled when they are first needed.
-
-    Returns
-    -------
-    Path
-        Of the FMU.
-
-    Raises
-    ------
-    FmuError
-        If a latch is not described so.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from linkwork.controllers import latch_supervisor
-    >>> with TemporaryDirectory() as folder:
-    ...     path = latch_supervisor(f"{folder}/control.fmu", {"latch1": "H1", "latch2": "H2"})
-    >>> path.name
-    'control.fmu'
     """
     if not isinstance(latches, Mapping) or not latches:
         raise FmuError("latch_supervisor: name at least one latch, as in {'latch1': 'H1'}")

@@ -63,25 +63,6 @@ def pid(*, measurement_unit: str = "1", output_unit: str = "1", **parameters: fl
         setpoint_weight 1, derivative_weight 0: of the set point in the proportional and derivative part.
         integral_start 0: of the integral part.
         sample_time 0 s: 0 takes each communication step as a sample.
-
-    Returns
-    -------
-    Path
-        Of the FMU.
-
-    Raises
-    ------
-    FmuError
-        On an unknown parameter or unit.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from linkwork.controllers import pid
-    >>> with TemporaryDirectory() as folder:
-    ...     path = pid(f"{folder}/control.fmu", kp=2.0, ki=20.0, output_unit="N.m")
-    >>> path.name
-    'control.fmu'
     """
     units = {"measurement": measurement_unit, "u": output_unit}
     return {"units": units, **parameters}

@@ -78,25 +78,6 @@ def signal(
     platforms
         Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
         others are compiled when they are first needed.
-
-    Returns
-    -------
-    Path
-        Of the FMU.
-
-    Raises
-    ------
-    FmuError
-        If times do not increase or sizes do not fit.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from linkwork.controllers import signal
-    >>> with TemporaryDirectory() as folder:
-    ...     path = signal(f"{folder}/control.fmu", [0.0, 1.0, 2.0], {"road": [0.0, 0.05, 0.0]})
-    >>> path.name
-    'control.fmu'
     """
     t = np.asarray(times, dtype=float)
     signals = values if isinstance(values, Mapping) else {"y": values}

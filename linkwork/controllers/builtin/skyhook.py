@@ -48,24 +48,5 @@ def skyhook(*, continuous: bool = True, **parameters: float) -> dict[str, Any]:
         others are compiled when they are first needed.
     **parameters
         c_min 300, c_max 3000: limits of the damper's coefficient, N s/m; c_sky 2000: of the damper to the sky.
-
-    Returns
-    -------
-    Path
-        Of the FMU.
-
-    Raises
-    ------
-    FmuError
-        On an unknown parameter.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from linkwork.controllers import skyhook
-    >>> with TemporaryDirectory() as folder:
-    ...     path = skyhook(f"{folder}/control.fmu", c_min=500.0, c_max=4000.0)
-    >>> path.name
-    'control.fmu'
     """
     return {"continuous": continuous, **parameters}

@@ -89,18 +89,7 @@ def gain(
     Raises
     ------
     MechanismError
-        On unknown names, wrong weights, and where inputs cannot stabilise the states; the text names a motion.
-
-    Examples
-    --------
-    >>> from linkwork.controllers import gain
-    >>> import linkwork as lw
-    >>> mech = lw.Mechanism("pendulum")
-    >>> mech.add_body("rod", mass=3.0, com=(0, 0, -0.5), inertia=lw.inertia.rod(3.0, 1.0, axis="z"))
-    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
-    >>> model = lw.linearize(mech)
-    >>> gain(model, Q=100.0, R=1.0).shape
-    (1, 2)
+        Where inputs cannot stabilise the states; the text names a motion.
     """
     rows, columns = _indices(model.states, states, "state"), _indices(model.inputs, inputs, "input")
     left = [i for i in range(len(model.states)) if i not in rows]
@@ -245,29 +234,10 @@ def state_feedback(
         Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
         others are compiled when they are first needed.
 
-    Returns
-    -------
-    Path
-        Of the FMU.
-
     Raises
     ------
     MechanismError
-        As `gain` does, and where the inputs cannot hold the operating point, or not within their limits.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from linkwork.controllers import state_feedback
-    >>> import linkwork as lw
-    >>> mech = lw.Mechanism("pendulum")
-    >>> mech.add_body("rod", mass=3.0, com=(0, 0, -0.5), inertia=lw.inertia.rod(3.0, 1.0, axis="z"))
-    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
-    >>> model = lw.linearize(mech)
-    >>> with TemporaryDirectory() as folder:
-    ...     path = state_feedback(f"{folder}/control.fmu", model, Q=100.0, R=1.0)
-    >>> path.name
-    'control.fmu'
+        Where the inputs cannot stabilise the states, or cannot hold the operating point within their limits.
     """
     K = gain(model, Q, R, states=states, inputs=inputs, sample_time=sample_time)
     rows, columns = _indices(model.states, states, "state"), _indices(model.inputs, inputs, "input")

@@ -85,25 +85,6 @@ def trajectory(
     platforms
         Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
         others are compiled when they are first needed.
-
-    Returns
-    -------
-    Path
-        Of the FMU.
-
-    Raises
-    ------
-    FmuError
-        If sizes do not fit, or times are not positive.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from linkwork.controllers import trajectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = trajectory(f"{folder}/control.fmu", [[0.0], [1.2]], names=["A"])
-    >>> path.name
-    'control.fmu'
     """
     values = np.asarray(points, dtype=float)
     if isinstance(names, str) and values.ndim == 2 and values.shape[1] != 1:

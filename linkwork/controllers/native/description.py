@@ -16,13 +16,7 @@ from linkwork.fmu.export.xml_parts import DATE, TYPES_FMI2, TYPES_FMI3, add_log_
 
 
 def model_description(interface: Interface, identifier: str, token: str, fmi: str) -> bytes:
-    """Return the text of ``modelDescription.xml``.
-
-    Raises
-    ------
-    FmuError
-        If a unit cannot be read.
-    """
+    """Return the text of ``modelDescription.xml``."""
     root = Element("fmiModelDescription", fmiVersion=fmi, modelName=interface.name)
     root.set("guid" if fmi == "2.0" else "instantiationToken", token)
     root.set("description", f"The controller {identifier}")

@@ -34,13 +34,6 @@ def write_controller(
         Its variables and their present values, which are the start values, are those of the FMU.
     path, fmi, platforms, progress
         As of `export_fmu`.
-
-    Raises
-    ------
-    FmuError
-        If there is no such version of the standard or no such folder, or a variable cannot be described.
-    ExportError
-        If a platform is unknown, or its library cannot be compiled.
     """
     if fmi not in VERSIONS:
         raise FmuNameError(f"there is no FMI version {fmi!r} here; choose {' or '.join(map(repr, VERSIONS))}")

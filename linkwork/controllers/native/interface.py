@@ -69,13 +69,7 @@ class Interface:
 
 
 def interface_of(controller: Controller, depends_on_time: bool) -> Interface:
-    """Return the interface of an instance of a controller's class, whose outputs may depend on time directly.
-
-    Raises
-    ------
-    FmuError
-        If a start value is not a number, or a variable has a type that the C library does not have.
-    """
+    """Return the interface of an instance of a controller's class, whose outputs may depend on time directly."""
     variables = tuple(_variable(one, controller.units) for one in controller.vars.values())
     at = {one.name: i for i, one in enumerate(variables)}
     outputs = [i for i, one in enumerate(variables) if one.causality == "output"]

@@ -76,11 +76,6 @@ class Adaptive(Master):
         FMUs respond to inputs, and is not for signals that jump between events.
     order
         Of Gauss-Seidel, as there.
-
-    Raises
-    ------
-    CosimError
-        If an option is not one of these.
     """
 
     rtol: float
@@ -238,13 +233,7 @@ class AdaptiveRun(MasterRun):
         self.ended = False
 
     def _shorter(self, time: float, goal: float, trial: Trial) -> float:
-        """Count a rejected step and return the end of a shorter one.
-
-        Raises
-        ------
-        CosimError
-            If the step is the smallest already.
-        """
+        """Count a rejected step and return the end of a shorter one."""
         self.statistics.rejected += 1
         self._was_rejected = True
         length = min(goal, trial.reached) - time

@@ -13,13 +13,7 @@ from linkwork.errors import CosimError
 
 
 def by_target(system: System, inputs: Externals) -> dict[Reference, External]:
-    """Return external inputs by the variables that they set; a name in `System.external_inputs` is resolved.
-
-    Raises
-    ------
-    CosimError
-        If there is no such name, or an input is given twice.
-    """
+    """Return external inputs by the variables that they set; a name in `System.external_inputs` is resolved."""
     found: dict[Reference, External] = {}
     named: dict[str, str] = {}
     for name, given in inputs.items():

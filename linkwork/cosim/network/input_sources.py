@@ -25,13 +25,7 @@ class Feed:
         self._function = _function(name, given, stepwise=value_type != REAL)
 
     def apply(self, time: float) -> None:
-        """Put the value at a time in its place.
-
-        Raises
-        ------
-        CosimError
-            If the function fails or gives no finite number.
-        """
+        """Put the value at a time in its place."""
         try:
             value = self._function(time)
             if value is None:

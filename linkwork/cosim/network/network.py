@@ -80,15 +80,7 @@ class Network:
         return f"{name!r} (FMU {self.instances[name].model.path.name})"
 
     def exchange(self, time: float) -> None:
-        """Bring all inputs to what the outputs are now, direct feedthrough and algebraic loops included.
-
-        Raises
-        ------
-        CosimError
-            If a loop has no solution to be found, or an external input fails.
-        FmuError
-            If an FMU fails.
-        """
+        """Bring all inputs to what the outputs are now, direct feedthrough and algebraic loops included."""
         for reads, loops, writes in self._levels:
             for instance in reads:
                 instance.read(instance.outputs)

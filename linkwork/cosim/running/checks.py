@@ -19,13 +19,7 @@ from linkwork.errors import CosimError
 def check_settings(
     system: System, master: Master | None, t_start: float | None, t_end: float | None, tolerance: float | None
 ) -> tuple[float, float]:
-    """Check the settings that do not depend on the system; return the start and stop time.
-
-    Raises
-    ------
-    CosimError
-        If something is not what it should be.
-    """
+    """Check the settings that do not depend on the system; return the start and stop time."""
     given: object = system
     if not isinstance(given, System):
         raise CosimError(f"a run takes a System, not {system!r}; System.load reads one from a file")
@@ -46,13 +40,7 @@ def _is_finite(value: object) -> bool:
 
 
 def plain(values: Mapping[str, Any]) -> dict[str, Value]:
-    """Return values of parameters without numpy's types and lists.
-
-    Raises
-    ------
-    CosimError
-        If one is no value.
-    """
+    """Return values of parameters without numpy's types and lists."""
     return {name: _plain(name, value) for name, value in values.items()}
 
 
@@ -66,13 +54,7 @@ def _plain(name: str, value: Any) -> Value:
 
 
 def check_inputs(system: System, models: Mapping[str, FmuModel], externals: Iterable[Reference]) -> None:
-    """Check that external inputs go to inputs that are not connected.
-
-    Raises
-    ------
-    CosimError
-        If one does not.
-    """
+    """Check that external inputs go to inputs that are not connected."""
     connected = {one.target: one.source for one in system.connections}
     for reference in externals:
         model = models[reference.component]

@@ -19,13 +19,7 @@ class StallDetection:
         self._standstills = self._crawls = 0
 
     def check(self, before: float, time: float) -> None:
-        """Check a step.
-
-        Raises
-        ------
-        CosimError
-            If too many steps hardly advanced the time.
-        """
+        """Check a step."""
         length = time - before
         self._standstills = 0 if length > 0 else self._standstills + 1
         if self._standstills > MOST_STANDSTILLS:

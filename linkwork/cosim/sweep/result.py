@@ -39,11 +39,6 @@ class SweepResult:
         Whether `sweep` was interrupted.
     notices
         The notices of `sweep`.
-
-    Raises
-    ------
-    CosimError
-        If it is not the folder of a sweep.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -90,13 +85,7 @@ class SweepResult:
         return [failed[point] for point in sorted(failed) if self._part[point] < 0]
 
     def trajectory(self, point: int) -> DataFrame:
-        """What a point has recorded, by time.
-
-        Raises
-        ------
-        CosimError
-            If there is no such point, or it has no results.
-        """
+        """What a point has recorded, by time."""
         if not 0 <= point < len(self):
             raise CosimError(f"there is no point {point}; they go from 0 to {len(self) - 1}")
         if self._part[point] < 0:
@@ -117,13 +106,7 @@ class SweepResult:
 
     @registered
     def plot(self, x: str, y: str, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Plot a final value or parameter over another, and save the picture if a path is given.
-
-        Raises
-        ------
-        CosimError
-            If there is no such parameter or variable.
-        """
+        """Plot a final value or parameter over another, and save the picture if a path is given."""
         raise NotImplementedError
 
     def _gathered(self, last: bool) -> DataFrame:

@@ -46,23 +46,6 @@ def check_fmu(
     -------
     Report
         The findings of each check; `report.passed` is True if there is no error, and `print(report)` shows all.
-
-    Raises
-    ------
-    FmuError
-        If the file is no archive, a check is unknown or FMPy is missing.
-
-    Examples
-    --------
-    >>> import linkwork as lw
-    >>> from tempfile import TemporaryDirectory
-    >>> mech = lw.Mechanism("pendulum")
-    >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
-    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
-    >>> with TemporaryDirectory() as folder:
-    ...     path = lw.export_fmu(mech, f"{folder}/pendulum.fmu", outputs=["A.q"])
-    ...     lw.check_fmu(path, only=["names", "units"]).passed
-    True
     """
     checks = choose(only, skip)
     if not time_limit > 0:

@@ -138,32 +138,11 @@ def export_fmu(
     progress
         Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
 
-    Returns
-    -------
-    Path
-        The path of the FMU.
-
     Raises
     ------
-    MechanismError
-        If the mechanism cannot be compiled.
     ExportError
         If an output or input is unknown, a start value is out of bounds, a requested reference run is not possible or
         does not fit, the shared library is missing or cannot be compiled, or the file cannot be written.
-    LinkworkError
-        If a page is asked for and the viewer has not been built.
-
-    Examples
-    --------
-    >>> import linkwork as lw
-    >>> from tempfile import TemporaryDirectory
-    >>> mech = lw.Mechanism("pendulum")
-    >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
-    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
-    >>> with TemporaryDirectory() as folder:
-    ...     path = lw.export_fmu(mech, f"{folder}/pendulum.fmu", outputs=["A.q"])
-    >>> path.name
-    'pendulum.fmu'
     """
     from linkwork._util.garbage import no_collection
 

@@ -18,13 +18,7 @@ _FMI2_PLATFORMS = {"x86_64-linux": "linux64", "x86_64-windows": "win64", "x86_64
 def library_files(
     identifier: str, fmi: str, platforms: Iterable[str] | None = None, progress: ProgressOption = None
 ) -> dict[str, bytes]:
-    """Return the shared libraries of an FMU by path in the archive; the arguments are those of `libraries`.
-
-    Raises
-    ------
-    ExportError
-        As `libraries` does.
-    """
+    """Return the shared libraries of an FMU by path in the archive; the arguments are those of `libraries`."""
     names = _FMI2_PLATFORMS if fmi == "2.0" else {}
     found, macos = {}, []
     for platform, library in libraries(platforms, progress).items():
@@ -47,11 +41,6 @@ def libraries(platforms: Iterable[str] | None = None, progress: ProgressOption =
         Which; None: the one on which this runs.
     progress
         Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
-
-    Raises
-    ------
-    ExportError
-        If a platform is unknown, a library is missing or cannot be compiled.
     """
     wanted = [host_platform()] if platforms is None else _known(platforms)
     try:

@@ -41,20 +41,6 @@ def read(path: Path, keyframe: str | None = None, *, root: Path | None = None) -
         A folder around the file: files that it names must lie in it. None: the folder of the file.
     keyframe
         Name of the keyframe with the start values; None: the first one, and without any the pose of the file.
-
-    Returns
-    -------
-    Robot
-        Links, joints, closures, couplings, actuators and rods, and what became of all else.
-
-    Raises
-    ------
-    MechanismError
-        On files that MuJoCo does not compile, and those that `scan` refuses.
-    ImportError
-        Without MuJoCo, which the extra "mjcf" installs.
-    OSError
-        If a file cannot be read.
     """
     report = Report(str(path), "MJCF")
     model, looks = compile_model(path, report, root)

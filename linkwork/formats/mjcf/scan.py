@@ -38,14 +38,6 @@ def scan(path: Path, root: Path | None = None) -> dict[str, MechanismError]:
     dict
         By name, assets outside of the folder of the model, which must not be compiled, with an error to raise for
         them; `ALL_ASSETS` stands for all of them that come from files.
-
-    Raises
-    ------
-    MechanismError
-        On other files outside of the folder of the model, numbers that are not finite, more elements than a robot
-        needs, document types and entities, and files that include each other in a circle.
-    OSError
-        If a file cannot be read.
     """
     found = _Scan(path, root)
     found.elements_of(path, ("mujoco",))

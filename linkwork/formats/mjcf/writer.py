@@ -18,11 +18,6 @@ def write(mech: Mechanism, report: Report) -> str:
 
     Numbers are written with all their digits. Coordinates of the file are those of the mechanism, but for orientations,
     which MJCF counts in axes of the body.
-
-    Raises
-    ------
-    MechanismError
-        On a body that no joint connects to the ground.
     """
     parts = FileParts(mech, Tree(mech), report)
     write_bodies(parts)

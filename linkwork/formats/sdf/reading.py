@@ -85,13 +85,6 @@ def read(path: Path, *, root: Path | None = None) -> Robot:
     -------
     Robot
         Its base is free; static models are fixed to the world. Coordinates are zero in the poses of the file.
-
-    Raises
-    ------
-    MechanismError
-        On anything wrong in the file, with file and line.
-    OSError
-        If the file cannot be read.
     """
     return _Reader(Path(path), root).read()
 

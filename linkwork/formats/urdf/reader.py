@@ -35,15 +35,6 @@ def read(path: Path, closures: Path | None = None, *, root: Path | None = None) 
     -------
     Robot
         Its root is fixed to the world; the report has what only this format knows.
-
-    Raises
-    ------
-    MechanismError
-        On a file that is no URDF, or has unknown links, circles, missing numbers and the like, with line and remedy.
-    ImportError
-        If there is a YAML file of closures, and PyYAML is missing.
-    OSError
-        If a file cannot be read.
     """
     path = Path(path)
     robot = read_xml(path, "robot")

@@ -32,13 +32,7 @@ _SKIPPED = {
 
 
 def write(mech: Mechanism, report: Report) -> str:
-    """Return a mechanism as the text of a URDF file, and report what became of each part.
-
-    Raises
-    ------
-    MechanismError
-        On bodies without a joint to the ground, and on names with ``${`` or ``$(``.
-    """
+    """Return a mechanism as the text of a URDF file, and report what became of each part."""
     writing = _Writing(mech, report, spanning_tree(mech))
     writing.write()
     _check_no_macros(writing.root)

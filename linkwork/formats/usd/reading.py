@@ -49,15 +49,6 @@ def read(path: Path, *, root: Path | None = None) -> Robot:
     -------
     Robot
         Its base is free unless a joint holds it.
-
-    Raises
-    ------
-    MechanismError
-        On anything wrong in the file, with file and prim.
-    OSError
-        If the file cannot be read.
-    ImportError
-        Without usd-core.
     """
     path = Path(path)
     report = Report(str(path), "USD")

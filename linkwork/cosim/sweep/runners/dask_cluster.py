@@ -44,11 +44,6 @@ class ClusterRunner:
         The longest that a point may take [s].
     notify
         Called with each notice.
-
-    Raises
-    ------
-    CosimError
-        If no scheduler answers there, or versions do not fit.
     """
 
     def __init__(self, job: Job, scheduler: str, time_limit: float | None, notify: Notify) -> None:
