@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.draw.mechanism_picture import COLOURS, icon, picture
-from linkwork.draw.projection import view_of
+from linkwork.draw.mechanism_picture import COLOURS, icon, picture, view_of
 from linkwork.draw.scene import drawn
 from linkwork.fmu.export.documentation import MOST_ROWS, index_page
 from linkwork.fmu.export.fmu import Experiment, describe_system
