@@ -595,11 +595,6 @@ def driving(space: ConfigurationSpace, name: str) -> PoseFunction:
     return found
 
 
-def point_of_body(space: ConfigurationSpace, body: str, point: FloatArray) -> PoseFunction:
-    """Return the position of any point (3,), m, of a body."""
-    return _Point(space, body, body, point)
-
-
 def _known(space: ConfigurationSpace) -> dict[str, Callable[[], PoseFunction]]:
     """Return how to make each function, by name."""
     mech = space.model.mechanism

@@ -3,10 +3,10 @@
 # What this folder implements, by the declaration.
 IMPLEMENTS = {
     "linkwork._util.picture.rendered": "linkwork.draw.raster.rendered",
-    "linkwork.analysis.design.Design.plot": "linkwork.draw.design_plot.plot_design",
-    "linkwork.analysis.identify.Identification.plot": "linkwork.draw.residual_plot.plot_residuals",
-    "linkwork.analysis.kinematic_result.KinematicResult.plot": "linkwork.draw.kinematic_plot.plot_kinematics",
-    "linkwork.analysis.motor_loads.MotorLoads.plot_envelope": "linkwork.draw.envelope_plot.plot_envelopes",
+    "linkwork.analysis.design.Design.plot": "linkwork.draw.analysis_plots.plot_design",
+    "linkwork.analysis.identify.Identification.plot": "linkwork.draw.analysis_plots.plot_residuals",
+    "linkwork.analysis.kinematic_result.KinematicResult.plot": "linkwork.draw.analysis_plots.plot_kinematics",
+    "linkwork.analysis.motor_loads.MotorLoads.plot_envelope": "linkwork.draw.analysis_plots.plot_envelopes",
     "linkwork.analysis.workspace.Workspace.plot": "linkwork.draw.maps.plot_workspace",
     "linkwork.comparison.comparison.Comparison.plot": "linkwork.draw.work_precision.plot_work_precision",
     "linkwork.cosim.sweep.result.SweepResult.plot": "linkwork.draw.sweep_plot.plot_points",
