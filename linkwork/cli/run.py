@@ -28,7 +28,7 @@ from linkwork.cli.run_plan import Plan
 from linkwork.cli.run_summary import as_text, summarise
 from linkwork.cli.shared import INTERRUPTED, AppendNamed
 from linkwork.cosim.fmu.model import FmuModel
-from linkwork.cosim.network.external_inputs import by_target
+from linkwork.cosim.network.input_sources import by_target
 from linkwork.cosim.recording.result import Result
 from linkwork.cosim.recording.selection import chosen
 from linkwork.cosim.recording.sink import SUFFIXES, check_place

@@ -294,7 +294,7 @@ def list_indicators(layout: Layout) -> list[Entity]:
 
 _COUPLING = 1  # among the places of a distance: its number among the couplings; before it stands that among its like
 
-_QUANTITIES = (  # the rules: of the positions, of the force
+_DISTANCE_QUANTITIES = (  # the rules: of the positions, of the force
     parameter(
         "{0}.points[]", "distance_points", "m", "ends of the distance: 1 in {1}, 2 in {2}", elements=indices(2, 3)
     ),
@@ -308,24 +308,26 @@ def distance_variables(namer: Namer) -> Iterator[Entity]:
     """Return the variables of distances."""
     couplings = namer.layout.sizes.couplings - namer.layout.sizes.distances
     for i, one in enumerate(namer.mech.distances.values()):
-        depends = partial(_depends, namer, i, one.bodies)
-        yield namer.entity(one.name, (i, couplings + i), _QUANTITIES, depends, labels=one.bodies)
+        depends = partial(_distance_depends, namer, i, one.bodies)
+        yield namer.entity(one.name, (i, couplings + i), _DISTANCE_QUANTITIES, depends, labels=one.bodies)
 
 
-def _depends(namer: Namer, index: int, bodies: tuple[str, str]) -> tuple[Names, ...]:
+def _distance_depends(namer: Namer, index: int, bodies: tuple[str, str]) -> tuple[Names, ...]:
     return namer.depends.between(*bodies)[0], namer.depends.distance_force(index)
 
 
-_INPUT = (load("{0}.input", "actuator_input", "1", "input of the actuator, within its range"),)
-_LIMITS = indices(2)  # lower, upper
+_ACTUATOR_INPUT = (load("{0}.input", "actuator_input", "1", "input of the actuator, within its range"),)
+_LIMIT_NAMES = indices(2)  # lower, upper
 
 
 def actuator_parameters(namer: Namer) -> Iterator[Entity]:
     """Gains, limits and gears."""
     first_gear = 0
     for k, actuator in enumerate(of_kind(namer.mech.forces, Actuator)):
-        units = _units(namer, actuator)
-        yield namer.entity(actuator.name, (k,), _parameters(actuator, units[0], actuator.has_length(namer.mech)))
+        units = _actuator_units(namer, actuator)
+        yield namer.entity(
+            actuator.name, (k,), _parameter_quantities(actuator, units[0], actuator.has_length(namer.mech))
+        )
         for g, (coordinate, unit) in enumerate(zip(actuator.gears, units, strict=True), start=first_gear):
             text = "load of a force of one, and part in length and rate"
             gear = parameter("{0}.{1}.gear", "actuator_gear", unit_ratio(units[0], unit), text)
@@ -336,22 +338,22 @@ def actuator_parameters(namer: Namer) -> Iterator[Entity]:
 def actuator_inputs(namer: Namer) -> Iterator[Entity]:
     """The input of each."""
     for k, actuator in enumerate(of_kind(namer.mech.forces, Actuator)):
-        yield namer.entity(actuator.name, (k,), _INPUT)
+        yield namer.entity(actuator.name, (k,), _ACTUATOR_INPUT)
 
 
 def actuator_outputs(namer: Namer) -> Iterator[Entity]:
     """Lengths, rates and forces."""
     for k, actuator in enumerate(of_kind(namer.mech.forces, Actuator)):
-        outputs = _outputs(_units(namer, actuator)[0], actuator.has_length(namer.mech))
+        outputs = _output_quantities(_actuator_units(namer, actuator)[0], actuator.has_length(namer.mech))
         yield namer.entity(actuator.name, (k,), outputs, partial(namer.depends.actuator, actuator))
 
 
-def _units(namer: Namer, actuator: Actuator) -> list[str]:
+def _actuator_units(namer: Namer, actuator: Actuator) -> list[str]:
     """Of the motion along each of its speeds."""
     return [namer.mech.joints[joint].kind.motion_units[element] for joint, element in actuator.places(namer.mech)]
 
 
-def _parameters(actuator: Actuator, unit: str, has_length: bool) -> Iterator[Quantity]:
+def _parameter_quantities(actuator: Actuator, unit: str, has_length: bool) -> Iterator[Quantity]:
     force = LOADS[unit]
     yield parameter("{0}.gain", "actuator_gain", force, "force of an input of one")
     yield parameter("{0}.offset", "actuator_offset", force, "force where input, length and rate are zero")
@@ -362,13 +364,13 @@ def _parameters(actuator: Actuator, unit: str, has_length: bool) -> Iterator[Qua
     yield parameter("{0}.damping", "actuator_damping", f"{force}.s/{unit}", "damping: what the force loses by rate")
     if actuator.input_range is not None:
         text = "lower and upper limit of the input"
-        yield parameter("{0}.input_range[]", "actuator_input_range", "1", text, elements=_LIMITS)
+        yield parameter("{0}.input_range[]", "actuator_input_range", "1", text, elements=_LIMIT_NAMES)
     if actuator.force_range is not None:
         text = "lower and upper limit of the force"
-        yield parameter("{0}.force_range[]", "actuator_force_range", force, text, elements=_LIMITS)
+        yield parameter("{0}.force_range[]", "actuator_force_range", force, text, elements=_LIMIT_NAMES)
 
 
-def _outputs(unit: str, has_length: bool) -> Iterator[Quantity]:
+def _output_quantities(unit: str, has_length: bool) -> Iterator[Quantity]:
     """The rules: of the length, of the rate, of the force."""
     if has_length:
         yield output("{0}.length", "actuator_length", unit, "sum of gear times coordinate")

@@ -8,7 +8,7 @@ from typing import Any
 from linkwork._util.keywords import checks_keywords
 from linkwork.controllers.built_in import native
 from linkwork.controllers.native.controller import NativeController
-from linkwork.controllers.native.structure import Structure
+from linkwork.controllers.native.interface import Structure
 from linkwork.errors import FmuError
 
 

@@ -12,7 +12,7 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.piecewise import coefficients
 from linkwork.controllers.built_in import native
 from linkwork.controllers.native.controller import NativeController
-from linkwork.controllers.native.structure import Structure, flat
+from linkwork.controllers.native.interface import Structure, flat
 from linkwork.errors import FmuError
 
 

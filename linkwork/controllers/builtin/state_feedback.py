@@ -16,7 +16,7 @@ from linkwork._util.names import suggest
 from linkwork.controllers.built_in import native
 from linkwork.controllers.controller import UNLIMITED
 from linkwork.controllers.native.controller import NativeController
-from linkwork.controllers.native.structure import Structure
+from linkwork.controllers.native.interface import Structure
 from linkwork.errors import MechanismError, MechanismNameError
 
 if TYPE_CHECKING:

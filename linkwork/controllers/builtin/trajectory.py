@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from linkwork._util.keywords import checks_keywords
 from linkwork.controllers.built_in import native
 from linkwork.controllers.native.controller import NativeController
-from linkwork.controllers.native.structure import Structure, flat
+from linkwork.controllers.native.interface import Structure, flat
 from linkwork.errors import FmuError
 
 

@@ -16,10 +16,9 @@ from linkwork.cosim.fmu.model import FmuModel, usual_step
 from linkwork.cosim.masters import Jacobi, Master
 from linkwork.cosim.masters.base import MasterRun
 from linkwork.cosim.network.build import build
-from linkwork.cosim.network.external_inputs import by_target
 from linkwork.cosim.network.finiteness import Finiteness, NotFinite
 from linkwork.cosim.network.initialisation import start as start_network
-from linkwork.cosim.network.input_sources import Externals
+from linkwork.cosim.network.input_sources import Externals, by_target
 from linkwork.cosim.network.network import Network
 from linkwork.cosim.recording.recorder import Recorder
 from linkwork.cosim.recording.result import Result, Statistics

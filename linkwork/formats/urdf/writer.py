@@ -8,6 +8,7 @@ Every number has all its digits.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -16,9 +17,8 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork.errors import MechanismError
 from linkwork.formats.report import Report
-from linkwork.formats.urdf.draft import Draft
 from linkwork.formats.urdf.elements import NO_BOUND, add, add_origin, is_macro
-from linkwork.formats.urdf.spanning import Branch, spanning_tree
+from linkwork.formats.urdf.spanning import Branch, Tree, spanning_tree
 from linkwork.formats.visuals import parts_of
 from linkwork.mechanism import (
     GROUND,
@@ -64,6 +64,44 @@ def write(mech: Mechanism, report: Report) -> str:
     _check_no_macros(writing.root)
     ElementTree.indent(writing.root)
     return ElementTree.tostring(writing.root, encoding="unicode") + "\n"
+
+
+@dataclass
+class Draft:
+    """The file as it grows.
+
+    Attributes
+    ----------
+    links
+        By body: the name of its link.
+    places
+        By joint and number of the coordinate, from 0: the `<joint>` that has this coordinate.
+    """
+
+    mech: Mechanism
+    report: Report
+    tree: Tree
+    root: ElementTree.Element = field(default_factory=lambda: ElementTree.Element("robot"))
+    links: dict[str, str] = field(default_factory=dict)
+    places: dict[tuple[str, int], ElementTree.Element] = field(default_factory=dict)
+    _taken_links: set[str] = field(default_factory=set)
+    _taken_joints: set[str] = field(default_factory=set)
+
+    def new_link(self, name: str) -> str:
+        """Return a new name of a link."""
+        return _new(name, self._taken_links)
+
+    def new_joint(self, name: str) -> str:
+        """Return a new name of a joint."""
+        return _new(name, self._taken_joints)
+
+
+def _new(name: str, taken: set[str]) -> str:
+    found, count = name, 2
+    while found in taken:
+        found, count = f"{name}_{count}", count + 1
+    taken.add(found)
+    return found
 
 
 class _Writing(Draft):
