@@ -17,13 +17,7 @@ _FORMS = (".svg", ".png", ".pdf")
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture, as vector graphics.
-
-    Attributes
-    ----------
-    svg
-        The element `svg`.
-    """
+    """A picture, as vector graphics."""
 
     svg: str = field(repr=False)
 

@@ -27,11 +27,6 @@ class Limits:
         Whose present pose counts.
     bounds
         Lower and upper bound by function, infinite where there is none.
-
-    Attributes
-    ----------
-    lower, upper
-        (n,)
     """
 
     def __init__(self, space: ConfigurationSpace, bounds: Mapping[str, tuple[float, float]]) -> None:

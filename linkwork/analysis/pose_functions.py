@@ -120,15 +120,7 @@ class _Coordinates(PoseFunction):
 
 
 class ClosingFrames:
-    """The two frames of a joint that closes a loop.
-
-    Parameters
-    ----------
-    space
-        Whose present pose counts.
-    joint
-        Any joint.
-    """
+    """The two frames of a joint that closes a loop."""
 
     def __init__(self, space: ConfigurationSpace, joint: Joint) -> None:
         self.space, self.joint = space, joint
@@ -399,15 +391,7 @@ class _Elements(PoseFunction):
 
 
 class Stacked(PoseFunction):
-    """Several functions, one below the other; values of orientations are quaternions.
-
-    Attributes
-    ----------
-    parts
-        The functions.
-    spans
-        The rows of each.
-    """
+    """Several functions, one below the other; values of orientations are quaternions."""
 
     def __init__(self, space: ConfigurationSpace, parts: Sequence[PoseFunction]) -> None:
         super().__init__(space, [n for part in parts for n in part.names], [u for part in parts for u in part.units])

@@ -567,15 +567,7 @@ _MOVED = 1e-2  # rad, or the part of the size of the mechanism
 
 
 def report_open_pose(model: Model, report: Report) -> None:
-    """Note the joints that are moved far because the loops are open in the pose of the file.
-
-    Parameters
-    ----------
-    model
-        The compiled mechanism with the start values of the file.
-    report
-        It notes the joint that is moved most.
-    """
+    """Note the joints that are moved far because the loops are open in the pose of the file."""
     mech = model.mechanism
     try:
         with warnings.catch_warnings():

@@ -30,15 +30,7 @@ _Default = TypeVar("_Default")
 
 
 class Element:
-    """An element of an XML file.
-
-    Attributes
-    ----------
-    tag, line
-        Its name, and its line in the file.
-    path
-        The file, for messages.
-    """
+    """An element of an XML file."""
 
     __slots__ = ("_asked", "_asked_text", "_attributes", "_children", "_text", "line", "path", "tag")
 

@@ -35,15 +35,7 @@ def write_controller(
     platforms: Iterable[str] | None = None,
     progress: ProgressOption = None,
 ) -> Path:
-    """Write an instance of a built-in controller's class as an FMU; return the path.
-
-    Parameters
-    ----------
-    controller
-        Its variables and their present values, which are the start values, are those of the FMU.
-    path, fmi, platforms, progress
-        As of `export_fmu`.
-    """
+    """Write an instance of a built-in controller's class as an FMU; return the path."""
     if fmi not in VERSIONS:
         raise FmuNameError(f"there is no FMI version {fmi!r} here; choose {' or '.join(map(repr, VERSIONS))}")
     target = with_suffix(path, ".fmu", "an FMU", FmuError)

@@ -185,15 +185,7 @@ def scan(path: Path, root: Path | None = None) -> dict[str, MechanismError]:
 
 
 class _Scan:
-    """The files of one model, each read once.
-
-    Attributes
-    ----------
-    folder
-        The folder of the model.
-    outside
-        By name, assets outside of it.
-    """
+    """The files of one model, each read once."""
 
     def __init__(self, path: Path, root: Path | None) -> None:
         self.folder = path.parent

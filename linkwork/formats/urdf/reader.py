@@ -128,15 +128,7 @@ _CONTACT = "there is no contact, and masses are those of <inertial>"
 
 
 class Visuals:
-    """Reads visuals.
-
-    Parameters
-    ----------
-    context
-        The robot.
-    root
-        The file's root, whose materials have names.
-    """
+    """Reads visuals."""
 
     def __init__(self, context: Context, root: Element, files: MeshFiles) -> None:
         self._report, self._files = context.report, files
