@@ -31,13 +31,7 @@ from linkwork._util.progress import Progress, ProgressOption
 from linkwork._util.registered import registered
 from linkwork.analysis.parameter_set import Combinations, ParameterSet, computed_variables
 from linkwork.core.native import Block, Minimal, Stage
-from linkwork.errors import (
-    AssemblyError,
-    MechanismError,
-    MechanismNameError,
-    SingularityError,
-    SolverError,
-)
+from linkwork.errors import AssemblyError, MechanismError, MechanismNameError, SingularityError, SolverError
 from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import one
 from linkwork.model.compile import model_of

@@ -24,13 +24,7 @@ from linkwork.cosim.recording.recorder import Recorder
 from linkwork.cosim.recording.result import Result, Statistics
 from linkwork.cosim.recording.sink import Sink
 from linkwork.cosim.running.interruption import Interruption
-from linkwork.cosim.running.preparation import (
-    by_component,
-    models_of,
-    places,
-    recorded_variables,
-    scenes_of,
-)
+from linkwork.cosim.running.preparation import by_component, models_of, places, recorded_variables, scenes_of
 from linkwork.cosim.system import System, Value
 from linkwork.cosim.system.checks import check_system, configured
 from linkwork.cosim.system.references import Reference
