@@ -121,8 +121,6 @@ def computed_torque(
 
     Parameters
     ----------
-    path
-        Of the FMU.
     mechanism
         What the controller takes the plant for; the FMU carries it as JSON.
     actuated

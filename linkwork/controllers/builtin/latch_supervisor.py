@@ -60,8 +60,6 @@ def latch_supervisor(
 
     Parameters
     ----------
-    path
-        Of the FMU.
     latches
         By latch the joint to watch, ``{"latch1": "H1"}``, for ``H1.q`` and ``H1.u`` near 0 rad; or a dictionary with
         ``angle``, ``speed`` (names of the inputs), ``target`` and ``unit`` (rad; m of sliding joints). In the order of
@@ -69,11 +67,6 @@ def latch_supervisor(
     window, max_speed, hold_time, sequence
         A latch is commanded when it has been within `window` of its target, rad, and not faster than `max_speed`,
         rad/s, for `hold_time`, s; with `sequence` not before the one listed before it.
-    fmi
-        Version of the standard, ``"2.0"`` or ``"3.0"``.
-    platforms
-        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
-        others are compiled when they are first needed.
     """
     if not isinstance(latches, Mapping) or not latches:
         raise FmuError("latch_supervisor: name at least one latch, as in {'latch1': 'H1'}")

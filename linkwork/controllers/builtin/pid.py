@@ -47,15 +47,8 @@ def pid(*, measurement_unit: str = "1", output_unit: str = "1", **parameters: fl
 
     Parameters
     ----------
-    path
-        Of the FMU.
     measurement_unit, output_unit
         Of set point and measurement, and of ``u``.
-    fmi
-        Version of the standard, ``"2.0"`` or ``"3.0"``.
-    platforms
-        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
-        others are compiled when they are first needed.
     **parameters
         kp 1, ki 0, kd 0: gains, in units of u by those of y, and with 1/s and s.
         filter_time 0.01 s: of the derivative's filter.

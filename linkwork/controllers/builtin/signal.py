@@ -58,8 +58,6 @@ def signal(
 
     Parameters
     ----------
-    path
-        Of the FMU.
     times
         (n,), s, increasing.
     values
@@ -73,11 +71,6 @@ def signal(
         Repeat the table; else its ends are held.
     delay, scale
         s, and a factor.
-    fmi
-        Version of the standard, ``"2.0"`` or ``"3.0"``.
-    platforms
-        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
-        others are compiled when they are first needed.
     """
     t = np.asarray(times, dtype=float)
     signals = values if isinstance(values, Mapping) else {"y": values}

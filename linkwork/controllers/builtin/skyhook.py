@@ -37,15 +37,8 @@ def skyhook(*, continuous: bool = True, **parameters: float) -> dict[str, Any]:
 
     Parameters
     ----------
-    path
-        Of the FMU.
     continuous
         Whether the coefficient varies between its limits; False: it is at either of them.
-    fmi
-        Version of the standard, ``"2.0"`` or ``"3.0"``.
-    platforms
-        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
-        others are compiled when they are first needed.
     **parameters
         c_min 300, c_max 3000: limits of the damper's coefficient, N s/m; c_sky 2000: of the damper to the sky.
     """

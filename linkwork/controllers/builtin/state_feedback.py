@@ -220,19 +220,12 @@ def state_feedback(
 
     Parameters
     ----------
-    path
-        Of the FMU.
     model, Q, R, states, inputs, sample_time
         As of `gain`; the operating point is that of the model, u0 with the loads that hold it if `model.u` does not.
     names
         Other names of states and inputs in the FMU.
     u_min, u_max
         Limits of the inputs, in their units: one number for all or (m,); by default there are none.
-    fmi
-        Version of the standard, ``"2.0"`` or ``"3.0"``.
-    platforms
-        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
-        others are compiled when they are first needed.
 
     Raises
     ------

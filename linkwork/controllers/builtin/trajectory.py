@@ -66,8 +66,6 @@ def trajectory(
 
     Parameters
     ----------
-    path
-        Of the FMU.
     points
         (points, coordinates), at least two points.
     names, units
@@ -80,11 +78,6 @@ def trajectory(
         Begin again after the last point, which should be the first one.
     start, speed
         s, when it begins, and a factor on its speed.
-    fmi
-        Version of the standard, ``"2.0"`` or ``"3.0"``.
-    platforms
-        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
-        others are compiled when they are first needed.
     """
     values = np.asarray(points, dtype=float)
     if isinstance(names, str) and values.ndim == 2 and values.shape[1] != 1:
