@@ -1,4 +1,4 @@
-"""Writes a built-in controller as an FMU of the C library, by the exporter of mechanisms."""
+"""Writes a built-in controller as an FMU of the C library, with its model description and page of documentation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks an FMU: static checks here, those that call its library in processes of their own."""
+"""Checks an FMU: static checks here; others in processes of their own, where a crash or a hang is a finding."""
 
 from __future__ import annotations
 

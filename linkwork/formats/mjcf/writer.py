@@ -1,4 +1,4 @@
-"""Writes MJCF files: bodies along a spanning tree, loops as equalities."""
+"""Writes MJCF files: bodies with geoms along a spanning tree, loops as equalities, forces, a keyframe."""
 
 from __future__ import annotations
 

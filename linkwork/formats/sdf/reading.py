@@ -1,4 +1,4 @@
-"""Reading of SDF files: worlds, models and what they include, as a robot."""
+"""Reading of SDF files: worlds, models and files they include, masses and visuals of links, as a robot."""
 
 from __future__ import annotations
 

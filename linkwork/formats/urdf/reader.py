@@ -1,4 +1,4 @@
-"""Reads a URDF with its dialects for closed loops."""
+"""Reads a URDF: links with their visuals, transmissions, elements of Gazebo and Drake; joints by `joints.py`."""
 
 from __future__ import annotations
 
