@@ -13,7 +13,7 @@ import pytest
 from linkwork._util import files
 from support.checkout import TOP
 from support.fast_set import mark_slow_cases
-from support.fmpy_names import remembering_names
+from support.remembered import remembering
 
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
 
@@ -23,10 +23,10 @@ hypothesis.settings.load_profile("untimed")
 
 @pytest.fixture(scope="session", autouse=True)
 def time_is_saved() -> Iterator[None]:
-    """FMUs are compressed less than a user's, and FMPy parses no name of a variable twice."""
+    """FMUs are compressed less than a user's; what only repeats is remembered."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(files, "WHOLE", 1)
-        remembering_names(patch)
+        remembering(patch)
         yield
 
 
