@@ -154,7 +154,7 @@ def tied(name: str, seed: int) -> lw.Model:
 
 
 @pytest.mark.parametrize("name", sorted(ALL))
-@pytest.mark.thin(3)
+@pytest.mark.thin(12, kept=4)
 def test_random_mechanisms_come_to_rest(name: str) -> None:
     found = lw.equilibrium(tied(name, 5))
     balanced(found, 1e-9)

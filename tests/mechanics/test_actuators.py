@@ -44,6 +44,7 @@ def driven(scene, *method):
     return system, state, tau, inputs, scene.oracle.solve(scene.u, loads)
 
 
+@pytest.mark.thin(6, kept=2)
 @pytest.mark.parametrize("method", METHODS, ids="-".join)
 @pytest.mark.parametrize("name", [*PLANAR, *LOOPS])
 def test_accelerations_and_reactions_by_all_methods(name, method):

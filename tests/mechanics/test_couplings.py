@@ -41,7 +41,7 @@ def reached(scene, method):
     return system, system.assemble(q=scene.q, u=scene.u)
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(16, kept=4)
 def test_accelerations_and_loads(scene, method):
     system, state = reached(scene, method)
     assert np.abs(system.coupling_residual(state)).max() < 1e-12
@@ -54,7 +54,7 @@ def test_accelerations_and_loads(scene, method):
     assert largest_difference(loads, solution.gear) < 1e-10
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(16, kept=4)
 def test_reactions(scene, method):
     """All bodies in balance; joints carry along their coordinates what loads and couplings ask for; the determined."""
     system, state = reached(scene, method)
@@ -70,7 +70,7 @@ def test_reactions(scene, method):
         assert projector @ found[name] == pytest.approx(projector @ expected[name], abs=1e-9 * scale), name
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(16, kept=4)
 def test_couplings_do_no_work(scene, method):
     """The energy changes by the power of loads and dampers alone."""
     system, state = reached(scene, method)
@@ -86,7 +86,7 @@ def test_couplings_do_no_work(scene, method):
     assert rate == pytest.approx(power(tau, scene.u) - taken, rel=1e-7, abs=1e-6)
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(16, kept=4)
 def test_feedback_rests_on_the_manifold(scene, method):
     system, state = reached(scene, method)
     n = len(state.q)
@@ -97,7 +97,7 @@ def test_feedback_rests_on_the_manifold(scene, method):
             assert derivative[place] == pytest.approx(state[name.replace(".q", ".u")], abs=1e-9)
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(16, kept=4)
 @pytest.mark.parametrize("method", CLUSTER_METHODS)
 def test_feedback_draws_back(scene, method):
     """Off the manifold the residuals of a cluster fall at one rate."""
@@ -121,7 +121,7 @@ def test_feedback_draws_back(scene, method):
         assert own == pytest.approx(own[:1] * len(own), rel=1e-2)
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(16, kept=4)
 @pytest.mark.parametrize("method", CLUSTER_METHODS)
 def test_jacobian(scene, method):
     """Complex step against central differences of the derivatives."""
@@ -141,7 +141,7 @@ def test_jacobian(scene, method):
     assert np.abs(found - expected).max() < 1e-5 * max(1.0, np.abs(expected).max())
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(16, kept=4)
 def test_inverse_dynamics_gives_the_motion_again(scene, method):
     system, state = reached(scene, method)
     tau = random_loads(np.random.default_rng(3), scene)

@@ -41,7 +41,7 @@ def forces(system, state, tau=None):
     return {name: float(system.value(f"{name}.force", state, tau=tau)) for name in system.distance_names}
 
 
-@pytest.mark.thin(5)
+@pytest.mark.thin(20, kept=5)
 def test_accelerations_and_forces(scene, method):
     system, state = reached(scene, method)
     assert np.abs(system.distance_residual(state)).max() < 1e-12
@@ -64,7 +64,7 @@ def test_random_trees(seed):
         assert largest_difference(forces(system, state), solution.tension) < 1e-10
 
 
-@pytest.mark.thin(5)
+@pytest.mark.thin(20, kept=5)
 def test_reactions(scene, method):
     """All bodies in balance with the forces of the distances; joints carry along their coordinates what loads ask."""
     system, state = reached(scene, method)
@@ -80,7 +80,7 @@ def test_reactions(scene, method):
         assert projector @ found[name] == pytest.approx(projector @ expected[name], abs=1e-9 * scale), name
 
 
-@pytest.mark.thin(5)
+@pytest.mark.thin(20, kept=5)
 def test_distances_do_no_work(scene, method):
     """The energy changes by the power of loads and dampers alone."""
     system, state = reached(scene, method)
@@ -96,7 +96,7 @@ def test_distances_do_no_work(scene, method):
     assert rate == pytest.approx(power(tau, scene.u) - taken, rel=1e-7, abs=1e-6)
 
 
-@pytest.mark.thin(5)
+@pytest.mark.thin(20, kept=5)
 def test_feedback_rests_on_the_manifold(scene, method):
     system, state = reached(scene, method)
     n = len(state.q)
@@ -107,7 +107,7 @@ def test_feedback_rests_on_the_manifold(scene, method):
             assert derivative[place] == pytest.approx(state[name.replace(".q", ".u")], abs=1e-9)
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(8, kept=2)
 @pytest.mark.parametrize("method", CLUSTER_METHODS)
 def test_feedback_draws_back(scene, method):
     """Off the manifold the residuals of a cluster fall at one rate."""
@@ -132,7 +132,7 @@ def test_feedback_draws_back(scene, method):
         assert own == pytest.approx(own[:1] * len(own), rel=1e-2)
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(8, kept=2)
 @pytest.mark.parametrize("method", CLUSTER_METHODS)
 def test_jacobian(scene, method):
     """Complex step against central differences of the derivatives."""
@@ -151,7 +151,7 @@ def test_jacobian(scene, method):
     assert np.abs(system.jacobian(state) - expected).max() < 1e-5 * max(1.0, np.abs(expected).max())
 
 
-@pytest.mark.thin(5)
+@pytest.mark.thin(20, kept=5)
 def test_inverse_dynamics_gives_the_motion_again(scene, method):
     system, state = reached(scene, method)
     tau = random_loads(np.random.default_rng(3), scene)
@@ -160,7 +160,7 @@ def test_inverse_dynamics_gives_the_motion_again(scene, method):
     assert again == pytest.approx(wanted, abs=1e-8 * np.abs(wanted).max())
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(8, kept=2)
 @pytest.mark.parametrize("method", CLUSTER_METHODS)
 def test_perturbed_guesses(scene, method):
     """Lengths, loops and couplings are found again, with speeds that keep them."""

@@ -34,7 +34,7 @@ def guessed(scene, rng, spread):
     return guess
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(12, kept=4)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("seed", range(4))
 def test_rough_guesses(family, seed):

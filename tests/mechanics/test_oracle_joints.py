@@ -91,6 +91,7 @@ def _without_springs(scene):
     return -sum(body.mass * gravity @ com for body, com in zip(scene.oracle.bodies.all, scene.oracle.com, strict=True))
 
 
+@pytest.mark.thin(6)
 class TestFamilies:
     @pytest.fixture(params=FAMILIES)
     def family(self, request):

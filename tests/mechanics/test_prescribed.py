@@ -23,7 +23,7 @@ LOOPS += ["screw_tree", "screw_cut", "pin_in_slot_backward", "pin_in_slot_cut"]
 GEARS = ["gear_of_three", "cam", "gear_branches", "gear_on_cut_joint", "gear_between_loops", "rack"]
 TREES = ["tree of R and P", "tree of all", "tree with two"]
 
-pytestmark = pytest.mark.thin(4)
+pytestmark = pytest.mark.thin(16, kept=4)
 
 
 def well_driven(name):

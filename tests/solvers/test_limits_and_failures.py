@@ -116,7 +116,7 @@ def test_runs_in_threads_do_not_meet(solver: str) -> None:
 # ---- failures ----
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(12, kept=3)
 @every_solver
 @pytest.mark.parametrize("error", [RuntimeError("mine"), KeyboardInterrupt(), ValueError("also mine")])
 @pytest.mark.parametrize("place", ["derivative", "events", "on_event", "on_step"])
@@ -173,7 +173,7 @@ def test_a_start_that_is_not_finite(solver: str) -> None:
         solve(clock([lambda t, y: math.nan]), 1.0, solver)
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(12, kept=3)
 @every_solver
 @pytest.mark.filterwarnings("ignore:lsoda:UserWarning", "ignore:overflow:RuntimeWarning")
 def test_a_solution_that_blows_up_keeps_what_came_before(solver: str) -> None:

@@ -106,7 +106,7 @@ def test_block_of_examples(simulator, example, name):
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-@pytest.mark.thin(3)
+@pytest.mark.thin(6)
 def test_runs_of_examples(simulator, example, name):
     model = lw.compile(example(name))
     check_run(simulator, model, T_EVAL)
@@ -114,7 +114,7 @@ def test_runs_of_examples(simulator, example, name):
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-@pytest.mark.thin(3)
+@pytest.mark.thin(6)
 def test_parameters_of_examples(simulator, example, name):
     """A slider of the page gives what `simulate` gives with that parameter."""
     model = lw.compile(example(name))
@@ -153,7 +153,7 @@ def test_zoo(simulator):
 
 
 @pytest.mark.parametrize("name", MAKERS)
-@pytest.mark.thin(6)
+@pytest.mark.thin(18, kept=2)
 def test_families(simulator, name):
     model = lw.compile(well_posed(MAKERS[name], 1).mechanism)
     check_block(simulator, model)
@@ -168,7 +168,7 @@ def test_methods(simulator, example, method):
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.thin(4)
+@pytest.mark.thin(6)
 def test_transitions(simulator, seed):
     """Time events and state events, with all variants of the topology."""
     drawn = as_transitions(random_change(seed))
