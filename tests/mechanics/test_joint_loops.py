@@ -253,7 +253,7 @@ def gap(system, scene, q):
 
 
 @pytest.mark.thin(4)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("family", ["delta_SS", "delta_US"])
 def test_past_singular_poses(family, seed):
     """Robots of parallelograms that fall freely pass poses in which their motion branches."""
