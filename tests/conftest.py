@@ -81,8 +81,10 @@ def _fail_if_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    mark_slow_cases(items)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    dropped = mark_slow_cases(items)
+    config.hook.pytest_deselected(items=list(dropped))
+    items[:] = [item for item in items if item not in dropped]
 
 
 @pytest.hookimpl(wrapper=True)

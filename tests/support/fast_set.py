@@ -18,8 +18,8 @@ import pytest
 LEAST = 3
 
 
-def mark_slow_cases(items: list[pytest.Item]) -> None:
-    """Mark as slow what `thin` leaves out of the fast set, and drop what it leaves out of both."""
+def mark_slow_cases(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Mark as slow what `thin` leaves out of the fast set; return what it leaves out of both."""
     families: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if item.get_closest_marker("thin") is not None and hasattr(item, "callspec"):
@@ -31,7 +31,7 @@ def mark_slow_cases(items: list[pytest.Item]) -> None:
         dropped.update(set(cases) - set(kept))
         for case in set(kept) - set(chosen(kept, thin.args[0] // thin.kwargs.get("kept", 1))):
             case.add_marker(pytest.mark.slow)
-    items[:] = [item for item in items if item not in dropped]
+    return dropped
 
 
 def chosen(cases: list[pytest.Item], n: int) -> list[pytest.Item]:
