@@ -46,6 +46,7 @@ def energy(result):
     return result["energy.kinetic"] + result["energy.potential"]
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("n", PAPER)
 def test_the_run_of_the_paper(pendulum, reference, n, scheme):

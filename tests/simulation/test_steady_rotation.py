@@ -11,6 +11,7 @@ from support.turning import KINDS, Z, random_turning, rotor
 TWELFTH = 2.0 * np.pi / 12.0
 
 
+@pytest.mark.thin(4)
 @every_solver
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_no_event_is_missed(solver: str, part: int) -> None:

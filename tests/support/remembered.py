@@ -6,6 +6,7 @@ the default experiment and the reference run, and draws an icon: nine tenths of 
 
 import copy
 import functools
+import sys
 import threading
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 from linkwork.fmu.export import fmu, reference_run, terminals
 
 CHECK = "_validate_variable_names"
+RASTER = "linkwork.draw.raster"
 MOST = 64  # results of one function that are kept
 
 
@@ -24,7 +26,7 @@ def remembering(patch: pytest.MonkeyPatch) -> None:
     for module, name, key in (
         (fmu, "default_step", of_system),
         (reference_run, "_simulated", of_system),
-        (terminals, "icon_pixels", lambda *arguments: arguments),
+        (terminals, "icon_pixels", of_picture),
     ):
         patch.setattr(module, name, remembered(getattr(module, name), key))
 
@@ -50,6 +52,11 @@ def of_system(system: Any, *others: Any) -> Hashable:
     """A system by its numbers and its names; arrays by their bytes."""
     given = tuple(one.tobytes() if hasattr(one, "tobytes") else one for one in others)
     return system.model_bytes, tuple(system.columns), given
+
+
+def of_picture(*arguments: Hashable) -> Hashable:
+    """A picture, and whether there is what draws it: some tests take that away."""
+    return arguments, sys.modules.get(RASTER, ...) is None
 
 
 def remember_names(patch: pytest.MonkeyPatch) -> None:
