@@ -99,6 +99,7 @@ def test_path_generator(example, tmp_path, needs):
     assert design.parameters == pytest.approx(module.KNOWN, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_five_bar(example, tmp_path, needs):
     needs("matplotlib")
     module = example("five_bar")

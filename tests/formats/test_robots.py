@@ -101,6 +101,7 @@ def motors(file: str, mech: lw.Mechanism) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.thin(2, kept=2)
 @pytest.mark.parametrize("moves", ["falling", "driven"])
 @pytest.mark.parametrize("file", [file for file in FILES if file not in FOLDED])
 def test_robots_run_between_their_limits(file: str, moves: str) -> None:
