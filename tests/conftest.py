@@ -72,6 +72,13 @@ def needs_program() -> Callable[[str], str]:
     return program
 
 
+@pytest.fixture(scope="session")
+def fmpy_and_gcc(needs: Callable[[str], ModuleType], needs_program: Callable[[str], str]) -> None:
+    """For files whose FMUs are compiled from C and run by FMPy."""
+    needs("fmpy")
+    needs_program("gcc")
+
+
 def _fail_if_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
     """Turn a skip into a failure; an expected failure is reported as skipped too, and stays."""
     if IN_CI and report.skipped and not hasattr(report, "wasxfail"):

@@ -16,10 +16,7 @@ FEEDTHROUGH = [0.0, 0.4]
 STOP = 1.0
 
 
-@pytest.fixture(scope="module", autouse=True)
-def tools(needs, needs_program):
-    needs("fmpy")
-    needs_program("gcc")
+pytestmark = pytest.mark.usefixtures("fmpy_and_gcc")
 
 
 @functools.cache

@@ -10,6 +10,7 @@ from support.loads import dissipation
 from support.methods import CLUSTER_METHODS, METHODS, METHODS_OF_DISTANCES, compiled
 from support.random_mechanisms import well_posed
 from support.spanned import SPANNED
+from support.state_neighbours import rate_of_energy
 
 MAKERS = GEARED | SPANNED
 # Each mechanism by one method, each method with every few mechanisms.
@@ -71,13 +72,7 @@ def test_they_do_no_work(case):
     """The energy changes by the power of loads and dampers alone."""
     scene, system, state = reached(case)
     tau = random_loads(np.random.default_rng(2), scene)
-    derivative, n = system.derivatives(state, tau=tau), len(state.q)
-
-    def total(step):
-        return sum(system.energy(state.q + step * derivative[:n], state.u + step * derivative[n:]))
-
-    h, weights = 1e-3, {1: 45, 2: -9, 3: 1}
-    rate = sum(w * (total(k * h) - total(-k * h)) for k, w in weights.items()) / (60 * h)
+    rate = rate_of_energy(system, state, system.derivatives(state, tau=tau))
     taken = dissipation(scene.mechanism, scene.oracle.bodies, scene.u, scene.oracle.velocities(scene.u))
     assert rate == pytest.approx(power(tau, scene.u) - taken, rel=1e-7, abs=1e-6)
 

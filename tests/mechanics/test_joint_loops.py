@@ -32,6 +32,7 @@ from support.oracle import Oracle
 from support.placement import body_poses
 from support.random_mechanisms import FAMILIES as HINGE_FAMILIES
 from support.random_mechanisms import single, tower_of_four_bars, well_posed
+from support.state_neighbours import rate_of_energy, slopes
 
 FAMILIES = HINGE_FAMILIES | JOINT_FAMILIES | GEAR_FAMILIES
 COUPLED = ["four_planar_legs", "three_spatial_legs", "coupled"]
@@ -84,16 +85,7 @@ def test_inverse_dynamics_drives_the_same_motion(scene):
 
 def test_jacobian_against_central_differences(scene):
     system, state = reached(scene)
-    nq, size = len(state.q), len(state.q) + len(state.u)
-    y = np.r_[state.q, state.u]
-
-    def slope(direction, h=1e-6):
-        forward, backward = (y + step * direction for step in (h, -h))
-        return (system.derivatives(forward[:nq], forward[nq:]) - system.derivatives(backward[:nq], backward[nq:])) / (
-            2 * h
-        )
-
-    expected = np.column_stack([slope(direction) for direction in np.eye(size)])
+    expected = slopes(system, state)
     assert system.jacobian(state) == pytest.approx(expected, abs=1e-6 * np.abs(expected).max())
 
 
@@ -131,13 +123,7 @@ def test_power_is_the_rate_of_energy(scene):
     """Loads times speeds, less what the dampers take, is dE/dt along the motion, to sixth order."""
     system, state = reached(scene)
     tau = random_loads(np.random.default_rng(6), scene)
-    n, h = len(state.q), 1e-3
-    derivative = system.derivatives(state, tau=tau)
-
-    def total(step):
-        return sum(system.energy(state.q + step * h * derivative[:n], state.u + step * h * derivative[n:]))
-
-    rate = sum(w * (total(k) - total(-k)) for k, w in {1: 45, 2: -9, 3: 1}.items()) / (60 * h)
+    rate = rate_of_energy(system, state, system.derivatives(state, tau=tau))
     taken = dissipation(scene.mechanism, scene.oracle.bodies, scene.u, scene.oracle.velocities(scene.u))
     assert rate == pytest.approx(power(tau, scene.u) - taken, rel=1e-6, abs=1e-5)
 

@@ -14,6 +14,7 @@ from support.gear_families import GEAR_FAMILIES
 from support.joint_families import ALL_KINDS, JOINT_FAMILIES
 from support.published import ladder
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
+from support.state_neighbours import slopes
 
 MULTIPLIERS = [("multipliers", reference) for reference in ("joint", "centroid", "origin")]
 WHOLE = [*MULTIPLIERS, ("dca", "auto")]  # that take the whole mechanism
@@ -86,13 +87,7 @@ def test_windows_agree(method):
 def test_jacobian_against_central_differences(family, method):
     """Pivots, reference points and couplings in complex arithmetic."""
     system, state = reached(drawn(family, 0), *method)
-    n, y = len(state.q), np.r_[state.q, state.u]
-
-    def slope(direction, h=1e-6):
-        forward, backward = (y + step * direction for step in (h, -h))
-        return (system.derivatives(forward[:n], forward[n:]) - system.derivatives(backward[:n], backward[n:])) / (2 * h)
-
-    expected = np.column_stack([slope(direction) for direction in np.eye(len(y))])
+    expected = slopes(system, state)
     assert system.jacobian(state) == pytest.approx(expected, abs=2e-6 * np.abs(expected).max())
 
 
