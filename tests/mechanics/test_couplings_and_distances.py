@@ -1,10 +1,11 @@
-"""Couplings and distances at one instant: accelerations, loads and reactions against the oracle, by all methods."""
+"""Couplings and distances: accelerations, loads and reactions against the oracle, by all methods, and over time."""
 
 import numpy as np
 import pytest
 
+import linkwork as lw
 from support.coupled_families import GEARED
-from support.driving import by_joint, largest_difference, power, random_loads, wrenches
+from support.driving import by_joint, energy_drift, largest_difference, power, random_loads, wrenches
 from support.geared import with_gear_loads
 from support.loads import dissipation
 from support.methods import CLUSTER_METHODS, METHODS, METHODS_OF_DISTANCES, compiled
@@ -137,3 +138,21 @@ def test_inverse_dynamics_gives_the_motion_again(case):
     wanted = system.accelerations(state, tau=tau)
     again = system.accelerations(state, tau=system.inverse_dynamics(state, wanted))
     assert again == pytest.approx(wanted, abs=1e-8 * np.abs(wanted).max())
+
+
+OVER_TIME = ["gear_of_three", "cam", "gear_branches", "gear_in_loop", "cam_on_cut_joint", "gear_between_loops"]
+OVER_TIME += ["planar_5R with 2", "three_planar_legs with 2", "two couplings of legs"]
+OVER_TIME += ["chain to the ground", "chain within", "free body on three", "across a five-bar", "closed chain"]
+OVER_TIME += ["moving slider crank", "cam and rod", "outboard trees"]
+
+
+@pytest.mark.thin(2)
+@pytest.mark.parametrize("name", OVER_TIME)
+def test_energy_couplings_and_lengths_are_kept_over_time(name):
+    scene = well_posed(MAKERS[name], seed=3)
+    system = lw.compile(scene.mechanism)
+    state = system.assemble(q=scene.q, u=scene.u)
+    result = lw.simulate(system, 2.0, state=state, rtol=1e-10, t_eval=np.linspace(0.0, 2.0, 21))
+    assert energy_drift(result) < 1e-7
+    for held in (*system.coupling_names, *system.distance_names):
+        assert np.abs(result[f"{held}.residual"]).max() < 1e-7

@@ -5,9 +5,9 @@ import pytest
 
 import linkwork as lw
 from support.cases import four_bar
-from support.driving import by_joint, wrenches
+from support.driving import by_joint, energy_drift, wrenches
 from support.methods import METHODS
-from support.random_mechanisms import FAMILIES, random_tree, well_posed
+from support.random_mechanisms import random_tree
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -37,23 +37,11 @@ def test_weight_of_a_standing_tower():
     assert found["foot"] == pytest.approx([0, -5, 0, 0, 0, 50], abs=1e-12)
 
 
-@pytest.mark.parametrize(("bodies", "chain", "seed"), [(5, True, 0), (6, False, 1), (8, False, 2), (10, False, 3)])
+@pytest.mark.parametrize(("bodies", "chain", "seed"), [(5, True, 0), (10, False, 3)])
 def test_energy_is_conserved_by_random_trees(bodies, chain, seed):
     scene = random_tree(np.random.default_rng(seed), bodies, ("revolute",), chain=chain)
     mech = scene.mechanism
     mech.start(q=scene.q, u=scene.u)
     system = lw.compile(mech)
     result = lw.simulate(system, 10.0, rtol=1e-11, t_eval=np.linspace(0.0, 10.0, 41))
-    total = result["energy.kinetic"] + result["energy.potential"]
-    scale = max(np.abs(result["energy.kinetic"]).max(), np.abs(result["energy.potential"]).max())
-    assert np.abs(total - total[0]).max() < 1e-9 * scale
-
-
-@pytest.mark.parametrize("family", ["planar_5R", "spatial_7R", "moving_planar_4R", "three_planar_legs", "coupled"])
-def test_energy_is_conserved_by_loops(family):
-    scene = well_posed(FAMILIES[family][0], seed=5)
-    scene.mechanism.start(q=scene.q, u=scene.u)
-    result = lw.simulate(scene.mechanism, 3.0, rtol=1e-10, t_eval=np.linspace(0.0, 3.0, 31))
-    total = result["energy.kinetic"] + result["energy.potential"]
-    scale = max(np.abs(result["energy.kinetic"]).max(), np.abs(result["energy.potential"]).max())
-    assert np.abs(total - total[0]).max() < 1e-7 * scale
+    assert energy_drift(result) < 1e-9
