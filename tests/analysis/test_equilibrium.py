@@ -466,6 +466,7 @@ def test_what_is_held_is_reached_from_a_pose_in_which_it_cannot_begin_to_move(
         lw.equilibrium(pointed(axis, quarter * np.pi / 2), hold={"tip.r[1]": 1.5})
 
 
+@pytest.mark.slow
 def test_the_nearest_value_that_a_closed_pose_has() -> None:
     """Of a slide it is where crank and rod are in line, one way or the other; of a rocker likewise."""
     slide = linkages.slider_crank(0.1, 0.3, 0.0, {"A": -0.8})

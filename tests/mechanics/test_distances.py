@@ -33,6 +33,7 @@ def forces(system, state, tau=None):
     return {name: float(system.value(f"{name}.force", state, tau=tau)) for name in system.distance_names}
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("seed", range(20))
 def test_random_trees(seed):
     rng = np.random.default_rng(seed)

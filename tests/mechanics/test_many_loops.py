@@ -39,6 +39,7 @@ def test_rough_guesses(family, size, loops):
     assert system.loop_residual(state).max() < 1e-12
 
 
+@pytest.mark.thin(2)
 @FAMILIES
 def test_memory_grows_with_the_loops(family):
     """The numbers of a state: about as many a loop for many loops as for few; spare lanes differ."""
