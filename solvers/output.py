@@ -30,6 +30,8 @@ class Output:
         Those of the last step, (n_step_values,): the array of the recorder.
     step_control
         What the step size control remembered at the row, (nt, 3), where a step ended there; else not a number.
+    following
+        Rows may be requested within steps.
     limit
         Number of rows that the solver may fill: the capacity, or the number of given times in this part of the run.
     """
@@ -42,6 +44,7 @@ class Output:
         self.step_control: FloatArray = np.full((self.t.size, 3), np.nan)
         self.latest = latest
         self.count = 0
+        self.following = True
         self.limit = self.t.size
         self._sign = -1.0 if backwards else 1.0
         self._ascending = self._sign * (np.empty(0) if times is None else times)
@@ -49,7 +52,7 @@ class Output:
     @property
     def follows(self) -> bool:
         """Whether rows are requested within steps in which something turns far."""
-        return not self.times_given and self.count < MOST_FOLLOWING
+        return self.following and not self.times_given and self.count < MOST_FOLLOWING
 
     @property
     def complete(self) -> bool:

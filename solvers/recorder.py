@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -62,10 +63,7 @@ class Recorder:
     def __init__(
         self, t_start: float, t_end: float, t_eval: npt.ArrayLike | None = None, n_step_values: int = 0
     ) -> None:
-        t_start, t_end = real(t_start, "t0"), real(t_end, "t_end")
-        if not (math.isfinite(t_start) and math.isfinite(t_end)):
-            raise SolverValueError(f"the run from t0 = {t_start} to t_end = {t_end} must be between finite times")
-        self.t_start, self.t_end = t_start, t_end
+        self.t_start, self.t_end = t_start, t_end = checked_span(t_start, t_end)
         self.progress = StepProgress(t_start, t_end)
         self.t = t_start
         self.y: FloatArray = np.empty(0)
@@ -75,7 +73,7 @@ class Recorder:
         self.atols: FloatArray | None = None
         self.message = ""
         self.status = Status.FAILED
-        self._times = None if t_eval is None else _checked_times(t_eval, t_start, t_end)
+        self._times = None if t_eval is None else checked_times(t_eval, t_start, t_end)
         self._past = Statistics()  # of the parts that have ended
         self._part: Statistics | None = None
 
@@ -142,16 +140,30 @@ class Recorder:
         """Store the result on the exception that ended the run, as its attribute `result`; a note states the time."""
         if not self.started:
             return
-        where = f"the integration stopped at t = {self.t:.17g}"
-        try:
-            error.result = self.result()  # type: ignore[attr-defined]
-            where += "; the attribute 'result' of this exception holds the partial result"
-        except (AttributeError, TypeError):  # some foreign exceptions take no attributes
-            where += " (this exception takes no partial result)"
-        error.add_note(where)
+        attach(error, self.t, self.result)
 
 
-def _checked_times(t_eval: npt.ArrayLike, t0: float, t_end: float) -> FloatArray:
+def attach(error: BaseException, t: float, result: Callable[[], object]) -> None:
+    """Store a result on the exception that ended a run at a time; a note states the time."""
+    where = f"the integration stopped at t = {t:.17g}"
+    try:
+        error.result = result()  # type: ignore[attr-defined]
+        where += "; the attribute 'result' of this exception holds the partial result"
+    except (AttributeError, TypeError):  # some foreign exceptions take no attributes
+        where += " (this exception takes no partial result)"
+    error.add_note(where)
+
+
+def checked_span(t_start: float, t_end: float) -> tuple[float, float]:
+    """Return the times between which a run is, s; SolverValueError if they are not finite."""
+    t_start, t_end = real(t_start, "t0"), real(t_end, "t_end")
+    if not (math.isfinite(t_start) and math.isfinite(t_end)):
+        raise SolverValueError(f"the run from t0 = {t_start} to t_end = {t_end} must be between finite times")
+    return t_start, t_end
+
+
+def checked_times(t_eval: npt.ArrayLike, t0: float, t_end: float) -> FloatArray:
+    """Return the times of rows (nt,); SolverValueError if they are no sequence within the run."""
     times = vector(t_eval, "t_eval")
     for end in (t0, t_end):  # sums of steps miss it by rounding
         beyond = (times < min(t0, t_end)) if end == min(t0, t_end) else (times > max(t0, t_end))

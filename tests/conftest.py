@@ -13,7 +13,7 @@ import pytest
 from linkwork._util import files
 from support.checkout import TOP
 from support.fast_set import mark_slow_cases
-from support.fmpy_names import remembering_names
+from support.remembered import remembering
 
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
 
@@ -23,10 +23,10 @@ hypothesis.settings.load_profile("untimed")
 
 @pytest.fixture(scope="session", autouse=True)
 def time_is_saved() -> Iterator[None]:
-    """FMUs are compressed less than a user's, and FMPy parses no name of a variable twice."""
+    """FMUs are compressed less than a user's; what only repeats is remembered."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(files, "WHOLE", 1)
-        remembering_names(patch)
+        remembering(patch)
         yield
 
 
@@ -72,6 +72,13 @@ def needs_program() -> Callable[[str], str]:
     return program
 
 
+@pytest.fixture(scope="session")
+def fmpy_and_gcc(needs: Callable[[str], ModuleType], needs_program: Callable[[str], str]) -> None:
+    """For files whose FMUs are compiled from C and run by FMPy."""
+    needs("fmpy")
+    needs_program("gcc")
+
+
 def _fail_if_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
     """Turn a skip into a failure; an expected failure is reported as skipped too, and stays."""
     if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
@@ -81,8 +88,10 @@ def _fail_if_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    mark_slow_cases(items)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    dropped = mark_slow_cases(items)
+    config.hook.pytest_deselected(items=list(dropped))
+    items[:] = [item for item in items if item not in dropped]
 
 
 @pytest.hookimpl(wrapper=True)

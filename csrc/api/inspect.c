@@ -2,14 +2,6 @@
 #include "model/independent_columns.h"
 #include "block/state.h"
 
-lw_status lw_model_cluster(const lw_model *m, int32_t index, lw_cluster_info *expected) {
-  if (!m || index < 0 || index >= m->clusters) return LW_ERROR_USAGE;
-  const lw_cluster *c = &m->cluster[index];
-  *expected = (lw_cluster_info){
-      .columns = c->columns, .rows = 6 * c->loops + c->couplings, .independents = c->independents, .dof = c->dof};
-  return LW_OK;
-}
-
 /* The independent columns: those of each loop behind its pivots, or those of the matrix. Returns how many. */
 static int32_t list_independents(const lw_model *m, const lw_cluster *c, const lw_cluster_pivots *p, int32_t *columns) {
   int32_t n = 0;

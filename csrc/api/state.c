@@ -1,6 +1,8 @@
 /* The life of a state, access to its variables by offset, and what a user asks of its mechanics. */
 #include "block/state.h"
 #include "block/discrete_state.h"
+#include "load/kept_variants.h"
+#include "topology/select.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
   if (!state) return LW_ERROR_USAGE;
   *state = NULL;
   if (!m) return LW_ERROR_USAGE;
-  const size_t integers = sizeof(int32_t) * (size_t)m->integers;
+  const size_t integers = sizeof(int32_t) * (size_t)m->most_integers;
   const size_t head = aligned(sizeof(int32_t) + sizeof(uint32_t) + integers),
                n = sizeof(double) * (size_t)m->size.reals;
   lw_state *s = calloc(1, sizeof *s);
@@ -31,7 +33,7 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
   s->origin = (uint32_t *)(s->stage + 1);
   s->block.integers = s->stage + 2;
   s->block.reals = s->snapshot + head;
-  if (lw_create_event_workspace(s)) {
+  if (lw_create_event_workspace(s) || lw_fit_workspace(s, &s->block, &s->work_reals, sizeof(double))) {
     lw_state_free(s);
     return LW_ERROR_MEMORY;
   }
@@ -41,13 +43,24 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
 
 void lw_state_free(lw_state *s) {
   if (!s) return;
+  lw_leave_variant(s->base, s->model);
   free(s->complex_memory);
+  free(s->complex_block.work);
+  free(s->block.work);
   free(s->constraint_workspace);
   lw_dca_release(&s->dca);
   lw_free_event_workspace(s);
   lw_dca_release(&s->complex_dca);
   free(s->memory);
   free(s);
+}
+
+/* The joints are closed that are so at first; no speed is locked. */
+static lw_status reset_discrete_state(lw_state *s) {
+  const lw_model *m = s->base;
+  for (int32_t i = 0; m->size.transitions && i < m->removable_joints; i++)
+    lw_reals(s)[m->at.joint_closed + m->removable_joint[i]] = m->closed[i];
+  return lw_select_topology(s, 1);
 }
 
 lw_status lw_state_reset(lw_state *s) {
@@ -58,9 +71,7 @@ lw_status lw_state_reset(lw_state *s) {
   memcpy(lw_reals(s), m->defaults, sizeof(double) * (size_t)m->parameters);
   memcpy(lw_reals(s) + m->at.impulse, lw_reals(s) + m->at.impulse_start,
          6 * sizeof(double) * (size_t)m->size.transitions);
-  lw_state_changed(s, LW_STAGE_NONE);
-  lw_reset_discrete_state(s);
-  return LW_OK;
+  return reset_discrete_state(s);
 }
 
 /* ---- variables ---- */

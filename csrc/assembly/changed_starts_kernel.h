@@ -141,7 +141,7 @@ static void enter_loop(const start_search *s, int32_t l) {
   for (int32_t k = 0; k < loop->columns; k++) {
     twist P;
     column_of_cut_joint(v, l, k, &P);
-    FIELD(v, u_cut)[loop->u + k - v->m->size.nu] = speed_along(loop->type, &P, v->cut[l].length, relative);
+    FIELD(v, u_cut)[loop->u + k - v->m->size.nu] = speed_along(loop->type, k, &P, v->cut[l].length, relative);
   }
 }
 

@@ -53,9 +53,10 @@ lw_status lw_model_exact_frames(const lw_model *m, lw_frame *frames, int32_t *ch
   *changed = 0, *inexact = -1;
   if (m->clusters == 0) return LW_OK;
   lw_block b = {.reals = calloc((size_t)m->size.reals, sizeof(double)),
+                .work = calloc(lw_workspace_reals(m) + 1, sizeof(double)),
                 .integers = calloc((size_t)m->integers, sizeof(int32_t))};
   lw_exact_loops *x = calloc(1, sizeof *x);
-  const int ready = b.reals && b.integers && x && open_memory(m, x);
+  const int ready = b.reals && b.work && b.integers && x && open_memory(m, x);
   if (ready) {
     memcpy(b.reals, m->defaults, sizeof(double) * (size_t)m->parameters);
     const lw_kernels *k = lw_best_kernels();
@@ -64,6 +65,7 @@ lw_status lw_model_exact_frames(const lw_model *m, lw_frame *frames, int32_t *ch
     *changed = x->changed, *inexact = x->inexact_plus_1 - 1;
   }
   free(b.reals);
+  free(b.work);
   free(b.integers);
   if (x) free(x->direction), free(x->centre), free(x->rank), free(x->saved), free(x->mobile);
   free(x);

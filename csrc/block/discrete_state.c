@@ -13,47 +13,6 @@ lw_transition_memory *lw_memory_of(const lw_state *s, int32_t transition) {
   return (lw_transition_memory *)(lw_reals(s) + s->model->at.transition_memory) + transition;
 }
 
-void lw_reset_discrete_state(lw_state *s) {
-  const lw_model *m = s->base;
-  for (int32_t i = 0; m->size.transitions && i < m->removable_joints; i++)
-    lw_reals(s)[m->at.joint_closed + m->removable_joint[i]] = m->closed >> i & 1;
-  lw_select_topology(s, 1);
-}
-
-/* An open joint transmits no load and has no motion: clears the results that can be read of it. */
-static void clear_open_joints(lw_state *s) {
-  const lw_model *m = s->model;
-  double *x = lw_reals(s);
-  for (int32_t l = 0; l < m->size.loops; l++) {
-    const lw_loop *loop = &m->loop[l];
-    const int32_t q = loop->q - m->size.nq, u = loop->u - m->size.nu;
-    if (loop->cluster >= 0) continue;
-    for (int32_t k = 0; k < loop->coordinates; k++) x[m->at.q_cut + q + k] = x[m->at.cut_reference + q + k] = 0.0;
-    if (loop->coordinates != loop->columns)
-      x[m->at.q_cut + q + loop->coordinates - 4] = x[m->at.cut_reference + q + loop->coordinates - 4] = 1.0;
-    for (int32_t k = 0; k < loop->columns; k++)
-      x[m->at.u_cut + u + k] = x[m->at.acceleration + loop->u + k] = x[m->at.locked + loop->u + k] = 0.0;
-    for (int k = 0; k < 3; k++)
-      x[m->at.reaction_force + 3 * loop->joint + k] = x[m->at.reaction_torque + 3 * loop->joint + k] = 0.0;
-    x[m->at.loop_residual + l] = 0.0;
-    x[m->at.loop_conditioning + l] = 1.0;
-  }
-}
-
-void lw_select_topology(lw_state *s, int discard_scratch) {
-  const lw_model *m = s->base;
-  int32_t closed = 0;
-  for (int32_t i = 0; i < m->removable_joints; i++)
-    if (lw_reals(s)[m->at.joint_closed + m->removable_joint[i]] != 0.0) closed |= 1 << i;
-  const lw_model *selected = m->variant ? m->variant[closed] : m;
-  const int changed = selected != s->model;
-  s->model = selected;
-  if (changed) lw_dca_release(&s->dca), lw_dca_release(&s->complex_dca);
-  if (changed && discard_scratch) memset(s->block.integers, 0, sizeof(int32_t) * (size_t)m->integers);
-  if (m->variant) clear_open_joints(s);
-  lw_state_changed(s, LW_STAGE_NONE);
-}
-
 double lw_coordinate_value(const lw_state *s, int32_t u) {
   const lw_model *m = s->model;
   const int32_t q = m->coordinate[u], nq = m->size.nq;
@@ -114,9 +73,10 @@ lw_status lw_create_event_workspace(lw_state *s) {
   r->backup = malloc(s->snapshot_size);
   r->before = malloc(s->snapshot_size);
   r->due = malloc(sizeof *r->due * (size_t)n->transitions);
+  r->closed = malloc((size_t)s->base->removable_joints + 1);
   r->constrained = malloc(speeds + 1);
   r->target = malloc(sizeof(double) * (5 * speeds + 6 * bodies + 12 * joints + (size_t)n->couplings + 1));
-  if (!r->backup || !r->before || !r->due || !r->constrained || !r->target || create_contacts(s->base, r))
+  if (!r->backup || !r->before || !r->due || !r->closed || !r->constrained || !r->target || create_contacts(s->base, r))
     return LW_ERROR_MEMORY;
   r->speed_after = r->target + speeds;
   r->constraint_impulse = r->speed_after + speeds;
@@ -134,6 +94,7 @@ void lw_free_event_workspace(lw_state *s) {
   free(s->events->backup);
   free(s->events->before);
   free(s->events->due);
+  free(s->events->closed);
   free(s->events->constrained);
   free(s->events->target);
   free(s->events->contact);

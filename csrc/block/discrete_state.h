@@ -33,6 +33,7 @@ struct lw_event_workspace {
   unsigned char *backup;      /* snapshot before all transitions of this instant */
   unsigned char *before;      /* the same before those that are being applied */
   int32_t *due;               /* of each transition: the due action, LW_DO ... */
+  unsigned char *closed;      /* of each removable joint: it shall be closed */
   unsigned char *constrained; /* this and the rest: arguments of lw_velocity_jump */
   double *target, *applied_impulse, *speed_after, *force_impulse, *torque_impulse, *constraint_impulse,
       *coupling_impulse;
@@ -56,11 +57,6 @@ static inline const lw_transition *transition_of(const lw_state *s, int32_t i) {
 /* Bits of the field `locked`; any value that a foreign snapshot may contain is accepted. */
 int lw_lock_holders(double locked);
 lw_transition_memory *lw_memory_of(const lw_state *s, int32_t transition);
-
-/* Sets the initial topology; no speed is locked. */
-void lw_reset_discrete_state(lw_state *s);
-/* Selects the model of the closed joints. `discard_scratch`: clears results of another topology. */
-void lw_select_topology(lw_state *s, int discard_scratch);
 
 /* The coordinate and the speed with speed index u. */
 double lw_coordinate_value(const lw_state *s, int32_t u);

@@ -10,7 +10,8 @@ LW_DEFINE_RECORDS(real, )
 
 typedef struct view {
   const lw_model *m;
-  real *x; /* the block */
+  real *x;    /* the block */
+  real *work; /* see lw_block */
   link_constants *constants;
   cut_constants *cut;
   link_motion *motion; /* of the links, then the constraint frames of the loops (loops/closure_kernel.h) */
@@ -34,6 +35,7 @@ static view open_view(const lw_model *m, lw_block b) {
   const view at = {.m = m, .x = b.reals};
   return (view){.m = m,
                 .x = at.x,
+                .work = b.work,
                 .integers = b.integers,
                 .dca = b.dca,
                 .constants = (link_constants *)FIELD(&at, link_constants),
@@ -54,6 +56,10 @@ static view open_view(const lw_model *m, lw_block b) {
                 .ground = (const link_motion *)FIELD(&at, ground)};
 }
 
-INLINE const real *parameter_of(const view *v, int32_t joint) { return FIELD(v, joint_parameter) + joint; }
+/* Of a path its numbers (math/path_kernel.h). */
+INLINE const real *parameter_of(const view *v, int32_t joint) {
+  const double *path = v->m->joint[joint].path;
+  return path ? (const real *)path : FIELD(v, joint_parameter) + joint;
+}
 INLINE const link_motion *motion_of(const view *v, int32_t link) { return link < 0 ? v->ground : &v->motion[link]; }
 #endif

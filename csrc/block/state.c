@@ -32,6 +32,16 @@ void lw_set_states(lw_state *s, double t, const double *y) {
   lw_state_changed(s, LW_STAGE_CONSTANTS);
 }
 
+lw_status lw_fit_workspace(lw_state *s, lw_block *block, size_t *reals, size_t scalar) {
+  const size_t needed = lw_workspace_reals(s->model);
+  if (block->work && needed <= *reals) return LW_OK;
+  void *larger = calloc(needed + 1, scalar);
+  if (!larger) return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for the loops");
+  free(block->work);
+  block->work = larger, *reals = needed;
+  return LW_OK;
+}
+
 void lw_dca_release(lw_dca_workspace *workspace) {
   free(workspace->reals);
   free(workspace->integers);

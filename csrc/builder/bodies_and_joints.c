@@ -1,5 +1,6 @@
 /* Bodies and joints of a builder, with start values, springs in joints and methods: each is checked when it is added,
  * and nothing is added that cannot be. */
+#include "math/path_numbers.h"
 #include "description.h"
 #include "model/model.h"
 #include <math.h>
@@ -112,6 +113,25 @@ static lw_status find_type(lw_builder *b, const char *what, const char *name, co
                    given ? given : "", known);
 }
 
+/* Of a type along a path its numbers, copied behind those of other joints. */
+static lw_status take_path(lw_builder *b, const char *what, const char *name, const lw_joint_kind *kind,
+                           joint_part *made) {
+  const int32_t head = LW_PATH_HEAD, piece = LW_PATH_PIECE, n = kind->path_numbers;
+  if (!kind->path || n < head + piece || n > head + piece * LW_MOST_PATH_PIECES || (n - head) % piece != 0)
+    return lw_refuse(b, LW_ERROR_PARAMETER, "%s '%s': a path has %d numbers and %d for each piece, not %d", what, name,
+                     head, piece, kind->path ? n : 0);
+  if (!lw_all_finite(kind->path, n))
+    return lw_refuse(b, LW_ERROR_PARAMETER, "%s '%s': the numbers of its path must be finite", what, name);
+  made->path = b->path_numbers, made->path_numbers = n;
+  for (int32_t k = 0; k < n; k++) {
+    double *list = lw_grown(b->path_number, b->path_numbers, &b->path_number_capacity, sizeof *list);
+    if (!list) return lw_no_memory(b);
+    b->path_number = list;
+    list[b->path_numbers++] = kind->path[k];
+  }
+  return LW_OK;
+}
+
 lw_status lw_make_joint(lw_builder *b, joint_part *made, const char *what, const char *name, const lw_joint_kind *kind,
                         const char *parent, const char *child) {
   lw_status e;
@@ -120,7 +140,9 @@ lw_status lw_make_joint(lw_builder *b, joint_part *made, const char *what, const
   const lw_joint_size *size = &lw_joint_sizes[type];
   *made = (joint_part){.name = name, .type = type, .method = -1};
   if ((e = lw_take_numbers(b, what, name, "axes", kind->axes, size->axes == LW_AXES_Z_X ? 6 : 3, made->axes)) ||
-      (e = lw_take_numbers(b, what, name, "parameter", &kind->parameter, size->parameters, &made->parameter)) ||
+      (e = size->parameters == LW_ANY_NUMBER
+               ? take_path(b, what, name, kind, made)
+               : lw_take_numbers(b, what, name, "parameter", &kind->parameter, size->parameters, &made->parameter)) ||
       (e = lw_find_body(b, what, name, parent, &made->parent)) ||
       (e = lw_find_body(b, what, name, child, &made->child)))
     return e;

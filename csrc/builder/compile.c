@@ -1,6 +1,6 @@
-/* From a description to a model: spanning tree, numbering, methods; for every set of joints that may be open together
- * a topology variant; then bytes, which are read as those of any file. */
+/* From a description to a model: spanning tree, numbering, exact frames. */
 #include "plan.h"
+#include "load/kept_variants.h"
 #include "model/model.h"
 #include <stdlib.h>
 #include <string.h>
@@ -63,85 +63,6 @@ static lw_status make_plan(plan *p) {
   return LW_OK;
 }
 
-/* The model that begins at `start`. */
-static lw_status load(lw_builder *b, const model_bytes *bytes, size_t start, lw_model **model) {
-  char message[256];
-  if (bytes->failed) return lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for the model");
-  const lw_status e = lw_model_load(bytes->bytes + start, bytes->size - start, model, message, sizeof message);
-  return e ? lw_refuse(b, e, "%s", message) : LW_OK;
-}
-
-static int32_t whole_method(lw_method_choice choice) {
-  switch (choice) {
-    case LW_METHOD_MULTIPLIERS: return LW_MULTIPLIERS_JOINT;
-    case LW_METHOD_MULTIPLIERS_CENTROID: return LW_MULTIPLIERS_CENTROID;
-    case LW_METHOD_MULTIPLIERS_ORIGIN: return LW_MULTIPLIERS_ORIGIN;
-    case LW_METHOD_DCA: return LW_DCA;
-    case LW_METHOD_AUTO:
-    case LW_METHOD_RCR:
-    case LW_METHOD_EMBEDDING: break;
-  }
-  return LW_BY_CLUSTERS;
-}
-
-/* Adds the model with some joints open; then, where `model` is not NULL, returns it as well, loaded. The choice of methods
- * needs what a model that is solved loop by loop expects of its clusters. */
-static lw_status write_variant(const plan *p, uint32_t open, int32_t others, model_bytes *out, lw_model **model) {
-  lw_builder *b = p->builder;
-  topology t;
-  lw_model *first = NULL;
-  lw_status e = lw_lay_topology(p, open, &t);
-  const int32_t method = whole_method(b->method);
-  const size_t start = out->size;
-  int embedded = 0;
-  if (!e) lw_write_model(p, &t, method, 0, out);
-  if (!e && !(e = load(b, out, start, &first)) && !(e = lw_check_massless(b, first)) && method == LW_BY_CLUSTERS)
-    e = lw_choose_methods(b, &t, first, open != 0);
-  for (int32_t k = 0; !e && k < t.clusters; k++) embedded |= t.cluster[k][3];
-  if (!e && (embedded || others)) {
-    out->size = start;
-    lw_write_model(p, &t, method, others, out);
-    if (embedded && model) {
-      lw_model_free(first);
-      e = load(b, out, start, &first);
-    }
-  }
-  if (model && !e) *model = first;
-  else lw_model_free(first);
-  free(t.memory);
-  return e;
-}
-
-static int bits(uint32_t set) {
-  int n = 0;
-  for (; set; set &= set - 1) n++;
-  return n;
-}
-
-/* Sets of open joints: by their number, then by the places of their joints, as a dictionary orders words. */
-static int comes_before(uint32_t a, uint32_t c, int32_t removable_joints) {
-  if (bits(a) != bits(c)) return bits(a) < bits(c);
-  for (int32_t i = 0; i < removable_joints; i++)
-    if ((a ^ c) >> i & 1) return a >> i & 1;
-  return 0;
-}
-
-/* The variant that holds at first, then all others. */
-static lw_status write_variants(const plan *p, model_bytes *out) {
-  const int32_t removable_joints = p->variants.removable_joints;
-  const uint32_t all = 1u << removable_joints;
-  uint32_t order[1 << LW_MOST_REMOVABLE];
-  lw_status e = write_variant(p, p->variants.open, (int32_t)all - 1, out, NULL);
-  for (uint32_t k = 0; k < all; k++) { /* insertion: there are 256 at most */
-    uint32_t i = k;
-    for (; i > 0 && comes_before(k, order[i - 1], removable_joints); i--) order[i] = order[i - 1];
-    order[i] = k;
-  }
-  for (uint32_t k = 0; k < all && !e; k++)
-    if (order[k] != p->variants.open) e = write_variant(p, order[k], 0, out, NULL);
-  return e;
-}
-
 static void copy_frames(lw_builder *b, lw_frame (*frames)[2], int enter) {
   for (int32_t j = 0; j < b->joints; j++) {
     if (enter) memcpy(b->joint[j].frame, frames[j], sizeof frames[j]);
@@ -161,34 +82,52 @@ static lw_status find_exact_frames(lw_builder *b, const lw_model *m) {
   return e;
 }
 
-/* Writes and loads the first variant, again where its frames are not exact, as they then are for all of them; then the
- * others. */
+/* Refuses what the mechanism cannot be with all joints closed, or with all open that may open: variants between are
+ * compiled at the events that need them. */
+static lw_status check_extremes(const plan *p) {
+  unsigned char *open = calloc((size_t)p->builder->joints, 1);
+  lw_status e = open ? LW_OK : lw_no_memory(p->builder);
+  for (int pass = 0; !e && pass < 2; pass++) {
+    model_bytes out = {0};
+    lw_model *model = NULL;
+    for (int32_t k = 0; k < p->variants.removable_joints; k++) open[p->variants.removable_joint[k]] = pass == 1;
+    if (memcmp(open, p->variants.open, (size_t)p->builder->joints) != 0) e = lw_compile_variant(p, open, &out, &model);
+    lw_model_free(model);
+    free(out.bytes);
+  }
+  free(open);
+  return e;
+}
+
+/* Writes and loads the mechanism as it is at first, again where its frames are not exact, as they then are for all of
+ * its variants. */
 static lw_status write_exact(const plan *p, model_bytes *out, lw_model **model) {
   lw_builder *b = p->builder;
-  lw_status e = write_variant(p, p->variants.open, 0, out, model);
+  lw_status e = lw_compile_variant(p, p->variants.open, out, model);
   if (!e) e = find_exact_frames(b, *model);
   if (!e && b->exact) {
     copy_frames(b, (lw_frame(*)[2])b->exact, 1);
     lw_model_free(*model);
     *model = NULL, out->size = 0;
-    e = write_variant(p, p->variants.open, 0, out, model);
+    e = lw_compile_variant(p, p->variants.open, out, model);
   }
-  if (e || !p->variants.removable_joints) return e;
-  lw_model_free(*model);
-  *model = NULL, out->size = 0;
-  if (!(e = write_variants(p, out))) e = load(b, out, 0, model);
+  return e || !p->variants.removable_joints ? e : check_extremes(p);
+}
+
+/* With these of the joints open that may open, and frames as they were given. */
+static lw_status write_variant(const plan *p, const int32_t *open, int32_t count, model_bytes *out, lw_model **model) {
+  unsigned char *mark = calloc((size_t)p->builder->joints, 1);
+  if (!mark) return lw_no_memory(p->builder);
+  for (int32_t k = 0; k < p->variants.removable_joints; k++)
+    for (int32_t i = 0; i < count; i++)
+      if (open[i] == p->variants.removable_joint[k]) mark[open[i]] = 1;
+  const lw_status e = lw_compile_variant(p, mark, out, model);
+  free(mark);
   return e;
 }
 
-static uint32_t open_of(const plan *p, const int32_t *open, int32_t count) {
-  uint32_t set = 0;
-  for (int32_t k = 0; k < p->variants.removable_joints; k++)
-    for (int32_t i = 0; i < count; i++) set |= (uint32_t)(open[i] == p->variants.removable_joint[k]) << k;
-  return set;
-}
-
-/* All variants with exact frames, or where `count` is not negative that one with these joints open. The description stays
- * as it was given. */
+/* As it is at first with exact frames, or where `count` is not negative the variant with these joints open. The
+ * description stays as it was given. */
 static lw_status finish(lw_builder *b, const int32_t *open, int32_t count, lw_model **model) {
   plan p = {.builder = b};
   model_bytes out = {0};
@@ -201,14 +140,13 @@ static lw_status finish(lw_builder *b, const int32_t *open, int32_t count, lw_mo
   lw_status e = given ? add_pin_joints(b) : lw_no_memory(b);
   if (!e) copy_frames(b, given, 0);
   if (!e && !(e = make_plan(&p)))
-    e = count < 0 ? write_exact(&p, &out, model) : write_variant(&p, open_of(&p, open, count), 0, &out, model);
+    e = count < 0 ? write_exact(&p, &out, model) : write_variant(&p, open, count, &out, model);
+  if (!e && lw_keep_variants_of(*model, out.bytes, out.size)) e = lw_no_memory(b);
   if (b->exact) copy_frames(b, given, 1);
   if (e) lw_model_free(*model), *model = NULL;
   b->joints = joints;
   free(given);
-  free(p.variants.lock);
-  free(p.tree.memory);
-  free(p.memory);
+  lw_free_plan(&p);
   free(b->bytes);
   b->bytes = e ? NULL : out.bytes, b->size = e ? 0 : out.size;
   if (e) free(out.bytes);

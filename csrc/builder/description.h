@@ -39,6 +39,7 @@ typedef struct joint_part {
   const char *name;
   int32_t type, parent, child; /* lw_joint_type; bodies */
   double axes[6], parameter;   /* unit vectors in joint-frame axes; a screw's pitch */
+  int32_t path, path_numbers;  /* where those of its path begin, and how many */
   lw_frame frame[2];           /* in the parent, in the child */
   int32_t cut;                 /* it shall close a loop */
   int32_t captured;            /* of a pin, the frame that is found where it is at the event: 1 parent's, 2 child's */
@@ -127,7 +128,8 @@ typedef struct transition_part {
   X(gears, gear_part, gear)                   \
   X(points, point_part, point)                \
   X(measures, measure_part, measure)          \
-  X(transitions, transition_part, transition)
+  X(transitions, transition_part, transition) \
+  X(path_numbers, double, path_number)
 
 struct lw_builder {
 #define X(list, type, element)      \

@@ -7,8 +7,8 @@
 /* What transitions ask of the topology: speeds that may be locked, joints that may open. */
 typedef struct variants {
   int32_t (*lock)[2], locks; /* joint and speed among its own, ascending */
-  int32_t removable_joint[LW_MOST_REMOVABLE], removable_joints;
-  uint32_t open; /* those that are open at first, a bit each */
+  int32_t *removable_joint, removable_joints;
+  unsigned char *open; /* of each joint: it is open at first */
 } variants;
 
 /* The joints that carry the bodies, rooted in ground; whichever joints are open, the tree is the same. Lists over
@@ -72,6 +72,8 @@ typedef struct model_bytes {
 /* Everything that is needed to write one variant. */
 typedef struct plan {
   lw_builder *builder;
+  const lw_model *known; /* NULL, or the model of another variant and its bytes, from which all is taken that the */
+  const unsigned char *known_bytes; /* variants share; the builder has only what the topology needs then */
   variants variants;
   spanning_tree tree;
   numbering at;
@@ -84,6 +86,7 @@ typedef struct plan {
 lw_status lw_check_transitions(lw_builder *b);
 /* Joints of pins stand behind all others meanwhile. */
 lw_status lw_plan_variants(lw_builder *b, variants *v);
+void lw_free_variants(variants *v);
 /* The end of its command undoes it: it is a lock or a pin that nothing else undoes. */
 int lw_is_undone(const lw_builder *b, const transition_part *t);
 
@@ -117,7 +120,8 @@ lw_status lw_group(lw_builder *b, const spanning_tree *tree, const unsigned char
                    cluster_groups *found);
 
 /* ---- topology.c, loop_order.c ---- */
-lw_status lw_lay_topology(const plan *p, uint32_t open, topology *t);
+/* With these joints open, a mark for each joint. */
+lw_status lw_lay_topology(const plan *p, const unsigned char *open, topology *t);
 /* Writes the solution order of the loops of all clusters. */
 lw_status lw_order_loops(const plan *p, const cluster_groups *groups, topology *t);
 
@@ -128,5 +132,10 @@ lw_status lw_order_loops(const plan *p, const cluster_groups *groups, topology *
 lw_status lw_choose_methods(lw_builder *b, topology *t, const lw_model *m, int partly);
 
 /* ---- writer.c ---- */
-void lw_write_model(const plan *p, const topology *t, int32_t method, int32_t others, model_bytes *out);
+void lw_write_model(const plan *p, const topology *t, int32_t method, model_bytes *out);
+
+/* ---- variant.c ---- */
+/* Writes the variant with these joints open, a mark for each joint, and reads it; it keeps no variants of its own. */
+lw_status lw_compile_variant(const plan *p, const unsigned char *open, model_bytes *out, lw_model **model);
+void lw_free_plan(plan *p);
 #endif

@@ -74,16 +74,12 @@ static void fill_tables(const plan *p, const cluster_groups *g, const members *m
 }
 
 /* Joints that may open and are closed, or all others that are cut. */
-static void mark_closed(const plan *p, uint32_t open, unsigned char *closed) {
-  for (int32_t k = 0; k < p->tree.cuts; k++) {
-    closed[k] = 1;
-    for (int32_t i = 0; i < p->variants.removable_joints; i++)
-      if (p->variants.removable_joint[i] == p->tree.cut[k] && (open >> i & 1)) closed[k] = 0;
-  }
+static void mark_closed(const plan *p, const unsigned char *open, unsigned char *closed) {
+  for (int32_t k = 0; k < p->tree.cuts; k++) closed[k] = !open[p->tree.cut[k]];
 }
 
 /* Couplings, locks of joints that are not open, and distances, by the bodies that they join. */
-static lw_status list_ties(const plan *p, uint32_t open, tie_list *ties) {
+static lw_status list_ties(const plan *p, const unsigned char *open, tie_list *ties) {
   lw_builder *b = p->builder;
   const variants *v = &p->variants;
   const int32_t all = b->couplings + v->locks + b->distances;
@@ -100,10 +96,8 @@ static lw_status list_ties(const plan *p, uint32_t open, tie_list *ties) {
     }
   }
   for (int32_t k = 0; k < v->locks; k++) {
-    int idle = 0;
-    for (int32_t i = 0; i < v->removable_joints; i++) idle |= v->removable_joint[i] == v->lock[k][0] && (open >> i & 1);
     ties->first[tie++] = n;
-    if (idle) continue;
+    if (open[v->lock[k][0]]) continue;
     ties->body[n++] = b->joint[v->lock[k][0]].parent, ties->body[n++] = b->joint[v->lock[k][0]].child;
   }
   for (int32_t k = 0; k < b->distances; k++) {
@@ -130,7 +124,7 @@ static int make_tables(topology *t, const spanning_tree *tree, int32_t clusters,
   return 1;
 }
 
-lw_status lw_lay_topology(const plan *p, uint32_t open, topology *t) {
+lw_status lw_lay_topology(const plan *p, const unsigned char *open, topology *t) {
   const spanning_tree *tree = &p->tree;
   tie_list ties = {0};
   cluster_groups groups = {0};

@@ -311,40 +311,29 @@ static lw_status refuse_coupled(lw_builder *b, int32_t joint) {
 
 /* Pins, which stand behind all other joints, and joints that are released. */
 static lw_status find_removable(lw_builder *b, int32_t first_pin, variants *v) {
-  unsigned char *opens = calloc((size_t)b->joints + 1, 1);
-  const char **name = malloc(sizeof *name * ((size_t)b->joints + 1));
-  lw_status e = opens && name ? LW_OK : lw_no_memory(b);
-  int32_t n = 0;
-  for (int32_t i = 0; i < b->transitions && !e; i++)
-    if (b->transition[i].action == LW_RELEASE && b->transition[i].joint >= 0) opens[b->transition[i].joint] = 1;
-  for (int32_t j = 0; j < b->joints && !e; j++) {
-    if (!opens[j] && j < first_pin) continue;
-    if (b->joint[j].coupled) e = refuse_coupled(b, j);
-    if (n < LW_MOST_REMOVABLE) {
-      if (j >= first_pin) v->open |= 1u << n;
-      v->removable_joint[n] = j;
-    }
-    name[n++] = b->joint[j].name;
+  v->open = calloc((size_t)b->joints + 1, 1);
+  v->removable_joint = malloc(sizeof *v->removable_joint * ((size_t)b->joints + 1));
+  if (!v->open || !v->removable_joint) return lw_no_memory(b);
+  for (int32_t i = 0; i < b->transitions; i++)
+    if (b->transition[i].action == LW_RELEASE && b->transition[i].joint >= 0) v->open[b->transition[i].joint] = 1;
+  for (int32_t j = 0; j < b->joints; j++) {
+    const int opens = v->open[j] || j >= first_pin;
+    if (opens && b->joint[j].coupled) return refuse_coupled(b, j);
+    if (opens) v->removable_joint[v->removable_joints++] = j;
+    v->open[j] = j >= first_pin;
   }
-  v->removable_joints = n < LW_MOST_REMOVABLE ? n : LW_MOST_REMOVABLE;
-  if (!e && n > LW_MOST_REMOVABLE) {
-    char list[LW_LISTED];
-    lw_quote_names(list, name, n);
-    e = lw_refuse(
-        b, LW_ERROR_USAGE,
-        "the mechanism has %d pins and joints that are released, %s: at most %d are possible, as every set of "
-        "closed ones is a topology variant; lock joints instead where that serves",
-        (int)n, list, LW_MOST_REMOVABLE);
-  }
-  free(opens);
-  free(name);
-  return e;
+  return LW_OK;
+}
+
+void lw_free_variants(variants *v) {
+  free(v->lock);
+  free(v->removable_joint);
+  free(v->open);
 }
 
 lw_status lw_plan_variants(lw_builder *b, variants *v) {
   *v = (variants){0};
-  if (!b->transitions) return LW_OK;
-  v->lock = malloc(sizeof *v->lock * 6 * (size_t)b->transitions);
+  v->lock = malloc(sizeof *v->lock * (6 * (size_t)b->transitions + 1));
   if (!v->lock) return lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for the transitions");
   const int32_t first_pin = b->joints - b->pins;
   for (int32_t i = 0; i < b->transitions; i++) {

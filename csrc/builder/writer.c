@@ -1,4 +1,4 @@
-/* The tables, parameters and names of one variant as bytes, in the layout of model.c. */
+/* The tables, parameters and names of one variant as bytes, in the layout of load/reader.c. */
 #include "plan.h"
 #include "model/model.h"
 #include "load/reader.h"
@@ -38,7 +38,34 @@ static int32_t list_types(const lw_builder *b, int32_t type[LW_JOINT_TYPES], int
   return count;
 }
 
-static void put_counts(const plan *p, const topology *t, int32_t method, int32_t others, model_bytes *out) {
+/* The methods that were asked for, which variants need. */
+static int32_t put_requests(const plan *p, model_bytes *out) {
+  const lw_builder *b = p->builder;
+  int32_t count = 0;
+  for (int32_t j = -1; j < b->joints && p->variants.removable_joints; j++) {
+    const int32_t row[2] = {j, j < 0 ? (int32_t)b->method : b->joint[j].method};
+    if (row[1] < (j < 0) || row[1] > LW_METHOD_EMBEDDING) continue;
+    count++;
+    if (out) put_integers(out, row, 2);
+  }
+  return count;
+}
+
+static int has_path(const joint_part *j) { return lw_joint_sizes[j->type].parameters == LW_ANY_NUMBER; }
+
+static int32_t count_paths(const lw_builder *b) {
+  int32_t count = 0;
+  for (int32_t j = 0; j < b->joints; j++) count += has_path(&b->joint[j]);
+  return count;
+}
+
+static int32_t numbers_of_paths(const lw_builder *b) {
+  int32_t count = 0;
+  for (int32_t j = 0; j < b->joints; j++) count += has_path(&b->joint[j]) ? b->joint[j].path_numbers : 0;
+  return count;
+}
+
+static void put_counts(const plan *p, const topology *t, int32_t method, model_bytes *out) {
   const lw_builder *b = p->builder;
   int32_t type[LW_JOINT_TYPES], position[LW_JOINT_TYPES];
   const counts c = {.bodies = b->bodies,
@@ -60,18 +87,26 @@ static void put_counts(const plan *p, const topology *t, int32_t method, int32_t
                     .locks = p->variants.locks,
                     .transitions = b->transitions,
                     .removable_joints = p->variants.removable_joints,
-                    .variants = others,
+                    .requests = put_requests(p, NULL),
                     .joint_types = list_types(b, type, position),
                     .points = b->points,
                     .measures = b->measures,
                     .actuators = b->actuators,
-                    .gears = b->gears};
+                    .gears = b->gears,
+                    .paths = count_paths(b),
+                    .path_numbers = numbers_of_paths(b)};
   put(out, &c, sizeof c);
+}
+
+static int32_t links_of_steps(const topology *t) {
+  int32_t links = 0;
+  for (int32_t k = 0; k < t->ears; k++) links += t->ear[k][2];
+  return links;
 }
 
 static void put_topology(const plan *p, const topology *t, model_bytes *out) {
   const lw_builder *b = p->builder;
-  int32_t links = 0, type[LW_JOINT_TYPES], position[LW_JOINT_TYPES];
+  int32_t type[LW_JOINT_TYPES], position[LW_JOINT_TYPES];
   const int32_t types = list_types(b, type, position);
   for (int32_t k = 0; k < types; k++) {
     char name[16] = {0};
@@ -87,8 +122,7 @@ static void put_topology(const plan *p, const topology *t, model_bytes *out) {
   put_integers(out, t->cluster, 4 * t->clusters);
   put_integers(out, t->segment, 3 * t->segments);
   put_integers(out, t->ear, 3 * t->ears);
-  for (int32_t k = 0; k < t->ears; k++) links += t->ear[k][2];
-  put_integers(out, t->ear_link, links);
+  put_integers(out, t->ear_link, links_of_steps(t));
   put_integers(out, t->tie_cluster, t->ties);
 }
 
@@ -114,6 +148,7 @@ static void put_terms_and_forces(const plan *p, const topology *t, model_bytes *
   for (int32_t k = 0; k < b->distances; k++)
     for (int i = 0; i < 2; i++) put_integer(out, t->link_of[b->distance[k].body[i]]);
   put_integers(out, p->variants.removable_joint, p->variants.removable_joints);
+  put_requests(p, out);
 }
 
 static int is_of_points(const transition_part *t) {
@@ -154,6 +189,13 @@ static void put_points(const plan *p, const topology *t, model_bytes *out) {
     put_integer(out, b->measure[k].kind);
     put_integers(out, b->measure[k].point, 2);
   }
+}
+
+static void put_paths(const lw_builder *b, model_bytes *out) {
+  for (int32_t j = 0; j < b->joints; j++)
+    if (has_path(&b->joint[j])) put_integer(out, j), put_integer(out, b->joint[j].path_numbers);
+  for (int32_t j = 0; j < b->joints; j++)
+    if (has_path(&b->joint[j])) put_numbers(out, b->path_number + b->joint[j].path, b->joint[j].path_numbers);
 }
 
 /* ---- parameters: put_name() for each parameter field of fields.h, in their order ---- */
@@ -284,20 +326,83 @@ static void put_names(const plan *p, model_bytes *out) {
 #undef NAMES
 }
 
-void lw_write_model(const plan *p, const topology *t, int32_t method, int32_t others, model_bytes *out) {
-  const size_t start = out->size;
-  lw_model_header header = {"LWMODEL", LW_MODEL_VERSION, 0, 0};
-  put(out, &header, sizeof header);
-  put_counts(p, t, method, others, out);
+/* ---- a variant from the bytes of another ---- */
+
+enum {
+#define X(name, list, rows, check, ...) TABLE_##name,
+  LW_TABLES(X)
+#undef X
+      TABLES
+};
+
+typedef struct known_table {
+  int32_t rows, columns, kind[LW_MOST_COLUMNS];
+} known_table;
+
+/* Copies a table in which links have other numbers than in the known model. */
+static void put_renumbered(const plan *p, const topology *t, const known_table *table, const unsigned char *from,
+                           model_bytes *out) {
+  for (int32_t k = 0; k < table->rows * table->columns; k++, from += sizeof(int32_t)) {
+    const int32_t kind = table->kind[k % table->columns];
+    int32_t value;
+    memcpy(&value, from, sizeof value);
+    const int is_link = value >= 0 && (kind == LW_A_LINK || kind == LW_LINK_OR_GROUND);
+    put_integer(out, is_link ? t->link_of[p->known->link[value].body] : value);
+  }
+}
+
+/* All but the topology is as in the known model. */
+static void put_known(const plan *p, const topology *t, model_bytes *out) {
+  lw_model_header header;
+  counts known, *c = &known, own;
+  const unsigned char *at = p->known_bytes;
+  memcpy(&header, at, sizeof header);
+  memcpy(&known, at += sizeof header, sizeof known);
+  at += sizeof known;
+  own = known;
+  own.clusters = t->clusters, own.segments = t->segments, own.ears = t->ears;
+  put(out, &own, sizeof own);
+  const int32_t *const changed[TABLES] = {[TABLE_link] = t->link[0],        [TABLE_loop] = t->loop[0],
+                                          [TABLE_cluster] = t->cluster[0],  [TABLE_segment] = t->segment[0],
+                                          [TABLE_step] = t->ear[0],         [TABLE_step_link] = t->ear_link,
+                                          [TABLE_coupling] = t->tie_cluster};
+  const int32_t rows[TABLES] = {[TABLE_link] = c->bodies,      [TABLE_loop] = t->loops,
+                                [TABLE_cluster] = t->clusters, [TABLE_segment] = t->segments,
+                                [TABLE_step] = t->ears,        [TABLE_step_link] = links_of_steps(t),
+                                [TABLE_coupling] = t->ties};
+  const int32_t known_steps =
+      p->known->ears ? p->known->ear[known.ears - 1].first + p->known->ear[known.ears - 1].links : 0;
+#define LW_STEP_LINKS known_steps
+#define X(name, list, rows, check, ...) {rows, LW_COUNT_OF(__VA_ARGS__), {__VA_ARGS__}},
+  const known_table table[TABLES] = {LW_TABLES(X)};
+#undef X
+#undef LW_STEP_LINKS
+  for (int32_t k = 0; k < TABLES; k++) {
+    if (changed[k]) put_integers(out, changed[k], rows[k] * table[k].columns);
+    else put_renumbered(p, t, &table[k], at, out);
+    at += sizeof(int32_t) * (size_t)(table[k].rows * table[k].columns);
+  }
+  put(out, at, (size_t)(p->known_bytes + header.size - at));
+}
+
+static void put_described(const plan *p, const topology *t, int32_t method, model_bytes *out) {
+  put_counts(p, t, method, out);
   put_topology(p, t, out);
   put_terms_and_forces(p, t, out);
   put_transitions(p, out);
   put_points(p, t, out);
+  put_paths(p->builder, out);
   put_parameters(p, out);
   put_names(p, out);
+}
+
+void lw_write_model(const plan *p, const topology *t, int32_t method, model_bytes *out) {
+  lw_model_header header = {"LWMODEL", LW_MODEL_VERSION, 0, 0};
+  put(out, &header, sizeof header);
+  if (p->known) put_known(p, t, out);
+  else put_described(p, t, method, out);
   if (out->failed) return;
-  const size_t body = start + sizeof header;
-  header.size = (uint32_t)(out->size - start);
-  header.checksum = lw_crc32(0, out->bytes + body, out->size - body);
-  memcpy(out->bytes + start, &header, sizeof header);
+  header.size = (uint32_t)out->size;
+  header.checksum = lw_crc32(0, out->bytes + sizeof header, out->size - sizeof header);
+  memcpy(out->bytes, &header, sizeof header);
 }

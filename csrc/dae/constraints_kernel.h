@@ -40,7 +40,8 @@ static void constrain_cut_joint(const view *v, const cluster_work *w, int32_t l,
   basic_row rows[6];
   cut_ends at;
   find_cut_ends(v, w, l, &at);
-  rows_without_false_zeros(v, &at, l, rows);
+  if (has_basic_constraints(v, l)) rows_without_false_zeros(v, &at, l, rows);
+  else complement_without_false_zeros(v, w, l, rows);
   for (int32_t k = 0; k < 6 - loop->columns; k++, row++) {
     flow->phi[row] = rows[k].residual, flow->rate[row] = rows[k].rate;
     add_column(&rows[k].wrench, flow->lambda[row], &load);

@@ -40,9 +40,9 @@ static void find_cut_biases(const view *v, const dca_work *w) {
 static real bias_along(const view *v, const dca_work *w, int32_t j, int32_t direction) {
   const lw_joint *joint = &v->m->joint[j];
   if (joint->loop < 0) return 0.0;
-  const real *e = frame_of(w, j)->e[direction], *bias = w->bias + 6 * joint->loop;
-  const real along = dot(e, bias + (is_linear(joint->type, direction) ? 3 : 0)), twist = twist_of(v, w, j, direction);
-  return is_zero(twist) ? along : along + twist * dot(e, bias);
+  const twist *d = &frame_of(w, j)->d[direction];
+  const real *bias = w->bias + 6 * joint->loop;
+  return dot(d->a, bias) + dot(d->l, bias + 3);
 }
 
 /* Forces on the bodies, about their centres of mass: those of gravity, springs, wrenches and their own motion, and
@@ -60,10 +60,9 @@ static void apply_body_loads(const view *v, const dca_work *w) {
     const joint_ends ends = ends_of(v->m, j);
     const joint_frame *f = frame_of(w, j);
     for (int32_t k = constrained_directions(v->m, j); joint_is_active(v->m, j) && k < 6; k++) {
-      const int linear = is_linear(v->m->joint[j].type, k);
       const real load = v->load[v->m->joint[j].u + k - constrained_directions(v->m, j)];
-      if (ends.child >= 0) add_load(w->unloaded + 6 * ends.child, 1.0, f->on_child, f->e[k], linear, load);
-      if (ends.parent >= 0) add_load(w->unloaded + 6 * ends.parent, -1.0, f->on_parent, f->e[k], linear, load);
+      if (ends.child >= 0) add_load(w->unloaded + 6 * ends.child, load, f->on_child, &f->d[k]);
+      if (ends.parent >= 0) add_load(w->unloaded + 6 * ends.parent, -load, f->on_parent, &f->d[k]);
     }
   }
   for (int32_t i = 0; i < v->m->size.bodies; i++) {

@@ -1,7 +1,8 @@
 /* The constraints of joints, couplings and distances (loops/basic_constraints_kernel.h) as rows over the velocities of bodies:
  * for each end six coefficients, which are the wrench on it by a load of one, about its centre of mass. A joint has
- * three angular and three linear directions at the origin of its declared child's frame: the constrained
- * ones, then those of its speeds, so that the row of such a direction is the speed itself.
+ * six directions at the origin of its declared child's frame: those of its speeds, which stand last, are the free parts
+ * of its columns, so that the row of such a direction is the speed itself; the constrained ones, three less these of
+ * angles and of displacements, are unit vectors that complete them, less their parts along the columns.
  *
  * The reflected inertia J of a speed u is that of a rotor, a body of one velocity, which a row couples to the speed:
  * sqrt(J) u - z = 0 with the rotor's velocity z for a mass of one. */
@@ -18,9 +19,8 @@
 #include "dca/bodies_kernel.h"
 
 typedef struct joint_frame {
-  real e[6][3];                   /* constrained directions, the angular ones first; then one for each speed */
+  twist d[6];                     /* wrenches of a load of one: along constrained directions, then along the speeds */
   real on_child[3], on_parent[3]; /* from the centres of mass of both links to the origin */
-  real twist; /* the torque about the last constrained direction by a force along it; of a screw minus its pitch */
 } joint_frame;
 _Static_assert(sizeof(joint_frame) == LW_DCA_FRAME_REALS * sizeof(real), "as in dca/workspace.h");
 
@@ -37,12 +37,6 @@ INLINE joint_ends ends_of(const lw_model *m, int32_t j) {
 INLINE joint_frame *frame_of(const dca_work *w, int32_t j) { return (joint_frame *)w->frame + j; }
 
 INLINE int32_t speeds_of(const lw_model *m, int32_t j) { return lw_joint_sizes[m->joint[j].type].u; }
-
-INLINE int is_linear(int32_t type, int32_t direction) {
-  const int32_t angular = constraint_frame_of(type)->angular, constrained = angular + constraint_frame_of(type)->linear;
-  if (direction < constrained) return direction >= angular;
-  return lw_joint_sizes[type].translations >> (direction - constrained) & 1;
-}
 
 /* An open pin connects nothing. */
 INLINE int joint_is_active(const lw_model *m, int32_t j) {
@@ -97,39 +91,41 @@ static void cut_joint_points(const view *v, int32_t l, joint_points *at) {
   for (int32_t c = 0; c < 6 && c < v->m->loop[l].columns; c++) column_of_cut_joint(v, l, c, &at->P[c]);
 }
 
-/* Of a screw: across its axis, and along it. */
-static void fill_mixed_directions(const twist *P, joint_frame *f) {
-  copy(3, f->e[0], f->e[2]);
-  copy(3, f->e[1], f->e[3]);
-  copy(3, P->a, f->e[MIXED]);
-  f->twist = -dot(P->a, P->l);
+/* Takes the part along the columns out of a constrained direction. */
+INLINE void take_out_columns(int32_t type, const twist *P, const twist *free_directions, twist *d) {
+  for (int32_t c = 0; c < lw_joint_sizes[type].u; c++) add_column(&free_directions[c], -dot_twist(&P[c], d), d);
 }
 
-/* The torque about a direction by a force along it. */
-INLINE real twist_of(const view *v, const dca_work *w, int32_t j, int32_t direction) {
-  return direction == MIXED && constraint_frame_of(v->m->joint[j].type)->mixed ? frame_of(w, j)->twist : 0.0;
+static void fill_directions(int32_t type, const twist *P, twist d[6]) {
+  const constraint_frame *rows = constraint_frame_of(type);
+  const int32_t constrained = rows->angular + rows->linear;
+  const real *own[2][3];
+  real e[2][3][3];
+  int32_t count[2] = {0, 0};
+  for (int32_t k = constrained; k < 6; k++) {
+    const int linear = lw_joint_sizes[type].translations >> (k - constrained) & 1;
+    d[k] = P[k - constrained];
+    keep_free_part(type, k - constrained, &d[k]);
+    own[linear][count[linear]++] = linear ? d[k].l : d[k].a;
+  }
+  fill_constrained_directions(rows->angular, own[0], e[0]);
+  fill_constrained_directions(rows->linear, own[1], e[1]);
+  for (int32_t k = 0; k < constrained; k++) {
+    const int linear = k >= rows->angular;
+    memset(&d[k], 0, sizeof d[k]);
+    copy(3, e[linear][linear ? k - rows->angular : k], linear ? d[k].l : d[k].a);
+    if (is_mixed(rows)) take_out_columns(type, P, d + constrained, &d[k]);
+  }
 }
 
 static void find_joint_frame(const view *v, int32_t j, joint_frame *f) {
   const lw_joint *joint = &v->m->joint[j];
   const joint_ends ends = ends_of(v->m, j);
-  const constraint_frame *rows = constraint_frame_of(joint->type);
-  const int32_t constrained = rows->angular + rows->linear;
-  const real *own[2][3];
-  int32_t count[2] = {0, 0};
   joint_points at;
   real c[3];
   if (joint->loop < 0) tree_joint_points(v, joint->link, &at);
   else cut_joint_points(v, joint->loop, &at);
-  for (int32_t k = constrained; k < 6; k++) {
-    const int linear = is_linear(joint->type, k);
-    copy(3, linear ? at.P[k - constrained].l : at.P[k - constrained].a, f->e[k]);
-    own[linear][count[linear]++] = f->e[k];
-  }
-  fill_constrained_directions(rows->angular, own[0], f->e);
-  f->twist = 0.0;
-  if (rows->mixed) fill_mixed_directions(&at.P[0], f);
-  else fill_constrained_directions(rows->linear, own[1], f->e + rows->angular);
+  fill_directions(joint->type, at.P, f->d);
   copy(3, at.from_child, f->on_child);
   copy(3, at.from_parent, f->on_parent);
   if (ends.child >= 0) arm_of_com(v, ends.child, c);
@@ -140,24 +136,19 @@ static void find_joint_frame(const view *v, int32_t j, joint_frame *f) {
 
 /* ---- along a direction of a joint ---- */
 
+INLINE real along_at_link(const real V[6], const real arm[3], const twist *d) {
+  real at[3];
+  velocity_at(V, arm, at);
+  return dot(d->a, V) + dot(d->l, at);
+}
+
 /* Motion of the child less that of the parent; V of all links. */
 static real along_direction(const view *v, const dca_work *w, int32_t j, int32_t direction, const real *V) {
   const joint_ends ends = ends_of(v->m, j);
   const joint_frame *f = frame_of(w, j);
-  const int linear = is_linear(v->m->joint[j].type, direction);
-  real sum = 0.0, at[3];
-  if (ends.child >= 0) {
-    velocity_at(V + 6 * ends.child, f->on_child, at);
-    sum += dot(f->e[direction], linear ? at : V + 6 * ends.child);
-  }
-  if (ends.parent >= 0) {
-    velocity_at(V + 6 * ends.parent, f->on_parent, at);
-    sum -= dot(f->e[direction], linear ? at : V + 6 * ends.parent);
-  }
-  const real by_angle = twist_of(v, w, j, direction);
-  if (is_zero(by_angle)) return sum;
-  if (ends.child >= 0) sum += by_angle * dot(f->e[direction], V + 6 * ends.child);
-  if (ends.parent >= 0) sum -= by_angle * dot(f->e[direction], V + 6 * ends.parent);
+  real sum = 0.0;
+  if (ends.child >= 0) sum += along_at_link(V + 6 * ends.child, f->on_child, &f->d[direction]);
+  if (ends.parent >= 0) sum -= along_at_link(V + 6 * ends.parent, f->on_parent, &f->d[direction]);
   return sum;
 }
 
@@ -170,29 +161,20 @@ INLINE real *jacobian_block_of(const dca_work *w, int32_t constraint, int32_t ro
   return w->jacobian + 6 * (c->first_jacobian_block + row * c->ends + i);
 }
 
-/* += a force e at an arm, or a torque e. */
-INLINE void add_load(real *jacobian, double sign, const real arm[3], const real e[3], int linear, real by) {
-  real torque[3];
+/* += a wrench at an arm. */
+INLINE void add_load(real *jacobian, real by, const real arm[3], const twist *d) {
   if (!jacobian) return;
-  if (linear) cross(arm, e, torque);
-  else copy(3, e, torque);
-  for (int k = 0; k < 3; k++) {
-    jacobian[k] += sign * by * torque[k];
-    if (linear) jacobian[3 + k] += sign * by * e[k];
-  }
+  real torque[3];
+  cross(arm, d->l, torque);
+  for (int k = 0; k < 3; k++) jacobian[k] += by * (d->a[k] + torque[k]), jacobian[3 + k] += by * d->l[k];
 }
 
 static void add_direction(const view *v, const dca_work *w, int32_t j, int32_t direction, real by, int32_t constraint,
                           int32_t row) {
   const joint_ends ends = ends_of(v->m, j);
   const joint_frame *f = frame_of(w, j);
-  const int linear = is_linear(v->m->joint[j].type, direction);
-  add_load(jacobian_block_of(w, constraint, row, ends.child), 1.0, f->on_child, f->e[direction], linear, by);
-  add_load(jacobian_block_of(w, constraint, row, ends.parent), -1.0, f->on_parent, f->e[direction], linear, by);
-  const real torque = twist_of(v, w, j, direction) * by;
-  if (is_zero(torque)) return;
-  add_load(jacobian_block_of(w, constraint, row, ends.child), 1.0, f->on_child, f->e[direction], 0, torque);
-  add_load(jacobian_block_of(w, constraint, row, ends.parent), -1.0, f->on_parent, f->e[direction], 0, torque);
+  add_load(jacobian_block_of(w, constraint, row, ends.child), by, f->on_child, &f->d[direction]);
+  add_load(jacobian_block_of(w, constraint, row, ends.parent), -by, f->on_parent, &f->d[direction]);
 }
 
 /* ---- rows ---- */
@@ -237,7 +219,8 @@ static void fill_distance_row(const view *v, const dca_work *w, int32_t i, int32
     real arm[3], c[3] = {0.0, 0.0, 0.0};
     if (link >= 0) arm_of_com(v, link, c);
     for (int k = 0; k < 3; k++) arm[k] = s.arm[end][k] - c[k];
-    add_load(jacobian_block_of(w, constraint, 0, link), sign_at_end(end), arm, s.n, 1, 1.0);
+    const twist force = wrench_along_span(&s, 1.0);
+    add_load(jacobian_block_of(w, constraint, 0, link), sign_at_end(end), arm, &force);
   }
 }
 

@@ -91,20 +91,32 @@ static void find_transmitted(const view *v, const dca_work *w, const dense_jump 
   loads_of(v, d->F, d->f);
 }
 
+/* Its share along each direction of a joint: of a constrained one by the unit vector from which it is made, of a speed by
+ * its column, that is less what constrained directions take along it. */
+static void shares_of(const view *v, int32_t j, const joint_frame *f, const twist *F, real share[6]) {
+  const int32_t constrained = constrained_directions(v->m, j);
+  const int32_t angular = constraint_frame_of(v->m->joint[j].type)->angular;
+  for (int32_t k = 0; k < constrained; k++) share[k] = k < angular ? dot(f->d[k].a, F->a) : dot(f->d[k].l, F->l);
+  for (int32_t k = constrained; k < 6; k++) {
+    share[k] = dot_twist(&f->d[k], F);
+    for (int32_t i = 0; i < constrained; i++) share[k] -= dot_twist(&f->d[i], &f->d[k]) * share[i];
+  }
+}
+
 /* Its share along each row of a joint. */
 static void resolve_transmitted(const view *v, const dca_work *w, const dense_jump *d, int32_t j,
                                 const unsigned char *constrained) {
   const joint_frame *f = frame_of(w, j);
   const real *F = d->F + 6 * v->m->joint[j].link, *force = F + 3;
-  real *load = w->load + w->plan->list[j].first_row, torque[3], along_arm[3];
+  real *load = w->load + w->plan->list[j].first_row, share[6], along_arm[3];
+  twist at_origin;
   cross(f->on_child, force, along_arm);
-  for (int k = 0; k < 3; k++) torque[k] = F[k] - along_arm[k];
+  for (int k = 0; k < 3; k++) at_origin.a[k] = F[k] - along_arm[k], at_origin.l[k] = force[k];
+  shares_of(v, j, f, &at_origin, share);
   for (int32_t k = 0; k < 6; k++) {
     const row_of_direction kind = kind_of_row(v, j, k, constrained);
     if (kind == NO_ROW) continue;
-    real along = dot(f->e[k], is_linear(v->m->joint[j].type, k) ? force : torque);
-    if (k == MIXED_WITH) along -= twist_of(v, w, j, MIXED) * dot(f->e[MIXED], force);
-    *load++ = kind == ROW_WITH_ROTOR ? along / root(rotor_along(v, j, k)) : along;
+    *load++ = kind == ROW_WITH_ROTOR ? share[k] / root(rotor_along(v, j, k)) : share[k];
   }
 }
 
@@ -133,11 +145,9 @@ static int solve_in_joint_space(const view *v, const dca_work *w, const unsigned
 static void unit_impulse(const view *v, const dca_work *w, const dense_jump *d, term_location at, real *f) {
   const joint_ends ends = ends_of(v->m, at.joint);
   const joint_frame *frame = frame_of(w, at.joint);
-  const int linear = is_linear(v->m->joint[at.joint].type, at.direction);
-  const real *e = frame->e[at.direction];
   for (int32_t k = 0; k < 6 * v->m->size.bodies; k++) d->F[k] = 0.0;
-  add_load(ends.child < 0 ? NULL : d->F + 6 * ends.child, 1.0, frame->on_child, e, linear, 1.0);
-  add_load(ends.parent < 0 ? NULL : d->F + 6 * ends.parent, -1.0, frame->on_parent, e, linear, 1.0);
+  add_load(ends.child < 0 ? NULL : d->F + 6 * ends.child, 1.0, frame->on_child, &frame->d[at.direction]);
+  add_load(ends.parent < 0 ? NULL : d->F + 6 * ends.parent, -1.0, frame->on_parent, &frame->d[at.direction]);
   loads_of(v, d->F, f);
   for (int32_t u = 0; u < d->n; u++) f[u] *= d->metric[u];
 }

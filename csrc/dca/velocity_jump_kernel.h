@@ -127,20 +127,16 @@ static void set_body_impulses(const view *v, const dca_work *w, const lw_velocit
 /* ---- results ---- */
 
 /* The wrench of a joint on its child at the joint's origin: of its rows, and of the couplings that act through it. */
-static void add_joint_load(const view *v, const dca_work *w, int32_t j, int32_t direction, real load, real *torque,
-                           real *force) {
-  real *to = is_linear(v->m->joint[j].type, direction) ? force : torque;
-  const real *e = frame_of(w, j)->e[direction];
-  const real twist = twist_of(v, w, j, direction);
-  for (int k = 0; k < 3; k++) to[k] += load * e[k];
-  for (int k = 0; k < 3 && !is_zero(twist); k++) torque[k] += load * twist * e[k];
+static void add_joint_load(const dca_work *w, int32_t j, int32_t direction, real load, real *torque, real *force) {
+  const twist *d = &frame_of(w, j)->d[direction];
+  for (int k = 0; k < 3; k++) torque[k] += load * d->a[k], force[k] += load * d->l[k];
 }
 static void report_joint(const view *v, const dca_work *w, int32_t j, const lw_velocity_jump *velocity_jump) {
   const int32_t constrained = constrained_directions(v->m, j), u = v->m->joint[j].u, active = joint_is_active(v->m, j);
   const real *load = w->load + w->plan->list[j].first_row;
   real *torque = velocity_jump->torque + 3 * j, *force = velocity_jump->force + 3 * j;
   for (int k = 0; k < 3; k++) torque[k] = force[k] = 0.0;
-  for (int32_t k = 0; active && k < constrained; k++) add_joint_load(v, w, j, k, *load++, torque, force);
+  for (int32_t k = 0; active && k < constrained; k++) add_joint_load(w, j, k, *load++, torque, force);
   for (int32_t c = 0; c < speeds_of(v->m, j); c++) {
     velocity_jump->after[u + c] = w->speed[u + c];
     velocity_jump->constraint_impulse[u + c] = 0.0;
@@ -149,8 +145,8 @@ static void report_joint(const view *v, const dca_work *w, int32_t j, const lw_v
     const real rotor = rotor_along(v, j, constrained + c);
     const row_of_direction row = kind_of_row(v, j, constrained + c, velocity_jump->constrained);
     if (row == PLAIN_ROW) velocity_jump->constraint_impulse[u + c] = *load + rotor * velocity_jump->target[u + c];
-    if (row == PLAIN_ROW) add_joint_load(v, w, j, constrained + c, *load++, torque, force);
-    if (row == ROW_WITH_ROTOR) add_joint_load(v, w, j, constrained + c, root(rotor) * *load++, torque, force);
+    if (row == PLAIN_ROW) add_joint_load(w, j, constrained + c, *load++, torque, force);
+    if (row == ROW_WITH_ROTOR) add_joint_load(w, j, constrained + c, root(rotor) * *load++, torque, force);
   }
 }
 
@@ -162,7 +158,7 @@ static void report_coupling(const view *v, const dca_work *w, int32_t i, const l
   velocity_jump->coupling_impulse[i] = load;
   for (int32_t t = coupling->first; active && t < coupling->first + coupling->terms; t++) {
     const term_location at = location_of_term(v, t);
-    add_joint_load(v, w, at.joint, at.direction, slope_of_term(v, t) * load, velocity_jump->torque + 3 * at.joint,
+    add_joint_load(w, at.joint, at.direction, slope_of_term(v, t) * load, velocity_jump->torque + 3 * at.joint,
                    velocity_jump->force + 3 * at.joint);
   }
 }
@@ -235,15 +231,12 @@ static void apply_unit_impulse(const view *v, const dca_work *w, term_location a
   const joint_ends ends = ends_of(v->m, at.joint);
   const joint_frame *f = frame_of(w, at.joint);
   const lw_dca_constraint *joint = &w->plan->list[at.joint];
-  const real twist = twist_of(v, w, at.joint, at.direction);
   for (int32_t k = 0; k < 6 * w->plan->bodies; k++) w->by_load[k] = w->change[k] = 0.0;
   for (int32_t i = 0; i < joint->ends; i++) {
     const int32_t fragment = w->plan->end[joint->first + i];
     const int is_child = w->plan->fragment[fragment].link == ends.child;
-    const real *arm = is_child ? f->on_child : f->on_parent, *e = f->e[at.direction];
     real impulse[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    add_load(impulse, is_child ? 1.0 : -1.0, arm, e, is_linear(v->m->joint[at.joint].type, at.direction), 1.0);
-    if (!is_zero(twist)) add_load(impulse, is_child ? 1.0 : -1.0, arm, e, 0, twist);
+    add_load(impulse, is_child ? 1.0 : -1.0, is_child ? f->on_child : f->on_parent, &f->d[at.direction]);
     const real *L = w->factor + 36 * fragment;
     real *z = w->by_load + 6 * fragment, *dV = w->change + 6 * fragment;
     apply_transposed_factor(L, impulse, z);

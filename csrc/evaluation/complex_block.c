@@ -9,11 +9,12 @@
 /* Most states are never differentiated, and the complex block is the larger one: it is made when first needed. */
 static lw_status allocate_complex_block(lw_state *s) {
   const size_t reals = 2 * sizeof(double) * (size_t)s->model->size.reals;
-  if (s->complex_memory) return LW_OK;
-  s->complex_memory = calloc(1, reals + sizeof(int32_t) * (size_t)s->model->integers);
-  if (!s->complex_memory) return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for derivatives");
-  s->complex_block = (lw_block){.reals = s->complex_memory, .integers = (int32_t *)(s->complex_memory + reals)};
-  return LW_OK;
+  if (!s->complex_memory) {
+    s->complex_memory = calloc(1, reals + sizeof(int32_t) * (size_t)s->model->most_integers);
+    if (!s->complex_memory) return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for derivatives");
+    s->complex_block = (lw_block){.reals = s->complex_memory, .integers = (int32_t *)(s->complex_memory + reals)};
+  }
+  return lw_fit_workspace(s, &s->complex_block, &s->complex_work_reals, 2 * sizeof(double));
 }
 
 /* Interleaved real and imaginary parts, whatever the platform calls a complex number. */
@@ -38,7 +39,7 @@ static void enter_variant(lw_state *s) {
   const lw_model *m = s->model;
   if (s->complex_model == m) return;
   copy_range(s, 0, m->at.link_constants);
-  memset(s->complex_block.integers, 0, sizeof(int32_t) * (size_t)m->integers);
+  memset(s->complex_block.integers, 0, sizeof(int32_t) * (size_t)m->most_integers);
   s->complex_model = m, s->complex_constants = 0;
 }
 

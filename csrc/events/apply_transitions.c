@@ -2,6 +2,8 @@
 #include "events/chattering.h"
 #include "events/removable_joints.h"
 #include "events/impact.h"
+#include "load/kept_variants.h"
+#include "topology/select.h"
 #include <math.h>
 #include <string.h>
 
@@ -96,7 +98,7 @@ typedef struct consequences {
   int32_t closed; /* how many joints close */
 } consequences;
 
-static consequences change_discrete_state(lw_state *s) {
+static lw_status change_discrete_state(lw_state *s, consequences *found) {
   consequences asked = {0, 0, 0};
   int topology_changed = 0;
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
@@ -109,9 +111,10 @@ static consequences change_discrete_state(lw_state *s) {
     if (is_pinned_now(s, i)) close_joint(s, i), asked.speeds_jump = topology_changed = 1, asked.closed++;
     if (is_applied(s, i, LW_IMPULSE) || s->events->due[i] & LW_HIT) asked.speeds_jump = 1;
   }
-  if (topology_changed) lw_select_topology(s, 1);
-  else lw_state_changed(s, LW_STAGE_NONE); /* a lock may hold a spin that was idle */
-  return asked;
+  *found = asked;
+  if (topology_changed) return lw_select_topology(s, 1);
+  lw_state_changed(s, LW_STAGE_NONE); /* a lock may hold a spin that was idle */
+  return LW_OK;
 }
 
 /* ---- one event ---- */
@@ -130,7 +133,8 @@ static lw_status handle_due_transitions(lw_state *s, int32_t *changed) {
   x[at->event_count] += 1.0;
   for (int32_t i = 0; i < s->base->size.transitions; i++)
     if (s->events->due[i]) lw_memory_of(s, i)->last = x[at->event_count];
-  const consequences asked = change_discrete_state(s);
+  consequences asked;
+  if ((e = change_discrete_state(s, &asked))) return e;
   if (!asked.speeds_jump) return asked.contacts_change ? lw_update_contacts(s) : LW_OK;
   if (asked.closed && (e = lw_check_pin_gaps(s))) return e;
   if ((e = lw_apply_impacts(s)) || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
@@ -141,17 +145,20 @@ static lw_status handle_due_transitions(lw_state *s, int32_t *changed) {
   return LW_OK;
 }
 
+/* The variant before the event is in use until the event is over, so that there is always a way back to it. */
+static const lw_model *make_backup(lw_state *s) {
+  memcpy(s->events->backup, s->snapshot, s->snapshot_size);
+  lw_use_variant(s->base, s->model);
+  return s->model;
+}
+
 static lw_status restore_backup(lw_state *s, lw_status e) {
   memcpy(s->snapshot, s->events->backup, s->snapshot_size);
-  lw_select_topology(s, 0);
+  (void)lw_select_topology(s, 0);
   return e;
 }
 
-lw_status lw_handle_events(lw_state *s, int32_t *changed) {
-  if (!s) return LW_ERROR_USAGE;
-  *changed = 0;
-  if (!s->events) return LW_OK;
-  memcpy(s->events->backup, s->snapshot, s->snapshot_size);
+static lw_status handle_all(lw_state *s, int32_t *changed) {
   for (;;) {
     lw_status e;
     const int32_t due = lw_find_due_transitions(s);
@@ -161,11 +168,17 @@ lw_status lw_handle_events(lw_state *s, int32_t *changed) {
   }
 }
 
-lw_status lw_apply_transitions(lw_state *s, const int32_t *which, int32_t n) {
+lw_status lw_handle_events(lw_state *s, int32_t *changed) {
   if (!s) return LW_ERROR_USAGE;
-  if (n <= 0) return LW_OK;
-  if (!s->events) return lw_fail(s, LW_ERROR_USAGE, "there is no transition %d in this mechanism", which[0]);
-  memcpy(s->events->backup, s->snapshot, s->snapshot_size);
+  *changed = 0;
+  if (!s->events) return LW_OK;
+  const lw_model *before = make_backup(s);
+  const lw_status e = handle_all(s, changed);
+  lw_leave_variant(s->base, before);
+  return e;
+}
+
+static lw_status apply(lw_state *s, const int32_t *which, int32_t n) {
   memset(s->events->due, 0, sizeof *s->events->due * (size_t)s->base->size.transitions);
   for (int32_t k = 0; k < n; k++) {
     if (which[k] < 0 || which[k] >= s->base->size.transitions)
@@ -183,6 +196,16 @@ lw_status lw_apply_transitions(lw_state *s, const int32_t *which, int32_t n) {
   return e ? restore_backup(s, e) : LW_OK;
 }
 
+lw_status lw_apply_transitions(lw_state *s, const int32_t *which, int32_t n) {
+  if (!s) return LW_ERROR_USAGE;
+  if (n <= 0) return LW_OK;
+  if (!s->events) return lw_fail(s, LW_ERROR_USAGE, "there is no transition %d in this mechanism", which[0]);
+  const lw_model *before = make_backup(s);
+  const lw_status e = apply(s, which, n);
+  lw_leave_variant(s->base, before);
+  return e;
+}
+
 lw_status lw_start_events(lw_state *s, int32_t *changed) {
   if (!s) return LW_ERROR_USAGE;
   *changed = 0;
@@ -193,6 +216,5 @@ lw_status lw_start_events(lw_state *s, int32_t *changed) {
 
 lw_status lw_discrete_state_changed(lw_state *s) {
   if (!s) return LW_ERROR_USAGE;
-  lw_select_topology(s, 1);
-  return LW_OK;
+  return lw_select_topology(s, 1);
 }

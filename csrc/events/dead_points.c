@@ -5,6 +5,7 @@
  * is solvable. Where it is not, the event is decided as it is at its neighbours, a moment before and after it, where
  * the constraint is regular: both have the row lambda' dJ/ds in the limit, whichever the sign of s. */
 #include "events/dead_points.h"
+#include "topology/select.h"
 #include "dae/constraints.h"
 #include "evaluation/constraint_names.h"
 #include "math/pivoted_qr_kernel.h"
@@ -249,9 +250,9 @@ static double neighbour_distance(lw_state *s) {
   return fmin(fmax(NEIGHBOUR_STEP, FAR_FROM_GAP * gap), LONGEST_NEIGHBOUR_STEP);
 }
 
-static void enter_snapshot(lw_state *s, const unsigned char *snapshot) {
+static lw_status enter_snapshot(lw_state *s, const unsigned char *snapshot) {
   memcpy(s->snapshot, snapshot, s->snapshot_size);
-  lw_select_topology(s, 0);
+  return lw_select_topology(s, 0);
 }
 
 /* Heun's step of the motion before the event, to y. Returns as lw_ode_function. */
@@ -275,14 +276,14 @@ lw_status lw_visit_neighbours(lw_state *s, lw_neighbour_function visit, void *co
   memcpy(here, s->snapshot, s->snapshot_size);
   lw_status e = LW_OK;
   for (int sign = -1; !e && sign < 2; sign += 2) {
-    enter_snapshot(s, s->events->before);
+    if ((e = enter_snapshot(s, s->events->before))) break;
     const double t = lw_reals(s)[s->model->at.time], step = sign * distance / fastest;
     const int status = move_before_event(s, step, y, y + n, y + 2 * n);
-    enter_snapshot(s, here);
-    if (status) continue;
+    if ((e = enter_snapshot(s, here)) || status) continue;
     lw_set_states(s, t + step, y);
     e = visit(s, context);
-    enter_snapshot(s, here);
+    const lw_status back = enter_snapshot(s, here);
+    e = e ? e : back;
   }
   free(here);
   return e;

@@ -6,7 +6,10 @@
  * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation, except once at a
  * state's first directional derivative, Jacobian or Newton matrix, its first jump, its first use of divide and
  * conquer, when an integrator is first given an implicit method, and lw_assemble (more than six loops that share
- * joints) and lw_assembly_sensitivity for as long as they run.
+ * joints) and lw_assembly_sensitivity for as long as they run; and at a change of topology: where a joint that may open
+ * closes or opens, at an event, by lw_discrete_state_changed or by lw_state_restore, the topology variant that follows
+ * is compiled, unless the model keeps it, and the state's workspace grows if the variant needs more. A model keeps the
+ * variants in which states are, and of all others those used last, up to 64 MB. Threads that share a model share these.
  *
  * Growth of this interface: models, states and builders are opaque types, and additions are new functions. The structs
  * below keep their fields and size for a whole version LW_VERSION_MAJOR.MINOR. A caller sets a struct to zero before
@@ -149,8 +152,8 @@ typedef enum lw_table {
 } lw_table;
 /* Writes the rows of a table one behind the other, unless `rows` is NULL; returns how many there are. */
 LW_API int32_t lw_model_table(const lw_model *model, lw_table table, int32_t *rows);
-/* The topology variant in which of the removable joints only those of a list are open; NULL: it is not in this model.
- * It lives as long as `model`. */
+/* The topology variant in which of the joints that may open only those of a list are open; NULL: it cannot be compiled.
+ * It lives as long as `model`, which keeps it beyond its limit. */
 LW_API const lw_model *lw_model_variant(const lw_model *model, const int32_t *open, int32_t count);
 
 typedef enum lw_method_choice {
@@ -221,18 +224,30 @@ typedef struct lw_builder lw_builder;
  *   "spherical"    quaternion; u: angular velocity, child axes
  *   "free"         position, quaternion; u: angular velocity, velocity, child axes
  *   "screw"        axis; angle about it; `parameter`: the pitch, m/rad
- *   "pin_in_slot"  axis of the pin, perpendicular slot in the parent; displacement along the slot, angle */
+ *   "pin_in_slot"  axis of the pin, perpendicular slot in the parent; displacement along the slot, angle
+ *   "curved_slide" axis of a circle, perpendicular direction at zero; its radius in m, not zero, towards axis x direction;
+ *                  displacement along the circle, with which the child turns
+ *   "curved_slot"  axis of the pin, perpendicular slot at zero; radius of the slot as above; displacement, angle
+ *   "path_slide"   axis; length along a path, with whose tangent the child's x axis turns, its z axis as near to the axis
+ *                  as it can be
+ *   "path_slot"    axis of the pin; length along a path, angle
+ * A path is a curve in the parent's joint frame, turned so that the axis is along z: the numbers [pieces, 1 if it is
+ * closed, length], then for each piece [length at its start, size, 18 coefficients]: the point at 0 <= a <= size is the
+ * sum of a^k times coefficients 3k to 3k + 2, k = 0 to 5; curvature and its rate must be continuous. */
 typedef struct lw_joint_kind {
   const char *type;
-  double axes[6];   /* one axis or two after each other, joint frame; any length */
-  double parameter; /* of types that have one */
+  double axes[6];     /* one axis or two after each other, joint frame; any length */
+  double parameter;   /* of types that have one */
+  const double *path; /* of types along a path: its numbers */
+  int32_t path_numbers;
 } lw_joint_kind;
 
 LW_API lw_status lw_builder_create(lw_builder **builder);
 LW_API void lw_builder_free(lw_builder *builder);
 LW_API const char *lw_builder_message(const lw_builder *builder); /* of the first failure; empty: there was none */
 
-/* Checks and compiles the mechanism. The builder is unchanged, so that more can be added for another model. */
+/* Checks and compiles the mechanism as it is at first, and checks it with all joints closed and with all of those open
+ * that may open. The builder is unchanged, so that more can be added for another model. */
 LW_API lw_status lw_builder_finish(lw_builder *builder, lw_model **model);
 /* The bytes of the model that was finished last, for lw_model_load; NULL: there is none. The builder frees them. */
 LW_API const void *lw_builder_bytes(const lw_builder *builder, size_t *size);
@@ -594,7 +609,8 @@ LW_API lw_status lw_event_indicators(lw_state *state, double *indicators);
 /* Of the next transition that has its time; infinite: there is none. */
 LW_API lw_status lw_next_event_time(lw_state *state, double *time);
 /* Carries out the transitions that are due at the present time, states and commands, and their immediate consequences.
- * On failure the state is as before. LW_ERROR_SOLVER: contradictory transitions, or events without end: 1000 at one
+ * On failure the state is as before; where a topology variant cannot be compiled, the message names the joints that
+ * would close or open. LW_ERROR_SOLVER: contradictory transitions, or events without end: 1000 at one
  * time or 100000 within a second, unless the last element of the field event_memory is another limit. */
 LW_API lw_status lw_handle_events(lw_state *state, int32_t *changed);
 /* Carries out n transitions by number, whatever their triggers; a stop as though its joint had just reached it. On
@@ -817,15 +833,64 @@ LW_API const int32_t *lw_ode_crossings(const lw_ode *ode);        /* per indicat
 LW_API lw_ode_statistics lw_ode_get_statistics(const lw_ode *ode);
 
 /* ---- runs --------------------------------------------------------------------------------------------
- * One simulation of a mechanism: segments between time events and samples, from one discrete state to the next, with a
- * record of rows and events. The numbers are the same however it is advanced. */
+ * One simulation of a mechanism: segments between time events, samples and jumps of inputs, from one discrete state to the
+ * next, with a record of rows and events. The numbers are the same however it is advanced. */
 
 typedef struct lw_run lw_run;
 
 #define LW_RUN_MAX_STEPS 10000000
+/* So many rows may lie within steps in which something turns far; those behind are at the ends of steps. */
+#define LW_RUN_MOST_FOLLOWING 1000000
+
+/* A part of a run in which inputs change smoothly; it begins where the one before ends. */
+typedef struct lw_run_part {
+  double end, max_step; /* max_step: infinite: no limit */
+} lw_run_part;
+
+/* What an integrator from outside has reached. */
+typedef struct lw_run_reach {
+  double t, *y;       /* y[n]: states, as the run has them */
+  int32_t *crossings; /* per indicator +1, -1, or 0; all 0: no event */
+  int64_t attempts;   /* steps accepted and rejected since the start of the run */
+} lw_run_reach;
+
+/* Functions that a run calls back, each optional. Zero the structure, then fill it in. A negative result stops the run,
+ * LW_RUN_FAILURE with the cause in its message. y = [q; u; x], with states x[n] of a law. */
+enum { LW_RUN_FAILURE = -2 };
+enum { LW_RUN_RESTART = 1, LW_RUN_TERMINATE = 2 }; /* flags that on_event returns */
+
+typedef struct lw_run_calls {
+  void *context; /* of all of them */
+  /* Inputs that vary, the states x of a controller, and further indicators: n_commands of commands, then n_functions that
+   * record an event each, in these directions (0 both). As in lw_control. */
+  int (*law)(void *context, double t, const double *x, double *xdot);
+  int (*events)(void *context, double t, const double *x, double *indicators);
+  int32_t n, n_commands, n_functions;
+  int32_t of_state;    /* inputs follow the states, so that an event may change them at once */
+  int32_t sees_states; /* something reads the coordinates of cut joints */
+  const int32_t *directions;
+  /* Functions have crossed zero, those with crossed[k] != 0; the state is there. Returns flags: LW_RUN_RESTART where
+   * anything was changed, LW_RUN_TERMINATE to end the run. */
+  int (*on_event)(void *context, double t, const double *x, const int32_t *crossed);
+  /* Samples at multiples of sample_time from the start on, which has been taken: writes all inputs that hold until the next
+   * one. Positive: commands are among them. */
+  double sample_time;
+  int (*sample)(void *context, double t, double *inputs);
+  /* Parts of the run, in its order; enter_part: the law is asked in this one from here on, -1: at any time. */
+  int32_t n_parts;
+  const lw_run_part *parts; /* read until the run is freed */
+  int (*enter_part)(void *context, int32_t part);
+  /* An integrator from outside in place of lw_ode_method, with the equations of lw_run_get_equations(). */
+  const char *integrator;    /* its name; NULL: there is none */
+  int32_t keeps_constraints; /* by its equations */
+  /* Begins a segment at (t, y), or begins again there after an event (y NULL: where it is). */
+  int (*start)(void *context, double t, const double *y, double until, double max_step);
+  /* Takes so many steps at most, as lw_ode_run does, and fills rows. */
+  int (*advance)(void *context, int64_t tries, lw_ode_output *rows, lw_run_reach *reach);
+} lw_run_calls;
 
 typedef struct lw_run_options {
-  double t_end;
+  double t_end;      /* before the start: the run goes backward, without transitions and samples */
   double rtol, atol; /* of the states; their steps get a share. atol 0: rtol times the sizes of the mechanism */
   double first_step, max_step;   /* 0: automatic, unlimited */
   double gain[2];                /* feedback that keeps loops closed, on positions and speeds [1/s]; negative: chosen */
@@ -833,12 +898,14 @@ typedef struct lw_run_options {
   lw_ode_method method;
   int32_t event_rows;  /* rows on either side of events although times are given */
   int64_t n_times;     /* of the rows, copied; NULL: at the ends of steps, and within steps where something turns far */
-  const double *times; /* strictly increasing from the start to t_end */
+  const double *times; /* strictly monotonic from the start to t_end */
+  const lw_run_calls *calls; /* copied; NULL: none */
+  lw_state *state;           /* in which the run computes; it stays the caller's. NULL: one of its own */
 } lw_run_options;
 
 typedef struct lw_run_point {
   double t;
-  const double *y, *revolutions; /* [q; u]; coordinates of the cut joints where they were last counted */
+  const double *y, *revolutions; /* states; coordinates of the cut joints where they were last counted */
   const double *discrete;        /* the fields from joint_closed to impulse_torque; read if there are transitions */
   const lw_ode_step_control *control; /* NULL: the method restarts */
 } lw_run_point;
@@ -846,7 +913,8 @@ typedef struct lw_run_point {
 typedef enum lw_run_outcome {
   LW_RUN_GOES_ON = 0,
   LW_RUN_DONE,
-  LW_RUN_FAILED /* status and message give the reason */
+  LW_RUN_FAILED, /* status and message give the reason */
+  LW_RUN_STOPPED /* a function called back asked for it; the message is the cause as far as the mechanics know it */
 } lw_run_outcome;
 
 /* From `start` on with these inputs, the fields from tau to impulse (NULL: those of the model). Carries out the transitions
@@ -861,14 +929,34 @@ LW_API lw_status lw_run_set_inputs(lw_run *run, const double *inputs);
 LW_API lw_run_outcome lw_run_get_outcome(const lw_run *run);
 LW_API lw_status lw_run_status(const lw_run *run);
 LW_API const char *lw_run_message(const lw_run *run);
+/* The error of the mechanics that is the cause of a failure, with its text; LW_OK: none is known. */
+LW_API lw_status lw_run_cause(const lw_run *run, const char **text);
 LW_API lw_run_point lw_run_reached(const lw_run *run); /* until the next call */
 /* The state in which the run computes. */
 LW_API lw_state *lw_run_state(const lw_run *run);
 
+/* The run as an ODE, for integrators from outside. Functions return as lw_ode_function; NULL: there is none. */
+typedef struct lw_run_equations {
+  int32_t n, n_events;
+  void *context;
+  lw_ode_function derivative, events, angular_speed;
+  lw_ode_function on_step; /* at the end of every accepted step; writes step_values */
+  lw_ode_jacobian jacobian;
+  double *step_values; /* [nq_cut] */
+} lw_run_equations;
+LW_API lw_run_equations lw_run_get_equations(const lw_run *run);
+
+typedef struct lw_run_statistics {
+  lw_ode_statistics ode; /* of methods in C */
+  int64_t segments, events, restarts;
+} lw_run_statistics;
+LW_API lw_run_statistics lw_run_get_statistics(const lw_run *run);
+
 /* Addresses hold until the run is advanced. */
 typedef struct lw_run_rows {
   int64_t count;
-  const double *t, *y, *revolutions, *phase; /* [count], [count][nq + nu], [count][nq_cut]; number of the phase */
+  const double *t, *y, *revolutions, *phase; /* [count], [count][nq + nu + n], [count][nq_cut]; number of the phase */
+  const double *control; /* [count][3]: an lw_ode_step_control where a step ended, else not numbers */
 } lw_run_rows;
 /* Inputs and discrete states between events and changes of inputs. */
 typedef struct lw_run_phases {
@@ -877,7 +965,7 @@ typedef struct lw_run_phases {
 } lw_run_phases;
 typedef struct lw_run_events {
   int64_t count;
-  const double *t, *fired, *before, *after; /* fired[transitions]: 1 or 0; states [q; u] before and after */
+  const double *t, *fired, *before, *after; /* fired[transitions + n_functions]: 1 or 0; states before and after */
 } lw_run_events;
 LW_API lw_run_rows lw_run_get_rows(const lw_run *run);
 LW_API lw_run_phases lw_run_get_phases(const lw_run *run);

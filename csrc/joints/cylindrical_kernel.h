@@ -12,8 +12,8 @@ static void cylindrical_pose(const real *q, const real *sc, const real *paramete
   t[0] = t[1] = 0.0, t[2] = q[1];
 }
 
-static void cylindrical_columns(const real R[9], const real *parameter, twist *P) {
-  (void)parameter;
+static void cylindrical_columns(const real *q, const real R[9], const real *parameter, twist *P) {
+  (void)q, (void)parameter;
   column_along(R, 2, 0, &P[0]);
   column_along(R, 2, 1, &P[1]);
 }
@@ -29,7 +29,7 @@ static void cylindrical_inverse(const real C[9], const real t[3], const real *ne
 #define cylindrical_qdot NULL
 #define cylindrical_normalize NULL
 #define cylindrical_axes NULL
-static const constraint_frame cylindrical_frame = {2, 2, {0, 1}, 0};
+static const constraint_frame cylindrical_frame = {2, 2, {0, 1}, {0, 0}};
 static const basic_constraint cylindrical_constraints[] = {
     {ROW_D1, 2, 0}, {ROW_D1, 2, 1}, {ROW_D2, 0, 0}, {ROW_D2, 1, 0}};
 #endif

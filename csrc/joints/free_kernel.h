@@ -14,13 +14,15 @@ static void free_pose(const real *q, const real *sc, const real *parameter, real
   rotation_of(q + 3, R);
 }
 
-static void free_columns(const real R[9], const real *parameter, twist *P) {
-  (void)parameter;
+static void free_columns(const real *q, const real R[9], const real *parameter, twist *P) {
+  (void)q, (void)parameter;
   for (int c = 0; c < 6; c++) column_along(R, c % 3, c / 3, &P[c]);
 }
 
-static void free_bias(const twist *P, const real *u, const twist *m, twist *out) {
-  (void)P, (void)u;
+static void free_bias(const real *q, const real *parameter, const real child[9], const twist *P, const real *u,
+                      const twist *m, twist *out) {
+  (void)q, (void)child;
+  (void)parameter, (void)P, (void)u;
   memset(out, 0, sizeof *out);
   cross(m->a, m->l, out->l);
 }
@@ -42,5 +44,5 @@ static void free_normalize(real *q) { normalize_quaternion(q + 3); }
 
 #define free_axes NULL
 #define free_constraints NULL
-static const constraint_frame free_frame = {0, 0, {0, 1, 2, 3, 4, 5}, 0};
+static const constraint_frame free_frame = {0, 0, {0, 1, 2, 3, 4, 5}, {0, 0}};
 #endif

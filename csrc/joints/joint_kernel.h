@@ -9,17 +9,21 @@
 #include "math/tolerances.h"
 
 /* The constraint frame of a cut joint (loops/basic_constraints_kernel.h): numbers of constrained directions, and the speeds of
- * the rows along the free ones, in their order. `mixed`: the last constrained direction is the displacement along the
- * joint's axis z less the parameter times the angle about it. */
+ * the rows along the free ones, in their order. A column is a unit vector along a free direction, of displacement or of
+ * angle as its speed. `mixed`: those constrained rows, from the first one to before the last, along which the only
+ * column of a joint has a part as well. */
 typedef struct constraint_frame {
-  int32_t angular, linear, speed[6], mixed;
+  int32_t angular, linear, speed[6], mixed[2];
 } constraint_frame;
 
-/* Whether the linear rows are the world axes. */
-INLINE int has_world_axes(const constraint_frame *rows) { return rows->linear == 3 && !rows->mixed; }
+INLINE int is_mixed(const constraint_frame *rows) { return rows->mixed[1]; }
+
+/* Whether three rows that are all constrained are the world axes. */
+INLINE int has_world_angles(const constraint_frame *rows) { return rows->angular == 3 && !is_mixed(rows); }
+INLINE int has_world_axes(const constraint_frame *rows) { return rows->linear == 3 && !is_mixed(rows); }
 
 /* A basic constraint (loops/basic_constraints_kernel.h), of axis i of the parent's frame and, of d1, axis j of the child's. A
- * joint has as many as speeds are missing to six; those of s stand first. */
+ * joint has as many as speeds are missing to six; those of s stand first. A type without has rows from its columns. */
 typedef enum basic_kind { ROW_S, ROW_D1, ROW_D2, ROW_SCREW } basic_kind;
 
 typedef struct basic_constraint {
@@ -30,12 +34,15 @@ typedef struct basic_constraint {
 #define ROWS_OF_S {ROW_S, 0, 0}, {ROW_S, 1, 0}, {ROW_S, 2, 0}
 
 typedef struct joint_operations {
-  /* Pose of the child's joint frame in the parent's; sc holds sine and cosine of every coordinate. */
+  /* Pose of the child's joint frame in the parent's; sc holds sine and cosine of every coordinate. `parameter`: of
+   * types with LW_ANY_NUMBER of them the numbers of a path, which are of type double in each arithmetic. */
   void (*pose)(const real *q, const real *sc, const real *parameter, real R[9], real t[3]);
   /* Column of each speed: twist of the child relative to the parent at the child's origin, in the parent's axes. */
-  void (*columns)(const real R[9], const real *parameter, twist *P);
-  /* Acceleration relative to the parent, as seen from it, with all udot zero; P and m = sum P u in any axes. */
-  void (*bias)(const twist *P, const real *u, const twist *m, twist *out);
+  void (*columns)(const real *q, const real R[9], const real *parameter, twist *P);
+  /* Acceleration relative to the parent, as seen from it, with all udot zero, which is the rate of the columns along
+   * u; P, m = sum P u and the axes of the child in any axes. */
+  void (*bias)(const real *q, const real *parameter, const real child[9], const twist *P, const real *u, const twist *m,
+               twist *out);
   /* The coordinates, their sines and cosines, that bring the joint nearest to the pose C, t; `near` selects the revolution of
    * an angle and the sign of a quaternion. */
   void (*inverse)(const real C[9], const real t[3], const real *near, const real *parameter, real *q, real *sc);
@@ -64,8 +71,10 @@ INLINE void rigid_acceleration(const link_motion *parent, link_motion *child) {
   add_cross(parent->w, wr, child->av);
 }
 
-static void zero_bias(const twist *P, const real *u, const twist *m, twist *out) {
-  (void)P, (void)u, (void)m;
+static void zero_bias(const real *q, const real *parameter, const real child[9], const twist *P, const real *u,
+                      const twist *m, twist *out) {
+  (void)q, (void)child;
+  (void)parameter, (void)P, (void)u, (void)m;
   memset(out, 0, sizeof *out);
 }
 
@@ -103,6 +112,31 @@ static void inverse_about_z(const real C[9], real near, real *q, real sc[2]) {
 static void screw_angle(const real C[9], real displacement, real near, real pitch, real *q, real sc[2]) {
   const int plain = fabs(re(pitch)) < NO_PITCH;
   inverse_about_z(C, plain ? near : displacement / (plain ? 1.0 : pitch), q, sc);
+}
+
+/* The slide along x of the child is the last of the linear rows. */
+static void slide_along_x_axes(const real R[9], const twist *P, real angular[9], real linear[9]) {
+  (void)P;
+  transpose(R, angular);
+  for (int k = 0; k < 3; k++) copy(3, angular + 3 * ((k + 1) % 3), linear + 3 * k);
+}
+
+/* ---- circles ---- */
+
+/* Of the angle q / r, by that of its half, so that no digits are lost in large circles. */
+static void point_on_circle(real q, real r, real sc[2], real t[3]) {
+  const real half = 0.5 * q / r;
+  real s[2];
+  sincos_all(&half, 1, s);
+  sc[0] = 2.0 * s[0] * s[1], sc[1] = 1.0 - 2.0 * s[0] * s[0];
+  t[0] = r * sc[0], t[1] = 2.0 * r * s[0] * s[0], t[2] = 0.0;
+}
+
+/* The place at the angle with this sine and cosine, both times some length, in the revolution nearest to `near`. */
+static void place_on_circle(real s, real c, real near, real r, real *q) {
+  real sc[2], angle;
+  nearest_angle(s, c, near / r, &angle, sc);
+  *q = r * angle;
 }
 
 /* ---- quaternions ---- */

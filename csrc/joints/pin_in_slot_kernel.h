@@ -14,8 +14,8 @@ static void pin_in_slot_pose(const real *q, const real *sc, const real *paramete
   t[0] = q[0], t[1] = t[2] = 0.0;
 }
 
-static void pin_in_slot_columns(const real R[9], const real *parameter, twist *P) {
-  (void)R, (void)parameter;
+static void pin_in_slot_columns(const real *q, const real R[9], const real *parameter, twist *P) {
+  (void)q, (void)R, (void)parameter;
   real parent[9];
   identity_rotation(parent);
   column_along(parent, 0, 1, &P[0]);
@@ -40,7 +40,7 @@ static void pin_in_slot_axes(const real R[9], const twist *P, real angular[9], r
 #define pin_in_slot_bias zero_bias
 #define pin_in_slot_qdot NULL
 #define pin_in_slot_normalize NULL
-static const constraint_frame pin_in_slot_frame = {2, 2, {1, 0}, 0};
+static const constraint_frame pin_in_slot_frame = {2, 2, {1, 0}, {0, 0}};
 static const basic_constraint pin_in_slot_constraints[] = {
     {ROW_D1, 2, 0}, {ROW_D1, 2, 1}, {ROW_D2, 1, 0}, {ROW_D2, 2, 0}};
 #endif

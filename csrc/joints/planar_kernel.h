@@ -12,8 +12,8 @@ static void planar_pose(const real *q, const real *sc, const real *parameter, re
   t[0] = q[0], t[1] = q[1], t[2] = 0.0;
 }
 
-static void planar_columns(const real R[9], const real *parameter, twist *P) {
-  (void)R, (void)parameter;
+static void planar_columns(const real *q, const real R[9], const real *parameter, twist *P) {
+  (void)q, (void)R, (void)parameter;
   real parent[9];
   identity_rotation(parent);
   column_along(parent, 0, 1, &P[0]);
@@ -38,6 +38,6 @@ static void planar_axes(const real R[9], const twist *P, real angular[9], real l
 #define planar_bias zero_bias
 #define planar_qdot NULL
 #define planar_normalize NULL
-static const constraint_frame planar_frame = {2, 1, {2, 0, 1}, 0};
+static const constraint_frame planar_frame = {2, 1, {2, 0, 1}, {0, 0}};
 static const basic_constraint planar_constraints[] = {{ROW_D1, 2, 0}, {ROW_D1, 2, 1}, {ROW_D2, 2, 0}};
 #endif

@@ -12,7 +12,8 @@ static void screw_pose(const real *q, const real *sc, const real *parameter, rea
   t[0] = t[1] = 0.0, t[2] = *parameter * q[0];
 }
 
-static void screw_columns(const real R[9], const real *parameter, twist *P) {
+static void screw_columns(const real *q, const real R[9], const real *parameter, twist *P) {
+  (void)q;
   column_along(R, 2, 0, &P[0]);
   for (int i = 0; i < 3; i++) P[0].l[i] = *parameter * P[0].a[i];
 }
@@ -26,7 +27,7 @@ static void screw_inverse(const real C[9], const real t[3], const real *near, co
 #define screw_qdot NULL
 #define screw_normalize NULL
 #define screw_axes NULL
-static const constraint_frame screw_frame = {2, 3, {0}, 1};
+static const constraint_frame screw_frame = {2, 3, {0}, {4, 5}};
 static const basic_constraint screw_constraints[] = {
     {ROW_D1, 2, 0}, {ROW_D1, 2, 1}, {ROW_D2, 0, 0}, {ROW_D2, 1, 0}, {ROW_SCREW, 2, 0}};
 #endif

@@ -13,8 +13,8 @@ static void spherical_pose(const real *q, const real *sc, const real *parameter,
   t[0] = t[1] = t[2] = 0.0;
 }
 
-static void spherical_columns(const real R[9], const real *parameter, twist *P) {
-  (void)parameter;
+static void spherical_columns(const real *q, const real R[9], const real *parameter, twist *P) {
+  (void)q, (void)parameter;
   for (int c = 0; c < 3; c++) column_along(R, c, 0, &P[c]);
 }
 
@@ -30,6 +30,6 @@ static void spherical_normalize(real *q) { normalize_quaternion(q); }
 
 #define spherical_bias zero_bias
 #define spherical_axes NULL
-static const constraint_frame spherical_frame = {0, 3, {0, 1, 2}, 0};
+static const constraint_frame spherical_frame = {0, 3, {0, 1, 2}, {0, 0}};
 static const basic_constraint spherical_constraints[] = {ROWS_OF_S};
 #endif

@@ -16,6 +16,11 @@ static const joint_operations joint_operations_of[LW_JOINT_TYPES] = {
 
 INLINE const constraint_frame *constraint_frame_of(int32_t type) { return joint_operations_of[type].frame; }
 
+/* The part of a column along its free direction: the angular one of an angle, the linear one of a displacement. */
+INLINE void keep_free_part(int32_t type, int32_t c, twist *P) {
+  memset(lw_joint_sizes[type].translations >> c & 1 ? P->a : P->l, 0, sizeof P->a);
+}
+
 /* ---- joints with stored columns ---- */
 
 INLINE int has_stored_columns(int32_t type) { return type > LW_PRISMATIC; }
@@ -27,7 +32,7 @@ static void multi_dof_position(const joint_operations *kind, int32_t speeds, int
                                const real *sc, link_motion *child, twist *P) {
   real R[9], t[3], joint[9], shift[3];
   kind->pose(q, sc, parameter, R, t);
-  kind->columns(R, parameter, P);
+  kind->columns(q, R, parameter, P);
   multiply(parent->R, R0, joint);
   if (reversed) {
     real back[9];
@@ -54,11 +59,11 @@ INLINE void combine(int32_t speeds, const twist *P, const real *u, twist *out) {
     for (int i = 0; i < 3; i++) out->a[i] += P[c].a[i] * u[c], out->l[i] += P[c].l[i] * u[c];
 }
 
-static void multi_dof_velocity(const joint_operations *kind, int32_t speeds, const link_motion *parent, const twist *P,
-                               const real *u, link_motion *child) {
+static void multi_dof_velocity(const joint_operations *kind, int32_t speeds, const real *q, const real *parameter,
+                               const link_motion *parent, const twist *P, const real *u, link_motion *child) {
   twist m, b;
   combine(speeds, P, u, &m);
-  kind->bias(P, u, &m, &b);
+  kind->bias(q, parameter, child->R, P, u, &m, &b);
   for (int i = 0; i < 3; i++) child->w[i] = parent->w[i] + m.a[i], child->aw[i] = parent->aw[i] + b.a[i];
   add_cross(parent->w, m.a, child->aw);
   rigid_acceleration(parent, child);
@@ -68,11 +73,12 @@ static void multi_dof_velocity(const joint_operations *kind, int32_t speeds, con
 
 /* The declared child's acceleration by that of the declared parent, solved for the latter, with `shift` from the
  * declared parent's origin to the declared child's. */
-static void reversed_multi_dof_velocity(const joint_operations *kind, int32_t speeds, const real p0[3],
+static void reversed_multi_dof_velocity(const joint_operations *kind, int32_t speeds, const real *q,
+                                        const real *parameter, const real R0[9], const real p0[3],
                                         const link_motion *parent, const twist *P, const real *u, link_motion *child) {
   twist declared[6], m, b;
   link_motion at_joint;
-  real shift[3], wt[3];
+  real shift[3], wt[3], axes[9];
   offset_from_parent(p0, parent, &at_joint);
   rigid_acceleration(parent, &at_joint);
   for (int i = 0; i < 3; i++) shift[i] = at_joint.r[i] - child->r[i];
@@ -81,7 +87,8 @@ static void reversed_multi_dof_velocity(const joint_operations *kind, int32_t sp
     add_cross(declared[c].a, shift, declared[c].l);
   }
   combine(speeds, declared, u, &m);
-  kind->bias(declared, u, &m, &b);
+  multiply(parent->R, R0, axes);
+  kind->bias(q, parameter, axes, declared, u, &m, &b);
   for (int i = 0; i < 3; i++) child->w[i] = parent->w[i] - m.a[i], child->aw[i] = parent->aw[i] - b.a[i];
   add_cross(m.a, child->w, child->aw);
   copy(3, at_joint.av, child->av);

@@ -10,6 +10,8 @@ typedef enum lw_joint_type {
   LW_JOINT_TYPES
 } lw_joint_type;
 
+#define LW_ANY_NUMBER (-1) /* of parameters: those of a path */
+
 /* A rotation leaves the point of the child where it is, a translation its axes. */
 typedef enum lw_joint_motion { LW_GENERAL = 0, LW_ROTATION, LW_TRANSLATION } lw_joint_motion;
 

@@ -13,3 +13,7 @@
 #include "joints/free_kernel.h"
 #include "joints/screw_kernel.h"
 #include "joints/pin_in_slot_kernel.h"
+#include "joints/curved_slide_kernel.h"
+#include "joints/curved_slot_kernel.h"
+#include "joints/path_slide_kernel.h"
+#include "joints/path_slot_kernel.h"

@@ -43,15 +43,17 @@ static void universal_pose(const real *q, const real *sc, const real *parameter,
   t[0] = t[1] = t[2] = 0.0;
 }
 
-static void universal_columns(const real R[9], const real *parameter, twist *P) {
-  (void)parameter;
+static void universal_columns(const real *q, const real R[9], const real *parameter, twist *P) {
+  (void)q, (void)parameter;
   memset(P, 0, sizeof *P);
   P[0].a[2] = 1.0;
   column_along(R, 0, 0, &P[1]);
 }
 
-static void universal_bias(const twist *P, const real *u, const twist *m, twist *out) {
-  (void)m;
+static void universal_bias(const real *q, const real *parameter, const real child[9], const twist *P, const real *u,
+                           const twist *m, twist *out) {
+  (void)q, (void)child;
+  (void)parameter, (void)m;
   memset(out, 0, sizeof *out);
   cross(P[0].a, P[1].a, out->a);
   for (int i = 0; i < 3; i++) out->a[i] *= u[0] * u[1];
@@ -75,6 +77,6 @@ static void universal_axes(const real R[9], const twist *P, real angular[9], rea
 
 #define universal_qdot NULL
 #define universal_normalize NULL
-static const constraint_frame universal_frame = {1, 3, {0, 1}, 0};
+static const constraint_frame universal_frame = {1, 3, {0, 1}, {0, 0}};
 static const basic_constraint universal_constraints[] = {ROWS_OF_S, {ROW_D1, 2, 0}};
 #endif

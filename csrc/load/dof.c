@@ -59,12 +59,14 @@ lw_status lw_estimate_dof(lw_model *m) {
     m->cluster[i].independents = m->cluster[i].dof = lw_planar_independent_columns(m, &m->cluster[i]);
   if (m->clusters == 0) return LW_OK;
   lw_block b = {.reals = calloc((size_t)m->size.reals, sizeof(double)),
+                .work = calloc(lw_workspace_reals(m) + 1, sizeof(double)),
                 .integers = calloc((size_t)m->integers, sizeof(int32_t))};
   double *neutral = malloc(sizeof(double) * (size_t)(m->size.nq + m->size.nq_cut + 1));
   lw_dof_count *found = malloc(sizeof *found * 2 * (size_t)m->clusters);
-  const int ready = b.reals && b.integers && neutral && found;
+  const int ready = b.reals && b.work && b.integers && neutral && found;
   if (ready) count_dof_at_both(m, b, neutral, found);
   free(b.reals);
+  free(b.work);
   free(b.integers);
   free(neutral);
   free(found);
@@ -86,10 +88,12 @@ static void count_regular_dof(lw_model *m, lw_block b) {
 lw_status lw_find_regular_dof(lw_model *m) {
   if (m->clusters == 0) return LW_OK;
   lw_block b = {.reals = calloc((size_t)m->size.reals, sizeof(double)),
+                .work = calloc(lw_workspace_reals(m) + 1, sizeof(double)),
                 .integers = calloc((size_t)m->integers, sizeof(int32_t))};
-  const int ready = b.reals && b.integers;
+  const int ready = b.reals && b.work && b.integers;
   if (ready) count_regular_dof(m, b);
   free(b.reals);
+  free(b.work);
   free(b.integers);
   return ready ? LW_OK : LW_ERROR_MEMORY;
 }

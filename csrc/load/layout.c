@@ -188,8 +188,21 @@ lw_status lw_layout_block(reader *r, lw_model *m) {
   return LW_OK;
 }
 
-/* Parameters first, where the multipliers find theirs; then twice all: the first time with the minimal width, which
- * suffices to count the independent directions. */
+/* What the integers of no variant exceed, so that snapshots of a state have one size: every cluster has a loop or a
+ * coupling, each column, link and loop lies in one cluster, and the capacity is the columns and five at most. */
+static lw_status count_most_integers(reader *r, lw_model *m) {
+  const lw_sizes *s = &m->size;
+  const int64_t clusters = (int64_t)s->loops + m->couplings, columns = (int64_t)s->nu + s->nu_cut,
+                ears = (int64_t)s->loops + s->bodies, rows = 6 * (int64_t)s->loops + m->couplings + 1;
+  const int64_t most = clusters * LW_CLUSTER_INTEGERS(0, 0, 5) + LW_CLUSTER_INTEGERS(columns, ears, columns) +
+                       (lw_has_multipliers(m) ? rows : 0);
+  m->most_integers = m->integers;
+  if (!m->removable_joints) return LW_OK;
+  m->most_integers = (int32_t)most;
+  return most < MAX_REALS ? LW_OK : lw_format_error(r, "the model is too large for joints that may open");
+}
+
+/* The columns twice: the first time with the minimal width, which suffices to count the independent directions. */
 lw_status lw_layout_model(reader *r, lw_model *m) {
   lw_status e;
   for (int32_t i = 0; i < m->clusters; i++) m->cluster[i].independents = -1;
@@ -201,7 +214,6 @@ lw_status lw_layout_model(reader *r, lw_model *m) {
   mark_first(m, reached, 0);
   if (lw_has_multipliers(m)) mark_first(m, reached, 1); /* which sweep by segments as well, in singular poses */
   free(reached);
-  if ((e = lw_layout_block(r, m)) || (e = lw_estimate_dof(m)) || (e = list_columns(r, m))) return e;
-  if ((e = lw_layout_block(r, m))) return e;
+  if ((e = lw_estimate_dof(m)) || (e = list_columns(r, m)) || (e = count_most_integers(r, m))) return e;
   return lw_find_regular_dof(m);
 }

@@ -177,7 +177,8 @@ static size_t place(lw_model *m, unsigned char *memory) {
 }
 
 static int allocate(lw_model *m) {
-  m->multipliers.memory = calloc(1, place(m, NULL));
+  m->multipliers.bytes = place(m, NULL);
+  m->multipliers.memory = calloc(1, m->multipliers.bytes);
   if (m->multipliers.memory) place(m, m->multipliers.memory);
   return m->multipliers.memory != NULL;
 }
@@ -221,6 +222,7 @@ static lw_status plan_with(reader *r, planner *p) {
   if (reals > MAX_REALS) return too_many(r, m);
   plan->reals = (int32_t)reals;
   plan->integers = plan->rows + 1;
+  plan->bytes += sizeof *plan->active_rows * (size_t)p->active + sizeof *plan->row_sum * (size_t)p->row_sums;
   return LW_OK;
 }
 

@@ -1,15 +1,15 @@
 /* Reading the serialised model. Layout, little-endian, without padding:
  *   "LWMODEL\0", uint32 version, uint32 size of the whole, uint64 CRC-32 of all that follows,
- *   int32 counts[26]     bodies joints loops clusters segments nq nu nq_cut nu_cut steps couplings terms method
- *                        springs wrenches distances locks transitions removable variants closed types points measures
+ *   int32 counts[25]     bodies joints loops clusters segments nq nu nq_cut nu_cut steps couplings terms method
+ *                        springs wrenches distances locks transitions removable requests types points measures
  *                        actuators gears; couplings count locks and distances, which are the last of them in this order
  *   int32 tables         LW_TABLES of reader.h, in their order
  *   double               the parameter and start fields of fields.h, in their order
  *   names                zero-terminated: bodies, joints, couplings, springs, wrenches, transitions, points, measures,
  *                        actuators
- * A model with joints that may open has its other `variants` behind it, each with its own header: the
- * same mechanism with other joints closed.
+ * It is the mechanism as it is at first. Variants, in which other joints are closed, are compiled from these bytes.
  * Every index is checked before it is used, so that no byte of a bad file can lead out of bounds. */
+#include "load/kept_variants.h"
 #include "load/reader.h"
 #include <stdlib.h>
 #include <string.h>
@@ -27,16 +27,13 @@ static lw_status read_header(reader *r, uint32_t *checksum) {
   if (h.version != LW_MODEL_VERSION)
     return lw_format_error(r, "the model has format version %u, this library reads %u; export it again", h.version,
                            LW_MODEL_VERSION);
-  /* variants follow */
-  const size_t left = r->size - (r->position - sizeof h);
-  if (h.size < sizeof h || h.size > left)
+  if (h.size != r->size)
     return lw_format_error(r, "the model is truncated or extended: %zu bytes, its header gives %u; export it again",
-                           left, h.size);
+                           r->size, h.size);
 #ifndef LW_FUZZING
   if (h.checksum != lw_crc32(0, r->bytes + r->position, h.size - sizeof h))
     return lw_format_error(r, "the model was altered: its checksum does not match; export it again");
 #endif
-  r->size = r->position - sizeof h + h.size;
   *checksum = (uint32_t)h.checksum;
   return LW_OK;
 }
@@ -51,8 +48,7 @@ static lw_status read_counts(reader *r, counts *c) {
   if (c->joint_types > LW_JOINT_TYPES)
     return lw_format_error(r, "the model names %d joint types, this library has %d", c->joint_types, LW_JOINT_TYPES);
   if (c->bodies < 1 || c->joints != c->bodies + c->loops || c->clusters > c->loops + c->couplings ||
-      c->distances + (int64_t)c->locks > c->couplings || c->method >= LW_METHODS ||
-      c->removable_joints > LW_MOST_REMOVABLE || (c->variants && c->variants != (1 << c->removable_joints) - 1))
+      c->distances + (int64_t)c->locks > c->couplings || c->method >= LW_METHODS || c->removable_joints > c->loops)
     return lw_format_error(r, "the model's counts contradict each other: %d bodies, %d joints, %d loops", c->bodies,
                            c->joints, c->loops);
   return LW_OK;
@@ -73,6 +69,7 @@ static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t 
   LW_TABLES(X)
 #undef X
 #undef LW_STEP_LINKS
+  PLACE(closed, c->removable_joints);
   PLACE(member, c->loops);
   PLACE(member_coupling, c->couplings);
   PLACE(column, c->nu + c->nu_cut);
@@ -136,7 +133,7 @@ static lw_sizes sizes_of(const counts *c) {
 static lw_model *allocate_model(const counts *c, size_t parameters, size_t names) {
   lw_model *m = calloc(1, sizeof *m);
   const size_t need = m ? place(m, NULL, c, parameters, names) : 0;
-  if (m) m->memory = calloc(1, need);
+  if (m) m->memory = calloc(1, need), m->memory_bytes = need;
   if (!m || !m->memory) {
     free(m);
     return NULL;
@@ -144,11 +141,10 @@ static lw_model *allocate_model(const counts *c, size_t parameters, size_t names
   place(m, m->memory, c, parameters, names);
   m->size = sizes_of(c), m->segments = c->segments, m->clusters = c->clusters, m->ears = c->ears;
   m->method = c->method, m->couplings = c->couplings, m->terms = c->terms, m->parameters = (int32_t)parameters;
-  m->removable_joints = c->removable_joints, m->variants = c->variants, m->joint_types = c->joint_types;
+  m->removable_joints = c->removable_joints, m->requests = c->requests, m->joint_types = c->joint_types;
   return m;
 }
 
-/* One model from the position of the reader up to the end given by its header. */
 static lw_status read_model(reader *r, lw_model **model) {
   counts c;
   lw_status e;
@@ -174,21 +170,18 @@ static lw_status read_model(reader *r, lw_model **model) {
   return LW_OK;
 }
 
-lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *message, size_t message_size) {
+lw_status lw_read_model(const void *bytes, size_t size, lw_model **model, char *message, size_t message_size) {
   reader r = {bytes, size, 0, message, message_size};
   *model = NULL;
   if (message && message_size) message[0] = 0;
   if (!bytes) return lw_format_error(&r, "there is no model: its bytes are missing");
-  lw_model *m = NULL;
-  lw_status e = read_model(&r, &m);
-  if (e) return e;
-  r.size = size;
-  if ((e = lw_read_variants(&r, m, read_model))) {
-    lw_model_free(m);
-    return e;
-  }
-  *model = m;
-  return LW_OK;
+  return read_model(&r, model);
+}
+
+lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *message, size_t message_size) {
+  lw_status e = lw_read_model(bytes, size, model, message, message_size);
+  if (!e && (e = lw_keep_variants_of(*model, bytes, size))) lw_model_free(*model), *model = NULL;
+  return e;
 }
 
 lw_status lw_model_put_parameters(const lw_model *m, const double *values, void *bytes, size_t size) {

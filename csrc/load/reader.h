@@ -3,8 +3,7 @@
 #define LW_READING_H
 #include "model/model.h"
 
-#define LW_MODEL_VERSION 10u
-#define LW_MOST_REMOVABLE 8 /* joints that may open: topology variants are two to the power of it */
+#define LW_MODEL_VERSION 12u
 
 typedef struct lw_model_header {
   char magic[8];
@@ -21,8 +20,8 @@ typedef struct reader {
 
 typedef struct counts {
   int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method, springs,
-      wrenches, distances, locks, transitions, removable_joints, variants, closed, joint_types, points, measures,
-      actuators, gears;
+      wrenches, distances, locks, transitions, removable_joints, requests, joint_types, points, measures, actuators,
+      gears, paths, path_numbers;
 } counts;
 
 /* What a number in a table is, and so in which range. */
@@ -35,6 +34,7 @@ typedef enum lw_number_kind {
   LW_LINK_OR_GROUND,
   LW_LINKS, /* how many; or the first of none */
   LW_A_JOINT,
+  LW_JOINT_OR_ALL, /* -1 */
   LW_A_SPEED,
   LW_LOOP_OR_NONE,
   LW_A_CLUSTER,
@@ -61,10 +61,13 @@ typedef enum lw_number_kind {
  *   actuator         limits
  *   gear             actuator speed
  *   removable_joint  joint
+ *   request          joint or -1, lw_method_choice
  *   transition       action joint directions bounds trigger quantity number bodies(2) direction undone captured,
  *                    see lw_transition
  *   point            link
- *   measure          kind points(2) */
+ *   measure          kind points(2)
+ *   path             joint, how many numbers
+ *   path_number      a number of type double, one path after the other */
 #define LW_TABLES(X)                                                                                              \
   X(joint_type, type, c->joint_types, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                                       \
   X(link, link, c->bodies, NULL, LW_A_LINK, LW_A_JOINT, LW_LINK_OR_GROUND, LW_FLAG)                               \
@@ -83,10 +86,13 @@ typedef enum lw_number_kind {
   X(gear, gear, c->gears, check_gears, LW_AN_ACTUATOR, LW_A_SPEED)                                                \
   X(distance, distance, c->distances, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND)                                 \
   X(removable_joint, removable_joint, c->removable_joints, NULL, LW_A_JOINT)                                      \
+  X(request, request, c->requests, NULL, LW_JOINT_OR_ALL, LW_ANY)                                                 \
   X(transition, transition, c->transitions, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, \
     LW_ANY, LW_ANY, LW_ANY, LW_ANY)                                                                               \
   X(point, point, c->points, NULL, LW_LINK_OR_GROUND)                                                             \
-  X(measure, measure, c->measures, NULL, LW_FLAG, LW_A_POINT, LW_A_POINT)
+  X(measure, measure, c->measures, NULL, LW_FLAG, LW_A_POINT, LW_A_POINT)                                         \
+  X(path, path, c->paths, NULL, LW_A_JOINT, LW_ANY)                                                               \
+  X(path_number, path_number, c->path_numbers, check_paths, LW_ANY, LW_ANY)
 #define LW_MOST_COLUMNS 12
 #define LW_COUNT_OF(...) ((int32_t)(sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t)))
 
@@ -106,14 +112,15 @@ const void *lw_read_bytes(reader *r, size_t n);
 lw_status lw_row_error(reader *r, const char *table, int32_t row);
 /* The tables: every index is checked before it is used. */
 lw_status lw_read_tables(reader *r, lw_model *m, const counts *c);
-/* Of these a joint that may open and a transition: load/transition_tables.c. */
+/* Of these a joint that may open, a request and a transition: load/transition_tables.c. */
 lw_status lw_read_removable_joint(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
+lw_status lw_read_request(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 lw_status lw_read_transition(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 /* Which constraints reach which links, where the model asks for multipliers. */
 lw_status lw_plan_multipliers(reader *r, lw_model *m);
 void lw_free_multipliers(lw_multipliers *plan);
-/* The other models of a mechanism whose joints may open; `read` reads one. All are laid out alike. */
-lw_status lw_read_variants(reader *r, lw_model *m, lw_status (*read)(reader *r, lw_model **model));
+/* As lw_model_load, but a model whose joints may open keeps nothing of which variants are made. */
+lw_status lw_read_model(const void *bytes, size_t size, lw_model **model, char *message, size_t message_size);
 /* Where every field lies in the block. */
 lw_status lw_layout_block(reader *r, lw_model *m);
 /* The order in which divide and conquer joins the bodies. */

@@ -1,6 +1,8 @@
 /* The tables of a serialised model, row by row. Each number is checked against its kind, and then by its row's function
  * against the rows before it, before it is used. */
 #include "load/reader.h"
+#include "math/path_numbers.h"
+#include <math.h>
 #include <string.h>
 
 const lw_joint_size lw_joint_sizes[LW_JOINT_TYPES] = {
@@ -368,6 +370,7 @@ static number_range range_of(const lw_model *m, lw_number_kind kind) {
     case LW_LINK_OR_GROUND: return (number_range){-1, m->size.bodies};
     case LW_LINKS: return (number_range){0, m->size.bodies + 1};
     case LW_A_JOINT: return (number_range){0, m->size.joints};
+    case LW_JOINT_OR_ALL: return (number_range){-1, m->size.joints};
     case LW_A_SPEED: return (number_range){0, m->size.nu + m->size.nu_cut};
     case LW_LOOP_OR_NONE: return (number_range){-1, m->size.loops};
     case LW_A_CLUSTER: return (number_range){0, m->clusters};
@@ -405,7 +408,54 @@ static lw_status read_table(reader *r, lw_model *m, const table *t) {
   return t->check ? t->check(r, m, &at) : LW_OK;
 }
 
+/* ---- paths ---- */
+
+static lw_status read_path(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+  const int32_t head = LW_PATH_HEAD, piece = LW_PATH_PIECE;
+  if (lw_joint_sizes[m->joint[v[0]].type].parameters != LW_ANY_NUMBER || m->joint[v[0]].path || v[1] < head + piece ||
+      v[1] > head + piece * LW_MOST_PATH_PIECES || (v[1] - head) % piece != 0)
+    return lw_row_error(r, "path", at->row);
+  m->path[at->row] = (lw_path){v[0], v[1]};
+  m->joint[v[0]].path = m->path_number; /* its place is set when all are read */
+  m->paths++;
+  return LW_OK;
+}
+
+static lw_status read_path_number(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+  memcpy(&m->path_number[at->row], v, sizeof(double));
+  m->path_numbers++;
+  return isfinite(m->path_number[at->row]) ? LW_OK : lw_row_error(r, "path_number", at->row);
+}
+
+/* Pieces of increasing starts and of some size. */
+static int is_path(const double *path, int32_t count) {
+  const int32_t pieces = (count - LW_PATH_HEAD) / LW_PATH_PIECE;
+  double start = 0.0;
+  if (path[LW_PATH_PIECES] != pieces || (path[LW_PATH_CLOSED] != 0.0 && path[LW_PATH_CLOSED] != 1.0)) return 0;
+  for (const double *piece = path + LW_PATH_HEAD; piece < path + count; piece += LW_PATH_PIECE) {
+    if (piece == path + LW_PATH_HEAD ? piece[0] != 0.0 : !(piece[0] > start)) return 0;
+    if (!(piece[1] > 0.0)) return 0;
+    start = piece[0];
+  }
+  return path[LW_PATH_LENGTH] > start;
+}
+
+static lw_status check_paths(reader *r, lw_model *m, const table_cursor *at) {
+  int32_t used = 0;
+  for (int32_t k = 0; k < m->paths; k++) {
+    if (m->path[k].count > at->row - used) return lw_row_error(r, "path", k);
+    if (!is_path(m->path_number + used, m->path[k].count)) return lw_row_error(r, "path", k);
+    m->joint[m->path[k].joint].path = m->path_number + used;
+    used += m->path[k].count;
+  }
+  for (int32_t j = 0; j < m->size.joints; j++)
+    if (lw_joint_sizes[m->joint[j].type].parameters == LW_ANY_NUMBER && !m->joint[j].path)
+      return lw_format_error(r, "the model's joint %d has no path", j);
+  return used == at->row ? LW_OK : lw_format_error(r, "the model has more numbers of paths than its joints");
+}
+
 #define read_removable_joint lw_read_removable_joint
+#define read_request lw_read_request
 #define read_transition lw_read_transition
 
 lw_status lw_read_tables(reader *r, lw_model *m, const counts *c) {

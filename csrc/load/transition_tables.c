@@ -1,19 +1,19 @@
 /* Model reader: removable joints and transitions. Every index is checked before use. */
 #include "load/reader.h"
 
-/* Removable joints are cut joints. The number of a topology has a bit for each closed one. */
+/* Removable joints are cut joints. */
 lw_status lw_read_removable_joint(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
-  const lw_joint *joint = &m->joint[v[0]];
+  lw_joint *joint = &m->joint[v[0]];
   m->removable_joint[at->row] = v[0];
-  if (joint->loop < 0) return lw_format_error(r, "the model's joint that may open, number %d, closes no loop", at->row);
-  if (m->loop[joint->loop].cluster >= 0) m->closed |= 1 << at->row;
+  if (joint->loop < 0 || joint->may_open)
+    return lw_format_error(r, "the model's joint that may open, number %d, closes no loop or comes twice", at->row);
+  joint->may_open = 1, m->closed[at->row] = m->loop[joint->loop].cluster >= 0;
   return LW_OK;
 }
 
-static int may_open(const lw_model *m, int32_t joint) {
-  for (int32_t i = 0; i < m->removable_joints; i++)
-    if (m->removable_joint[i] == joint) return 1;
-  return 0;
+lw_status lw_read_request(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+  m->request[at->row] = (lw_method_request){v[0], v[1]};
+  return lw_within(v[1], LW_METHOD_AUTO, LW_METHOD_EMBEDDING + 1) ? LW_OK : lw_row_error(r, "request", at->row);
 }
 
 static int is_joint_with(const lw_model *m, int32_t joint, int32_t directions) {
@@ -25,7 +25,7 @@ static int is_action(const lw_model *m, const lw_transition *x) {
     case LW_LOCK:
     case LW_UNLOCK: return is_joint_with(m, x->joint, x->directions);
     case LW_PIN:
-    case LW_RELEASE: return may_open(m, x->joint);
+    case LW_RELEASE: return lw_within(x->joint, 0, m->size.joints) && m->joint[x->joint].may_open;
     case LW_STOP:
       return is_joint_with(m, x->joint, x->directions) && !(x->directions & (x->directions - 1)) &&
              lw_joint_sizes[m->joint[x->joint].type].q == lw_joint_sizes[m->joint[x->joint].type].u &&

@@ -37,10 +37,10 @@ INLINE void apply_to_ends(const view *v, const constraint_ends *ends, const twis
 }
 
 /* The row that gives a speed of a cut joint from the velocity of its child relative to its parent, and the wrench of a
- * load of one: its column, or of a screw the part about its axis. */
+ * load of one: the part of its column along its free direction. */
 INLINE void row_of_cut_speed(const view *v, int32_t l, int32_t c, twist *row) {
   column_of_cut_joint(v, l, c, row);
-  if (constraint_frame_of(v->m->loop[l].type)->mixed) memset(row->l, 0, sizeof row->l);
+  keep_free_part(v->m->loop[l].type, c, row);
 }
 
 /* The loads of a cut joint's speeds act on both of its links. */
@@ -58,10 +58,10 @@ static void apply_cut_load(const view *v, int32_t l, const real *on_parent, cons
 /* ---- cut joints: the constraint frame ---- */
 
 /* Constrained directions stand first, then the free ones. A closure in this frame splits into rows without the joint's
- * columns and one row for each of its speeds. The last constrained row of a mixed frame, of a screw of pitch h, is
- * across the joint's column [e; h e]: cos (displacement along e) - sin (angle about e) with tan = h / length, lengths
- * counted in the cluster's length; its free row is the angle itself. */
-enum { MIXED = 4, MIXED_WITH = 5 }; /* rows of a mixed frame */
+ * columns and one row for each of its speeds. A mixed row is across the only column of its joint, which has a part p
+ * along it: cos (its own direction) - sin (the free one) with tan = p, lengths counted in the cluster's length. Of a
+ * screw of pitch h with the axis e and the column [e; h e] it is cos (displacement along e) - sin (angle about e). */
+enum { MIXED_WITH = 5 }; /* the row of the speed */
 
 /* Rows of unit vectors, by the axes R of the joint frame on the child and the joint's columns P; three that are all
  * constrained are the world axes, and not filled. */
@@ -71,29 +71,47 @@ INLINE void fill_constraint_frame(int32_t type, const real R[9], const twist *P,
     kind->axes(R, P, angular, linear);
     return;
   }
-  if (kind->frame->angular < 3) transpose(R, angular);
+  if (!has_world_angles(kind->frame)) transpose(R, angular);
   if (!has_world_axes(kind->frame)) transpose(R, linear);
 }
 
-INLINE void mix_rows(const constraint_frame *rows, const real mix[2], real out[6]) {
-  if (rows->mixed) out[MIXED] = mix[0] * out[MIXED] - mix[1] * out[MIXED_WITH];
+/* Cosines and sines of the mixed rows of a placed cut joint, by the parts of its column along them in the metric. */
+INLINE void find_mix(const view *v, int32_t l, const real angular[9], const real linear[9], real *mix) {
+  const int32_t type = v->m->loop[l].type;
+  const constraint_frame *rows = constraint_frame_of(type);
+  if (!is_mixed(rows)) return;
+  const real length = v->cut[l].length;
+  const int displaces = lw_joint_sizes[type].translations & 1;
+  twist P;
+  column_of_cut_joint(v, l, 0, &P);
+  for (int32_t i = rows->mixed[0]; i < rows->mixed[1]; i++, mix += 2) {
+    const real part = i < rows->angular ? dot(angular + 3 * i, P.a) : dot(linear + 3 * (i - rows->angular), P.l);
+    const real slope = i < rows->angular ? (displaces ? length * part : part) : (displaces ? part : part / length);
+    mix[0] = 1.0 / root(1.0 + slope * slope);
+    mix[1] = slope * mix[0];
+  }
 }
 
-INLINE void mix_blocks(const real mix[2], int32_t blocks, four *rows) {
-  four *constrained = rows + MIXED * blocks;
-  const four *angle = rows + MIXED_WITH * blocks;
-  for (int32_t b = 0; b < blocks; b++)
-    constrained[b] = minus4(times4(mix[0], constrained[b]), times4(mix[1], angle[b]));
+INLINE void mix_rows(const constraint_frame *rows, const real *mix, real out[6]) {
+  for (int32_t i = rows->mixed[0]; i < rows->mixed[1]; i++, mix += 2)
+    out[i] = mix[0] * out[i] - mix[1] * out[MIXED_WITH];
 }
 
-INLINE void from_constraint_frame(const constraint_frame *rows, const real mix[2], const real angular[9],
+INLINE void mix_blocks(const constraint_frame *rows, const real *mix, int32_t blocks, four *out) {
+  const four *free = out + MIXED_WITH * blocks;
+  for (int32_t i = rows->mixed[0]; i < rows->mixed[1]; i++, mix += 2)
+    for (int32_t b = 0; b < blocks; b++)
+      out[i * blocks + b] = minus4(times4(mix[0], out[i * blocks + b]), times4(mix[1], free[b]));
+}
+
+INLINE void from_constraint_frame(const constraint_frame *rows, const real *mix, const real angular[9],
                                   const real linear[9], real in[6], real w[6]) {
   real a[3], l[3];
-  if (rows->mixed) in[MIXED_WITH] -= mix[1] * in[MIXED], in[MIXED] *= mix[0];
+  for (int32_t i = rows->mixed[0]; i < rows->mixed[1]; i++, mix += 2) in[MIXED_WITH] -= mix[1] * in[i], in[i] *= mix[0];
   const int32_t na = rows->angular, nl = rows->linear;
   for (int32_t i = 0; i < 3; i++) a[i] = in[i < na ? i : i + nl];
   for (int32_t i = 0; i < 3; i++) l[i] = in[i < nl ? i + na : i + 3];
-  if (na < 3) rotate_back(angular, a, w);
+  if (!has_world_angles(rows)) rotate_back(angular, a, w);
   else copy(3, a, w);
   if (!has_world_axes(rows)) rotate_back(linear, l, w + 3);
   else copy(3, l, w + 3);
@@ -261,7 +279,7 @@ static basic_row parallel_axis_row(const cut_ends *at, int i, int j, real scale)
   return row;
 }
 
-/* Rows of a cut joint as those above, in metres and along the parent's axes. */
+/* Basic constraints as those above, in metres and along the parent's axes. */
 static void rows_without_false_zeros(const view *v, const cut_ends *at, int32_t l, basic_row rows[6]) {
   const joint_operations *kind = &joint_operations_of[v->m->loop[l].type];
   const real length = v->cut[l].length;
@@ -273,6 +291,64 @@ static void rows_without_false_zeros(const view *v, const cut_ends *at, int32_t 
     if (is_direction && kind->frame->angular == 3) rows[k] = whole_rotation_row(at, &turn, basic->i, basic->j, length);
     else if (is_direction && kind->frame->angular == 2) rows[k] = parallel_axis_row(at, basic->i, basic->j, length);
     else rows[k] = row_of_cut_joint(v, at, l, k, PARENT_AXES, length, 1.0);
+  }
+}
+
+/* ---- cut joints: rows from the columns ---- */
+
+/* For types without basic constraints: the constrained directions of the constraint frame, which are across the columns
+ * at the coordinates nearest to the pose. The residual is the part of the pose error along them, which is smooth as far
+ * as the nearest coordinates are; the rows are its derivatives where the loop is closed. */
+INLINE int has_basic_constraints(const view *v, int32_t l) {
+  return joint_operations_of[v->m->loop[l].type].constraints != NULL;
+}
+
+/* Needs the phantom in its place; in the metric. */
+static void find_complement(const view *v, int32_t l, real rows[6][6]) {
+  const lw_loop *loop = &v->m->loop[l];
+  const constraint_frame *frame = constraint_frame_of(loop->type);
+  real angular[9], linear[9], mix[6];
+  fill_constraint_frame(loop->type, phantom_of(v, l)->R, v->column + loop->u, angular, linear);
+  find_mix(v, l, angular, linear, mix);
+  for (int32_t k = 0; k < 6 - loop->columns; k++) {
+    real in_rows[6] = {0.0};
+    in_rows[k] = 1.0;
+    from_constraint_frame(frame, mix, angular, linear, in_rows, rows[k]);
+  }
+}
+
+INLINE basic_row row_of_complement(const real row[6], real per_angle, real per_length) {
+  basic_row out = {.point = AT_CHILD_ORIGIN};
+  for (int k = 0; k < 3; k++) out.wrench.a[k] = per_angle * row[k], out.wrench.l[k] = per_length * row[3 + k];
+  return out;
+}
+
+/* For accelerations, with the bias of the child relative to the phantom; no residual. */
+static void accelerated_complement(const view *v, int32_t l, const twist *bias, real per_angle, real per_length,
+                                   basic_row rows[6]) {
+  real complement[6][6];
+  find_complement(v, l, complement);
+  for (int32_t k = 0; k < 6 - v->m->loop[l].columns; k++) {
+    rows[k] = row_of_complement(complement[k], per_angle, per_length);
+    rows[k].bias = -dot_twist(&rows[k].wrench, bias);
+  }
+}
+
+/* For searches from any pose, in metres; no bias. The rotation counts twice the sine of half its angle. */
+static void complement_without_false_zeros(const view *v, const cluster_work *w, int32_t l, basic_row rows[6]) {
+  const real length = v->cut[l].length, *R = phantom_of(v, l)->R;
+  real complement[6][6], error[6], velocity[6], C[9], Q[4], turn[3];
+  cut_frames at;
+  align_cut_joint(v, w, l, NULL, &at);
+  multiply_back(R, at.child.R, C);
+  quaternion_of(C, Q);
+  rotate(R, Q + 1, turn);
+  for (int k = 0; k < 3; k++) error[k] = 2.0 * turn[k], error[3 + k] = (at.on_child[k] - at.on_parent[k]) / length;
+  relative_velocity(v, w, l, &at, velocity);
+  find_complement(v, l, complement);
+  for (int32_t k = 0; k < 6 - v->m->loop[l].columns; k++) {
+    rows[k] = row_of_complement(complement[k], length, 1.0);
+    rows[k].residual = length * dot6(complement[k], error), rows[k].rate = length * dot6(complement[k], velocity);
   }
 }
 
@@ -416,7 +492,7 @@ static void choose_revolutions(const view *v, int32_t i) {
     residual += re(p[0]);
     if (column->link >= 0 || column->translation || re(given[1]) != 0.0 || re(given[2]) != 0.0 || re(given[3]) != 0.0)
       continue;
-    if (constraint_frame_of(v->m->loop[column->loop].type)->mixed)
+    if (is_mixed(constraint_frame_of(v->m->loop[column->loop].type)))
       continue; /* its displacement selects the revolution */
     if (re(given[0]) != 0.0 && fabs(re(given[0])) < fabs(finest))
       finest = re(given[0]), chosen = v->m->coordinate[term->u] - v->m->size.nq;

@@ -102,7 +102,9 @@ INLINE void cut_joint_velocity(const view *v, int32_t l, const real *u) {
   if (loop->type == LW_REVOLUTE) revolute_velocity(parent, u, phantom);
   else if (loop->type == LW_PRISMATIC) prismatic_velocity(parent, u, phantom);
   else if (loop->type == LW_FIXED) fixed_velocity(parent, phantom);
-  else multi_dof_velocity(&joint_operations_of[loop->type], loop->columns, parent, v->column + loop->u, u, phantom);
+  else
+    multi_dof_velocity(&joint_operations_of[loop->type], loop->columns, FIELD(v, q_cut) + loop->q - v->m->size.nq,
+                       parameter_of(v, loop->joint), parent, v->column + loop->u, u, phantom);
 }
 
 /* The cut joint's frame on the child, and the closure point by either branch, from the root's point. */
@@ -172,7 +174,7 @@ INLINE void column_of_cut_joint(const view *v, int32_t l, int32_t c, twist *P) {
   column_along_joint(v, v->m->loop[l].type, phantom_of(v, l), v->m->loop[l].u, c, P);
 }
 
-/* The cut joint's columns, `stride` scalars from one to the next: orthogonal unit vectors, but for that of a screw. */
+/* The cut joint's columns, `stride` scalars from one to the next: orthogonal, of unit length but for a mixed one. */
 INLINE void fill_cut_columns(const view *v, int32_t l, int32_t stride, real *a) {
   const lw_loop *loop = &v->m->loop[l];
   const real here[3] = {0.0, 0.0, 0.0};
@@ -196,11 +198,9 @@ INLINE void relative_velocity(const view *v, const cluster_work *w, int32_t l, c
   for (int j = 3; j < 6; j++) relative[j] *= per_length;
 }
 
-/* A speed of a cut joint, whose columns are orthogonal unit vectors, or the angle about one. For rotational joints
- * velocities of points may not have been placed. */
-INLINE real speed_along(int32_t type, const twist *P, real length, const real relative[6]) {
-  const real turning = dot(P->a, relative);
-  return lw_joint_sizes[type].translations ? turning + length * dot(P->l, relative + 3) : turning;
+/* A speed of a cut joint by that of its child, along the free direction of its column. */
+INLINE real speed_along(int32_t type, int32_t c, const twist *P, real length, const real relative[6]) {
+  return lw_joint_sizes[type].translations >> c & 1 ? length * dot(P->l, relative + 3) : dot(P->a, relative);
 }
 
 /* The cut joint's speeds, which fit those of its neighbours best, its load, and the acceleration of the child relative
@@ -213,7 +213,7 @@ INLINE void find_cut_bias(const view *v, const cluster_work *w, int32_t l, const
   for (int32_t c = 0; c < loop->columns; c++) {
     twist P;
     column_of_cut_joint(v, l, c, &P);
-    u[c] = speed_along(loop->type, &P, v->cut[l].length, relative);
+    u[c] = speed_along(loop->type, c, &P, v->cut[l].length, relative);
     joint_load(v, loop->u + c, FIELD(v, q_cut)[v->m->coordinate[loop->u + c] - v->m->size.nq], u[c]);
   }
   cut_joint_velocity(v, l, u);

@@ -39,7 +39,7 @@ INLINE void NAMED(to_constraint_frame)(const constraint_frame *rows, const SCALA
                                        const SCALAR *w, SCALAR out[6]) {
   const int32_t na = rows->angular, nl = rows->linear;
   SCALAR a[3] = {w[0], w[1], w[2]}, l[3] = {w[3], w[4], w[5]};
-  if (na < 3) NAMED(rotate)(angular, w, a);
+  if (!has_world_angles(rows)) NAMED(rotate)(angular, w, a);
   if (!has_world_axes(rows)) NAMED(rotate)(linear, w + 3, l);
   for (int32_t i = 0; i < 3; i++) out[i < na ? i : i + nl] = a[i];
   for (int32_t i = 0; i < 3; i++) out[i < nl ? i + na : i + 3] = l[i];

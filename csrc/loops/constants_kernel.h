@@ -88,12 +88,7 @@ static lw_fault check_parameters(const view *v) {
   return check_drives(v);
 }
 
-static void set_cut_length(const view *v, int32_t l, real length) {
-  const real slope = *parameter_of(v, v->m->loop[l].joint) / length;
-  v->cut[l].length = length;
-  v->cut[l].mix[0] = 1.0 / root(1.0 + slope * slope);
-  v->cut[l].mix[1] = slope * v->cut[l].mix[0];
-}
+static void set_cut_length(const view *v, int32_t l, real length) { v->cut[l].length = length; }
 
 static void cut_constants_of(const view *v, int32_t l) {
   const lw_loop *loop = &v->m->loop[l];

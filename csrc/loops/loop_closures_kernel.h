@@ -41,7 +41,7 @@ INLINE void fill_one_by_one(const view *v, int32_t c, const cluster_work *w, con
       }
       real in_rows[6];
       to_constraint_frame(rows, angular, linear, world, in_rows);
-      mix_rows(rows, v->cut[ear->loop].mix, in_rows);
+      mix_rows(rows, x->mix, in_rows);
       for (int m = 0; m < 6; m++) x->a[4 * x->groups * m + column - ear->column - ear->cuts] = in_rows[m];
     }
   }
@@ -75,7 +75,7 @@ INLINE void fill_four(const view *v, const cluster_work *w, const ear_work *x, c
   for (int i = 0; i < 3; i++) world[i] = side * axis[i], world[3 + i] = side * per_length * ed[i];
   for (int i = 0; i < 9; i++) angular[i] = all4(x->angular[i]), linear[i] = all4(x->linear[i]);
   to_constraint_frame4(rows, angular, linear, world, in_rows);
-  if (rows->mixed) mix_blocks(v->cut[x->ear->loop].mix, 1, in_rows);
+  mix_blocks(rows, x->mix, 1, in_rows);
   for (int i = 0; i < 6; i++) ((four *)x->a)[x->groups * i + group] = in_rows[i];
 }
 
@@ -105,11 +105,12 @@ static void general_closure(const view *v, int32_t c, const cluster_work *w, int
   align_cut_joint(v, w, l, NULL, &at);
   closure_residual(v, l, &at, phi);
   fill_constraint_frame(v->m->loop[l].type, phantom_of(v, l)->R, v->column + v->m->loop[l].u, x->angular, x->linear);
+  find_mix(v, l, x->angular, x->linear, x->mix);
   closure_bias(v, w, l, &at, y);
   to_constraint_frame(rows, x->angular, x->linear, phi, x->phi);
   to_constraint_frame(rows, x->angular, x->linear, y, x->y);
-  mix_rows(rows, v->cut[l].mix, x->phi);
-  mix_rows(rows, v->cut[l].mix, x->y);
+  mix_rows(rows, x->mix, x->phi);
+  mix_rows(rows, x->mix, x->y);
   store_residual(v, l, x->phi);
   copy(3, at.on_parent, x->on_parent);
   copy(3, at.on_child, x->on_child);

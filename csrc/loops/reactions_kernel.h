@@ -98,7 +98,7 @@ static void ear_wrench(const view *v, int32_t c, const cluster_work *w, const ea
     for (int32_t j = rows; j < 6; j++) rest -= x->a[4 * x->groups * j + x->order[p]] * in_rows[j];
     for (int32_t j = 0; j < rows; j++) in_rows[j] += x->W[6 * p + j] * rest;
   }
-  from_constraint_frame(cut, v->cut[x->ear->loop].mix, x->angular, x->linear, in_rows, lambda);
+  from_constraint_frame(cut, x->mix, x->angular, x->linear, in_rows, lambda);
   for (int j = 3; j < 6; j++) lambda[j] /= length_of(v, c);
 }
 

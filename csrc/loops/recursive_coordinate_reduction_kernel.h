@@ -210,14 +210,14 @@ INLINE void ear_rhs(const view *v, const cluster_work *w, const ear_work *x, blo
   for (int32_t k = 0; k < 6; k++) FOR_BLOCKS(b, r) world[k * blocks + b] = zero4();
   add_base(w, r, ear->parent_base, x->on_parent, -1.0, per_length, world);
   add_base(w, r, ear->child_base, x->on_child, 1.0, per_length, world);
-  if (na < 3) rotate_rows(x->angular, r, world, na, rhs, rhs + constrained * blocks);
+  if (!has_world_angles(rows)) rotate_rows(x->angular, r, world, na, rhs, rhs + constrained * blocks);
   else
     for (int32_t k = 0; k < 3; k++) FOR_BLOCKS(b, r) rhs[k * blocks + b] = world[k * blocks + b];
   four *constrained_linear = rhs + na * blocks, *free_linear = rhs + (constrained + 3 - na) * blocks;
   if (!has_world_axes(rows)) rotate_rows(x->linear, r, world + 3 * blocks, nl, constrained_linear, free_linear);
   else
     for (int32_t k = 0; k < 3; k++) FOR_BLOCKS(b, r) constrained_linear[k * blocks + b] = world[(3 + k) * blocks + b];
-  if (rows->mixed) mix_blocks(v->cut[ear->loop].mix, blocks, rhs);
+  mix_blocks(rows, x->mix, blocks, rhs);
   for (int k = 0; k < 6; k++) rhs[k * blocks] = plus4(rhs[k * blocks], first4(x->y[k], x->phi[k]));
 }
 

@@ -37,7 +37,7 @@ ALWAYS_INLINE int32_t blocks_of(const cluster_work *w) { return w->ranks->width 
 ALWAYS_INLINE cluster_work work_of(const view *v, int32_t c) {
   const lw_cluster *cluster = &v->m->cluster[c];
   const lw_cluster_pivots pivots = lw_pivots_of(cluster, v->integers);
-  real *reals = FIELD(v, cluster_work);
+  real *reals = v->work;
 #define ARRAY(name, scalars) .name = reals + cluster->at.name,
   return (cluster_work){.cluster = cluster,
                         .n = cluster->columns,
@@ -70,7 +70,7 @@ ALWAYS_INLINE ear_work work_of_ear(const view *v, const cluster_work *w, int32_t
   const int32_t n = ear->columns - ear->cuts, groups = (ear->columns + 3) / 4;
   ear_work out = {.ear = ear, .n = n, .groups = (n + 3) / 4, .order = w->order + ear->column + ear->cuts};
   out.first_column = w->cluster->first_column + ear->column + ear->cuts;
-  real *p = FIELD(v, cluster_work) + ear->first_real;
+  real *p = v->work + ear->first_real;
 #define ARRAY(name, scalars) out.name = p, p += scalars;
   LW_EAR_WORKSPACE(ARRAY)
 #undef ARRAY

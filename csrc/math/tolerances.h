@@ -45,10 +45,13 @@
 #define NO_SPAN2 1e-200      /* m2; points that coincide have no direction, and any will do */
 /* Of a coupling: where all slopes vanish the coefficients themselves stand for the size of the row. */
 #define MIN_SLOPE 1e-3
-#define MIN_LENGTH2 1e-300  /* m2; squares of shorter lengths lose their digits */
-#define MIN_SINE2 1e-28     /* of an angle that is zero within rounding */
-#define NO_PITCH 1e-9       /* m/rad: then displacements do not select the revolution of a screw */
-#define QUATERNION_GAIN 1.0 /* 1/s, feedback on the length */
+#define MIN_LENGTH2 1e-300    /* m2; squares of shorter lengths lose their digits */
+#define MIN_SINE2 1e-28       /* of an angle that is zero within rounding */
+#define PATH_STEPS 60         /* of the search for the nearest place on a path */
+#define PATH_LEAST_SECOND 0.2 /* of the second derivative of half the squared distance: a longer step overshoots */
+#define PATH_NEAR 1e-3        /* of the length of a path: a place so near is taken without a look at all others */
+#define NO_PITCH 1e-9         /* m/rad: then displacements do not select the revolution of a screw */
+#define QUATERNION_GAIN 1.0   /* 1/s, feedback on the length */
 /* 1/s, of the constraint stabilisation: a larger one would bound the steps while nothing moves. */
 #define FIRST_GAIN 0.1
 #define ROUNDING_OF_ROWS (16.0 * DBL_EPSILON) /* of the length of the cluster */
@@ -261,13 +264,21 @@
 #define FIRST_ERROR 1e-4                    /* the norm of the last error that a start assumes */
 #define PROBABLY_SINGULAR                                                                          \
   1e-3 /* conditioning of a loop below which a singular pose is the probable cause of a failure */
-#define CHATTERING_EVENTS 100   /* so many in succession ... */
-#define CHATTERING_SPAN 1e-10   /* ... within this part of the elapsed time accumulate at a point */
-#define LOCK_UP_AHEAD 1e-3      /* part of the run that a lock-up is ahead at most where it explains a failure */
+#define CHATTERING_EVENTS 100    /* so many in succession ... */
+#define CHATTERING_SPAN 1e-10    /* ... within this part of the elapsed time accumulate at a point */
+#define CHATTERING_COMMANDS 1000 /* changes of commands in succession ... */
+#define CHATTERING_PART 1e-2     /* ... within this part of the run */
+#define EVENT_SHARE 0.2          /* events for each step from which on they are what the steps were used for */
+#define FIRST_LOOK 100000  /* steps, and again each time that their number has doubled: can the run come to its end? */
+#define HOPELESS 10.0      /* times the steps that are left: it cannot */
+#define LOCK_UP_AHEAD 1e-3 /* part of the run that a lock-up is ahead at most where it explains a failure */
 #define LOCK_UP_FIRST_STEP 1e-4 /* part of the run, from pose to pose ... */
 #define LOCK_UP_LAST_STEP 1e-14 /* ... halved until the rounding of times */
+#define LOCK_UP_POSES 1000      /* to be assembled at most */
 #define LOCK_UP_ON_MOTION 1e-3  /* rad or m by which a row may miss its assembled pose */
 #define LOCK_UP_SMALL 1e-2      /* rad or m: a change of a coordinate that any step may make ... */
 #define LOCK_UP_FAR 0.5         /* ... and one that no step may make */
+#define LOCK_UP_RANK 1e-7       /* of the largest constraint: below it a row depends on the others */
+#define LOCK_UP_SHARE 0.1       /* of the largest part in a lock-up: drives with less of it are not named */
 #define ASSEMBLY_TOLERANCE 1e-8 /* m */
 #endif

@@ -5,7 +5,7 @@
 #include "model/subassembly_tree.h"
 
 #define LW_MOST_DCA_REALS (INT64_C(1) << 31) /* 16 GB; more counts as no memory */
-#define LW_DCA_FRAME_REALS 25                /* joint_frame in dca/constraint_rows_kernel.h */
+#define LW_DCA_FRAME_REALS 42                /* joint_frame in dca/constraint_rows_kernel.h */
 
 #define LW_DCA_WORKSPACE(ARRAY)                                                                    \
   ARRAY(factor, 36 * p->bodies) /* of compliances, see solve_kernel.h */                           \

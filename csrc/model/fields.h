@@ -194,8 +194,6 @@ typedef enum lw_owner {
   X(interpolated_u, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                           \
   X(increment, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                        \
   X(wrench, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_OUTPUTS, "")                                                 \
-  X(cluster_work, ONE, m->cluster_reals, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                     \
-  X(multiplier_work, ONE, m->multipliers.reals, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                              \
   X(has_massless, ONE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "1: a body has no mass; else 0")                           \
   X(has_uneven_masses, ONE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "1: clusters may lose digits by them; else 0")        \
   X(idle_spin, BODY, LW_REALS(idle_spin), LW_INTERNAL, LW_STAGE_CONSTANTS, "of links")                                \

@@ -29,12 +29,24 @@ typedef struct lw_link {
 } lw_link;
 
 typedef struct lw_joint {
-  int32_t type;     /* lw_joint_type */
-  int32_t q, u;     /* where its coordinates and speeds start, counted over all joints */
-  int32_t link;     /* tree joints: the link; -1 for cut joints */
-  int32_t loop;     /* cut joints: the loop; -1 for tree joints */
-  int32_t captured; /* of its frames the one that is found when it closes: 0 none, 1 the parent's, 2 the child's */
+  int32_t type;       /* lw_joint_type */
+  int32_t q, u;       /* where its coordinates and speeds start, counted over all joints */
+  int32_t link;       /* tree joints: the link; -1 for cut joints */
+  int32_t loop;       /* cut joints: the loop; -1 for tree joints */
+  int32_t captured;   /* of its frames the one that is found when it closes: 0 none, 1 the parent's, 2 the child's */
+  int32_t may_open;   /* it is among the removable joints */
+  const double *path; /* numbers of its path (math/path_numbers.h); NULL: it has none */
 } lw_joint;
+
+/* A method that was asked for the loops that share joints with a joint; joint -1: for all loops. */
+typedef struct lw_method_request {
+  int32_t joint, method; /* method: lw_method_choice */
+} lw_method_request;
+
+/* A joint along a path, and how many numbers that has. */
+typedef struct lw_path {
+  int32_t joint, count;
+} lw_path;
 
 /* One unknown of a cluster's closures: a column of a tree joint on its loops, or of one of its cut joints. */
 typedef struct lw_column {
@@ -66,10 +78,10 @@ typedef struct lw_ear {
   int32_t constrained;                  /* directions that its cut joint holds */
   int32_t has_translation;              /* some of its columns are displacements */
   int32_t all_rotational, all_revolute; /* its links only turn about their points; on hinges */
-  int32_t first_real;                   /* its part of the field cluster_work */
+  int32_t first_real;                   /* its part of the workspace */
 } lw_ear;
 
-/* Offsets of the arrays of a cluster in the field cluster_work; those of the matrix only where there is one. */
+/* Offsets of the arrays of a cluster in the workspace; those of the matrix only where there is one. */
 typedef struct lw_cluster_offsets {
 #define ARRAY(name, scalars) int32_t name;
   LW_CLUSTER_WORKSPACE(ARRAY)
@@ -220,7 +232,7 @@ typedef struct lw_distance_rows {
 typedef struct lw_multipliers {
   int32_t rows, stride, phi_rows, z; /* `stride`: rows rounded up to a multiple of four */
   int32_t clusters;
-  int32_t reals, integers;        /* of the field multiplier_work; the first integers: pivoting order and rank */
+  int32_t reals, integers;        /* of the workspace; the first integers: pivoting order and rank */
   lw_constraint_support *support; /* of links */
   lw_active_rows *active_rows;
   lw_row_sum *row_sum;
@@ -231,6 +243,7 @@ typedef struct lw_multipliers {
   int32_t *cluster_row; /* first row of each cluster, then the number of rows */
   int32_t *row_cluster; /* of each row; ROW_OF_ROTOR: it constrains no motion */
   void *memory;         /* of all but the two lists */
+  size_t bytes;         /* of all three */
 } lw_multipliers;
 
 typedef struct lw_offsets {
@@ -278,7 +291,8 @@ struct lw_model {
   int32_t clusters, segments, ears, couplings, terms, method; /* method: lw_method */
   int32_t joint_types;
   int32_t columns, cluster_reals, integers, parameters;
-  int32_t *type; /* lw_joint_type of each of the joint types that the serialised model names */
+  int32_t most_integers; /* whichever of the joints that may open are closed */
+  int32_t *type;         /* lw_joint_type of each of the joint types that the serialised model names */
   lw_link *link;
   lw_joint *joint;
   lw_loop *loop;
@@ -300,20 +314,32 @@ struct lw_model {
   lw_gear *gear;
   lw_transition *transition;
   lw_point *point;
+  int32_t paths, path_numbers;
+  lw_path *path;
+  double *path_number;
   lw_measure *measure;
-  int32_t *removable_joint;           /* cut joints that may open, in the order of the bits of a structure */
-  double *defaults;                   /* the parameter and start fields, in block order */
-  int32_t removable_joints, variants; /* joints that may open; other models, with other joints open */
-  int32_t closed;                     /* a bit for each of those joints: closed in this model */
-  lw_model **variant;                 /* by these bits; NULL: there is only this one */
+  double *defaults;           /* the parameter and start fields, in block order */
+  int32_t *removable_joint;   /* cut joints that may open */
+  unsigned char *closed;      /* of each of these: it is closed in this model */
+  lw_method_request *request; /* where joints may open: what their variants need besides */
+  int32_t removable_joints, requests;
+  struct lw_kept_variants *variants; /* those met so far, see load/kept_variants.h; NULL: no joint may open, or this is
+                                      * one of them */
+  struct lw_kept_variant *kept;      /* as which this is kept; NULL: it is none of them */
 #define X(KIND, list, name) const char **name;
   LW_NAMED(X) /* one list */
 #undef X
   char *names;
-  void *memory;               /* one allocation holds all of the above */
+  void *memory; /* one allocation holds all of the above */
+  size_t memory_bytes;
   lw_multipliers multipliers; /* in allocations of its own */
   lw_dca_plan dca;            /* likewise */
 };
+
+/* Scalars of the workspace that an evaluation needs: of the clusters, then of the multipliers. */
+static inline size_t lw_workspace_reals(const lw_model *m) {
+  return (size_t)m->cluster_reals + (size_t)m->multipliers.reals;
+}
 
 /* Whether a field may hold a value: only max_load may be infinite. */
 int lw_is_valid(const char *field, double value);

@@ -1,4 +1,4 @@
-/* The plan of a model as rows of whole numbers, for those who explain it; and its topology variants. */
+/* The plan of a model as rows of whole numbers, for those who explain it. */
 #include "model/model.h"
 #include <string.h>
 
@@ -36,17 +36,16 @@ int32_t lw_model_table(const lw_model *m, lw_table table, int32_t *rows) {
     case LW_TABLE_COUPLING: ROWS(m->couplings, m->coupling[k].cluster, m->coupling[k].terms);
     case LW_TABLE_TERM: ROWS(m->terms, m->term[k].coupling, m->term[k].u);
     case LW_TABLE_DISTANCE: ROWS(m->size.distances, m->distance[k].end[0], m->distance[k].end[1]);
-    case LW_TABLE_REMOVABLE: ROWS(m->removable_joints, m->removable_joint[k], !(m->closed >> k & 1));
+    case LW_TABLE_REMOVABLE: ROWS(m->removable_joints, m->removable_joint[k], !m->closed[k]);
     case LW_TABLES_OF_PLAN: break;
   }
   return 0;
 }
 
-const lw_model *lw_model_variant(const lw_model *m, const int32_t *open, int32_t count) {
-  int32_t closed = (1 << m->removable_joints) - 1;
-  for (int32_t k = 0; k < m->removable_joints; k++)
-    for (int32_t i = 0; i < count; i++)
-      if (open[i] == m->removable_joint[k]) closed &= ~(1 << k);
-  if (closed == m->closed) return m;
-  return m->variant ? m->variant[closed] : NULL;
+lw_status lw_model_cluster(const lw_model *m, int32_t index, lw_cluster_info *expected) {
+  if (!m || index < 0 || index >= m->clusters) return LW_ERROR_USAGE;
+  const lw_cluster *c = &m->cluster[index];
+  *expected = (lw_cluster_info){
+      .columns = c->columns, .rows = 6 * c->loops + c->couplings, .independents = c->independents, .dof = c->dof};
+  return LW_OK;
 }

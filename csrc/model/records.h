@@ -21,7 +21,6 @@
   typedef struct prefix##cut_constants {                                                                              \
     T R[9], p[3];   /* cut joint's frame in the parent's link frame */                                                \
     T Rc[9], pc[3]; /* cut joint's frame in the child's link frame */                                                 \
-    T mix[2];       /* cosine and sine of the angle of a mixed constraint frame (loops/basic_constraints_kernel.h) */ \
     T length;       /* of the cluster: the metric between angles and displacements */                                 \
     T located;      /* 1: its coordinates are needed for its load or a coupling */                                    \
   } prefix##cut_constants;                                                                                            \

@@ -11,6 +11,7 @@
   ARRAY(y, 6)       /* minus the relative bias acceleration */                                    \
   ARRAY(angular, 9) /* rows of unit vectors */                                                    \
   ARRAY(linear, 9)                                                                                \
+  ARRAY(mix, 6)       /* of mixed rows: cosine and sine */                                        \
   ARRAY(on_parent, 3) /* closing point by either branch, from the root's point */                 \
   ARRAY(on_child, 3)                                                                              \
   ARRAY(rank_threshold, 1)       /* size squared that counts as nothing */                        \

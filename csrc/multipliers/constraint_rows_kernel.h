@@ -101,11 +101,12 @@ INLINE real constrain_loop(const view *v, const multiplier_work *w, const cluste
   from_reference(w, loop->child, about, at.child.joint.d, on_child);
   from_reference(w, loop->parent, about, at.parent.joint.d, on_parent);
   for (int k = 0; k < 3; k++) child_on_parent[k] = on_parent[k] + at.d[k];
+  basic_row rows[6];
   int32_t k = 0;
-  for (; k < 6 - loop->columns; k++) {
-    const basic_row row = row_of_cut_joint(v, &at, l, k, WORLD_AXES, 1.0, per_length);
-    store_basic_row(w, plan, k, &row, on_child, on_parent, child_on_parent);
-  }
+  if (has_basic_constraints(v, l))
+    for (; k < 6 - loop->columns; k++) rows[k] = row_of_cut_joint(v, &at, l, k, WORLD_AXES, 1.0, per_length);
+  else accelerated_complement(v, l, &out->bias, 1.0, per_length, rows);
+  for (k = 0; k < 6 - loop->columns; k++) store_basic_row(w, plan, k, &rows[k], on_child, on_parent, child_on_parent);
   for (int32_t c = 0; plan->rotors && c < loop->columns; c++)
     if (plan->rotors >> c & 1) couple_rotor(v, w, l, c, k++, about);
   apply_cut_load(v, l, out->arm[0], out->arm[1]);

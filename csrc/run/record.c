@@ -10,15 +10,18 @@
 #define ROWS_AT_ONCE                                                                                   \
   256 /* of steps in one call of the integrator; within a step there may be LW_ODE_MAX_SAMPLES more */
 
-double *lw_append_row(lw_number_list *list) {
-  if (list->count == list->capacity) {
-    const int64_t more = list->capacity ? 2 * list->capacity : 16;
-    double *larger = realloc(list->number, sizeof *larger * (size_t)more * (size_t)(list->width + !list->width));
-    if (!larger) return NULL;
-    list->number = larger, list->capacity = more;
-  }
-  return lw_row_of(list, list->count++);
+/* Memory for so many rows behind those that there are. */
+static lw_status reserve(lw_number_list *list, int64_t rows) {
+  if (list->number && list->count + rows <= list->capacity) return LW_OK;
+  int64_t capacity = list->capacity ? 2 * list->capacity : 16;
+  if (capacity < list->count + rows) capacity = list->count + rows;
+  double *larger = realloc(list->number, sizeof *larger * (size_t)capacity * (size_t)(list->width + !list->width));
+  if (!larger) return LW_ERROR_MEMORY;
+  list->number = larger, list->capacity = capacity;
+  return LW_OK;
 }
+
+double *lw_append_row(lw_number_list *list) { return reserve(list, 1) ? NULL : lw_row_of(list, list->count++); }
 
 static lw_status append(lw_number_list *list, const double *numbers) {
   double *row = lw_append_row(list);
@@ -27,33 +30,25 @@ static lw_status append(lw_number_list *list, const double *numbers) {
   return LW_OK;
 }
 
-#define LISTS(X, record, r)             \
-  X(record.t, 1)                        \
-  X(record.y, r->n)                     \
-  X(record.revolutions, r->size.nq_cut) \
-  X(record.phase_of_row, 1)             \
-  X(record.inputs, r->n_inputs)         \
-  X(record.discrete, r->n_discrete)     \
-  X(record.events_before, 1)            \
-  X(record.event_t, 1)                  \
-  X(record.fired, r->size.transitions)  \
-  X(record.before, r->n)                \
-  X(record.after, r->n)                 \
+#define LISTS(X, record, r)                                   \
+  X(record.t, 1)                                              \
+  X(record.y, r->n)                                           \
+  X(record.revolutions, r->size.nq_cut)                       \
+  X(record.control, 3)                                        \
+  X(record.phase_of_row, 1)                                   \
+  X(record.inputs, r->n_inputs)                               \
+  X(record.discrete, r->n_discrete)                           \
+  X(record.events_before, 1)                                  \
+  X(record.event_t, 1)                                        \
+  X(record.fired, r->size.transitions + r->calls.n_functions) \
+  X(record.before, r->n)                                      \
+  X(record.after, r->n)                                       \
   X(record.crossing_t, 1)
 
-lw_status lw_record_create(lw_run *r) {
+void lw_record_create(lw_run *r) {
 #define X(list, numbers) list.width = numbers;
   LISTS(X, r->record, r)
 #undef X
-  const size_t rows = ROWS_AT_ONCE + LW_ODE_MAX_SAMPLES, n = (size_t)r->n, cuts = (size_t)r->size.nq_cut;
-  double *numbers = malloc(sizeof *numbers * rows * (1 + n + cuts));
-  if (!numbers) return LW_ERROR_MEMORY;
-  r->output = (lw_ode_output){.times_given = r->options.times != NULL,
-                              .follow = r->options.times == NULL,
-                              .t = numbers,
-                              .y = numbers + rows,
-                              .step_values = numbers + rows * (1 + n)};
-  return LW_OK;
 }
 
 void lw_record_free(lw_record *record) {
@@ -62,12 +57,22 @@ void lw_record_free(lw_record *record) {
 #undef X
 }
 
+static lw_status no_memory_for_rows(lw_run *r) {
+  return lw_run_refuse(r, LW_ERROR_MEMORY, "there is no memory for more rows; ask for fewer of them");
+}
+
+static lw_status no_memory_for_events(lw_run *r) {
+  return lw_run_refuse(r, LW_ERROR_MEMORY, "there is no memory for more events");
+}
+
+static double present_phase(const lw_run *r) { return (double)(r->record.inputs.count - 1); }
+
 lw_status lw_record_row(lw_run *r, double t, const double *y, const double *revolutions) {
   lw_record *to = &r->record;
-  const double phase = (double)(to->inputs.count - 1);
+  const double phase = present_phase(r), control[3] = {NAN, NAN, NAN};
   if (append(&to->t, &t) || append(&to->y, y) || append(&to->revolutions, revolutions) ||
-      append(&to->phase_of_row, &phase))
-    return lw_run_refuse(r, LW_ERROR_MEMORY, "there is no memory for more rows; ask for fewer of them");
+      append(&to->control, control) || append(&to->phase_of_row, &phase))
+    return no_memory_for_rows(r);
   return LW_OK;
 }
 
@@ -76,7 +81,7 @@ lw_status lw_record_phase(lw_run *r) {
   const double *discrete = lw_state_reals(r->state) + r->model->at.joint_closed;
   if (append(&r->record.inputs, r->inputs) || append(&r->record.discrete, discrete) ||
       append(&r->record.events_before, &events))
-    return lw_run_refuse(r, LW_ERROR_MEMORY, "there is no memory for more events");
+    return no_memory_for_events(r);
   return LW_OK;
 }
 
@@ -91,50 +96,76 @@ lw_status lw_record_event(lw_run *r, const double *before, double events_before)
   const int32_t n = r->size.transitions;
   double *fired = lw_append_row(&to->fired);
   if (!fired || append(&to->event_t, &r->t) || append(&to->before, before) || append(&to->after, r->y))
-    return lw_run_refuse(r, LW_ERROR_MEMORY, "there is no memory for more events");
+    return no_memory_for_events(r);
   for (int32_t k = 0; k < n; k++) fired[k] = lw_memory_of(r->state, k)->last > events_before ? 1.0 : 0.0;
+  for (int32_t k = 0; k < r->calls.n_functions; k++) fired[n + k] = 0.0;
   return lw_record_phase(r);
 }
 
-/* ---- rows of the integrator ---- */
+lw_status lw_record_functions(lw_run *r, const int32_t *crossed) {
+  lw_record *to = &r->record;
+  const int32_t n = r->size.transitions;
+  double *fired = lw_append_row(&to->fired);
+  if (!fired || append(&to->event_t, &r->t) || append(&to->before, r->y) || append(&to->after, r->y))
+    return no_memory_for_events(r);
+  for (int32_t k = 0; k < n; k++) fired[k] = 0.0;
+  for (int32_t k = 0; k < r->calls.n_functions; k++) fired[n + k] = crossed[k] ? 1.0 : 0.0;
+  return lw_record_phase(r);
+}
+
+/* ---- rows of the integrator, which it writes where they stay ---- */
 
 /* The times of rows in this segment: its end belongs to the next one, unless there is none. */
-static int64_t times_until(const lw_run *r) {
-  int64_t end = r->next_time;
+static void find_times(lw_run *r) {
+  lw_record *of = &r->record;
   const double *t = r->options.times;
-  while (end < r->options.n_times && end < r->next_time + ROWS_AT_ONCE &&
-         (t[end] < r->until || r->until == r->options.t_end))
-    end++;
-  return end - r->next_time;
+  const int64_t n = r->options.n_times;
+  if (of->end_time < of->next_time) of->end_time = of->next_time;
+  while (of->end_time < n && (r->until == r->options.t_end || !lw_run_reaches(r, t[of->end_time], r->until)))
+    of->end_time++;
 }
 
 lw_status lw_prepare_output(lw_run *r, lw_ode_output **output) {
-  lw_ode_output *to = &r->output;
-  to->count = 0, to->capacity = ROWS_AT_ONCE + LW_ODE_MAX_SAMPLES;
-  if (r->options.times) {
-    to->capacity = times_until(r);
-    memcpy(to->t, r->options.times + r->next_time, sizeof *to->t * (size_t)to->capacity);
-  }
-  *output = to->capacity ? to : NULL;
+  lw_record *to = &r->record;
+  const int given = r->options.times != NULL;
+  const int64_t rows = given ? to->end_time - to->next_time : ROWS_AT_ONCE + LW_ODE_MAX_SAMPLES;
+  *output = NULL;
+  if (!rows) return LW_OK;
+  if (reserve(&to->t, rows) || reserve(&to->y, rows) || reserve(&to->revolutions, rows) ||
+      reserve(&to->control, rows) || reserve(&to->phase_of_row, rows))
+    return no_memory_for_rows(r);
+  r->output = (lw_ode_output){.times_given = given,
+                              .follow = !given && to->t.count < LW_RUN_MOST_FOLLOWING,
+                              .capacity = rows,
+                              .t = lw_row_of(&to->t, to->t.count),
+                              .y = lw_row_of(&to->y, to->t.count),
+                              .step_values = lw_row_of(&to->revolutions, to->t.count),
+                              .step_control = given ? NULL : lw_row_of(&to->control, to->t.count)};
+  if (given) memcpy(r->output.t, r->options.times + to->next_time, sizeof(double) * (size_t)rows);
+  *output = &r->output;
   return LW_OK;
 }
 
-lw_status lw_take_output(lw_run *r) {
-  const lw_ode_output *from = &r->output;
-  lw_status e = LW_OK;
-  for (int64_t k = 0; k < from->count && !e; k++)
-    e = lw_record_row(r, from->t[k], from->y + k * r->n, from->step_values + k * r->size.nq_cut);
-  if (r->options.times) r->next_time += from->count;
+void lw_take_output(lw_run *r) {
+  lw_record *to = &r->record;
+  const int64_t first = to->t.count, rows = r->output.count;
+  to->t.count += rows, to->y.count += rows, to->revolutions.count += rows, to->control.count += rows;
+  to->phase_of_row.count += rows;
+  for (int64_t k = first; k < first + rows; k++) {
+    *lw_row_of(&to->phase_of_row, k) = present_phase(r);
+    for (int i = 0; i < 3 && r->options.times; i++) lw_row_of(&to->control, k)[i] = NAN;
+  }
+  if (r->options.times) to->next_time += rows;
   r->output.count = 0;
-  return e;
 }
 
 static lw_status row_here(lw_run *r) { return lw_record_row(r, r->t, r->y, r->revolutions); }
 
 lw_status lw_record_start(lw_run *r) {
   if (!r->options.times) return row_here(r);
-  if (!times_until(r) || r->options.times[r->next_time] != r->t) return LW_OK;
-  r->next_time++;
+  find_times(r);
+  if (r->record.next_time == r->record.end_time || r->options.times[r->record.next_time] != r->t) return LW_OK;
+  r->record.next_time++;
   return row_here(r);
 }
 
@@ -157,6 +188,11 @@ lw_status lw_record_end(lw_run *r) {
   if (!r->options.times) return row_here(r);
   if (!is_last_row(r, r->t, NULL)) return LW_OK;
   memcpy(lw_last_row(&r->record.y), r->y, sizeof *r->y * (size_t)r->n);
-  *lw_last_row(&r->record.phase_of_row) = (double)(r->record.inputs.count - 1);
+  *lw_last_row(&r->record.phase_of_row) = present_phase(r);
   return LW_OK;
+}
+
+void lw_forget_control(lw_run *r) {
+  if (r->options.times || !r->record.control.count) return;
+  for (int i = 0; i < 3; i++) lw_last_row(&r->record.control)[i] = NAN;
 }

@@ -19,78 +19,127 @@ static inline double *lw_last_row(const lw_number_list *list) { return lw_row_of
 
 /* Rows, events, and the phases between them: inputs and discrete states. */
 typedef struct lw_record {
-  lw_number_list t, y, revolutions, phase_of_row; /* of rows */
-  lw_number_list inputs, discrete, events_before; /* of phases */
-  lw_number_list event_t, fired, before, after;   /* of events */
-  lw_number_list crossing_t;                      /* times at which indicators crossed zero */
-  int64_t first_crossing;                         /* of the segment */
+  lw_number_list t, y, revolutions, control, phase_of_row; /* of rows */
+  lw_number_list inputs, discrete, events_before;          /* of phases */
+  lw_number_list event_t, fired, before, after;            /* of events */
+  lw_number_list crossing_t;                               /* times at which indicators crossed zero */
+  int64_t first_crossing;                                  /* of the segment */
+  int64_t next_time, end_time; /* of options.times: that is no row yet; behind the segment */
 } lw_record;
 
 struct lw_run {
   const lw_model *model;
   lw_state *state;
-  lw_ode *ode;
+  lw_ode *ode;            /* NULL: an integrator from outside */
   lw_run_options options; /* rtol, atol: of the states; `times` is a copy */
+  lw_run_calls calls;
+  lw_control law; /* calls.law and calls.events with the state of the run */
+  lw_run_equations equations;
   lw_sizes size;
   int32_t n, n_inputs, n_discrete; /* states, inputs, numbers that transitions change (0: there are none) */
-  double t, t_start, until;        /* reached; the segment began, and ends there */
-  double *y, *before_event, *inputs, *revolutions;
+  int32_t n_checked;               /* indicators of the mechanism and of commands, which loads may change */
+  double direction;                /* of time: 1, -1 */
+  double t, t_start, until, began; /* reached; the segment began, and ends there; the run began */
+  double *y, *before_event, *inputs, *revolutions, *rates, *indicators;
+  int32_t *crossings;          /* per indicator, those asked for; then of functions alone */
+  unsigned char *positive;     /* indicators before and after a change of inputs */
   lw_ode_step_control control; /* with which the next segment begins ... */
   int32_t continues;           /* ... unless the method restarts */
   int32_t in_segment, counting, watching;
-  int32_t scaled;         /* absolute tolerances follow the sizes of the mechanism: 1 from the start, 2 are set */
-  int32_t too_many_steps; /* is the failure */
+  int32_t scaled; /* absolute tolerances follow the sizes of the mechanism: 1 from the start, 2 are set */
+  int32_t part;
+  int64_t samples;     /* taken */
+  double continued_at; /* functions that are zero there are so from before: not positive yet */
+  int32_t raised;      /* what a function called back returned to stop the run */
+  int32_t terminated, too_many_steps, chattering;
+  int32_t commanded; /* the last sample gave commands */
   double *atol;
-  int64_t next_time; /* of options.times, that is no row yet */
+  lw_run_reach reach;           /* of an integrator from outside */
+  int64_t looked_at, next_look; /* attempts at the last look at the progress, and at the next one */
+  double looked_t;
   lw_ode_output output;
   lw_record record;
+  lw_run_statistics statistics;
   lw_run_outcome outcome;
-  lw_status status;
-  char message[1600];
+  lw_status status, cause;
+  char message[2400], cause_text[480];
 };
 
+static inline int lw_run_reaches(const lw_run *r, double t, double bound) {
+  return r->direction * t >= r->direction * bound;
+}
+
 /* ---- block.c ---- */
-/* Brings the state to a time and states, with the inputs of the run. */
-void lw_run_enter(lw_run *r, double t, const double *y);
+/* Brings the state to a time and states, with the inputs that are held. */
+void lw_run_put_states(lw_run *r, double t, const double *y);
+/* The same with those of the law. Not 0: it has none there. */
+int lw_run_enter(lw_run *r, double t, const double *y);
+/* The same where the run is; a failure of the law is its end. */
+lw_status lw_run_enter_here(lw_run *r);
+/* Calls back. */
+void lw_run_bind_calls(lw_run *r);
+lw_status lw_run_enter_part(lw_run *r, int32_t part);
 
 /* Sets status and message. */
 lw_status lw_run_refuse(lw_run *r, lw_status status, const char *format, ...);
 /* The message of the state. */
 lw_status lw_run_state_failed(lw_run *r, lw_status status);
+/* A function called back has failed. */
+lw_status lw_run_raised(lw_run *r, int status);
+
+/* ---- steps.c ---- */
+lw_status lw_run_make_integrator(lw_run *r);
+lw_status lw_run_start_steps(lw_run *r);
+/* After an event; `changed`: the states jumped. */
+lw_status lw_run_restart_steps(lw_run *r, int changed);
+/* Some steps, and their rows; *event: the last one ended at one, with r->crossings. */
+lw_status lw_run_take_steps(lw_run *r, int64_t tries, int *event);
 
 /* ---- record.c ---- */
-lw_status lw_record_create(lw_run *r);
+void lw_record_create(lw_run *r);
 void lw_record_free(lw_record *record);
 lw_status lw_record_row(lw_run *r, double t, const double *y, const double *revolutions);
 /* The inputs and the discrete state of the rows that follow. */
 lw_status lw_record_phase(lw_run *r);
 /* The same if it has changed, as signs of triggers do without an event. */
 lw_status lw_record_discrete(lw_run *r);
+/* Transitions since so many events, or functions that have crossed. */
 lw_status lw_record_event(lw_run *r, const double *before, double events_before);
-/* Rows that the integrator is to fill, and those that it has filled. */
+lw_status lw_record_functions(lw_run *r, const int32_t *crossed);
+/* Rows that the integrator is to fill (NULL: none are left), and those that it has filled. */
 lw_status lw_prepare_output(lw_run *r, lw_ode_output **output);
-lw_status lw_take_output(lw_run *r);
+void lw_take_output(lw_run *r);
 /* At the start of a segment; on either side of an event; where the states jump at the end. */
 lw_status lw_record_start(lw_run *r);
 lw_status lw_record_beside_event(lw_run *r, const double *y);
 lw_status lw_record_end(lw_run *r);
+/* The method restarts behind the last row. */
+void lw_forget_control(lw_run *r);
 
 /* ---- transitions.c ---- */
 /* Transitions that are due where the run is; *changed: there were any. */
 lw_status lw_run_carry_out(lw_run *r, int starting, int *changed);
 lw_status lw_run_handle_event(lw_run *r);
-lw_status lw_run_handle_due(lw_run *r);
-/* Which event indicators are positive, at the present inputs. */
-lw_status lw_run_signs(lw_run *r, double *indicators);
+lw_status lw_run_handle_due(lw_run *r, int *changed);
+
+/* ---- inputs.c ---- */
+/* Inputs from outside; those of the next sample; those of the next part. *due: transitions may be. */
+lw_status lw_run_put_inputs(lw_run *r, const double *inputs, int *due);
+lw_status lw_run_take_sample(lw_run *r, int *due);
+lw_status lw_run_pass_jump(lw_run *r, int *due);
+double lw_run_next_sample(const lw_run *r);
+double lw_run_last_sample(const lw_run *r);
 
 /* ---- failure.c ---- */
 /* Why the integrator stopped, where, and the remedy. */
 lw_status lw_run_stopped(lw_run *r, lw_ode_outcome outcome);
-/* Adds the cause to the message, as far as the mechanics know it. `chattering`: events follow one another without end. */
-void lw_run_explain(lw_run *r, int chattering);
+/* Refuses a run that cannot come to its end within its steps. */
+lw_status lw_run_check_progress(lw_run *r);
+/* Adds the cause to the message, as far as the mechanics know it. */
+void lw_run_explain(lw_run *r);
+void lw_run_add(lw_run *r, const char *format, ...);
 
 /* ---- lock_up.c ---- */
-/* The time of the last pose in which the loops allow the prescribed motions; NAN: they allow what was asked for, or nothing is
- * prescribed. */
-double lw_run_lock_up(lw_run *r);
+/* Adds to the message the pose beyond which the loops do not allow the prescribed motions, if that is the reason. */
+int lw_run_explain_lock_up(lw_run *r);
 #endif

@@ -211,8 +211,12 @@ static allowed_lines lines_allowed_by(lw_joint_type type, int of_child) {
     case LW_PLANAR: return ALONG_Z;
     case LW_SPHERICAL: return THROUGH_ORIGIN;
     case LW_FREE: return ANY;
-    case LW_PIN_IN_SLOT: return of_child ? AXIS_Z : NONE;
+    case LW_PIN_IN_SLOT:
+    case LW_CURVED_SLOT:
+    case LW_PATH_SLOT: return of_child ? AXIS_Z : NONE;
     case LW_SCREW:
+    case LW_CURVED_SLIDE:
+    case LW_PATH_SLIDE:
     case LW_JOINT_TYPES: break;
   }
   return NONE;

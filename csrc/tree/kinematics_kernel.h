@@ -18,10 +18,12 @@ static void compute_multi_dof_motion(const view *v, const lw_link *link, const l
   const joint_operations *kind = &joint_operations_of[link->type];
   const real *u = v->u + link->u;
   twist *P = v->column + link->u;
-  multi_dof_position(kind, link->speeds, link->reversed, parameter_of(v, link->joint), k->R, k->p, parent,
-                     v->q + link->q, v->sincos + 2 * link->q, child, P);
-  if (link->reversed) reversed_multi_dof_velocity(kind, link->speeds, k->p, parent, P, u, child);
-  else multi_dof_velocity(kind, link->speeds, parent, P, u, child);
+  const real *parameter = parameter_of(v, link->joint);
+  multi_dof_position(kind, link->speeds, link->reversed, parameter, k->R, k->p, parent, v->q + link->q,
+                     v->sincos + 2 * link->q, child, P);
+  if (link->reversed)
+    reversed_multi_dof_velocity(kind, link->speeds, v->q + link->q, parameter, k->R, k->p, parent, P, u, child);
+  else multi_dof_velocity(kind, link->speeds, v->q + link->q, parameter, parent, P, u, child);
 }
 
 INLINE void compute_link_motion(const view *v, int32_t i) {

@@ -16,7 +16,7 @@ static void add_rod(lw_builder *b, const char *name, double mass, double length)
 
 static void add_hinge(lw_builder *b, const char *name, const char *parent, const char *child, double on_parent,
                       double on_child) {
-  const lw_joint_kind hinge = {"revolute", {0, 1, 0}, 0.0}; /* the plane of motion is x-z */
+  const lw_joint_kind hinge = {"revolute", {0, 1, 0}, 0.0, NULL, 0}; /* the plane of motion is x-z */
   const lw_frame parent_frame = {{on_parent, 0, 0}, {0}}, child_frame = {{on_child, 0, 0}, {0}};
   lw_builder_add_joint(b, name, &hinge, parent, child, &parent_frame, &child_frame);
 }

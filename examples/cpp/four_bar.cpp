@@ -29,7 +29,7 @@ void add_rod(lw_builder *b, const char *name, double mass, double length) {
 }
 
 void add_hinge(lw_builder *b, const char *name, const char *parent, const char *child, double on_parent, double on_child) {
-  const lw_joint_kind hinge = {"revolute", {0, 1, 0}, 0.0};  // the plane of motion is x-z
+  const lw_joint_kind hinge = {"revolute", {0, 1, 0}, 0.0, NULL, 0};  // the plane of motion is x-z
   lw_frame parent_frame = {}, child_frame = {};
   parent_frame.position[0] = on_parent;
   child_frame.position[0] = on_child;

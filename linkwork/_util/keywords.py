@@ -21,16 +21,6 @@ def checks_keywords(target: _Target) -> _Target:
     target
         A function, or a class, whose constructor is checked. Signature and documentation stay the same.
 
-    Returns
-    -------
-    function or class
-        The class itself, or a function that calls the given one.
-
-    Raises
-    ------
-    TypeError
-        From the decorated function or constructor: the text names it and the nearest known argument.
-
     Examples
     --------
     >>> @checks_keywords

@@ -86,11 +86,6 @@ def legible_name(text: str, taken: Container[str] = ()) -> str:
     taken
         Names that are in use; with the names given so far in it, the names of different texts differ.
 
-    Returns
-    -------
-    str
-        A legal name that is not taken.
-
     Examples
     --------
     >>> legible_name("left-hip"), legible_name("leg.ĥip"), legible_name("Größe α"), legible_name("")

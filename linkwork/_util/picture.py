@@ -17,26 +17,12 @@ _FORMS = (".svg", ".png", ".pdf")
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture, as vector graphics.
-
-    Attributes
-    ----------
-    svg
-        The element `svg`.
-    """
+    """A picture, as vector graphics."""
 
     svg: str = field(repr=False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the picture as .svg, .png or .pdf; the last two need matplotlib.
-
-        Raises
-        ------
-        LinkworkError
-            On another suffix, and if the file cannot be written.
-        ImportError
-            If matplotlib is needed and is not installed.
-        """
+        """Write the picture as .svg, .png or .pdf; the last two need matplotlib."""
         suffix = Path(path).suffix.lower()
         if suffix not in _FORMS:
             raise LinkworkError(f"a picture cannot be saved as {Path(path).name!r}: {suggest(suffix, _FORMS)}")

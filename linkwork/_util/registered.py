@@ -38,10 +38,10 @@ def registered(declared: _Declared) -> _Declared:
 
     Examples
     --------
-    >>> from linkwork.results.base import ResultBase
-    >>> implementation("linkwork.results.base.ResultBase.plot")
+    >>> from linkwork.results.in_time import TimeResult
+    >>> implementation("linkwork.results.in_time.TimeResult.plot")
     'linkwork.draw.result_plot.plot_result'
-    >>> ResultBase.plot.__doc__.splitlines()[0]
+    >>> TimeResult.plot.__doc__.splitlines()[0]
     'Plot columns over time, a panel for each unit and magnitude; events are thin lines.'
     """
     place = f"{declared.__module__}.{declared.__qualname__}"

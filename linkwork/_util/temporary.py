@@ -13,11 +13,6 @@ class TemporaryFolder:
     """A folder that is removed with the last reference to this object, and at the latest at the end of the process.
 
     Unlike those of `tempfile` it may live as long as a user likes, without a warning that nobody has closed it.
-
-    Attributes
-    ----------
-    path
-        Of the folder.
     """
 
     def __init__(self, prefix: str, parent: str | os.PathLike[str] | None = None) -> None:

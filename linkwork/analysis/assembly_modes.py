@@ -8,7 +8,7 @@ are no more: the counts over the number of starts show whether new ones still co
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,17 +17,15 @@ from linkwork._util.checks import FloatArray, finite, number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import number_of, quoted
 from linkwork._util.one_thread import on_one_thread
-from linkwork._util.optional import optional_import
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.analysis.configuration_space import ROUNDINGS, ConfigurationSpace
 from linkwork.analysis.pose_functions import PoseFunction, pose_function
 from linkwork.errors import AssemblyError, MechanismError
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import model_of
+from linkwork.results.base import TableResult
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 
@@ -41,7 +39,7 @@ REGULAR = 1e-8  # smallest singular value over the largest; smaller ones belong 
 
 
 @checks_keywords
-class AssemblyModes(Sequence["State"]):
+class AssemblyModes(TableResult, Sequence["State"]):
     """Closed poses with the same held coordinates, as states at rest, sorted by their coordinates.
 
     Attributes
@@ -81,13 +79,10 @@ class AssemblyModes(Sequence["State"]):
     def __iter__(self) -> Iterator[State]:
         return iter(self._states)
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """Return a pandas table with a row for each mode: the coordinates of all tree joints, hits, conditioning."""
-        with optional_import("tables", "pandas", "viz"):
-            import pandas as pd
+    def _table(self) -> dict[str, Any]:
         names = self._states[0].model.q_names if self._states else []
-        table = pd.DataFrame([list(state.q) for state in self._states], columns=names)
-        return table.assign(hits=self.hits, conditioning=self.conditioning)
+        columns: dict[str, Any] = {name: [float(state.q[k]) for state in self._states] for k, name in enumerate(names)}
+        return columns | {"hits": self.hits, "conditioning": self.conditioning}
 
     def __repr__(self) -> str:
         count = len(self)
@@ -137,7 +132,7 @@ def assembly_modes(
     Raises
     ------
     MechanismError
-        On an unknown name, a wrong value, and where the held coordinates leave a degree of freedom.
+        Where the held coordinates leave a degree of freedom.
     AssemblyError
         If no start leads to a closed pose.
 

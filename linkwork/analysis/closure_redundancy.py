@@ -11,8 +11,8 @@ leave open. So
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from linkwork._util.names import quoted
 from linkwork.analysis.configuration_space import SMALLEST, ConfigurationSpace
 from linkwork.analysis.pose_functions import ClosingFrames
 from linkwork.core.native import RANK_TOLERANCE
+from linkwork.results.base import ResultBase
 
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
@@ -61,7 +62,7 @@ class RedundantConstraint:
 
 @checks_keywords
 @dataclass(frozen=True, eq=False)
-class RedundantConstraints:
+class RedundantConstraints(ResultBase):
     """Why a mechanism has its degrees of freedom: speeds, equations, and those of them that are redundant.
 
     Attributes
@@ -89,6 +90,11 @@ class RedundantConstraints:
 
     def __getitem__(self, k: int) -> RedundantConstraint:
         return self.redundant[k]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts and the redundant constraints as plain data."""
+        counts = {"dof": self.dof, "speeds": self.speeds, "equations": self.equations}
+        return counts | {"redundant": [{**asdict(one), "wrench": one.wrench.tolist()} for one in self.redundant]}
 
     def __repr__(self) -> str:
         sum_of = f"{self.speeds} speeds - {self.equations} equations + {len(self)} redundant"

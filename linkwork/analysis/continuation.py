@@ -103,15 +103,7 @@ class Held(NamedTuple):
 
 
 class Curve:
-    """The poses in which a mechanism is closed and some functions of the pose have their values.
-
-    Parameters
-    ----------
-    space
-        Of the mechanism; its block follows the poses asked for.
-    held
-        Functions with the values they keep.
-    """
+    """The poses in which a mechanism is closed and some functions of the pose have their values."""
 
     def __init__(self, space: ConfigurationSpace, held: Sequence[Held] = ()) -> None:
         self.space, self.held = space, tuple(held)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,28 +26,22 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.named import NamedValues
 from linkwork._util.names import quoted, suggest
 from linkwork._util.one_thread import on_one_thread
-from linkwork._util.optional import optional_import
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork._util.registered import registered
+from linkwork._util.text import aligned
 from linkwork.analysis.parameter_set import Combinations, ParameterSet, computed_variables
 from linkwork.core.native import Block, Minimal, Stage
-from linkwork.errors import (
-    AssemblyError,
-    MechanismError,
-    MechanismNameError,
-    SingularityError,
-    SolverError,
-)
+from linkwork.errors import AssemblyError, MechanismError, MechanismNameError, SingularityError, SolverError
 from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import one
 from linkwork.model.compile import model_of
 from linkwork.model.independent_coordinates import IndependentCoordinates, choose_independent_coordinates
+from linkwork.results.base import TableResult
 from linkwork.variables.schema import Column, columns_of
 
 if TYPE_CHECKING:
     import os
 
-    import pandas as pd
     from matplotlib.figure import Figure
 
     from linkwork.model.arguments import Loads
@@ -96,7 +90,7 @@ class PoseValues(Mapping[str, NDArray[Any]]):
 
 @checks_keywords
 @dataclass(frozen=True, repr=False)
-class Design(NamedValues[str]):
+class Design(TableResult, NamedValues[str]):
     """Parameters for which an objective is least. A loop over it gives their names.
 
     Attributes
@@ -122,6 +116,8 @@ class Design(NamedValues[str]):
         How the objective was differentiated: "complex step", "given", or "differences" (of the objective alone; those
         of the mechanism are exact), where it does not take complex numbers.
     """
+
+    _index: ClassVar[str | None] = "evaluation"
 
     parameters: dict[str, float]
     start: dict[str, float]
@@ -157,17 +153,9 @@ class Design(NamedValues[str]):
         """Number of trials with which the mechanism did not reach a pose."""
         return int(np.isinf(self.costs).sum())
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with a row for each evaluation: the parameters, and the cost."""
-        with optional_import("tables", "pandas", "viz"):
-            import pandas as pd
-        frame = pd.DataFrame(self.history, columns=list(self.parameters))
-        frame["cost"] = self.costs
-        return frame
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the same as a CSV file."""
-        self.to_dataframe().to_csv(path, index_label="evaluation")
+    def _table(self) -> dict[str, Any]:
+        tried = dict(zip(self.parameters, self.history.T, strict=True))
+        return {"evaluation": np.arange(len(self.costs)), **tried, "cost": self.costs}
 
     @registered
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
@@ -184,12 +172,11 @@ class Design(NamedValues[str]):
         end = "converged" if self.converged else f"stopped: {self.message}"
         n = len(self.costs)
         head = f"Design: cost {self.cost:.6g} after {n} evaluations, {self.refused} of them refused; {end}"
-        width = max(map(len, self.parameters))
         rows = [
-            f"  {name:{width}} {self.start[name]:>12.6g} {value:>12.6g} {self.units.get(name, '')}".rstrip()
+            (name, f"{self.start[name]:.6g}", f"{value:.6g}", self.units.get(name, ""))
             for name, value in self.parameters.items()
         ]
-        return "\n".join([head, f"  {'parameter':{width}} {'start':>12} {'found':>12}", *rows])
+        return "\n".join([head, *aligned([("parameter", "start", "found", ""), *rows], "<>><")])
 
 
 class _Poses:
@@ -531,17 +518,8 @@ def design(
     progress
         True: shown on standard error; a function: called with each update; None: only on a terminal.
 
-    Returns
-    -------
-    Design
-        The parameters found, the model with them, and the course of the search.
-
     Raises
     ------
-    MechanismError
-        On unknown names, bounds in the wrong order, a start out of bounds, a parameter without influence, and an
-        objective or gradient that returns at the start neither real numbers nor an array of the right shape, or that
-        does not depend on the parameters.
     AssemblyError, SingularityError
         If the mechanism does not reach all poses with the start values; the text names the pose.
     SolverError

@@ -93,11 +93,6 @@ def equilibrium(
     time
         s, of motions that are prescribed; by default that of the state, or 0.
 
-    Returns
-    -------
-    Equilibrium
-        State, stability, frequencies, loads.
-
     Raises
     ------
     EquilibriumError
@@ -105,8 +100,6 @@ def equilibrium(
         in which no motor works. Its `result` is the last pose.
     AssemblyError
         If the loops cannot be closed, or a coordinate cannot have the value at which it is to be held.
-    MechanismError
-        On an unknown name, which suggests a known one, and on numbers that are not finite.
 
     Examples
     --------
@@ -161,20 +154,6 @@ def equilibria(
     -------
     Equilibria
         The distinct ones, that of least energy first; perhaps none.
-
-    Raises
-    ------
-    AssemblyError, MechanismError
-        As of `equilibrium`.
-
-    Examples
-    --------
-    >>> import linkwork as lw
-    >>> mech = lw.Mechanism("pendulum")
-    >>> mech.add_body("rod", mass=2.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(2.0, 1.0))
-    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
-    >>> [one.stable for one in lw.equilibria(mech, starts=10)]
-    [True, False]
     """
     if isinstance(starts, bool) or not isinstance(starts, int | np.integer) or starts < 1:
         raise MechanismError(f"starts must be a whole number from 1, not {starts!r}")

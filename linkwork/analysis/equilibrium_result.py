@@ -11,26 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
-from linkwork._util.files import atomic_path
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.named import NamedValues
-from linkwork._util.optional import optional_import
+from linkwork._util.text import aligned, tidy
 from linkwork.model.named_variables import NamedVariables
+from linkwork.results.base import Columns, ResultBase, TableResult
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from linkwork._util.picture import Picture
     from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 
+_OF_EACH = ("stable", "energy", "residual")  # columns of the table
 _STABILITY = {True: "stable", False: "unstable", None: "marginal"}
 Loads = Mapping[str, float | FloatArray]
 
 
 @checks_keywords
 @dataclass(frozen=True, eq=False)
-class Equilibrium(NamedVariables, NamedValues[str]):
+class Equilibrium(ResultBase, NamedVariables, NamedValues[str]):
     """A pose of rest, or a steady motion. `found[name]` is any variable in it, such as "A.q" or "coupler.r".
 
     A loop over it gives the names that a loop over its `State` gives.
@@ -104,6 +103,10 @@ class Equilibrium(NamedVariables, NamedValues[str]):
     def __getitem__(self, name: str) -> float | FloatArray:
         return self.model.value(name, self.state, tau=self.tau)
 
+    def save(self, path: str | os.PathLike[str], columns: Columns = None) -> None:
+        """Write the state, ``.json`` or ``.npz``; as `State.save`. There are no `columns`."""
+        self.state.save(path)
+
     def draw(self, path: str | os.PathLike[str] | None = None) -> Picture:
         """Draw the mechanism in this pose; as `Model.draw`."""
         from linkwork.model.model import Model
@@ -114,20 +117,37 @@ class Equilibrium(NamedVariables, NamedValues[str]):
     def __repr__(self) -> str:
         kind = "Equilibrium" if not np.any(self.state.u) else "Steady motion"
         head = f"{kind} of {self.model.mechanism.name!r}: {_STABILITY[self.stable]}, residual {self.residual:.1e}"
-        rows = [(name, _shown(value)) for name, value in zip(self.model.q_names, self.state.q, strict=True)]
-        rows += [(name, _shown(u)) for name, u in zip(self.model.u_names, self.state.u, strict=True) if u]
+        rows = [(name, tidy(value)) for name, value in zip(self.model.q_names, self.state.q, strict=True)]
+        rows += [(name, tidy(u)) for name, u in zip(self.model.u_names, self.state.u, strict=True) if u]
         for what, loads in (("motor", self.motor_loads), ("holds", self.holding), ("stop", self.contacts)):
             rows += [(f"{what} {name}", f"{_listed(load)} {self.units[name]}") for name, load in loads.items()]
         rows += [("free", text) for text in self.free]
         if self.frequencies.size:
             shown = ", ".join("-" if np.isnan(f) else f"{f:.4g}" for f in self.frequencies[:6])
             rows.append(("frequencies", f"{shown} Hz{' ...' if self.frequencies.size > 6 else ''}"))
-        width = max((len(name) for name, _ in rows), default=0)
-        return "\n".join([head, *(f"  {name:{width}}  {value}" for name, value in rows)])
+        return "\n".join([head, *aligned(rows)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the pose, its loads and its stability as plain data."""
+        model, state = self.model, self.state
+        return {
+            "name": model.mechanism.name,
+            "stable": self.stable,
+            "residual": self.residual,
+            "q": dict(zip(model.q_names, state.q.tolist(), strict=True)),
+            "u": dict(zip(model.u_names, state.u.tolist(), strict=True)),
+            "energy": self.energy,
+            "frequencies": [None if np.isnan(one) else one for one in self.frequencies.tolist()],
+            "motor_loads": _plain(self.motor_loads),
+            "holding": _plain(self.holding),
+            "contacts": _plain(self.contacts),
+            "inputs": _plain(self.inputs),
+            "free": list(self.free),
+        }
 
 
 @checks_keywords
-class Equilibria(Sequence[Equilibrium]):
+class Equilibria(TableResult, Sequence[Equilibrium]):
     """Distinct poses of rest, that of least energy first.
 
     Attributes
@@ -154,26 +174,13 @@ class Equilibria(Sequence[Equilibrium]):
     def __iter__(self) -> Iterator[Equilibrium]:
         return iter(self._found)
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """Return a pandas table (extra `viz`): a row for each pose, with its coordinates."""
-        with optional_import("tables", "pandas", "viz"):
-            import pandas as pd
-
-        return pd.DataFrame(self._rows())
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the same as CSV, all digits."""
-        rows = self._rows()
-        with atomic_path(path) as part:
-            lines = [",".join(rows[0]) if rows else "", *(",".join(map(_cell, row.values())) for row in rows)]
-            part.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-    def _rows(self) -> list[dict[str, Any]]:
-        return [
-            {"stable": one.stable, "energy": one.energy, "residual": one.residual, "hits": hits}
-            | dict(zip(one.model.q_names, map(float, one.state.q), strict=True))
-            for one, hits in zip(self._found, self.hits, strict=True)
-        ]
+    def _table(self) -> dict[str, list[Any]]:
+        poses = self._found
+        columns: dict[str, list[Any]] = {name: [getattr(one, name) for one in poses] for name in _OF_EACH}
+        columns["hits"] = list(self.hits)
+        for k, name in enumerate(poses[0].model.q_names if poses else ()):
+            columns[name] = [float(one.state.q[k]) for one in poses]
+        return columns
 
     def __repr__(self) -> str:
         head = f"{len(self)} equilibria from {self.starts} starts"
@@ -183,20 +190,13 @@ class Equilibria(Sequence[Equilibrium]):
         rows = [["", "energy, J", "hits", *names]]
         for one, hits in zip(self._found, self.hits, strict=True):
             energy = "-" if one.energy is None else f"{one.energy:.6g}"
-            rows.append([_STABILITY[one.stable], energy, str(hits), *map(_shown, one.state.q[:6])])
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-        return "\n".join([head, *(f"  {line}" for line in lines)])
+            rows.append([_STABILITY[one.stable], energy, str(hits), *map(tidy, one.state.q[:6])])
+        return "\n".join([head, *aligned(rows, ">")])
 
 
 def _listed(value: float | FloatArray) -> str:
-    return ", ".join(map(_shown, np.atleast_1d(value)))
+    return ", ".join(map(tidy, np.atleast_1d(value)))
 
 
-def _shown(value: float) -> str:
-    """Return a number for a table, without the digits of rounding."""
-    return f"{round(float(value), 12) + 0.0:.6g}"
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else repr(value)
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: np.asarray(value).tolist() for name, value in values.items()}

@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -26,17 +26,17 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.named import NamedValues
 from linkwork._util.names import quoted, suggest
 from linkwork._util.one_thread import on_one_thread
-from linkwork._util.optional import optional_import
 from linkwork._util.registered import registered
+from linkwork._util.text import aligned
 from linkwork.analysis.configuration_space import ConfigurationSpace
 from linkwork.analysis.load_regressor import Samples, Unknowns, load_columns
 from linkwork.analysis.measured_motion import Measured, measured
 from linkwork.errors import AssemblyError, LinkworkError, MechanismError, MechanismNameError, SolverError
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import model_of
+from linkwork.results.base import ResultBase, TableResult
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
     from linkwork.model.model import Model
@@ -79,7 +79,7 @@ class Combination:
 
 @checks_keywords
 @dataclass(frozen=True, repr=False)
-class BaseParameters:
+class BaseParameters(ResultBase):
     """What loads determine of the parameters of a mechanism, whatever its motion.
 
     `len` is the number of combinations; a loop gives them.
@@ -104,6 +104,11 @@ class BaseParameters:
     def __iter__(self) -> Iterator[Combination]:
         return iter(self.combinations)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return combinations and parameters without influence as plain data."""
+        combinations = [{"weights": one.weights, "unit": one.unit} for one in self]
+        return {"combinations": combinations, "without_influence": list(self.idle), "parameters": list(self.parameters)}
+
     def __repr__(self) -> str:
         head = f"BaseParameters: {len(self)} combinations of {len(self.parameters)} parameters"
         lines = [head, *(f"  {combination}  [{combination.unit}]" for combination in self)]
@@ -112,7 +117,7 @@ class BaseParameters:
 
 @checks_keywords
 @dataclass(frozen=True, repr=False)
-class Identification(NamedValues[str]):
+class Identification(TableResult, NamedValues[str]):
     """Parameters that were identified. A loop over it gives their names.
 
     Attributes
@@ -145,6 +150,8 @@ class Identification(NamedValues[str]):
         Of the mechanism.
     """
 
+    _index: ClassVar[str | None] = "combination"
+
     parameters: dict[str, float]
     std: dict[str, float]
     combinations: tuple[Combination, ...]
@@ -172,17 +179,10 @@ class Identification(NamedValues[str]):
             raise MechanismNameError(f"no parameter {name!r} was identified: {suggest(name, self.parameters)}")
         return self.parameters[name]
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with a row for each combination: value, standard deviation, unit."""
-        with optional_import("tables", "pandas", "viz"):
-            import pandas as pd
+    def _table(self) -> dict[str, Any]:
         units = [combination.unit for combination in self.combinations]
-        data = {"value": self.values, "std": self.deviations, "unit": units}
-        return pd.DataFrame(data, index=[str(combination) for combination in self.combinations])
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the same as a CSV file."""
-        self.to_dataframe().to_csv(path, index_label="combination")
+        names = [str(combination) for combination in self.combinations]
+        return {"combination": names, "value": self.values, "std": self.deviations, "unit": units}
 
     def to_dict(self) -> dict[str, Any]:
         """Return parameters, combinations, residuals' deviations and the condition as plain data."""
@@ -206,11 +206,9 @@ class Identification(NamedValues[str]):
     def __repr__(self) -> str:
         n, r = len(self.t), len(self.combinations)
         head = f"Identification: {r} of {len(self.parameters)} from {n} rows, condition {self.condition:.3g}"
-        labels = [str(combination) for combination in self.combinations]
-        width = min(60, max(map(len, labels), default=0))
-        lines = [head, f"  {'':{width}} {'value':>12} {'std':>10}"]
-        for label, combination, value, std in zip(labels, self.combinations, self.values, self.deviations, strict=True):
-            lines.append(f"  {label:{width}} {value:>12.6g} {std:>10.2g} {combination.unit}")
+        found = zip(self.combinations, self.values, self.deviations, strict=True)
+        rows = [(str(one), f"{value:.6g}", f"{std:.2g}", one.unit) for one, value, std in found]
+        lines = [head, *aligned([("", "value", "std", ""), *rows], "<>><")]
         lines += [
             f"  residual of {name}: {std:.3g} {self.units.get(name, '')}".rstrip()
             for name, std in self.residual_std.items()
@@ -233,16 +231,6 @@ def base_parameters(
         As of `identify`; by default all bodies.
     seed
         Of the random motions at which the columns of the regression are compared.
-
-    Returns
-    -------
-    BaseParameters
-        The combinations, and the parameters without influence.
-
-    Raises
-    ------
-    MechanismError
-        On an unknown name and on a parameter that loads do not determine, such as geometry.
 
     Examples
     --------
@@ -310,9 +298,7 @@ def identify(
     Raises
     ------
     MechanismError
-        On unknown names, also of columns with a dot, on names that occur twice, on parameters without influence, on
-        rows that are not finite, and on data that do not determine what other motions would; the text names these
-        combinations.
+        On data that do not determine what other motions would; the text names these combinations.
     AssemblyError
         If no closed pose is near a measured one.
     SolverError

@@ -12,6 +12,7 @@ closed-link robot mechanisms with nonredundant and redundant actuators, IEEE Tra
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ from linkwork.analysis.motions import (
     add_inputs_of_state,
     describe_direction,
     input_rows,
+    motion_of_table,
     rows_of_arrays,
     rows_of_result,
     times_of,
@@ -59,7 +61,7 @@ POSSIBLE = 1e-5  # part of the largest speed or acceleration, or of a length, by
 @on_one_thread
 def inverse_dynamics(
     mechanism: Mechanism | Model,
-    motion: Mapping[str, Any] | Result | Sequence[Any],
+    motion: Mapping[str, Any] | Result | Sequence[Any] | str | os.PathLike[str],
     state: State | None = None,
     *,
     motors: str | Sequence[str] | None = None,
@@ -83,7 +85,9 @@ def inverse_dynamics(
         degrees of freedom, to their values; the result of a simulation; arrays (q, u, udot) of the tree joints, (rows,
         nq), (rows, nu) and (rows, nu). Values are arrays (rows,), which splines of degree 5 interpolate for the
         derivatives (of less with fewer than six rows); triples of arrays (value, rate, acceleration), needed for a
-        single row; or functions of time that return a value or such a triple.
+        single row; or functions of time that return a value or such a triple. Or the path of a CSV file with a column
+        "time" or "t": all coordinates, speeds and accelerations ("A.q", "A.u", "A.a", ...), or functions of the pose,
+        with or without rates ("A.u") and accelerations.
     motors
         Names of joints, cut ones too, "A", of single speeds, "U[2]", and of actuators; by default all actuators.
     t_eval
@@ -99,16 +103,8 @@ def inverse_dynamics(
     state
         A pose of the branch from which functions of the pose are followed; by default the assembled start.
 
-    Returns
-    -------
-    MotorLoads
-        Loads, speeds and power of the motors in each row, and their extremes.
-
     Raises
     ------
-    MechanismError
-        On an unknown name, arrays of the wrong shape or not finite, times that do not ascend, a single row without
-        rates, and functions that are not as many as degrees of freedom. Rows count from 1.
     LoadsError
         Where the motors do not drive a degree of freedom that the motion needs, naming it and the time; in a singular
         pose; where the loops cannot follow; where limits are too low. The rows before are its `result`.
@@ -126,6 +122,10 @@ def inverse_dynamics(
     """
     model = model_of(mechanism)
     space = ConfigurationSpace(model, state)
+    if isinstance(motion, str | os.PathLike):
+        if t_eval is not None:
+            raise MechanismError("t_eval: a table has its own times: leave t_eval out")
+        t_eval, motion = motion_of_table(model, motion)
     chosen = Motors(space, _motor_names(model, motors))
     weight = chosen.weights(weights)
     _refuse_inputs_of_motors(model, chosen, inputs)
@@ -177,7 +177,7 @@ def _refuse_inputs_of_motors(model: Model, motors: Motors, inputs: Mapping[str, 
 def _motion_rows(
     model: Model,
     space: ConfigurationSpace,
-    motion: Mapping[str, Any] | Result | Sequence[Any],
+    motion: Mapping[str, Any] | Result | Sequence[Any] | str | os.PathLike[str],
     t_eval: Any,
     inputs: Mapping[str, InputValue] | None,
 ) -> MotionRows:

@@ -17,7 +17,6 @@ configuration space, in coordinates of the tangent space that begin anew from po
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -31,17 +30,16 @@ from linkwork._util.named import NamedColumns
 from linkwork._util.names import suggest
 from linkwork._util.one_thread import on_one_thread
 from linkwork._util.progress import Progress, ProgressOption
+from linkwork._util.text import aligned
 from linkwork.analysis.configuration_space import CLOSED, ROUNDINGS, ConfigurationSpace, StepRadius
 from linkwork.analysis.limits import Bounds, Limits
 from linkwork.analysis.pose_functions import Stacked, pose_function
-from linkwork.analysis.tables import data_frame, write_csv
 from linkwork.errors import MechanismError, MechanismNameError, UnreachableError
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import model_of
+from linkwork.results.base import TableResult
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 
@@ -431,7 +429,7 @@ class _Chart:
 
 @checks_keywords
 @dataclass(frozen=True, eq=False)
-class InverseKinematics(NamedColumns):
+class InverseKinematics(TableResult, NamedColumns):
     """Poses for targets: one, or one for each of a path (n,).
 
     Attributes
@@ -491,15 +489,7 @@ class InverseKinematics(NamedColumns):
         values = self.q[..., self.coordinates.index(name)]
         return float(values) if values.ndim == 0 else values
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """Return a pandas `DataFrame` with a row for each pose: targets, coordinates, found, distance."""
-        return data_frame(self._columns())
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write a row for each pose, columns as of `to_dataframe`."""
-        write_csv(path, self._columns())
-
-    def _columns(self) -> dict[str, NDArray[Any]]:
+    def _table(self) -> dict[str, NDArray[Any]]:
         n = len(self)
         columns: dict[str, NDArray[Any]] = {}
         for name, value in self.targets.items():
@@ -514,14 +504,21 @@ class InverseKinematics(NamedColumns):
             missed = int(np.sum(~self.found))
             worst = f", {missed} not, by up to {np.max(self.distance):.3g} m" if missed else ""
             return f"InverseKinematics: {len(self) - missed} of {len(self)} poses found{worst}"
-        how = "found" if self.found else f"not found: the nearest pose misses by {self.distance:.3g} m"
-        lines = [f"InverseKinematics: {how}"]
-        width = max(map(len, self.coordinates), default=0)
-        lines += [
-            f"  {name:{width}}  {round(value, 8) + 0.0: .6g}"
-            for name, value in zip(self.coordinates, self.q, strict=True)
-        ]
-        return "\n".join(lines)
+        return f"InverseKinematics: {self.summary()}"
+
+    def summary(self) -> str:
+        """Return whether the targets are reached, and the coordinates; of a path, how many are."""
+        if self.q.ndim == 2:
+            return repr(self)
+        units = self._space.model.column
+        missed = f"not found: the nearest pose misses by {self.distance:.3g} m (angles times {self.length:.3g} m)"
+        rows = [(name, f"{round(self[name], 8) + 0.0: .6g}", units(name).unit) for name in self]
+        return "\n".join(["found" if self.found else missed, *aligned(rows)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return whether the targets are reached, and the coordinates, as plain data."""
+        facts = {name: np.asarray(getattr(self, name)).tolist() for name in ("found", "distance", "steps", "length")}
+        return facts | {"coordinates": {name: np.asarray(self[name]).tolist() for name in self}}
 
 
 @checks_keywords
@@ -566,21 +563,6 @@ def inverse_kinematics(
     progress
         Of a path: True, False, None (on a terminal) or a function.
 
-    Returns
-    -------
-    InverseKinematics
-        Coordinates, whether they were found, and the distance from the targets.
-
-    Raises
-    ------
-    MechanismError
-        On unknown names, targets that contain each other, numbers that are not finite, quaternions and directions that
-        are not of length 1, limits the wrong way round, and a mechanism that cannot move.
-    AssemblyError
-        If no state is given and the loops cannot be closed.
-    UnreachableError
-        With ``unreachable="raise"``.
-
     Examples
     --------
     >>> import linkwork as lw
@@ -593,12 +575,12 @@ def inverse_kinematics(
     >>> mech.start(q={"B": 0.5})
     >>> lw.inverse_kinematics(mech, {"tip.r": (1.0, 1.0, 0.0)})
     InverseKinematics: found
-      A.q  0
-      B.q  1.5708
+      A.q   0       rad
+      B.q   1.5708  rad
     >>> lw.inverse_kinematics(mech, {"tip.r": (0.0, 3.0, 0.0)})
-    InverseKinematics: not found: the nearest pose misses by 1 m
-      A.q  1.5708
-      B.q  0
+    InverseKinematics: not found: the nearest pose misses by 1 m (angles times 1 m)
+      A.q   1.5708  rad
+      B.q   0       rad
     """
     if unreachable not in ("return", "raise"):
         raise MechanismError(f'unreachable must be "return" or "raise", not {unreachable!r}')
@@ -645,13 +627,7 @@ def inverse_kinematics(
 
 
 def checked_targets(space: ConfigurationSpace, targets: Targets, what: str) -> tuple[Stacked, list[FloatArray], bool]:
-    """Return functions, their values (n, k), and whether they are a path.
-
-    Raises
-    ------
-    MechanismError
-        As of `inverse_kinematics`.
-    """
+    """Return functions, their values (n, k), and whether they are a path."""
     if not isinstance(targets, Mapping) or not targets:
         raise MechanismError(f"{what} must be values by name, as {{'hand.r': (0, 0, 1)}}, not {shortened(targets)}")
     functions = Stacked(space, [pose_function(space, name) for name in targets])

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import csv
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork._util.files import atomic_path
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.named import NamedColumns, read_only
 from linkwork._util.names import suggest
-from linkwork._util.optional import optional_import
 from linkwork._util.part_names import suffixes
 from linkwork._util.registered import registered
-from linkwork.errors import MechanismNameError
-from linkwork.results.selection import fitting, is_pattern
+from linkwork._util.text import aligned, listed
+from linkwork.errors import MechanismError, MechanismNameError
+from linkwork.mechanism import GROUND, Joint
+from linkwork.results.base import Columns, TableResult, data_frame, write_table
+from linkwork.results.selection import selected
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from linkwork.core.native import Block
     from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 
 MOST_SHOWN = 8  # special poses in a repr
-Columns = str | Iterable[str] | None
 
 
 class KinematicRow(NamedTuple):
@@ -78,7 +78,7 @@ class SpecialPose:
 
 
 @checks_keywords
-class KinematicResult(NamedColumns):
+class KinematicResult(TableResult, NamedColumns):
     """Coordinates, speeds and accelerations over a swept coordinate, which moves at a constant speed.
 
     `result[name]` is a column (rows,), read-only: "A.q", "A.u" and "A.a" of every joint, tree and cut; the value of
@@ -136,7 +136,7 @@ class KinematicResult(NamedColumns):
 
     def __getitem__(self, name: str) -> FloatArray:
         if not isinstance(name, str) or name not in self.units:
-            raise MechanismNameError(f"there is no column {name!r}: {suggest(name, self.units)}")
+            raise self._unknown(name)
         return read_only(self._columns[name])
 
     def __len__(self) -> int:
@@ -202,11 +202,6 @@ class KinematicResult(NamedColumns):
         ----------
         name
             "B" or "B.q" of a joint, or a recorded function such as "tip.r[1]".
-
-        Raises
-        ------
-        MechanismError
-            On an unknown name.
         """
         return self[self._rate_of(name)] / self.u
 
@@ -221,11 +216,6 @@ class KinematicResult(NamedColumns):
         ----------
         name
             "B" or "B.q" of a joint, or a recorded function such as "tip.r[1]".
-
-        Raises
-        ------
-        MechanismError
-            On an unknown name.
         """
         with np.errstate(divide="ignore"):
             return 1.0 / self.transmission_ratio(name)
@@ -255,29 +245,19 @@ class KinematicResult(NamedColumns):
             Names of the joints at the ends of the coupler.
         output
             Name of the driven joint, with one coordinate: a Revolute, Prismatic or Screw.
-
-        Raises
-        ------
-        MechanismError
-            On an unknown joint, and on an output of several coordinates.
         """
-        from linkwork.analysis.transmission import transmission_angle
-
         return transmission_angle(self.model, self.states, proximal, distal, output)
 
     # ---- files, tables and plots ----
 
     def _selected(self, columns: Columns) -> list[str]:
-        if columns is None:
-            return [name for name in self.names if name != self.coordinate]
-        found: dict[str, None] = {}
-        for one in [columns] if isinstance(columns, str) else columns:
-            chosen = [one] if one in self.units else fitting(one, self.names) if is_pattern(one) else []
-            if not chosen:
-                raise MechanismNameError(f"there is no column {one!r}: {suggest(one, self.units)}")
-            found |= dict.fromkeys(chosen)
-        found.pop(self.coordinate, None)
-        return list(found)
+        return [one for one in selected(columns, self.names, self.units, self._unknown) if one != self.coordinate]
+
+    def _unknown(self, name: str) -> MechanismNameError:
+        return MechanismNameError(f"there is no column {name!r}: {suggest(name, self.units)}")
+
+    def _table(self, columns: Columns = None) -> dict[str, FloatArray]:
+        return {name: self[name] for name in (self.coordinate, *self._selected(columns))}
 
     def to_dataframe(self, columns: Columns = None) -> pd.DataFrame:
         """Return columns as a pandas table over the swept coordinate; `attrs["units"]` has the units.
@@ -287,11 +267,8 @@ class KinematicResult(NamedColumns):
         columns
             Names or patterns such as ``*.q``; by default all.
         """
-        with optional_import("tables", "pandas", "viz"):
-            import pandas as pd
-        chosen = self._selected(columns)
-        table = pd.DataFrame({name: self[name] for name in chosen}, index=pd.Index(self.values, name=self.coordinate))
-        table.attrs["units"] = {name: self.units[name] for name in chosen}
+        table = data_frame(self._table(columns), self.coordinate)
+        table.attrs["units"] = {name: self.units[name] for name in map(str, table)}
         return table
 
     def to_csv(self, path: str | os.PathLike[str], columns: Columns = None) -> None:
@@ -304,11 +281,7 @@ class KinematicResult(NamedColumns):
         columns
             Names or patterns such as ``*.q``; by default all.
         """
-        chosen = [self.coordinate, *self._selected(columns)]
-        with atomic_path(path) as part, part.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(chosen)
-            writer.writerows(np.array([self[name] for name in chosen]).T.tolist())
+        write_table(path, self._table(columns))
 
     @registered
     def plot(self, columns: Columns = None, path: str | os.PathLike[str] | None = None) -> Figure:
@@ -320,11 +293,6 @@ class KinematicResult(NamedColumns):
             Names or patterns such as ``*.q``; by default coordinates, speeds and the conditioning.
         path
             Where to save the picture, if anywhere: .png, .svg or .pdf.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            With one axes object for each panel.
         """
         raise NotImplementedError
 
@@ -333,16 +301,48 @@ class KinematicResult(NamedColumns):
         joints = [name for name in self._selected(None) if name.partition("[")[0].endswith(kinds)]
         return [*joints, *self._functions, "conditioning"]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the range, the special poses and the extremes of all coordinates as plain data."""
+        shown = [name for name in self if name.partition("[")[0].endswith(".q")]
+        poses = [
+            {
+                "kind": pose.kind,
+                "value": pose.value,
+                "name": pose.name,
+                "q": dict(zip(pose.state.model.q_names, pose.state.q.tolist(), strict=True)),
+            }
+            for pose in self.special_poses
+        ]
+        return {
+            "name": self.name,
+            "coordinate": self.coordinate,
+            "unit": self.units[self.coordinate],
+            "rows": len(self),
+            "from": float(self.values[0]),
+            "to": float(self.values[-1]),
+            "ended": self.ended,
+            "special_poses": poses,
+            "least_conditioning": float(self["conditioning"].min()),
+            "ranges": {
+                name: {"unit": self.units[name], "min": float(self[name].min()), "max": float(self[name].max())}
+                for name in shown
+            },
+        }
+
+    def summary(self) -> str:
+        """Return the range, the special poses and the extremes of all coordinates as text."""
+        facts, of = self.to_dict(), self.coordinate
+        head = f"{self.name}: {of} from {facts['from']:.9g} to {facts['to']:.9g} {facts['unit']}"
+        rows = [(name, f"{one['min']: .6g} to {one['max']:.6g}", one["unit"]) for name, one in facts["ranges"].items()]
+        least = f"least conditioning {facts['least_conditioning']:.3g}"
+        poses = (f"  {pose}" for pose in self.special_poses)
+        return "\n".join([f"{head}, {len(self)} rows; {self.ended}", *poses, "ranges", *aligned(rows), least])
+
     def __repr__(self) -> str:
         unit, count = self.units[self.coordinate], len(self)
         span = f"{self._rows[0].value:.6g} to {self._rows[-1].value:.6g} {unit}, " if count else ""
-        lines = [
-            f"KinematicResult({self.name!r}: {self.coordinate} {span}{count} row{'s' * (count != 1)}; {self.ended})"
-        ]
-        lines += [f"  {pose}" for pose in self.special_poses[:MOST_SHOWN]]
-        if (more := len(self.special_poses) - MOST_SHOWN) > 0:
-            lines.append(f"  ... ({more} more)")
-        return "\n".join(lines)
+        head = f"KinematicResult({self.name!r}: {self.coordinate} {span}{count} row{'s' * (count != 1)}; {self.ended})"
+        return "\n".join(listed(head, [(str(pose),) for pose in self.special_poses], MOST_SHOWN) or [head])
 
 
 def _numbered(name: str, count: int) -> list[str]:
@@ -352,3 +352,74 @@ def _numbered(name: str, count: int) -> list[str]:
 def _derivatives(name: str) -> tuple[str, str, str]:
     """Return the names of a value, its rate and its second rate, as FMI writes them."""
     return name, f"der({name})", f"der({name},2)"
+
+
+def transmission_angle(model: ModelBase, states: Sequence[State], first: str, second: str, output: str) -> FloatArray:
+    """Return pi/2 less the angle between the line of two joints and the motion that the output gives the second one."""
+    joints = model.mechanism.joints
+    for name in (first, second, output):
+        if name not in joints:
+            raise MechanismNameError(f"there is no joint {name!r}: {suggest(name, joints)}")
+    if first == second:
+        raise MechanismError(f"a coupler reaches from one joint to another: both are {first!r}")
+    rigid = _rigid_bodies(model)
+    ends = [{rigid[body] for body in (joints[name].parent, joints[name].child)} for name in (first, second, output)]
+    coupler = ends[0] & ends[1] - {rigid[GROUND]}
+    if not coupler:
+        raise MechanismError(
+            f"no body has both joints {first!r} and {second!r}: a coupler reaches from the first to the second, and "
+            "the second joins it to the link that the output moves"
+        )
+    if not (ends[1] - coupler) & ends[2] - {rigid[GROUND]}:
+        raise MechanismError(
+            f"output {output!r} does not carry a link with joint {second!r}: name the joint of the link that the "
+            f"coupler drives at {second!r}"
+        )
+    if joints[output].kind.nu != 1:
+        raise MechanismError(f"joint {output!r} has {joints[output].kind.nu} speeds: an output has one")
+    if joints[output].kind.type_name not in ("revolute", "prismatic", "screw"):
+        kind = type(joints[output].kind).__name__
+        raise MechanismError(f"joint {output!r} is a {kind}: transmission angles are of hinges, slides and screws")
+    block = model.block()
+    angles = np.empty(len(states))
+    for k, state in enumerate(states):
+        model.enter(block, state)
+        angles[k] = _angle(model, block, joints[first], joints[second], joints[output])
+    return angles
+
+
+def _rigid_bodies(model: ModelBase) -> dict[str, str]:
+    """Return of each body the name of one that it is fixed to, the same for all that are fixed together."""
+    mech = model.mechanism
+    found = {name: name for name in (GROUND, *mech.bodies)}
+    for joint in mech.joints.values():
+        if joint.kind.nu == 0:
+            old, new = found[joint.child], found[joint.parent]
+            found = {name: new if one == old else one for name, one in found.items()}
+    return found
+
+
+def _angle(model: ModelBase, block: Block, first: Joint, second: Joint, output: Joint) -> float:
+    origin, tip = _frame(model, block, first)[0], _frame(model, block, second)[0]
+    motion = _motion(model, block, output, tip)
+    line = tip - origin
+    size = np.linalg.norm(line) * np.linalg.norm(motion)
+    return float(np.arcsin(np.clip(abs(line @ motion) / size, 0.0, 1.0))) if size else np.nan
+
+
+def _frame(model: ModelBase, block: Block, joint: Joint) -> tuple[FloatArray, FloatArray]:
+    """Return position (3,) of a joint and its canonical axes (3, 3) in the parent, in the world."""
+    body = -1 if joint.parent == GROUND else model.body_numbers[joint.parent]
+    position, rotation, _ = block.body_motion(body, np.asarray(joint.parent_frame.position))
+    axes: FloatArray = rotation @ joint.parent_frame.rotation @ joint.kind.canonical_axes
+    return position, axes
+
+
+def _motion(model: ModelBase, block: Block, output: Joint, tip: FloatArray) -> FloatArray:
+    """Return the velocity (3,) of a point of the child when the output alone moves."""
+    position, axes = _frame(model, block, output)
+    axis, kind = axes[:, 2], output.kind
+    if kind.type_name == "prismatic":
+        return axis
+    turning: FloatArray = np.cross(axis, tip - position)
+    return turning + kind.value * axis if kind.type_name == "screw" else turning

@@ -95,15 +95,8 @@ def kinematics(
     progress
         True, False, None (only on a terminal) or a function.
 
-    Returns
-    -------
-    KinematicResult
-        Columns by name over the coordinate, special poses, and how the sweep ended.
-
     Raises
     ------
-    MechanismError
-        On an unknown name, a coordinate that does not move, too many degrees of freedom, or a range of no length.
     AssemblyError
         If the state is not closed.
     SolverError

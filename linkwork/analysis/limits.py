@@ -27,11 +27,6 @@ class Limits:
         Whose present pose counts.
     bounds
         Lower and upper bound by function, infinite where there is none.
-
-    Attributes
-    ----------
-    lower, upper
-        (n,)
     """
 
     def __init__(self, space: ConfigurationSpace, bounds: Mapping[str, tuple[float, float]]) -> None:
@@ -68,13 +63,7 @@ class Limits:
 
     @classmethod
     def of(cls, space: ConfigurationSpace, given: Mapping[str, Bounds] | None) -> Limits | None:
-        """Return the bounds of stops, those that are given in their place, or None if there are none.
-
-        Raises
-        ------
-        MechanismError
-            On unknown names, functions of several values, bounds that are no numbers or the wrong way round.
-        """
+        """Return the bounds of stops, those that are given in their place, or None if there are none."""
         bounds = stop_bounds(space) | {
             name: bound for text, pair in (given or {}).items() for name, bound in [_checked(space, text, pair)]
         }

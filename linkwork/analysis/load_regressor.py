@@ -235,11 +235,6 @@ class Unknowns:
         probe = self.start + np.where(self.start, 0.3 * self.start, 0.3)
         self.is_linear = bool(np.allclose(self.slope(self.start), self.slope(probe), rtol=1e-12, atol=1e-14))
 
-    @property
-    def linear_names(self) -> list[str]:
-        """Names of phi."""
-        return [name for group in self.groups for name in group.linear]
-
     def _parts(self, p: FloatArray) -> list[FloatArray]:
         at, found = 0, []
         for members in self._members:

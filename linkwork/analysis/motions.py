@@ -11,6 +11,7 @@ is divided: it might have changed the branch.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from scipy.interpolate import make_interp_spline
 
 from linkwork._util.checks import FloatArray, real_array
 from linkwork.analysis.pose_functions import PoseFunction, pose_function
+from linkwork.analysis.tables import read_over_time
 from linkwork.errors import LinkworkError, MechanismError
 from linkwork.simulation.inputs import Inputs, InputValue
 from linkwork.simulation.result import Result
@@ -152,6 +154,30 @@ def rows_of_arrays(model: Model, arrays: Sequence[Any], t: FloatArray, inputs: F
         if place.stop <= n.nq and not (lengths := q[:, place].any(axis=1)).all():
             raise MechanismError(f"motion: q of joint {joint!r} has no direction in row {int(np.argmin(lengths)) + 1}")
     return MotionRows(t, q, u, udot, inputs)
+
+
+def motion_of_table(model: Model, path: str | os.PathLike[str]) -> tuple[FloatArray, Any]:
+    """Return the times and the motion in a CSV file: all states and accelerations, or functions of the pose."""
+    t, columns = read_over_time(path)
+    accelerations = [_with_ending(name, "u", "a") for name in model.u_names]
+    names = (model.q_names, model.u_names, accelerations)
+    if all(name in columns for part in names for name in part):
+        return t, tuple(np.column_stack([columns[name] for name in part]) for part in names)
+    rates = {name: [_with_ending(name, "q", kind) for kind in "ua"] for name in columns}
+    derived = {rate for name, both in rates.items() for rate in both if rate != name}
+    motion: dict[str, Any] = {}
+    for name, values in columns.items():
+        if name in derived:
+            continue
+        given = name not in rates[name] and all(rate in columns for rate in rates[name])
+        motion[name] = (values, *(columns[rate] for rate in rates[name])) if given else values
+    return t, motion
+
+
+def _with_ending(name: str, ending: str, other: str) -> str:
+    """Return the name of another quantity of a joint: A.q, A.u for the endings q, u; U.q[2], U.u[2]."""
+    what, bracket, index = name.partition("[")
+    return f"{what.removesuffix('.' + ending)}.{other}{bracket}{index}" if what.endswith(f".{ending}") else name
 
 
 # ---- functions of the pose ----

@@ -18,18 +18,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.one_thread import on_one_thread
+from linkwork._util.text import aligned
 from linkwork.analysis.configuration_space import ConfigurationSpace
 from linkwork.analysis.pose_functions import Stacked, stacked, stacked_motors
 from linkwork.errors import MechanismError, SingularityError
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import model_of
+from linkwork.results.base import TableResult
 
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
@@ -61,7 +63,7 @@ class Direction:
 
 @checks_keywords
 @dataclass(frozen=True, eq=False)
-class MotorJacobian:
+class MotorJacobian(TableResult):
     """Rates of functions of the pose by the speeds of motors, at a state.
 
     Attributes
@@ -96,6 +98,8 @@ class MotorJacobian:
     redundant
         Number of motors that the others determine, not only in this pose.
     """
+
+    _index: ClassVar[str | None] = "function"
 
     functions: tuple[str, ...]
     units: tuple[str, ...]
@@ -148,12 +152,10 @@ class MotorJacobian:
         rows = [head]
         for name, row in zip(self.functions, self.matrix, strict=True):
             rows.append([name, *(f"{_tidy(x):.4g}" for x in row[: len(shown)]), *[""] * (len(head) - 1 - len(shown))])
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines += [
-            "  " + row[0].ljust(widths[0]) + "".join(f"  {x:>{w}}" for x, w in zip(row[1:], widths[1:], strict=True))
-            for row in rows
-        ]
-        return "\n".join(line.rstrip() for line in [*lines, *self._remarks()])
+        return "\n".join([*lines, *aligned(rows, "<>"), *self._remarks()])
+
+    def _table(self) -> dict[str, Any]:
+        return {"function": list(self.functions), **dict(zip(self.motors, self.matrix.T, strict=True))}
 
     def _remarks(self) -> list[str]:
         lines = []
@@ -194,18 +196,6 @@ def motor_jacobian(
         Motors: joints, also those that close loops, "A" or "U[2]", and actuators; by default all actuators.
     length
         m, by which angles are weighted; by default a length of the mechanism.
-
-    Returns
-    -------
-    MotorJacobian
-        Matrix, bias, operational-space inertia, singular values, and singular directions in words.
-
-    Raises
-    ------
-    MechanismError
-        On unknown names, a motor named twice, a length that is not positive, and a mechanism that cannot move.
-    AssemblyError
-        If no state is given and the loops cannot be closed.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from scipy.interpolate import make_interp_spline
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.registered import registered
+from linkwork._util.text import aligned
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.results.files import Column
 from linkwork.results.stored_columns import StoredColumns
@@ -168,11 +169,6 @@ class MotorLoads(StoredColumns):
         -------
         dict
             By name, "A" or "grip.input", a cubic spline through the rows.
-
-        Raises
-        ------
-        MechanismError
-            With fewer than two rows.
         """
         if len(self) < 2:
             raise MechanismError("inputs over time need two rows at least: give more times")
@@ -292,18 +288,6 @@ class MotorLoads(StoredColumns):
             Where to save the picture, if anywhere: .png, .svg or .pdf.
         limits
             By motor, a load that is drawn as its limit.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            With one axes object for each motor.
-
-        Raises
-        ------
-        MechanismError
-            On limits of what is no motor here.
-        ImportError
-            If matplotlib is missing.
         """
         raise NotImplementedError
 
@@ -314,24 +298,31 @@ class MotorLoads(StoredColumns):
             return f"; the motors nearly fail to drive all degrees of freedom at t = {self.t[worst.argmin()]:.6g} s"
         return ""
 
+    def summary(self) -> str:
+        """Return the extremes of each motor, and how well the motors drive all degrees of freedom."""
+        worst = int(np.argmin(self["conditioning"]))
+        least = ("conditioning", f"at least {self['conditioning'][worst]:.3g}, at t = {self.t[worst]:.6g} s")
+        head = f"{self.name}: {len(self)} rows, {self.t[0]:g} to {self.t[-1]:g} s"
+        return "\n".join([head, *self._extremes(), *aligned([least])])
+
     def __repr__(self) -> str:
-        header = ["motor", "peak", "rms", "unit", "peak speed", "unit", "peak power [W]", "energy [J]"]
+        return "\n".join([super().__repr__(), *self._extremes()])
+
+    def _extremes(self) -> list[str]:
+        header = ("motor", "peak", "rms", "unit", "peak speed", "unit", "peak power [W]", "energy [J]")
         of = self._of
         rows = [
-            [
+            (
                 name,
                 *(f"{values[name]:.6g}" for values in (self.peak, self.rms)),
                 of.load_units[k],
                 f"{self.peak_speed[name]:.6g}",
                 f"{of.units[k]}/s",
                 *(f"{values[name]:.6g}" for values in (self.peak_power, self.energy)),
-            ]
+            )
             for k, name in enumerate(self.motors)
         ]
-        table = [header, *rows]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        cells = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in table)
-        return "\n".join([super().__repr__(), *(f"  {line.rstrip()}" for line in cells)])
+        return aligned([header, *rows])
 
 
 def _function_of_time(spline: Callable[[float], FloatArray]) -> Callable[[float], float]:

@@ -8,11 +8,10 @@ a combination, by a complex step through assembly and mechanics, so that there i
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +21,7 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.named import NamedValues
 from linkwork._util.names import suggest
 from linkwork._util.one_thread import on_one_thread
-from linkwork._util.optional import optional_import
+from linkwork._util.text import aligned
 from linkwork.analysis.parameter_set import Combinations, ParameterSet, computed_variables
 from linkwork.core.native import Stage
 from linkwork.errors import MechanismError, MechanismNameError, SingularityError
@@ -30,17 +29,16 @@ from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import one
 from linkwork.model.base import ASSEMBLY_TOLERANCE
 from linkwork.model.compile import model_of
+from linkwork.results.base import TableResult
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from linkwork.model.arguments import Loads
     from linkwork.model.base import ModelBase
 
 
 @checks_keywords
 @dataclass(frozen=True, repr=False)
-class ParameterJacobian(NamedValues[tuple[str, str]]):
+class ParameterJacobian(TableResult, NamedValues[tuple[str, str]]):
     """Derivatives of computed quantities by parameters.
 
     `jacobian["coupler.r[1]", "crank.mass"]` is one of them; a loop gives such pairs.
@@ -56,6 +54,8 @@ class ParameterJacobian(NamedValues[tuple[str, str]]):
     units
         Of both by name.
     """
+
+    _index: ClassVar[str | None] = "quantity"
 
     matrix: FloatArray
     of: tuple[str, ...]
@@ -80,25 +80,13 @@ class ParameterJacobian(NamedValues[tuple[str, str]]):
             places.append(known.index(name))
         return float(self.matrix[places[0], places[1]])
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """Return the matrix as a pandas DataFrame: a row for each quantity, a column for each parameter."""
-        with optional_import("tables", "pandas", "viz"):
-            import pandas as pd
-        return pd.DataFrame(self.matrix, index=list(self.of), columns=list(self.parameters))
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the same as a CSV file."""
-        self.to_dataframe().to_csv(path)
+    def _table(self) -> dict[str, Any]:
+        return {"quantity": list(self.of), **dict(zip(self.parameters, self.matrix.T, strict=True))}
 
     def __repr__(self) -> str:
-        width = max(map(len, self.of))
-        columns = [max(len(name), 12) for name in self.parameters]
-        head = " ".join(f"{name:>{w}}" for name, w in zip(self.parameters, columns, strict=True))
-        lines = [f"ParameterJacobian: {len(self.of)} by {len(self.parameters)}", f"  {'':{width}} {head}"]
-        for name, row in zip(self.of, self.matrix, strict=True):
-            cells = " ".join(f"{value:>{w}.6g}" for value, w in zip(row, columns, strict=True))
-            lines.append(f"  {name:{width}} {cells}")
-        return "\n".join(lines)
+        rows = [(name, *(f"{value:.6g}" for value in row)) for name, row in zip(self.of, self.matrix, strict=True)]
+        head = f"ParameterJacobian: {len(self.of)} by {len(self.parameters)}"
+        return "\n".join([head, *aligned([("", *self.parameters), *rows], "<>")])
 
 
 @checks_keywords
@@ -138,17 +126,8 @@ def parameter_jacobian(
         {"C.parent_frame.position[1]": 1.0, "coupler.com[1]": 0.5}}``. Its value is that of its first member over the
         weight.
 
-    Returns
-    -------
-    ParameterJacobian
-        The matrix with its names, and the values of quantities and parameters.
-
     Raises
     ------
-    MechanismError
-        On an unknown name, which suggests the nearest, on one that is no parameter, and on a wrong start value or load.
-    AssemblyError
-        If the loops cannot be closed.
     SingularityError
         If the loops cannot stay closed when a parameter changes, which is named: the length out of the plane of a
         planar loop, for example.

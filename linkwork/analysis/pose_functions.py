@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,8 +23,9 @@ from linkwork._util.names import suggest
 from linkwork._util.rotations import quaternions_of
 from linkwork.core.native import Stage
 from linkwork.errors import MechanismError, MechanismNameError
-from linkwork.mechanism import GROUND, Actuator, Frame, Joint
+from linkwork.mechanism import GROUND, Actuator, Frame, Joint, PathSlide
 from linkwork.mechanism.forces import of_kind
+from linkwork.mechanism.joints import AlongPath
 
 if TYPE_CHECKING:
     from linkwork.analysis.configuration_space import ConfigurationSpace
@@ -120,15 +121,7 @@ class _Coordinates(PoseFunction):
 
 
 class ClosingFrames:
-    """The two frames of a joint that closes a loop.
-
-    Parameters
-    ----------
-    space
-        Whose present pose counts.
-    joint
-        Any joint.
-    """
+    """The two frames of a joint that closes a loop."""
 
     def __init__(self, space: ConfigurationSpace, joint: Joint) -> None:
         self.space, self.joint = space, joint
@@ -162,9 +155,13 @@ class ClosingFrames:
         kind, axes = self.joint.kind, self.pose(0)[1]
         free = np.eye(6)[: kind.nu]
         if kind.quaternion is None:
-            free = _RELATIVE.get(kind.type_name, _fixed)(*self.relative(), self.joint)[1].copy()
+            free = _RELATIVE[kind.type_name](*self.relative(), self.joint)[1].copy()
         if kind.type_name == "screw":
             free[0, 5] = kind.value
+        if kind.type_name == "curved_slide":
+            free[0, 2] = 1.0 / kind.value
+        if isinstance(kind, PathSlide):
+            free[0, :3] = kind.path.at(kind.path.nearest(self.relative()[0])).rotation
         left, _, _ = np.linalg.svd(free.T, full_matrices=True)
         wrenches = left[:, kind.nu :].T.reshape(-1, 2, 3)
         found: FloatArray = (wrenches @ axes.T).reshape(-1, 6)
@@ -177,16 +174,16 @@ class _CutCoordinates(PoseFunction):
     def __init__(self, space: ConfigurationSpace, joint: Joint) -> None:
         kind = joint.kind
         super().__init__(space, _numbered(f"{joint.name}.q", kind.nq), kind.coordinate_units)
-        self._joint, self._coordinates = joint, _RELATIVE.get(kind.type_name, _fixed)
+        self._joint, self._coordinates = joint, _fixed if kind.quaternion else _RELATIVE[kind.type_name]
         self._frames = ClosingFrames(space, joint)
         n = space.model.numbering
         self._cut = n.u[joint.name]
         self._reference = slice(n.q[joint.name].start - n.nq, n.q[joint.name].stop - n.nq)
-        screws = kind.type_name == "screw" and kind.value != 0.0  # the displacement counts their revolutions
-        self._angles = np.array([unit == "rad" and not screws for unit in self.units], dtype=bool)
+        self._periods = np.array(kind.periods)
+        self._repeats = np.isfinite(self._periods)
 
     def value(self) -> FloatArray:
-        """Return the coordinates (n,), angles next to those from which the space counts revolutions."""
+        """Return the coordinates (n,), angles and laps next to those from which the space counts revolutions."""
         reference = self.space.block["cut_reference"][self._reference]
         return reference - self._left(reference)
 
@@ -202,10 +199,10 @@ class _CutCoordinates(PoseFunction):
         return self._left(wanted)
 
     def _left(self, wanted: FloatArray) -> FloatArray:
-        """Return what is left to values (n,), angles by the shortest way."""
+        """Return what is left to values (n,), of angles and laps by the shortest way."""
         left = wanted - self._coordinates(*self._frames.relative(), self._joint)[0]
-        turns = left[self._angles]
-        left[self._angles] = np.arctan2(np.sin(turns), np.cos(turns))
+        periods = self._periods[self._repeats]
+        left[self._repeats] -= periods * np.round(left[self._repeats] / periods)
         return left
 
     def _twist(self, k: int) -> FloatArray:
@@ -399,15 +396,7 @@ class _Elements(PoseFunction):
 
 
 class Stacked(PoseFunction):
-    """Several functions, one below the other; values of orientations are quaternions.
-
-    Attributes
-    ----------
-    parts
-        The functions.
-    spans
-        The rows of each.
-    """
+    """Several functions, one below the other; values of orientations are quaternions."""
 
     def __init__(self, space: ConfigurationSpace, parts: Sequence[PoseFunction]) -> None:
         super().__init__(space, [n for part in parts for n in part.names], [u for part in parts for u in part.units])
@@ -470,11 +459,6 @@ def pose_function(space: ConfigurationSpace, name: str) -> PoseFunction:
         "A" or "A.q" of a joint, "U.q[2]" of one of several coordinates; "hand.r" or "hand.r[3]", the position of a
         body's origin or of a point of interest; "hand.Q", the orientation of a body; "tip.e", the direction at a point;
         "gap.length" and "opening.angle" of a measure; "motor.length" of an actuator.
-
-    Raises
-    ------
-    MechanismError
-        On an unknown name, which suggests a known one, and on what is no function of the pose.
     """
     functions = _known(space)
     match = _INDEX.match(str(name))
@@ -510,11 +494,6 @@ def stacked(space: ConfigurationSpace, names: str | Sequence[str], what: str) ->
         As of `pose_function`, and names of bodies.
     what
         The argument that gives them, for messages.
-
-    Raises
-    ------
-    MechanismError
-        On unknown names, names of a body and a joint alike, one that is given twice, and without any.
     """
     given = names_of(names, what)
     if not given:
@@ -533,13 +512,7 @@ def stacked(space: ConfigurationSpace, names: str | Sequence[str], what: str) ->
 
 
 def stacked_motors(space: ConfigurationSpace, names: str | Sequence[str] | None) -> Stacked:
-    """Return the motors of one name or several; None: all actuators.
-
-    Raises
-    ------
-    MechanismError
-        On unknown names, on one that is given twice, and without any.
-    """
+    """Return the motors of one name or several; None: all actuators."""
     if names is None:
         names = [actuator.name for actuator in of_kind(space.model.mechanism.forces, Actuator)]
         if not names:
@@ -555,13 +528,7 @@ def stacked_motors(space: ConfigurationSpace, names: str | Sequence[str] | None)
 
 
 def joint_rates(space: ConfigurationSpace, name: str) -> PoseFunction:
-    """Return the function whose rate is a speed by name: "A", "U[2]", "A.u", "S.u[3]"; its values may not exist.
-
-    Raises
-    ------
-    MechanismError
-        On an unknown name, and on one of a joint of several speeds without a number.
-    """
+    """Return the function whose rate is a speed by name: "A", "U[2]", "A.u", "S.u[3]"; its values may not exist."""
     joints = space.model.mechanism.joints
     match = _INDEX.match(str(name))
     assert match is not None
@@ -580,13 +547,7 @@ def joint_rates(space: ConfigurationSpace, name: str) -> PoseFunction:
 
 
 def motor(space: ConfigurationSpace, name: str) -> PoseFunction:
-    """Return the function along which a motor acts: a joint's coordinate, "A" or "A.tau", or an actuator's length.
-
-    Raises
-    ------
-    MechanismError
-        On an unknown name, on a fixed joint, and on a number that the joint does not have.
-    """
+    """Return the function along which a motor acts: a joint's coordinate, "A" or "A.tau", or an actuator's length."""
     mech = space.model.mechanism
     actuators = {actuator.name: actuator for actuator in of_kind(mech.forces, Actuator)}
     if (found := actuators.get(str(name).removesuffix(".input"))) is not None:
@@ -621,11 +582,6 @@ def driving(space: ConfigurationSpace, name: str) -> PoseFunction:
                 "motor out, or remove the prescribed motion"
             )
     return found
-
-
-def point_of_body(space: ConfigurationSpace, body: str, point: FloatArray) -> PoseFunction:
-    """Return the position of any point (3,), m, of a body."""
-    return _Point(space, body, body, point)
 
 
 def _known(space: ConfigurationSpace) -> dict[str, Callable[[], PoseFunction]]:
@@ -726,6 +682,36 @@ def _pin_in_slot(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relativ
     return np.array([offset[0], _angle(turn)]), np.eye(6)[[3, 2]]
 
 
+def _lap(sine: float, cosine: float, radius: float) -> tuple[float, FloatArray]:
+    """Return the displacement along a circle and the tangent there."""
+    angle = np.arctan2(sine, cosine)
+    return radius * angle, np.array([0.0, 0.0, 0.0, np.cos(angle), np.sin(angle), 0.0])
+
+
+def _curved_slide(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
+    r = joint.kind.value
+    sine, cosine = turn[1, 0] - turn[0, 1], turn[0, 0] + turn[1, 1]
+    q, tangent = _lap(offset[0] / r + sine, 1.0 - offset[1] / r + cosine, r)
+    return np.array([q]), tangent[None]
+
+
+def _curved_slot(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
+    r = joint.kind.value
+    q, tangent = _lap(offset[0] / r, 1.0 - offset[1] / r, r)
+    return np.array([q, _angle(turn)]), np.stack([tangent, np.eye(6)[2]])
+
+
+def _path_slide(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
+    path = cast(AlongPath, joint.kind).path
+    q = path.nearest(offset)
+    return np.array([q]), np.concatenate([np.zeros(3), path.at(q).frame[:, 0]])[None]
+
+
+def _path_slot(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
+    (q,), (tangent,) = _path_slide(offset, turn, joint)
+    return np.array([q, _angle(turn)]), np.stack([tangent, np.eye(6)[2]])
+
+
 def _universal(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
     first = np.arctan2(turn[1, 0], turn[0, 0])
     second = np.arctan2(turn[2, 1], turn[2, 2])
@@ -746,6 +732,10 @@ _RELATIVE: dict[str, Callable[[FloatArray, FloatArray, Joint], _Relative]] = {
     "cylindrical": _cylindrical,
     "planar": _planar,
     "pin_in_slot": _pin_in_slot,
+    "curved_slide": _curved_slide,
+    "curved_slot": _curved_slot,
+    "path_slide": _path_slide,
+    "path_slot": _path_slot,
     "universal": _universal,
     "fixed": _fixed,
 }

@@ -27,18 +27,6 @@ def redundant_constraints(mechanism: Mechanism | ModelBase, state: State | None 
     state
         The pose; by default the assembled start.
 
-    Returns
-    -------
-    RedundantConstraints
-        The redundant constraints, and the sum that gives the degrees of freedom.
-
-    Raises
-    ------
-    MechanismError
-        On a state of another model.
-    AssemblyError
-        If no state is given and the loops cannot be closed.
-
     Examples
     --------
     >>> import linkwork as lw

@@ -119,17 +119,7 @@ class Rest:
 
 
 class RestSearch:
-    """Finds poses at rest.
-
-    Parameters
-    ----------
-    forces
-        At the poses of a configuration space.
-    held
-        Coordinates that keep values.
-    bounds
-        Of stops.
-    """
+    """Finds poses at rest."""
 
     def __init__(self, forces: ForceBalance, held: Sequence[Held] = (), bounds: Sequence[Bound] = ()) -> None:
         self.forces, self.space = forces, forces.space

@@ -35,15 +35,7 @@ class DistinctRest:
 
 
 class ScatteredSearch:
-    """Collects the distinct poses of rest that searches lead to.
-
-    Parameters
-    ----------
-    search
-        With what is held and the stops.
-    find
-        Runs one search; None where it does not end at rest.
-    """
+    """Collects the distinct poses of rest that searches lead to."""
 
     def __init__(self, search: RestSearch, find: Find) -> None:
         self.search, self.space, self._find = search, search.space, find

@@ -40,15 +40,7 @@ INSIDE = 1e-12  # by which a bound may be violated at the start
 
 
 class Tracked:
-    """A function of the pose with one value, whose angle is continued over full revolutions.
-
-    Parameters
-    ----------
-    function
-        Of the space of the curve.
-    element
-        Which of its values.
-    """
+    """A function of the pose with one value, whose angle is continued over full revolutions."""
 
     def __init__(self, curve: Curve, function: PoseFunction, element: int = 0) -> None:
         self.function, self.element = function, element

@@ -1,54 +1,24 @@
-"""Columns by name as data frames and files."""
+"""Columns by name from CSV files."""
 
 from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
-from linkwork._util.files import atomic_path
-from linkwork._util.optional import optional_import
+from linkwork._util.names import quoted
 from linkwork.errors import MechanismError
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-Columns = Mapping[str, NDArray[Any]]
-
 TIMES = ("time", "t")  # names of the column with the times
-
-
-def data_frame(columns: Columns) -> pd.DataFrame:
-    """Return columns (n,) by name as a pandas `DataFrame`."""
-    with optional_import("tables", "pandas", "viz"):
-        import pandas as pd
-    return pd.DataFrame(dict(columns))
-
-
-def write_csv(path: str | os.PathLike[str], columns: Columns) -> None:
-    """Write columns (n,) by name as CSV; numbers are read back to the bit."""
-    with atomic_path(path) as part, open(part, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
 
 
 def read_csv(path: str | os.PathLike[str]) -> dict[str, FloatArray]:
     """Return the columns (n,) of numbers of a CSV file by the names in its first line.
 
     Columns of texts alone are left out, unless their name has a dot, as variables of a mechanism have.
-
-    Raises
-    ------
-    MechanismError
-        On a file that cannot be read, has no rows, a name twice, rows of other lengths or texts among numbers; the text
-        names the line of the file.
     """
     path = Path(path)
     try:
@@ -78,6 +48,15 @@ def read_csv(path: str | os.PathLike[str]) -> dict[str, FloatArray]:
                 f"{path}, line {line}: {name!r} is {row[k]!r}, and no number: correct it, or leave out the line"
             )
     return columns
+
+
+def read_over_time(path: str | os.PathLike[str]) -> tuple[FloatArray, dict[str, FloatArray]]:
+    """Return the times (n,), s, and the other columns (n,) of a CSV file; errors as of `read_csv`."""
+    columns = read_csv(path)
+    time = next((name for name in TIMES if name in columns), None)
+    if time is None:
+        raise MechanismError(f"{path} has no column 'time' of numbers, s; its columns are {quoted(columns)}")
+    return columns.pop(time), columns
 
 
 def _number(text: str) -> float | None:

@@ -26,19 +26,19 @@ from linkwork._util.names import suggest
 from linkwork._util.one_thread import on_one_thread
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork._util.registered import registered
+from linkwork._util.text import aligned, tidy
 from linkwork.analysis.configuration_space import ConfigurationSpace
 from linkwork.analysis.inverse_kinematics import PoseSolver, checked_targets
 from linkwork.analysis.limits import Bounds, Limits
 from linkwork.analysis.motor_jacobian import Conditioning
 from linkwork.analysis.pose_functions import Hold, Stacked, pose_function, stacked, stacked_motors
-from linkwork.analysis.tables import data_frame, write_csv
 from linkwork.errors import MechanismError, MechanismNameError, UnreachableError
 from linkwork.mechanism import Actuator, Mechanism
 from linkwork.mechanism.forces import of_kind
 from linkwork.model.compile import model_of
+from linkwork.results.base import TableResult
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
     from linkwork.model.base import ModelBase
@@ -52,7 +52,7 @@ _SEEDS = 64  # nodes near the start that are tried for the first pose
 
 @checks_keywords
 @dataclass(frozen=True, eq=False)
-class Workspace(NamedColumns):
+class Workspace(TableResult, NamedColumns):
     """The nodes of a grid with the poses that were reached; `workspace[name]` is a column.
 
     Attributes
@@ -106,17 +106,22 @@ class Workspace(NamedColumns):
         """Return a column in the shape of the grid."""
         return self[name].reshape(self.shape)
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """Return a pandas `DataFrame` with a row for each node."""
-        return data_frame(self._all)
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write a row for each node."""
-        write_csv(path, self._all)
-
-    @property
-    def _all(self) -> dict[str, NDArray[Any]]:
+    def _table(self) -> dict[str, NDArray[Any]]:
         return {**self.columns, "reached": self.reached}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the nodes and the extremes of the mapped functions as plain data."""
+        extent = {
+            name: {"least": float(low), "greatest": float(high), "unit": self.units[name]}
+            for name, low, high in self._extent()
+        }
+        shape = dict(zip(self.over, self.shape, strict=True))
+        return {"nodes": shape, "reached": int(self.reached.sum()), "motors": list(self.by), "extent": extent}
+
+    def _extent(self) -> Iterator[tuple[str, float, float]]:
+        for name in (*self.of, "conditioning", "motor_conditioning"):
+            values = self.columns[name][self.reached]
+            yield name, values.min(), values.max()
 
     @registered
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
@@ -126,27 +131,14 @@ class Workspace(NamedColumns):
         ----------
         path
             Where to save the picture; by default nowhere.
-
-        Raises
-        ------
-        MechanismError
-            If more than three functions are mapped.
         """
         raise NotImplementedError
 
     def __repr__(self) -> str:
         grid = " x ".join(map(str, self.shape))
-        lines = [f"Workspace of {self.name}: {int(self.reached.sum())} of {grid} nodes over {', '.join(self.over)}"]
-        rows: list[tuple[str, ...]] = [("", "least", "greatest", "unit")]
-        for name in (*self.of, "conditioning", "motor_conditioning"):
-            values = self.columns[name][self.reached]
-            rows.append(
-                (name, *(f"{round(float(x), 12) + 0.0:.4g}" for x in (values.min(), values.max())), self.units[name])
-            )
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for label, least, most, unit in rows:
-            lines.append(f"  {label:{widths[0]}}  {least:>{widths[1]}}  {most:>{widths[2]}}  {unit}".rstrip())
-        return "\n".join(lines)
+        head = f"Workspace of {self.name}: {int(self.reached.sum())} of {grid} nodes over {', '.join(self.over)}"
+        rows = [(one, tidy(low, ".4g"), tidy(high, ".4g"), self.units[one]) for one, low, high in self._extent()]
+        return "\n".join([head, *aligned([("", "least", "greatest", "unit"), *rows], "<>><")])
 
 
 @checks_keywords
@@ -193,16 +185,10 @@ def workspace(
     progress
         True, False, None (on a terminal) or a function.
 
-    Returns
-    -------
-    Workspace
-        Nodes, mapped functions, conditioning, coordinates.
-
     Raises
     ------
     MechanismError
-        On unknown names, ranges the wrong way round, displacements without limits, more than a million nodes, and a
-        mechanism that cannot move.
+        On displacements without limits, and on more than a million nodes.
     UnreachableError
         If no node near the start can be reached.
 

@@ -1,4 +1,7 @@
-"""The command line of the checks: an FMU in, a table of what each check found out."""
+"""Check any FMU.
+
+Its archive, its model description, and in a process of its own what its library does.
+"""
 
 from __future__ import annotations
 
@@ -7,44 +10,41 @@ import json
 from pathlib import Path
 
 from linkwork._util.names import suggest
+from linkwork.cli.result_files import add_json, give
+from linkwork.cli.signatures import from_signature, given
+from linkwork.cli.values import positive
 from linkwork.fmu.check.registry import all_checks
-from linkwork.fmu.check.run import TIME_LIMIT, check_fmu
+from linkwork.fmu.check.run import check_fmu
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the checks to a parser."""
-    add = parser.add_argument
-    add("fmu", type=Path, nargs="?", metavar="FMU", help="the FMU, of FMI 2.0 or 3.0")
-    add("--only", type=_checks, action="extend", metavar="NAME,...", help="run these checks alone")
-    add("--skip", type=_checks, action="extend", metavar="NAME,...", help="leave these checks out")
-    add("--list", action="store_true", help="print all checks and what each is for")
-    add("--time-limit", type=_seconds, default=TIME_LIMIT, metavar="S", help="of each check [s] (default: %(default)g)")
-    add("--json", action="store_true", help="print the findings as JSON")
-    parser.set_defaults(refuse=parser.error)
+    add = from_signature(parser, check_fmu)
+    add("path", type=Path, nargs="?", metavar="FMU", help="the FMU, of FMI 2.0 or 3.0")
+    add("only", type=_checks, action="extend", metavar="NAME,...", help="run these checks alone")
+    add("skip", type=_checks, action="extend", metavar="NAME,...", help="leave these checks out")
+    parser.add_argument("--list", action="store_true", help="print all checks and what each is for")
+    add("time_limit", type=positive, metavar="S", help="of each check [s] (default: %(default)g)")
+    add_json(parser, "print the findings as JSON")
+    parser.set_defaults(refuse=parser.error, output=[])
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check by the arguments and print the findings; return 0 if there is no error, else 1."""
     if arguments.list:
         return _list(arguments.json)
-    if arguments.fmu is None:
+    if arguments.path is None:
         arguments.refuse("name an FMU, or --list the checks")
-    report = check_fmu(
-        arguments.fmu,
-        only=arguments.only,
-        skip=arguments.skip,
-        time_limit=arguments.time_limit,
-    )
-    print(json.dumps(report.to_dict(), indent=2) if arguments.json else report)
+    report = check_fmu(**given(arguments, "check_fmu"))
+    give(report, arguments)
     return 0 if report.passed else 1
 
 
 def _list(as_json: bool) -> int:
     checks = all_checks().values()
     if as_json:
-        print(
-            json.dumps([{"name": one.name, "reason": one.reason, "dynamic": one.dynamic} for one in checks], indent=2)
-        )
+        known = [{"name": one.name, "reason": one.reason, "dynamic": one.dynamic} for one in checks]
+        print(json.dumps(known, indent=2))
         return 0
     width = max(len(one.name) for one in checks)
     for one in checks:
@@ -61,10 +61,3 @@ def _checks(text: str) -> list[str]:
             hint = suggest(name, all_checks())
             raise argparse.ArgumentTypeError(f"there is no check {name!r}: {hint}; --list prints all")
     return names
-
-
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is no time above zero")
-    return value

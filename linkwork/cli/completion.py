@@ -1,4 +1,7 @@
-"""The command line of the script with which a shell completes commands, options, choices and files."""
+"""Print the script with which a shell completes this command line.
+
+It completes commands, options, choices and files. It needs the extra 'completion'.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     parser = make_parser()
     (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     for command in commands.choices.values():
-        command.description = (command.description or "").partition(". ")[0]  # as much as shells show
+        command.description = (command.description or "").partition(".\n")[0]  # as much as shells show
         for action in command._actions:
             if action.metavar in FILES:
                 action.complete = shtab.FILE

@@ -1,4 +1,7 @@
-"""The command line of controllers: a Python file or a ready name in, an FMU out."""
+"""Write a controller as an FMU.
+
+A Python file, or a built-in controller, for Co-Simulation with the FMUs of mechanisms.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ from typing import Any
 
 from linkwork import controllers
 from linkwork._util.names import suggest
-from linkwork.cli.result_files import file_argument
-from linkwork.cli.shared import AppendNamed
+from linkwork.cli.result_files import add_json, give_file
+from linkwork.cli.values import AppendNamed, by_comma, file_argument, setting
 from linkwork.errors import FmuError, FmuNameError
 from linkwork.fmu.export.libraries import PLATFORMS
 
@@ -37,15 +40,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", type=file_argument((".fmu",)), metavar="FMU", help=output_help)
     add("--list", action="store_true", help="print the built-in controllers")
     set_help = "start value of a parameter, or another setting as JSON; may be repeated"
-    add("--set", type=_setting, action=AppendNamed, default=[], dest="settings", metavar="NAME=VALUE", help=set_help)
+    add("--set", type=setting, action=AppendNamed, default={}, dest="settings", metavar="NAME=VALUE", help=set_help)
     resource_help = "file or folder to put next to FILE.py in the FMU; may be repeated"
     add("--resource", type=Path, action="append", default=[], dest="resources", metavar="PATH", help=resource_help)
     add("--class", dest="class_name", metavar="NAME", help="which class of FILE.py, where there are several")
     add("--requirements", type=Path, metavar="FILE", help="a requirements.txt to carry, for 'pythonfmu deploy'")
     add("--fmi", choices=("2.0", "3.0"), help="version of the standard, of a built-in controller in C (default: 2.0)")
     platforms_help = f"where a built-in controller in C shall run (default: on this platform): {', '.join(PLATFORMS)}"
-    add("--platforms", type=lambda text: text.split(","), metavar="NAME,...", help=platforms_help)
-    add("--json", action="store_true", help="print the result or the list as JSON")
+    add("--platforms", type=by_comma, metavar="NAME,...", help=platforms_help)
+    add_json(parser, "print the result or the list as JSON")
     parser.set_defaults(refuse=parser.error)
     add("-h", "--help", action=_Help, help="print this; after the name of a built-in controller, its settings")
 
@@ -58,8 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.refuse("name a Python file or a built-in controller, or --list them")
     settings = dict(arguments.settings)
     path = _ready(arguments, settings) if Path(arguments.source).suffix != ".py" else _own(arguments, settings)
-    size = path.stat().st_size
-    print(json.dumps({"path": str(path), "bytes": size}) if arguments.json else f"{path} ({size / 1024:.0f} kB)")
+    give_file(path, arguments)
     return 0
 
 
@@ -135,13 +137,3 @@ def _list(as_json: bool) -> int:
         print(f"{name:<{width}}  {SUMMARIES[name]}")
     print("\n'linkwork controller NAME --help' lists the settings")
     return 0
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    name, sign, value = text.partition("=")
-    if not (name and sign):
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE, such as kp=2.5")
-    try:
-        return name, json.loads(value)
-    except json.JSONDecodeError:
-        return name, value  # a text

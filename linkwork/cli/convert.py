@@ -1,4 +1,7 @@
-"""The command line of conversions: a mechanism from one format to another."""
+"""Write a mechanism in another format.
+
+It prints the parts that the other format does not have.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import argparse
 import json
 
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
-from linkwork.cli.result_files import check_files, file_argument
+from linkwork.cli.result_files import add_json, check_files
+from linkwork.cli.values import file_argument
 from linkwork.formats.files import WRITTEN, save
 
 
@@ -15,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_mechanism(parser)
     output_help = f"output file: {', '.join(WRITTEN)} (.xml: MJCF)"
     parser.add_argument("-o", "--output", type=file_argument(WRITTEN), metavar="FILE", required=True, help=output_help)
-    parser.add_argument("--json", action="store_true", help="print the reports as JSON")
+    add_json(parser, "print the reports as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import linkwork as lw
-from linkwork._util.names import quoted, suggest
+from linkwork._util.names import suggest
 from linkwork._util.piecewise import INTERPOLATIONS
-from linkwork.analysis.tables import TIMES, read_csv
-from linkwork.cli.shared import AppendNamed, load
+from linkwork.analysis.tables import read_over_time
+from linkwork.cli.values import AppendNamed, load
 from linkwork.errors import MechanismNameError
 from linkwork.simulation.table import OUTSIDES
 
@@ -26,7 +26,7 @@ def add_loads(parser: argparse._ActionsContainer) -> None:
         "only other one); may be repeated"
     )
     add = parser.add_argument
-    add("--input", type=input_value, action=AppendNamed, default=[], metavar="NAME=LOAD|FILE.csv:COLUMN", help=text)
+    add("--input", type=input_value, action=AppendNamed, metavar="NAME=LOAD|FILE.csv:COLUMN", help=text)
     between = "between the rows of CSV files (default: %(default)s; of commands: hold)"
     add("--interpolation", choices=INTERPOLATIONS, default="linear", help=between)
     beyond = "before and after the rows of CSV files: their end values, zero, or an error (default: %(default)s)"
@@ -41,13 +41,7 @@ class CsvColumn(NamedTuple):
 
     def table(self, interpolation: Any, outside: Any) -> lw.Table:
         """Return the column as a table."""
-        columns = read_csv(self.path)
-        time = next((name for name in TIMES if name in columns), None)
-        if time is None:
-            raise lw.MechanismError(
-                f"{self.path} has no column 'time' of numbers, s; its columns are {quoted(columns)}"
-            )
-        times, column = columns.pop(time), self.column
+        (times, columns), column = read_over_time(self.path), self.column
         if column is None and len(columns) == 1:
             column = next(iter(columns))
         if column is None:
@@ -78,7 +72,7 @@ def input_value(text: str) -> tuple[str, float | CsvColumn]:
 def inputs_of(arguments: argparse.Namespace) -> dict[str, InputValue]:
     """Return the inputs of the arguments by name; files are read."""
     inputs: dict[str, InputValue] = {}
-    for name, value in arguments.input:
+    for name, value in (arguments.input or {}).items():
         if isinstance(value, CsvColumn):
             value = value.table(arguments.interpolation, arguments.outside)
         inputs[name] = value

@@ -15,135 +15,96 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Any, NamedTuple, TextIO
 
-from linkwork.cli.parser import Parser
-from linkwork.cli.shared import INTERRUPTED, refuse_to_overwrite
+from linkwork.cli.parser import INTERRUPTED, Parser
 from linkwork.errors import LinkworkError, LinkworkWarning
 
 EXIT_CODES = "0 done, 1 failed, 2 wrong usage, 130 interrupted by Ctrl-C"
 
 
 class Command(NamedTuple):
-    """A command; the module has `add_arguments` and `run`, and is loaded if the command is asked for."""
+    """A command: its module has `add_arguments`, `run` and the description, and is loaded if it is asked for."""
 
-    module: str
     summary: str
-    details: str
     example: str
+    module: str = ""  # by default as the command is called
 
 
 COMMANDS = {
     "info": Command(
-        "info",
         "show what a mechanism consists of",
-        "Its bodies, joints, couplings, forces and\nloops, its degrees of freedom, and the assembled start.",
         "linkwork info examples/four_bar.py --explain",
     ),
     "simulate": Command(
-        "simulate",
         "simulate a mechanism in time",
-        "It starts from the start values of its\ndescription, after its loops have been closed.",
         "linkwork simulate examples/four_bar.py --t-end 5 --columns A.q coupler.r -o out.csv -o out.png",
     ),
     "kinematics": Command(
-        "kinematics",
         "sweep one coordinate of a mechanism through its range",
-        "It gives coordinates, speeds and\naccelerations of all joints, dead points, limits and change points.",
         "linkwork kinematics examples/four_bar.py A.q -1 5.28 -o out.csv -o out.png",
     ),
     "compare": Command(
-        "compare",
         "compare formulations and solvers on a mechanism",
-        "It prints error, loop residuals,\nenergy drift, steps, evaluations and CPU time at each tolerance.",
         "linkwork compare examples/four_bar.py --t-end 1 --runs rcr/dopri5 DOP853 -o out.csv -o out.png",
     ),
     "inverse-kinematics": Command(
-        "inverse_kinematics",
         "find the pose of a mechanism with given positions",
-        "Targets are values of points,\norientations and coordinates; loops close, and limits of joints hold.",
         "linkwork inverse-kinematics examples/four_bar.py --at A=1.0 --from A=0.6",
     ),
     "workspace": Command(
-        "workspace",
         "map the poses that a mechanism reaches",
-        "They are connected with its start.\nThe conditioning of its motors shows singular poses.",
         "linkwork workspace examples/four_bar.py --of 'coupler.r[1]' 'coupler.r[3]' --by A -o map.csv -o map.png",
     ),
     "inverse-dynamics": Command(
-        "inverse_dynamics",
         "find the loads of motors that a motion needs",
-        "The motion is a table of coordinates or\npoints over time, or of a simulation. Loops are closed.",
         "linkwork inverse-dynamics examples/five_bar.py motion.csv --motor L --motor R -o loads.csv -o loads.png",
     ),
     "equilibrium": Command(
-        "equilibrium",
         "find poses of rest and the loads that hold a pose",
-        "Gravity, springs, constant loads\nand stops act on it; the search begins at the assembled start.",
         "linkwork equilibrium examples/four_bar.py --hold A=0.3 --motor A -o rest.json",
     ),
     "identify": Command(
-        "identify",
         "identify masses, springs and frictions from measured motions and loads",
-        "It prints parameters,\nor combinations of them where the loads determine no more, with standard deviations.",
         "linkwork identify examples/five_bar.py data.csv --parameter distal_l.mass --parameter L.damping -o found.csv",
     ),
     "view": Command(
-        "view",
         "write a page that shows mechanisms and runs in motion",
-        "It is one HTML file that opens in\nany browser without a network. The page of a mechanism simulates it.",
         "linkwork view examples/four_bar.py -o four_bar.html",
     ),
     "export": Command(
-        "export",
         "write a mechanism as an FMU",
-        "It serves Model Exchange and Co-Simulation.",
         "linkwork export examples/four_bar.py -o four_bar.fmu --fmi 2.0 --outputs A.q coupler.r energy",
     ),
     "import": Command(
-        "import_report",
         "show what becomes of each element of a robot's file",
-        "The file is URDF, SDF, MJCF or USD;\nelements are taken, approximated or left out.",
         "linkwork import cassie.xml --limits --all",
+        module="import_report",
     ),
     "convert": Command(
-        "convert",
         "write a mechanism in another format",
-        "It prints the parts that the other\nformat does not have.",
         "linkwork convert robot.urdf -o robot.json --base free",
     ),
     "schema": Command(
-        "schema",
         "print the JSON Schema of mechanisms",
-        "It describes the .json files of all\ncommands, for editors and validators.",
         "linkwork schema -o linkwork.schema.json",
     ),
     "check": Command(
-        "check",
         "check any FMU",
-        "Its archive, its model description,\nand in a process of its own what its library does.",
         "linkwork check four_bar.fmu --skip memory",
     ),
     "controller": Command(
-        "controller",
         "write a controller as an FMU",
-        "A Python file, or a built-in\ncontroller, for Co-Simulation with the FMUs of mechanisms.",
         "linkwork controller pid -o pid.fmu --set kp=20 --set ki=5",
     ),
     "run": Command(
-        "run",
         "run a system of FMUs, or one FMU",
-        "FMUs run in a process of their own, so\nthat a crash of one loses no results.",
         "linkwork run four_bar.fmu --t-end 2 --set A.u_start=3 -o out.csv",
     ),
     "sweep": Command(
-        "sweep",
         "run a system of FMUs for many values of its parameters",
-        "Each point runs in its own worker process, locally\nor on a Dask cluster. Run the command again to resume.",
         "linkwork sweep car.ssp --grid plant.mode=1,2,3 --latin plant.m=0.5..2 plant.c=1..10:log --samples 200 -o out",
     ),
     "completion": Command(
-        "completion",
         "print the script with which a shell completes this command line",
-        "It completes commands, options,\nchoices and files. It needs the extra 'completion'.",
         "linkwork completion bash > ~/.local/share/bash-completion/completions/linkwork",
     ),
 }
@@ -183,6 +144,8 @@ def _run(argv: Sequence[str]) -> int:
     _write_any_text()
     try:
         arguments = make_parser(argv[:1]).parse_args(argv)
+        from linkwork.cli.result_files import refuse_to_overwrite
+
         refuse_to_overwrite(arguments)
         return int(arguments.run(arguments))
     except KeyboardInterrupt:
@@ -229,13 +192,13 @@ def _add(commands: Any, name: str, command: Command, whole: bool) -> None:
     parser: Parser = commands.add_parser(
         name,
         help=command.summary,
-        description=f"{command.summary[0].upper()}{command.summary[1:]}. {command.details}",
         epilog=f"example:\n  {command.example}\n\nexit codes: {EXIT_CODES}",
         conflict_handler="resolve",  # a command may have a help of its own
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     if whole:
-        room: Any = import_module(f"linkwork.cli.{command.module}")
+        room: Any = import_module(f"linkwork.cli.{command.module or name.replace('-', '_')}")
+        parser.description = room.__doc__
         room.add_arguments(parser)
         parser.usage = parser.brief_usage()
         parser.set_defaults(run=room.run)

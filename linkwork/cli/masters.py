@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Callable
 from typing import Any
 
+from linkwork.cli.values import positive
 from linkwork.cosim.masters.adaptive import Adaptive
 from linkwork.cosim.masters.base import Master
 from linkwork.cosim.masters.fixed_step import GaussSeidel, Jacobi
@@ -63,22 +63,3 @@ def _adaptive(arguments: argparse.Namespace) -> Master:
     if arguments.extrapolation is not None:
         given["extrapolation"] = arguments.extrapolation
     return Adaptive(arguments.rtol or RTOL, **given)
-
-
-def number(text: str) -> float:
-    """Take an argument as a finite number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
-    return value
-
-
-def positive(text: str) -> float:
-    """Take an argument as a finite number above zero."""
-    value = number(text)
-    if value <= 0:
-        raise argparse.ArgumentTypeError(f"{text} is not above zero")
-    return value

@@ -10,10 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from linkwork.cli.signatures import from_signature, given
 from linkwork.errors import ExportError
+from linkwork.formats.files import SUFFIXES, load
 
 if TYPE_CHECKING:
     from linkwork.mechanism import Mechanism
+    from linkwork.model.model import Model
+    from linkwork.model.state import State
 
 FILE_HELP = "a .py file that defines mechanism(), or a .json, .urdf, .sdf, .xml (MJCF) or .usda/.usdc file"
 
@@ -26,13 +30,24 @@ def add_mechanism(parser: argparse.ArgumentParser) -> None:
 
 def add_robot_options(parser: argparse.ArgumentParser) -> None:
     """Add options for files of robots to a parser."""
-    group = parser.add_argument_group("files of robots (.urdf, .sdf, .xml, .usda, .usdc)")
-    base_help = "joint of the base to the world (default: stated by the file)"
-    group.add_argument("--base", choices=("fixed", "free"), help=base_help)
-    group.add_argument("--limits", action="store_true", help="make limits of joints inelastic stops")
-    group.add_argument("--keep-fixed", action="store_true", help="keep links that are fixed to each other as bodies")
-    group.add_argument("--root", type=Path, metavar="FOLDER", help="folder around the file, from which meshes are read")
-    group.add_argument("--strict", action="store_true", help="refuse a file with approximated or omitted elements")
+    add = from_signature(parser.add_argument_group("files of robots (.urdf, .sdf, .xml, .usda, .usdc)"), load)
+    add("base", help="joint of the base to the world (default: stated by the file)")
+    add("limits", help="make limits of joints inelastic stops")
+    keep_help = "keep links that are fixed to each other as bodies"
+    add("merge_fixed", "--keep-fixed", action="store_false", help=keep_help)
+    add("root", metavar="FOLDER", help="folder around the file, from which meshes are read")
+    add("strict", help="refuse a file with approximated or omitted elements")
+
+
+def add_gap(parser: argparse.ArgumentParser) -> None:
+    """Add the gap that assembly accepts."""
+    text = "largest gap of a loop that assembly accepts, where numbers were rounded [m] (default: 1e-8)"
+    parser.add_argument("--tolerance", type=float, metavar="M", help=text)
+
+
+def start_of(system: Model, arguments: argparse.Namespace, time: float = 0.0) -> State | None:
+    """Return the start assembled with the gap that was given; None: none was, and the default serves."""
+    return None if arguments.tolerance is None else system.assemble(tolerance=arguments.tolerance, time=time)
 
 
 def mechanism_of(arguments: argparse.Namespace) -> Mechanism:
@@ -48,8 +63,7 @@ def mechanism_of(arguments: argparse.Namespace) -> Mechanism:
 
 def robot_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of `linkwork.load` that the options for files of robots are."""
-    options = {"base": arguments.base, "limits": arguments.limits, "strict": arguments.strict, "root": arguments.root}
-    return options | {"merge_fixed": not arguments.keep_fixed}
+    return given(arguments, "load")
 
 
 def load_mechanism(path: Path, options: dict[str, Any] | None = None) -> Mechanism:
@@ -60,8 +74,6 @@ def load_mechanism(path: Path, options: dict[str, Any] | None = None) -> Mechani
     ExportError
         If the file is not there, is of another kind or gives no mechanism.
     """
-    from linkwork.formats.files import SUFFIXES, load
-
     if not path.is_file():
         raise ExportError(f"there is no file {path}")
     if path.suffix != ".py":

@@ -8,6 +8,8 @@ from typing import Any
 
 from linkwork._util.names import suggest
 
+INTERRUPTED = 130  # exit code, as shells expect of a program that was interrupted
+
 
 class Parser(argparse.ArgumentParser):
     """An `ArgumentParser` that takes options by their whole names only, and refuses unknown ones with a suggestion."""

@@ -1,61 +1,42 @@
-"""Result files of the commands: ``-o FILE``, whose suffix chooses the format."""
+"""Files and results of the commands: ``-o FILE``, whose suffix chooses the format, and results before a failure."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from linkwork._util.files import atomic_path
-from linkwork._util.names import nearest
+from linkwork.cli.values import file_argument
 from linkwork.errors import LinkworkError
-from linkwork.view.document import check_built
-from linkwork.view.film_files import check_film
+from linkwork.results.base import FILMS, MODELS, PAGES, PICTURES, ResultBase
+from linkwork.results.in_time import TimeResult
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from linkwork.simulation.result import Result
-
-PICTURES = (".png", ".svg", ".pdf")
 DATA = (".csv", ".parquet", ".json", ".mat")
-PAGES = (".html",)
-MODELS = (".glb",)
-FILMS = (".gif", ".webp", ".mp4")
 
-
-def file_argument(suffixes: Sequence[str]) -> Callable[[str], Path]:
-    """Return the type of an argument that names a file of one of these formats."""
-
-    def take(text: str) -> Path:
-        path = Path(text)
-        if path.suffix.lower() not in suffixes:
-            near = nearest(path.suffix, suffixes)
-            hint = f": did you mean {' or '.join(map(repr, near))}?" if near else ""
-            raise argparse.ArgumentTypeError(f"{text!r} does not end in {', '.join(suffixes)}{hint}")
-        return path
-
-    return take
+__all__ = ["DATA", "FILMS", "MODELS", "PAGES", "PICTURES"]
 
 
 def add_output(parser: argparse.ArgumentParser, text: str, suffixes: Sequence[str] = (*DATA, *PICTURES)) -> None:
-    """Add ``-o FILE``, which may be repeated, to a parser; `text` is its help."""
+    """Add ``-o FILE``, which may be repeated, to a parser, and --json; `text` is the help."""
     listed = f"{text}; the suffix is the format: {', '.join(suffixes)}; may be repeated"
     take = file_argument(suffixes)
     parser.add_argument("-o", "--output", type=take, action="append", default=[], metavar="FILE", help=listed)
+    add_json(parser)
+
+
+def add_json(parser: argparse.ArgumentParser, text: str = "print the result as JSON") -> None:
+    """Add --json to a parser."""
+    parser.add_argument("--json", action="store_true", help=text)
 
 
 def is_picture(path: Path) -> bool:
     """Whether a file is for a plot rather than for numbers."""
     return path.suffix.lower() in PICTURES
-
-
-def is_page(path: Path) -> bool:
-    """Whether a file is a page with the motion."""
-    return path.suffix.lower() in PAGES
 
 
 def check_files(paths: Iterable[Path]) -> None:
@@ -74,66 +55,95 @@ def check_files(paths: Iterable[Path]) -> None:
             raise LinkworkError(f"cannot write {path}: there is no folder {path.parent}")
         if path.resolve() in [other.resolve() for other in paths[:number]]:
             raise LinkworkError(f"cannot write {path} twice: give each file a name of its own")
-    if any(map(is_picture, paths)):
-        import_module("linkwork.draw.plotting")
-    if any(map(is_page, paths)):
-        check_built()
     for path in paths:
-        if path.suffix.lower() in FILMS:
-            check_film(path)
+        suffix = path.suffix.lower()
+        if suffix in PICTURES:
+            import_module("linkwork.draw.plotting")
+        elif suffix in PAGES:
+            import_module("linkwork.view.document").check_built()
+        elif suffix in FILMS:
+            import_module("linkwork.view.film_files").check_film(path)
 
 
-def wrote(paths: Iterable[Path]) -> list[str]:
-    """Return the lines that name the files written."""
-    return [f"wrote {path}" for path in paths]
+def refuse_to_overwrite(arguments: argparse.Namespace) -> None:
+    """Refuse an output file that is one of the files that the command reads.
 
-
-def save(result: Result, path: Path, columns: Sequence[str] | None = None) -> None:
-    """Write columns of a simulation (by default all; in a plot the states) in the format of the suffix."""
-    if is_picture(path):
-        result.plot(columns, path)
-    elif is_page(path):
-        result.page(path, columns)
-    elif path.suffix.lower() in MODELS:
-        result.glb(path)
-    elif path.suffix.lower() in FILMS:
-        result.film(path)
-    elif path.suffix.lower() == ".csv":
-        result.to_csv(path, columns)
-    else:
-        save_table(result.to_dataframe(columns), path)
-
-
-def save_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table with the time as index as .parquet, .json or .mat.
-
-    JSON has an array for each column, ``time`` first, with null for values that are not finite. MATLAB gets ``time``,
-    ``data`` with a column for each variable, and their ``names``.
+    Raises
+    ------
+    LinkworkError
+        The text names the file.
     """
-    frame = frame.reset_index()
-    with atomic_path(path) as part:
-        match path.suffix.lower():
-            case ".parquet":
-                frame.to_parquet(part)
-            case ".json":
-                columns = {name: _json_values(frame[name].tolist()) for name in frame}
-                part.write_text(json.dumps(columns) + "\n", encoding="utf-8")
-            case _:
-                _save_mat(frame, part)
+    files = {name: list(_paths(value)) for name, value in vars(arguments).items()}
+    written = files.pop("output", [])
+    for read in (path for paths in files.values() for path in paths):
+        for path in written:
+            if path.exists() and read.exists() and path.samefile(read):
+                raise LinkworkError(f"-o {path}: the command reads this file and would overwrite it; name another file")
 
 
-def _json_values(values: list[Any]) -> list[Any]:
-    return [None if value != value or value in (float("inf"), -float("inf")) else value for value in values]
+def _paths(value: Any) -> Iterator[Path]:
+    if isinstance(value, list | tuple | dict):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _paths(one)
+    elif isinstance(value, Path):
+        yield value
 
 
-def _save_mat(frame: pd.DataFrame, path: Path) -> None:
-    import numpy as np
-    from scipy.io import savemat
+def give(
+    result: ResultBase,
+    arguments: argparse.Namespace,
+    written: Any = None,
+    plain: Any = None,
+    plot: str = "",
+    **shown: Any,
+) -> int:
+    """Write the files that are asked for, and print the summary, or as JSON `plain` or `to_dict`; return 0."""
+    write(result, arguments.output, written, plot)
+    if arguments.json:
+        print(json.dumps(result.to_dict(**shown) if plain is None else plain, indent=2))
+    else:
+        print("\n".join([result.summary(**shown), *(f"wrote {path}" for path in arguments.output)]))
+    return 0
 
-    time, *names = map(str, frame)
-    columns = {
-        "time": frame[time].to_numpy(dtype=float),
-        "data": frame[names].to_numpy(dtype=float),
-        "names": np.array(names, dtype=object),
-    }
-    savemat(str(path), columns, appendmat=False, oned_as="column")
+
+def write(result: ResultBase, paths: Iterable[Path], written: Any = None, plot: str = "") -> None:
+    """Write columns of a result to files; `plot` is the name of another method for pictures."""
+    for path in paths:
+        if plot and is_picture(path):
+            getattr(result, plot)(path)
+        else:
+            result.save(path, written)
+
+
+def give_file(path: Path, arguments: argparse.Namespace, **facts: str) -> None:
+    """Print the path of a file that was written, facts about it, and its size."""
+    size = path.stat().st_size
+    if arguments.json:
+        print(json.dumps({"path": str(path), **facts, "bytes": size}))
+    else:
+        known = [f"{name.upper()} {value}" for name, value in facts.items()]
+        print(f"{path} ({', '.join([*known, f'{size / 1024:.0f} kB'])})")
+
+
+@contextmanager
+def keeping(arguments: argparse.Namespace, columns: Any = None) -> Iterator[None]:
+    """Write what a run has come to before it failed or was interrupted; an interrupt is reported with where that is."""
+    try:
+        yield
+    except (LinkworkError, KeyboardInterrupt) as error:
+        kept = keep(getattr(error, "result", None), arguments, columns)
+        if isinstance(error, KeyboardInterrupt):
+            print(f"interrupted{kept}", file=sys.stderr)
+        raise
+
+
+def keep(result: object, arguments: argparse.Namespace, columns: Any = None) -> str:
+    """Write a partial result with rows; return where it is, to be added to the reason why it is one."""
+    if not (isinstance(result, ResultBase) and getattr(result, "__len__", int)()):
+        return ""
+    write(result, arguments.output, columns)
+    if not isinstance(result, TimeResult):
+        return ""
+    if not arguments.output:
+        return f"; it had come to t = {result.t[-1]:.9g} s, and -o FILE would have kept the results"
+    return f"; results until t = {result.t[-1]:.9g} s are in {' and '.join(map(str, arguments.output))}"

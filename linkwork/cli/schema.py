@@ -1,4 +1,7 @@
-"""The command line of the JSON Schema of mechanisms."""
+"""Print the JSON Schema of mechanisms.
+
+It describes the .json files of all commands, for editors and validators.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import argparse
 import json
 
 from linkwork._util.files import atomic_path
-from linkwork.cli.result_files import check_files, file_argument
+from linkwork.cli.result_files import check_files
+from linkwork.cli.values import file_argument
 from linkwork.mechanism.json_schema import json_schema
 
 

@@ -1,86 +1,103 @@
-"""The command line of sweeps: a system and values of its parameters in, a folder of results out."""
+"""Run a system of FMUs for many values of its parameters.
+
+Each point runs in its own worker process, locally or on a Dask cluster. Run the command again to resume.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from linkwork.cli.masters import add_master_arguments, master_of, number, positive
-from linkwork.cli.run import Names, check_times, load
-from linkwork.cli.shared import INTERRUPTED, AppendNamed
+from linkwork.cli.masters import add_master_arguments, master_of
+from linkwork.cli.parser import INTERRUPTED
+from linkwork.cli.result_files import add_json
+from linkwork.cli.run import check_times
+from linkwork.cli.signatures import from_signature, given
+from linkwork.cli.values import AppendNamed, named, number, positive
 from linkwork.cosim.isolated.job import KEEP
 from linkwork.cosim.running import usual_step
+from linkwork.cosim.running.names import Names, load_system
+from linkwork.cosim.sweep.run_sweep import sweep
 from linkwork.cosim.sweep.sampling import Points, Value, grid, latin, table, value_of
 from linkwork.errors import CosimError
 
-if TYPE_CHECKING:
-    from linkwork.cosim.sweep.result import SweepResult
 
-SHOWN = 10  # failures
+def _values(text: str) -> list[Value]:
+    parts = text.split(":")
+    if len(parts) == 3:
+        try:
+            first, last, count = float(parts[0]), float(parts[1]), int(parts[2])
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not first:last:count, such as 1000:2000:5") from None
+        if count < 2:
+            raise argparse.ArgumentTypeError(f"{text!r} needs at least two values; one is written alone")
+        return [first + (last - first) * (i / (count - 1)) for i in range(count)]
+    if len(parts) > 1 and all(isinstance(value_of(one), float | int) for one in parts):
+        raise argparse.ArgumentTypeError(f"{text!r} is not first:last:count, such as 1000:2000:5")
+    found = [one.strip() for one in text.split(",")]
+    if not all(found):
+        raise argparse.ArgumentTypeError(f"{text!r} lacks a value")
+    return [value_of(one) for one in found]
+
+
+def _range(text: str) -> tuple[float, float, str]:
+    limits, _, scale = text.partition(":")
+    lower, upper = map(float, limits.split(".."))
+    if scale not in ("", "linear", "log"):
+        raise argparse.ArgumentTypeError(f"{scale!r} is no scale: linear or log")
+    return lower, upper, scale or "linear"
+
+
+GRID = named(_values, "NAME=VALUES", "plant.k=1000:2000:5 or plant.mode=1,2,3")
+RANGE = named(_range, "NAME=A..B", "plant.m=0.5..2")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of sweeps to a parser."""
-    add = parser.add_argument
-    add("system", type=Path, metavar="SYSTEM", help="an .ssp, or an .fmu as a system of its own")
+    option = parser.add_argument
+    option("system", type=Path, metavar="SYSTEM", help="an .ssp, or an .fmu as a system of its own")
     grid_help = "values of a parameter, as plant.mode=1,2,3 or first:last:count; several make every combination"
-    add("--grid", type=_grid, action=AppendNamed, default=[], metavar="NAME=VALUES", help=grid_help)
+    option("--grid", type=GRID, action=AppendNamed, default={}, metavar="NAME=VALUES", help=grid_help)
     latin_help = "ranges sampled together by a Latin hypercube, as plant.m=0.5..2 or plant.c=1..10:log"
-    add("--latin", type=_range, nargs="+", action=AppendNamed, default=[], metavar="NAME=A..B", help=latin_help)
-    add("--samples", type=int, metavar="N", help="points of the Latin hypercube")
-    add("--seed", type=int, metavar="N", help="seed of the Latin hypercube (default: 0)")
-    add("--table", type=Path, metavar="FILE", help="points as lines of a CSV file headed by the parameters")
+    option("--latin", type=RANGE, nargs="+", action=AppendNamed, default={}, metavar="NAME=A..B", help=latin_help)
+    option("--samples", type=int, metavar="N", help="points of the Latin hypercube")
+    option("--seed", type=int, metavar="N", help="seed of the Latin hypercube (default: 0)")
+    option("--table", type=Path, metavar="FILE", help="points as lines of a CSV file headed by the parameters")
     output_help = "folder of the results; an unfinished sweep in it is resumed"
-    add("-o", "--output", type=Path, required=True, metavar="FOLDER", help=output_help)
-    add("--t-end", type=number, metavar="T", help="end of each run [s] (default: the system's own)")
+    option("-o", "--output", type=Path, required=True, metavar="FOLDER", help=output_help)
+    add = from_signature(parser, sweep)
+    add("t_end", type=number, help="end of each run [s] (default: the system's own)")
     columns_help = "variables to record, such as 'plant.*' (default: all outputs and connected inputs)"
-    add("--columns", nargs="+", metavar="PATTERN", help=columns_help)
-    add(
-        "--keep",
-        choices=KEEP,
-        default="all",
-        help="of each run: all values, the final ones, or min, max, final and rms (default: %(default)s)",
-    )
-    add("--workers", type=int, metavar="N", help="processes on this machine (default: one for each core)")
-    add("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler, as tcp://192.168.0.5:8786")
-    retries_help = "how often a point that crashed or took too long is run again (default: %(default)s)"
-    add("--retries", type=int, default=2, metavar="N", help=retries_help)
-    add("--time-limit", type=positive, metavar="S", help="the longest that a point may take [s] (default: no limit)")
-    add("--json", action="store_true", help="print the summary as JSON")
+    add("columns", metavar="PATTERN", help=columns_help)
+    keep_help = "of each run: all values, the final ones, or min, max, final and rms (default: %(default)s)"
+    add("keep", choices=KEEP, help=keep_help)
+    add("workers")
+    add("scheduler", metavar="ADDRESS")
+    add("retries")
+    add("time_limit", type=positive)
+    add_json(parser, "print the summary as JSON")
     add_master_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Sweep by the arguments; return 0 if all points have results, 1 if some failed, 130 after an interruption."""
-    from linkwork.cosim.sweep.run_sweep import sweep
-
-    begin = time.perf_counter()
     points = points_of(arguments)
-    system, models = load(arguments.system)
+    system, models = load_system(arguments.system)
     names = Names(system, models)
     t_start = system.experiment.t_start
     t_end = system.experiment.t_end if arguments.t_end is None else arguments.t_end
     check_times(t_start, t_end, arguments.step)
-    result = sweep(
-        system,
-        Points({names.full(name): column for name, column in points.columns.items()}),
-        arguments.output,
-        t_end=t_end,
-        master=master_of(arguments, lambda: usual_step(models.values(), t_end - t_start)),
-        columns=names.fitting(arguments.columns) if arguments.columns else None,
-        keep=arguments.keep,
-        workers=arguments.workers,
-        scheduler=arguments.scheduler,
-        retries=arguments.retries,
-        time_limit=arguments.time_limit,
-        notify=lambda text: print(f"note: {text}", file=sys.stderr),
-    )
-    summary = summarise(result, time.perf_counter() - begin)
-    print(json.dumps(summary, indent=2) if arguments.json else _as_text(summary))
+    settings = given(arguments, "sweep") | {
+        "t_end": t_end,
+        "master": master_of(arguments, lambda: usual_step(models.values(), t_end - t_start)),
+        "columns": names.fitting(arguments.columns) if arguments.columns else None,
+        "notify": lambda text: print(f"note: {text}", file=sys.stderr),
+    }
+    of_system = Points({names.full(name): column for name, column in points.columns.items()})
+    result = sweep(system, of_system, arguments.output, **settings)
+    print(json.dumps(result.to_dict(), indent=2) if arguments.json else result.summary())
     return INTERRUPTED if result.aborted else int(bool(result.failures))
 
 
@@ -93,16 +110,11 @@ def points_of(arguments: argparse.Namespace) -> Points:
         If there are none, or a parameter is named twice.
     """
     factors = [table(arguments.table)] if arguments.table else []
-    factors += [grid({name: values}) for name, values in arguments.grid]
+    factors += [grid({name: values}) for name, values in arguments.grid.items()]
     if arguments.latin:
         if arguments.samples is None:
             raise CosimError("--latin needs the number of points: --samples N")
-        ranges: dict[str, Any] = {}
-        for name, limits in arguments.latin:
-            if name in ranges:
-                raise CosimError(f"{name} is swept twice; name each parameter once")
-            ranges[name] = limits
-        factors.append(latin(ranges, arguments.samples, seed=arguments.seed or 0))
+        factors.append(latin(arguments.latin, arguments.samples, seed=arguments.seed or 0))
     else:
         for option in ("samples", "seed"):
             if getattr(arguments, option) is not None:
@@ -114,68 +126,3 @@ def points_of(arguments: argparse.Namespace) -> Points:
     for factor in factors[1:]:
         whole = whole * factor
     return whole
-
-
-def summarise(result: SweepResult, wall: float) -> dict[str, Any]:
-    """Return what a sweep came to, as JSON has it; `wall` in s."""
-    return {
-        "name": result.header["system"]["name"],
-        "folder": str(result.folder),
-        "points": len(result),
-        "done": result.done,
-        "failed": len(result.failures),
-        "aborted": result.aborted,
-        "wall_time": wall,
-        "notices": result.notices,
-        "failures": result.failures[:SHOWN],
-    }
-
-
-def _as_text(summary: dict[str, Any]) -> str:
-    failed = f", {summary['failed']} failed" if summary["failed"] else ""
-    interrupted = "interrupted; run the command again to resume: " if summary["aborted"] else ""
-    counts = f"{interrupted}{summary['done']} of {summary['points']} points{failed}"
-    lines = [f"{summary['name']}: {counts}, {summary['wall_time']:.3g} s; results in {summary['folder']}"]
-    for one in summary["failures"]:
-        values = ", ".join(f"{name}={value}" for name, value in one["parameters"].items())
-        lines.append(f"  point {one['point']} ({values}), {one['attempts']} attempts: {one['error']}")
-    more = summary["failed"] - len(summary["failures"])
-    return "\n".join([*lines, *([f"  ... {more} more"] if more > 0 else [])])
-
-
-def _grid(text: str) -> tuple[str, list[Value]]:
-    name, values = _named(text, "plant.k=1000:2000:5 or plant.mode=1,2,3")
-    parts = values.split(":")
-    if len(parts) == 3:
-        try:
-            first, last, count = float(parts[0]), float(parts[1]), int(parts[2])
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"{values!r} is not first:last:count, such as 1000:2000:5") from None
-        if count < 2:
-            raise argparse.ArgumentTypeError(f"{text!r} needs at least two values; one is written alone")
-        return name, [first + (last - first) * (i / (count - 1)) for i in range(count)]
-    if len(parts) > 1 and all(isinstance(value_of(one), float | int) for one in parts):
-        raise argparse.ArgumentTypeError(f"{values!r} is not first:last:count, such as 1000:2000:5")
-    found = [one.strip() for one in values.split(",")]
-    if not all(found):
-        raise argparse.ArgumentTypeError(f"{text!r} has no value")
-    return name, [value_of(one) for one in found]
-
-
-def _range(text: str) -> tuple[str, tuple[float, float, str]]:
-    name, limits = _named(text, "plant.m=0.5..2 or plant.c=1..10:log")
-    limits, _, scale = limits.partition(":")
-    try:
-        lower, upper = map(float, limits.split(".."))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=A..B, such as plant.m=0.5..2") from None
-    if scale not in ("", "linear", "log"):
-        raise argparse.ArgumentTypeError(f"{scale!r} is no scale: linear or log")
-    return name, (lower, upper, scale or "linear")
-
-
-def _named(text: str, example: str) -> tuple[str, str]:
-    name, _, values = text.partition("=")
-    if not (name.strip() and values.strip()):
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUES, such as {example}")
-    return name.strip(), values.strip()

@@ -1,9 +1,11 @@
-"""The command line of pages: mechanisms, FMUs and saved results in, one HTML file out."""
+"""Write a page that shows mechanisms and runs in motion.
+
+It is one HTML file that opens in any browser without a network. The page of a mechanism simulates it.
+"""
 
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,9 +14,11 @@ import linkwork as lw
 from linkwork.cli.info import add_method
 from linkwork.cli.inputs import add_loads, inputs_of
 from linkwork.cli.mechanism_files import add_robot_options, load_mechanism, robot_options
-from linkwork.cli.result_files import PAGES, check_files, file_argument
-from linkwork.cli.shared import add_solver, add_tolerances
-from linkwork.cli.simulate import output_times
+from linkwork.cli.result_files import PAGES, add_json, check_files, give_file
+from linkwork.cli.signatures import from_signature, given
+from linkwork.cli.simulate import SOLVER_HELP, output_times
+from linkwork.cli.values import file_argument
+from linkwork.simulation.simulate import simulate
 from linkwork.view.live import T_END
 from linkwork.view.page import page
 from linkwork.view.part import Pageable, PagePart, PageRequest
@@ -32,30 +36,30 @@ FILE_HELP = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command to a parser."""
-    add = parser.add_argument
-    add("files", type=Path, nargs="+", metavar="FILE", help=FILE_HELP)
+    parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help=FILE_HELP)
     output_help = "page to write, .html (default: named after the first file, in the current directory)"
-    add("-o", "--output", type=file_argument(PAGES), metavar="FILE", help=output_help)
-    add("--title", metavar="TEXT", help="title of the page (default: name of the mechanism)")
-    add("--labels", nargs="+", metavar="TEXT", help="a label for each file (default: its name)")
-    columns_help = "columns to plot, as A.q or '*.u' (default: all but derivatives and velocities of bodies)"
-    add("--columns", nargs="+", metavar="NAME", help=columns_help)
-    rows_help = "most rows of a run (default: as many as make about 0.5 MB)"
-    add("--max-rows", type=int, metavar="N", help=rows_help)
-    add("--mechanism", type=Path, metavar="FILE", help="mechanism or FMU of the saved results")
-    add("--system", type=Path, metavar="FILE", help=".ssp or .fmu of the saved results of 'linkwork run'")
-    add("--simulate", action="store_true", help="simulate now and write the runs, instead of the simulator")
-    end_help = "end of the run [s] (default: that of the FMU, or 10)"
-    add("--t-end", type=float, metavar="T", help=end_help)
-    add_tolerances(parser)
+    parser.add_argument("-o", "--output", type=file_argument(PAGES), metavar="FILE", help=output_help)
+    add = from_signature(parser, page)
+    add("title", metavar="TEXT")
+    add("labels", metavar="TEXT", help="a label for each file (default: its name)")
+    add("columns")
+    add("max_rows")
+    parser.add_argument("--mechanism", type=Path, metavar="FILE", help="mechanism or FMU of the saved results")
+    system_help = ".ssp or .fmu of the saved results of 'linkwork run'"
+    parser.add_argument("--system", type=Path, metavar="FILE", help=system_help)
+    simulate_help = "simulate now and write the runs, instead of the simulator"
+    parser.add_argument("--simulate", action="store_true", help=simulate_help)
+    add("t_end", help="end of the run [s] (default: that of the FMU, or 10)")
+    of_run = from_signature(parser, simulate)
+    of_run("rtol")
+    of_run("atol")
     add_method(parser)
     group = parser.add_argument_group("with --simulate")
-    add = group.add_argument
-    add("--every", type=float, metavar="DT", help="spacing of the rows [s] (default: every step)")
-    add_solver(group)
+    group.add_argument("--every", type=float, metavar="DT", help="spacing of the rows [s] (default: every step)")
+    group.add_argument("--solver", default="auto", help=SOLVER_HELP)
     add_loads(group)
     add_robot_options(parser)
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -64,22 +68,12 @@ def run(arguments: argparse.Namespace) -> int:
     check_files([path])
     _check_options(arguments)
     shown = [_shown(file, arguments) for file in arguments.files]
-    page(
-        shown,
-        path,
-        title=arguments.title,
-        labels=arguments.labels or ([file.stem for file in arguments.files] if len(shown) > 1 else None),
-        columns=arguments.columns,
-        max_rows=arguments.max_rows,
-        t_end=None if arguments.simulate else arguments.t_end,
-        rtol=arguments.rtol,
-        atol=arguments.atol,
-    )
-    size = path.stat().st_size
-    if arguments.json:
-        print(json.dumps({"path": str(path), "bytes": size}))
-    else:
-        print(f"{path} ({size / 1024:.0f} kB)")
+    labels = arguments.labels or ([file.stem for file in arguments.files] if len(shown) > 1 else None)
+    ends = [] if arguments.simulate else [arguments.t_end, *map(_default_end, arguments.files)]
+    t_end = next((end for end in ends if end is not None), None)
+    accuracy = given(arguments, "simulate")
+    page(shown, path, **{**given(arguments, "page"), **accuracy, "labels": labels, "t_end": t_end})
+    give_file(path, arguments)
     return 0
 
 
@@ -102,19 +96,7 @@ def _shown(file: Path, arguments: argparse.Namespace) -> Pageable:
         )
     if arguments.simulate:
         return _simulated(file, arguments)
-    return _Simulator(_model(file, arguments), _default_end(file))
-
-
-class _Simulator:
-    """A model with the end of its run."""
-
-    def __init__(self, model: Model, t_end: float | None) -> None:
-        self.model, self.t_end = model, t_end
-
-    def _page_part(self, request: PageRequest) -> PagePart:
-        from linkwork.view.live import live_part
-
-        return live_part(self.model, replace(request, t_end=self.t_end if request.t_end is None else request.t_end))
+    return _model(file, arguments)
 
 
 class _Saved:
@@ -164,8 +146,7 @@ def _simulated(file: Path, arguments: argparse.Namespace) -> Pageable:
         t_end,
         inputs=inputs_of(arguments),
         solver=arguments.solver,
-        rtol=arguments.rtol,
-        atol=arguments.atol,
+        **given(arguments, "simulate"),
         t_eval=output_times(arguments.every, 0.0, t_end),
     )
     return result

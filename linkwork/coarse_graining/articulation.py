@@ -89,16 +89,8 @@ def coarse_grain(
     name
         Of the mechanism.
 
-    Returns
-    -------
-    CoarseGrained
-        The mechanism, its state, and momenta and energies before and after.
-
     Raises
     ------
-    MechanismError
-        On arrays that do not fit each other, numbers that are not finite, masses that are not positive, empty segments,
-        joints of unknown segments or of one with itself, and segments that no path of joints leads to.
     SingularityError
         If a segment can turn in this pose about an axis about which it has no inertia. Where it can in all poses, as on
         ball joints, it takes the limit of a small inertia.

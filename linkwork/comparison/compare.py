@@ -79,8 +79,6 @@ def compare(
 
     Raises
     ------
-    MechanismError
-        On a run or another argument that is wrong.
     SolverError
         If the reference fails.
     KeyboardInterrupt

@@ -112,13 +112,7 @@ class Reference:
 def find_reference(
     task: Task, given: Result | ComparisonRun | None, tightest: float, tell: Callable[[str], None]
 ) -> Reference:
-    """Return the reference: a result that was given, or a run that is tighter than the `tightest` of those compared.
-
-    Raises
-    ------
-    SolverError
-        If its run fails, with what else may be tried.
-    """
+    """Return the reference: a result that was given, or a run that is tighter than the `tightest` of those compared."""
     if isinstance(given, Result):
         return Reference(given, "a result that was given", None, "", _compared(given))
     rtol = max(TIGHTEST, TIGHTER * tightest)

@@ -34,11 +34,6 @@ class ComparisonRun:
     solver
         As `simulate` takes it.
 
-    Raises
-    ------
-    MechanismError
-        If either does not exist, or they do not go together.
-
     Examples
     --------
     >>> ComparisonRun.parse("rcr/DOP853")

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import math
-import os
 from dataclasses import asdict, dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from linkwork._util.files import atomic_path
-from linkwork._util.optional import optional_import
 from linkwork.comparison.reference import Reference
 from linkwork.comparison.runs import ComparisonRun
-
-if TYPE_CHECKING:
-    import pandas as pd
+from linkwork.results.base import TableResult
 
 
 @dataclass(frozen=True)
@@ -64,7 +58,7 @@ class ComparisonRow:
 
 
 @dataclass
-class ComparisonTable:
+class ComparisonTable(TableResult):
     """Formulations and solvers compared with each other.
 
     Attributes
@@ -105,19 +99,8 @@ class ComparisonTable:
             "rows": [{name: _known(value) for name, value in asdict(row).items()} for row in self.rows],
         }
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """Return the rows as a pandas table; needs pandas (extra `viz`)."""
-        with optional_import("tables", "pandas", "viz"):
-            import pandas as pd
-
-        return pd.DataFrame([asdict(row) for row in self.rows], columns=HEADER)
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the rows as CSV, all digits; None gives an empty cell."""
-        with atomic_path(path) as part, part.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, HEADER)
-            writer.writeheader()
-            writer.writerows(asdict(row) for row in self.rows)
+    def _table(self) -> dict[str, Any]:
+        return {name: [getattr(row, name) for row in self.rows] for name in HEADER}
 
 
 def _known(value: Any) -> Any:

@@ -36,6 +36,14 @@ def _checks_arguments(call: _Call) -> _Call:
     return checked  # type: ignore[return-value]
 
 
+def _completed(text: str, further: str) -> str:
+    """Return a docstring with the path as its first parameter, and further ones behind the others."""
+    summary, title, rest = text.partition("Parameters\n----------\n")
+    own, blank, sections = rest.partition("\n\n")
+    named, stars, any_others = own.partition("\n**")
+    return f"{summary}{title}path\n    Of the FMU.\n{named}{further}{stars}{any_others}{blank}{sections}"
+
+
 class BuiltIn(Generic[P]):
     """A built-in controller: called with a path it writes the FMU; `controller` makes it for `connect`.
 
@@ -48,11 +56,13 @@ class BuiltIn(Generic[P]):
     """
 
     __name__: str  # of the public function
+    _further = ""  # parameters behind those of `settings`, as in a docstring
 
     def __init__(self, kind: type[Controller], settings: Callable[P, dict[str, Any]]) -> None:
         self._kind = kind
         self._settings = settings
         functools.update_wrapper(self, settings)
+        self.__doc__ = _completed(inspect.getdoc(settings) or "", self._further)
         own = inspect.signature(settings)
         path = inspect.Parameter("path", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="str | Path")
         self.__signature__ = own.replace(parameters=[path, *own.parameters.values()], return_annotation="Path")
@@ -73,6 +83,12 @@ class Native(BuiltIn[P]):
     """A built-in controller whose FMU is made of the C library, with the law of the function's name."""
 
     _kind: type[NativeController]
+    _further = """
+fmi
+    Version of the standard, ``"2.0"`` or ``"3.0"``.
+platforms
+    Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
+    others are compiled when they are first needed."""
 
     def __init__(self, kind: type[NativeController], settings: Callable[P, dict[str, Any]]) -> None:
         super().__init__(kind, settings)

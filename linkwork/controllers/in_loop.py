@@ -99,7 +99,7 @@ def connect(
     Raises
     ------
     FmuError
-        If a name is unknown, or a controller that remembers has no sample time.
+        If a controller that remembers has no sample time.
 
     Examples
     --------

@@ -18,13 +18,7 @@ _FIXED_DATE = "2000-01-01T00:00:00Z"  # the same files give the same FMU
 
 
 def describe(slave: Any, identifier: str, token: str, serialises: bool) -> bytes:
-    """Return the XML of a slave.
-
-    Raises
-    ------
-    FmuError
-        If there are no variables, or two of one name; if a unit cannot be read or belongs to none.
-    """
+    """Return the XML of a slave."""
     variables = list(slave.vars.values())
     if not variables:
         raise FmuError("it declares no variables: give it inputs and outputs")

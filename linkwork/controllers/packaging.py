@@ -65,35 +65,6 @@ def package(
     -------
     Path
         Of the FMU. The same files give the same bytes.
-
-    Raises
-    ------
-    FmuError
-        If the file cannot be read or run, holds no such class or several, or its variables are not in order; the text
-        names the file and the remedy.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from linkwork.controllers import package
-    >>> text = '''
-    ... from linkwork.controllers import Controller
-    ...
-    ... class Gain(Controller):
-    ...     def __init__(self, **kwargs):
-    ...         super().__init__(**kwargs)
-    ...         self.add_input("x", 0.0)
-    ...         self.add_output("y")
-    ...
-    ...     def outputs(self, t):
-    ...         self.y = 2.0 * self.x
-    ... '''
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "gain.py").write_text(text)
-    ...     path = package(f"{folder}/gain.py", f"{folder}/gain.fmu")
-    >>> path.name
-    'gain.fmu'
     """
     source = Path(source)
     target = with_suffix(f"{source.stem}.fmu" if path is None else path, ".fmu", "an FMU", FmuError)

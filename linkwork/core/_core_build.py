@@ -7,21 +7,27 @@ from cffi import FFI
 
 HEADER = Path(__file__).resolve().parents[2] / "csrc" / "include" / "linkwork.h"
 
-# Right-hand sides, event functions, Jacobians and control laws written in Python; `context` is a handle to them.
+# Right-hand sides, event functions and Jacobians written in Python, and functions that runs call back
+# (`lw_run_calls`); `context` is a handle to them.
 CALLBACKS = """
 extern "Python" int lw_py_derivative(void *context, double t, const double *y, double *ydot);
 extern "Python" int lw_py_events(void *context, double t, const double *y, double *indicators);
 extern "Python" int lw_py_angular_speed(void *context, double t, const double *y, double *speeds);
 extern "Python" int lw_py_jacobian(void *context, double t, const double *y, double *matrix, double *by_time);
-extern "Python" int lw_py_law(void *context, double t, const double *x, double *xdot);
-extern "Python" int lw_py_law_events(void *context, double t, const double *x, double *indicators);
+extern "Python" int lw_py_run_law(void *context, double t, const double *x, double *xdot);
+extern "Python" int lw_py_run_events(void *context, double t, const double *x, double *indicators);
+extern "Python" int lw_py_run_on_event(void *context, double t, const double *x, const int32_t *crossed);
+extern "Python" int lw_py_run_sample(void *context, double t, double *inputs);
+extern "Python" int lw_py_run_enter_part(void *context, int32_t part);
+extern "Python" int lw_py_run_start(void *context, double t, const double *y, double until, double max_step);
+extern "Python" int lw_py_run_advance(void *context, int64_t tries, lw_ode_output *rows, lw_run_reach *reach);
 """
 
 
 # Macros with a number, of which cffi wants the type.
 CONSTANTS = """
-static const double LW_EVENT_RESOLUTION, LW_ODE_SAMPLE_ANGLE, LW_RANK_TOLERANCE;
-static const int LW_ODE_MAX_SAMPLES, LW_ODE_COUNTED_SAMPLES;
+static const double LW_ODE_SAMPLE_ANGLE, LW_RANK_TOLERANCE;
+static const int LW_ODE_MAX_SAMPLES, LW_ODE_COUNTED_SAMPLES, LW_RUN_MOST_FOLLOWING;
 """
 
 # Of fmu_src/controllers/controller.h; the compiler completes the types.

@@ -41,7 +41,7 @@ class Builder:
         return call
 
     def finish(self) -> tuple[bytes, NativeModel]:
-        """Return the bytes of the model with all of its topology variants, and the model."""
+        """Return the bytes of the model as the mechanism is at first, and the model."""
         return self._finished(lib.lw_builder_finish)
 
     def finish_variant(self, opened: Sequence[int]) -> tuple[bytes, NativeModel]:
@@ -85,15 +85,16 @@ def _in_c(value: Any) -> Any:
     return ffi.NULL if value is None else value
 
 
-def joint_kinds(kinds: Sequence[tuple[str, Sequence[float], float]]) -> Any:
-    """Return an `lw_joint_kind *` of type, axes and parameter of each; it keeps its texts alive."""
-    texts = [ffi.new("char[]", name.encode()) for name, _, _ in kinds]
+def joint_kinds(kinds: Sequence[tuple[str, Sequence[float], float, FloatArray]]) -> Any:
+    """Return an `lw_joint_kind *` of type, axes, parameter and path of each; it keeps its texts and paths alive."""
+    texts = [ffi.new("char[]", name.encode()) for name, *_ in kinds]
+    paths = [ffi.from_buffer("double[]", path) if path.size else ffi.NULL for *_, path in kinds]
     rows = [
-        [text, [*axes, *[0.0] * (6 - len(axes))], parameter]
-        for text, (_, axes, parameter) in zip(texts, kinds, strict=True)
+        [text, [*axes, *[0.0] * (6 - len(axes))], parameter, path, given.size]
+        for text, path, (_, axes, parameter, given) in zip(texts, paths, kinds, strict=True)
     ]
     found = ffi.new("lw_joint_kind[]", rows)
-    return _keeping(found, "lw_joint_kind *", texts)
+    return _keeping(found, "lw_joint_kind *", texts, paths)
 
 
 def frames(values: FloatArray) -> Any:

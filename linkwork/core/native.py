@@ -17,7 +17,6 @@ from linkwork.core._core import ffi, lib
 from linkwork.errors import AssemblyError, LinkworkError, MechanismError, SingularityError, SolverError
 
 RANK_TOLERANCE: float = lib.LW_RANK_TOLERANCE  # of constraints: smaller pivots count as zero
-EVENT_RESOLUTION: float = lib.LW_EVENT_RESOLUTION  # of the event indicators of a mechanism: smaller ones are rounding
 
 AUTOMATIC_GAIN = -1.0  # the field correction_gain: the core takes its own
 
@@ -45,7 +44,6 @@ TABLES: dict[str, tuple[int, int]] = {
 }
 
 OffsetArray = NDArray[np.uint32]
-NO_STATES: FloatArray = np.empty(0)
 
 _ERRORS: dict[int, type[LinkworkError]] = {
     lib.LW_ERROR_FORMAT: MechanismError,
@@ -138,9 +136,14 @@ def _kinds_of(model: Any) -> Iterator[tuple[str, _Kind]]:
 
 def raise_status(status: int, message: str) -> NoReturn:
     """Raise the error that a status of the core stands for."""
+    raise error_of(status, message)
+
+
+def error_of(status: int, message: str) -> LinkworkError | MemoryError:
+    """Return the error that a status of the core stands for."""
     if status == lib.LW_ERROR_MEMORY:
-        raise MemoryError("the C core could not allocate memory")
-    raise _ERRORS[status](message)
+        return MemoryError("the C core could not allocate memory")
+    return _ERRORS[status](message)
 
 
 @dataclass(frozen=True)
@@ -236,6 +239,8 @@ class NativeModel:
         """
         kind, columns = TABLES[name]
         handle = self.handle if opened is None else lib.lw_model_variant(self.handle, list(opened), len(opened))
+        if handle == ffi.NULL:
+            raise MemoryError("the C core could not compile a topology variant")
         rows = np.empty((lib.lw_model_table(handle, kind, ffi.NULL), columns), dtype=np.int32)
         lib.lw_model_table(handle, kind, ffi.from_buffer("int32_t[]", rows))
         return rows
@@ -545,10 +550,6 @@ class Block:
         lib.lw_turn_of_step(self.model.handle, step, _doubles(y_from), _doubles(y_to), self._turn)
         return self._turn[0], self._turn[1]
 
-    def ode(self) -> Ode:
-        """Return the mechanism as an ODE in y = [q; u], with the inputs that the block has."""
-        return Ode("lw_ode_mechanism", self.handle, self.model.sizes.event_indicators)
-
     # ---- with multipliers ----
 
     def enter_inputs(self, inputs: FloatArray, time: float) -> None:
@@ -631,12 +632,6 @@ class Block:
         self._check(lib.lw_start_events(self.handle, changed))
         return bool(changed[0])
 
-    def handle_events(self) -> bool:
-        """Apply transitions due at the present time, state and commands; return whether the speeds jumped."""
-        changed = ffi.new("int32_t *")
-        self._check(lib.lw_handle_events(self.handle, changed))
-        return bool(changed[0])
-
     def make_transitions(self, which: list[int]) -> None:
         """Carry out transitions by number, whatever they wait for."""
         self._check(lib.lw_apply_transitions(self.handle, ffi.new("int32_t[]", which), len(which)))
@@ -646,129 +641,6 @@ class Block:
         z = np.empty(self.model.sizes.event_indicators)
         self._check(lib.lw_event_indicators(self.handle, _doubles(z)))
         return z
-
-    def next_event_time(self) -> float:
-        """Return the time of the next transition that has one; infinite: there is none."""
-        time = ffi.new("double *")
-        self._check(lib.lw_next_event_time(self.handle, time))
-        return float(time[0])
-
-    def disable_event_limit(self) -> None:
-        """Leave the limit of the events within a second to the caller; those at one time remain limited."""
-        self._views["event_memory"][-1] = -1.0
-
-    def recent_transitions(self) -> str:
-        """Return the transitions of the last events, with distances from their bounds and the rates of those."""
-        text = ffi.new("char[]", 400)
-        lib.lw_recent_transitions(self.handle, text, len(text))
-        return _text(text)
-
-    def last_events(self) -> tuple[int, FloatArray]:
-        """Return the number of events so far, and for each transition that of the event in which it came last."""
-        last = self._views["transition_memory"].reshape(self.model.sizes.transitions, -1)[:, -1]
-        return int(self._views["event_count"][0]), last
-
-
-class Control:
-    """A control law for a block, which C calls: inputs that follow from time and state.
-
-    Parameters
-    ----------
-    block
-        Whose inputs the law writes.
-    law
-        (t, x, xdot): writes inputs into `block.reals`, which have the time and the states, and the rates of the law's
-        own states x into `xdot`, both (n,). It may raise `NotHereError`.
-    n
-        Number of these states.
-    events
-        (t, x) to further event indicators, (n_events,), with the inputs of the law.
-    n_events
-        Number of these.
-    """
-
-    def __init__(
-        self,
-        block: Block,
-        law: Callable[[float, FloatArray, FloatArray], None],
-        n: int = 0,
-        events: Callable[[float, FloatArray], FloatArray] | None = None,
-        n_events: int = 0,
-    ) -> None:
-        self.block = block
-        self.law, self.events = law, events
-        self.n, self.n_events = n, n_events
-        self._raised: BaseException | None = None
-        self._context = ffi.new_handle(self)  # C keeps only a pointer to it
-        functions = {"law": lib.lw_py_law, "events": lib.lw_py_law_events if n_events else ffi.NULL}
-        facts = {"state": block.handle, "context": self._context, "n": n, "n_events": n_events}
-        self.handle = ffi.new("lw_control *", facts | functions)
-
-    def ode(self) -> Ode:
-        """Return the block with the law as an ODE in y = [q; u; x]."""
-        n_indicators = self.block.model.sizes.event_indicators + self.n_events
-        return Ode("lw_ode_controlled", self.handle, n_indicators, self.raise_caught)
-
-    def jacobian(self, t: float, y: FloatArray) -> FloatArray | None:
-        """Return the derivative (n, n) of the rates of y = [q; u; x] by y; None where there is none."""
-        matrix, by_time = np.empty((y.size, y.size)), np.empty(y.size)
-        given = np.ascontiguousarray(y, dtype=np.float64)
-        arrays = _doubles(given), _doubles(matrix), _doubles(by_time)
-        status = lib.lw_ode_controlled_jacobian(self.handle, t, *arrays)
-        self.raise_caught()
-        return None if status else matrix
-
-    def raise_caught(self) -> None:
-        """Raise what the law or its events raised within C."""
-        if self._raised is not None:
-            raised, self._raised = self._raised, None
-            raise raised
-
-    def watch(self, n_events: int) -> None:
-        """Set the number of the law's event indicators."""
-        self.n_events = self.handle.n_events = n_events
-        self.handle.events = lib.lw_py_law_events if n_events else ffi.NULL
-
-    def caught(self, error: BaseException) -> None:
-        """Remember what the law or its events raised until C has returned."""
-        self._raised = error
-
-    def states_at(self, x: Any) -> FloatArray:
-        """Return the law's states (n,) at an address, as an array that shares that memory."""
-        return np.frombuffer(ffi.buffer(x, 8 * self.n), dtype=np.float64) if self.n else NO_STATES
-
-
-@ffi.def_extern()  # type: ignore[untyped-decorator]
-def lw_py_law(context: Any, t: float, x: Any, xdot: Any) -> int:
-    """Serve C's call of a control law written in Python."""
-    control: Control = ffi.from_handle(context)
-    try:
-        if control.n:
-            control.law(t, control.states_at(x), control.states_at(xdot))
-        else:
-            control.law(t, NO_STATES, NO_STATES)
-    except NotHereError:
-        return 1
-    except BaseException as error:
-        control.caught(error)
-        return -1
-    return 0
-
-
-@ffi.def_extern()  # type: ignore[untyped-decorator]
-def lw_py_law_events(context: Any, t: float, x: Any, indicators: Any) -> int:
-    """Serve C's call of a law's event indicators written in Python."""
-    control: Control = ffi.from_handle(context)
-    try:
-        assert control.events is not None
-        found = np.frombuffer(ffi.buffer(indicators, 8 * control.n_events), dtype=np.float64)
-        found[:] = control.events(t, control.states_at(x))
-    except NotHereError:
-        return 1
-    except BaseException as error:
-        control.caught(error)
-        return -1
-    return 0
 
 
 class Minimal:
@@ -825,70 +697,6 @@ class Minimal:
         if given.shape != (self.size,):
             raise MechanismError(f"x has shape {given.shape}; it must be {self.size} numbers, [q_i; u_i]")
         return _doubles(given)
-
-
-class Ode:
-    """An ODE of linkwork.h: its functions for solvers in Python, and their addresses for those in C.
-
-    Parameters
-    ----------
-    name
-        What the names of its functions begin with.
-    context
-        Their first argument.
-    n_indicators
-        Number of its event indicators.
-    raise_caught
-        Raises what Python raised within them, if anything.
-    """
-
-    def __init__(
-        self, name: str, context: Any, n_indicators: int, raise_caught: Callable[[], None] = lambda: None
-    ) -> None:
-        self._name, self._context, self._n_indicators, self._raise_caught = name, context, n_indicators, raise_caught
-        self._derivative: Callable[..., int] = getattr(lib, name)
-        self._events: Callable[..., int] = getattr(lib, f"{name}_events")
-        self._on_step: dict[str, Callable[..., int]] = {end: getattr(lib, f"{name}_{end}") for end in ("step", "check")}
-
-    def derivative(self, t: float, y: FloatArray) -> FloatArray:
-        """Return the derivative (n,) at states (n,); not a number where it does not exist."""
-        return self._call(self._derivative, t, y, y.size)
-
-    def indicators(self, t: float, y: FloatArray) -> FloatArray:
-        """Return the event indicators (n_indicators,) at states (n,); not a number where they do not exist."""
-        return self._call(self._events, t, y, self._n_indicators)
-
-    def on_step(self, which: str, t: float, y: FloatArray, step_values: FloatArray) -> bool:
-        """Take an accepted step; return whether the constraints are as they should be.
-
-        "step" also writes the coordinates of the cut joints into `step_values` (nq_cut,), "check" does not.
-        """
-        given = np.ascontiguousarray(y, dtype=np.float64)
-        return not self._on_step[which](self._context, t, _doubles(given), _doubles(step_values))
-
-    def _call(self, function: Callable[..., int], t: float, y: FloatArray, size: int) -> FloatArray:
-        given, found = np.ascontiguousarray(y, dtype=np.float64), np.empty(size)
-        status = function(self._context, t, _doubles(given), _doubles(found))
-        if status:
-            if status < 0:
-                self._raise_caught()
-            found[:] = np.nan
-        return found
-
-    def addresses(self, *, events: bool = False, on_step: str = "") -> dict[str, int]:
-        """Return the addresses as a compiled solver takes them, 0 without events or `on_step`."""
-
-        def address(end: str, wanted: bool = True) -> int:
-            return int(ffi.cast("intptr_t", ffi.addressof(lib, self._name + end))) if wanted else 0
-
-        return {
-            "derivative": address(""),
-            "context": int(ffi.cast("intptr_t", self._context)),
-            "events": address("_events", events),
-            "jacobian": address("_jacobian"),
-            "on_step": address(f"_{on_step}", bool(on_step)),
-            "angular_speed": address("_angular_speed"),
-        }
 
 
 def threads(count: int) -> int:

@@ -3,10 +3,10 @@
 # What this folder implements, by the declaration.
 IMPLEMENTS = {
     "linkwork._util.picture.rendered": "linkwork.draw.raster.rendered",
-    "linkwork.analysis.design.Design.plot": "linkwork.draw.design_plot.plot_design",
-    "linkwork.analysis.identify.Identification.plot": "linkwork.draw.residual_plot.plot_residuals",
-    "linkwork.analysis.kinematic_result.KinematicResult.plot": "linkwork.draw.kinematic_plot.plot_kinematics",
-    "linkwork.analysis.motor_loads.MotorLoads.plot_envelope": "linkwork.draw.envelope_plot.plot_envelopes",
+    "linkwork.analysis.design.Design.plot": "linkwork.draw.analysis_plots.plot_design",
+    "linkwork.analysis.identify.Identification.plot": "linkwork.draw.analysis_plots.plot_residuals",
+    "linkwork.analysis.kinematic_result.KinematicResult.plot": "linkwork.draw.analysis_plots.plot_kinematics",
+    "linkwork.analysis.motor_loads.MotorLoads.plot_envelope": "linkwork.draw.analysis_plots.plot_envelopes",
     "linkwork.analysis.workspace.Workspace.plot": "linkwork.draw.maps.plot_workspace",
     "linkwork.comparison.comparison.Comparison.plot": "linkwork.draw.work_precision.plot_work_precision",
     "linkwork.cosim.sweep.result.SweepResult.plot": "linkwork.draw.sweep_plot.plot_points",
@@ -16,5 +16,5 @@ IMPLEMENTS = {
     "linkwork.fmu.export.pictures.picture": "linkwork.draw.mechanism_picture.picture",
     "linkwork.mechanism.mechanism.Mechanism.draw": "linkwork.draw.mechanism_picture.draw_mechanism",
     "linkwork.model.model.Model.draw": "linkwork.draw.mechanism_picture.draw",
-    "linkwork.results.base.ResultBase.plot": "linkwork.draw.result_plot.plot_result",
+    "linkwork.results.in_time.TimeResult.plot": "linkwork.draw.result_plot.plot_result",
 }

@@ -49,11 +49,6 @@ def draw_system(
         A picture file (PNG, SVG, PDF) to write.
     models
         FMUs by component, for their units; those left out are read from the FMUs' files where they are there.
-
-    Raises
-    ------
-    CosimError
-        If the system has no components, a connection names one that is not there, or the picture cannot be saved.
     """
     if not system.components:
         raise CosimError(f"the system {system.name!r} has no components to draw; add FMUs to it")

@@ -42,12 +42,19 @@ def joint_mark(type_name: str, parent: FloatArray, child: FloatArray, axis: Floa
             )
         case "pin_in_slot":
             return _guide(parent, child, r) + ring + _dot(x, y, 0.45 * r)
+        case "curved_slide" | "path_slide":
+            arc = f"M{x - r:.1f} {y:.1f}a{1.2 * r:.1f} {1.2 * r:.1f} 0 0 1 {2 * r:.1f} 0"
+            return _guide(parent, child, r) + box(3.0 * r, 2.2 * r) + f'<path d="{arc}" fill="none" {line}/>'
+        case "curved_slot" | "path_slot":
+            return _guide(parent, child, r) + ring + _dot(x, y, 0.45 * r)
         case "planar":
             return box(2.4 * r, 2.4 * r) + _dot(x, y, 0.45 * r)
         case "fixed":
             corner = f'x="{x - 0.8 * r:.1f}" y="{y - 0.8 * r:.1f}"'
             return f'<rect {corner} width="{1.6 * r:.1f}" height="{1.6 * r:.1f}" fill="{INK}"/>'
-    return ""  # free: nothing is there
+        case "free":
+            return ""  # nothing is there
+    raise TypeError(f"a joint of type {type_name!r} has no mark")
 
 
 def support(place: FloatArray, axis: FloatArray | None, r: float) -> str:

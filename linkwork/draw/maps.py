@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork._util.files import atomic_path
 from linkwork._util.names import verbatim
 from linkwork._util.optional import optional_import
-from linkwork.draw.plotting import DOTS_PER_INCH, GREY, INK, PALE
+from linkwork.draw.plotting import GREY, INK, PALE, save
 from linkwork.errors import MechanismError
 
 with optional_import("plots", "matplotlib", "viz"):
@@ -83,7 +82,5 @@ def plot_map(
     if missed:
         axes.legend(loc="upper right", fontsize=8)
     axes.set_title(verbatim(title), color=INK)
-    if path is not None:
-        with atomic_path(path) as part:
-            figure.savefig(part, dpi=DOTS_PER_INCH)
+    save(figure, path)
     return figure

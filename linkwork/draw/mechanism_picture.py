@@ -1,8 +1,14 @@
-"""The picture of a mechanism at a state, as SVG: bodies between their joints, joints by type, the ground hatched."""
+"""The picture of a mechanism at a state, as SVG: bodies between their joints, joints by type, the ground hatched.
+
+The plane is that in which the mechanism moves, else the one over which its points spread most. Names stand next to the
+named things and not on one another.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -11,8 +17,6 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork._util.picture import Picture
 from linkwork.draw.joint_symbols import INK, joint_mark, support
-from linkwork.draw.labels import Labels
-from linkwork.draw.projection import View, view_of
 from linkwork.draw.scene import Drawn, DrawnBody, DrawnJoint, drawn, drawn_open
 from linkwork.errors import MechanismError
 from linkwork.mechanism import GROUND, Mechanism
@@ -311,3 +315,118 @@ def _hull(points: list[FloatArray]) -> list[tuple[float, float]]:
         return chain[:-1]
 
     return half(ordered) + half(ordered[::-1])
+
+
+LETTER, LINE = 6.8, 13.0  # of text at 12
+_AROUND = [(np.cos(a), np.sin(a)) for a in np.radians([-45, -135, 45, 135, -90, 0, 180, 90])]
+
+
+class Labels:
+    """Occupied areas of a picture, as boxes: low and high corners."""
+
+    def __init__(self, width: float, height: float) -> None:
+        self._room = np.array([0.0, 0.0, width, height])
+        self._taken: list[tuple[float, float, float, float]] = []
+
+    def occupy(self, centre: FloatArray, wide: float, high: float) -> None:
+        """Keep names off a box."""
+        x, y = centre
+        self._taken.append((x - wide / 2, y - high / 2, x + wide / 2, y + high / 2))
+
+    def occupy_line(self, start: FloatArray, end: FloatArray, wide: float) -> None:
+        """Keep names off a line."""
+        steps = int(np.clip(np.linalg.norm(end - start) / 8, 1, 60))
+        for share in np.linspace(0.0, 1.0, steps + 1):
+            self.occupy(start + share * (end - start), wide, wide)
+
+    def place(self, text: str, at: FloatArray, away: float, colour: str, style: str) -> str:
+        """Return a name near a point, where it covers least."""
+        wide, taken = LETTER * len(text), np.array([*self._taken, (0, 0, 0, 0)])
+        boxes = []
+        for further in (0.0, 7.0, 16.0, 28.0):
+            for dx, dy in _AROUND:
+                reach = np.array([(away + further + 3 + wide / 2) * dx, (away + further + LINE / 2) * dy])
+                if abs(dx) > 0.5 and abs(dy) > 0.5:
+                    reach = np.array([np.sign(dx) * (0.7 * away + 0.7 * further + wide / 2), reach[1]])
+                x, y = at + reach
+                box = (x - wide / 2, y - LINE / 2, x + wide / 2, y + LINE / 2)
+                boxes.append((self._covered(box, taken) + 1.5 * further, box))
+        _, best = min(boxes)
+        self._taken.append(best)
+        x, y = (best[0] + best[2]) / 2, best[3] - 3.0
+        return (
+            f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" font-style="{style}" fill="{colour}" stroke="#fff" '
+            f'stroke-width="3" paint-order="stroke">{escape(text)}</text>'
+        )
+
+    def _covered(self, box: tuple[float, float, float, float], taken: FloatArray) -> float:
+        """Area of what a box covers of those taken, (n, 4), and of what it leaves outside the picture."""
+        sides = np.minimum(taken[:, 2:], box[2:]) - np.maximum(taken[:, :2], box[:2])
+        within = np.minimum(self._room[2:], box[2:]) - np.maximum(self._room[:2], box[:2])
+        outside = (box[2] - box[0]) * (box[3] - box[1]) - float(np.prod(np.maximum(within, 0.0)))
+        return float(np.prod(np.maximum(sides, 0.0), axis=1).sum()) + 20.0 * outside
+
+
+_FLAT = 0.12  # spread across a plane by that along it, below which a mechanism is seen face on
+_ASIDE, _ABOVE = 0.5, 0.4  # a mechanism that is not flat is seen obliquely, by these tangents
+_PREFERRED = np.array([0.2, -0.5, 0.3])  # of two opposite directions the one that shows the world's axes as usual
+
+
+@dataclass(frozen=True)
+class View:
+    """Unit vectors in the world: to the right and up in the picture, and towards who looks at it."""
+
+    right: FloatArray
+    up: FloatArray
+    toward: FloatArray
+
+    def __call__(self, points: FloatArray) -> FloatArray:
+        """Return points or directions (..., 3) in the picture (..., 2), the second coordinate upwards."""
+        return points @ np.stack([self.right, self.up], axis=1)
+
+
+def view_of(points: FloatArray, axes: Sequence[FloatArray], gravity: FloatArray) -> View:
+    """Return how to look at points (n, 3) of a mechanism whose joints turn about some axes."""
+    _, spread, directions = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    spread = np.concatenate([spread, np.zeros(3 - len(spread))])
+    if len(directions) < 3:
+        directions = np.eye(3)
+    common = _common(axes)
+    flat = spread[2] <= _FLAT * spread[1]
+    if common is not None:
+        along = np.linalg.norm((points - points.mean(axis=0)) @ common)
+        if along <= max(_FLAT * spread[0], 1e-9) or spread[1] <= 1e-6 * spread[0]:
+            return _facing(common, gravity)
+    if spread[1] <= 1e-6 * spread[0]:  # all on one line
+        return _facing(_across(directions[0]), gravity)
+    view = _facing(directions[2], gravity)
+    if flat:
+        return view
+    return _facing(unit(view.toward + _ASIDE * view.right + _ABOVE * view.up), gravity)
+
+
+def _common(axes: Sequence[FloatArray]) -> FloatArray | None:
+    """The axis that all have in common."""
+    if not axes:
+        return None
+    first = np.asarray(axes[0])
+    return first if np.abs(np.asarray(axes) @ first).min() > 1.0 - 1e-6 else None
+
+
+def _across(line: FloatArray) -> FloatArray:
+    """The world's axis y, x or z, whichever comes first far from a line, made perpendicular to it."""
+    for axis in np.eye(3)[[1, 0, 2]]:
+        if abs(axis @ line) < 0.8:
+            break
+    return unit(axis - (axis @ line) * line)
+
+
+def _facing(normal: FloatArray, gravity: FloatArray) -> View:
+    toward = np.asarray(normal if normal @ _PREFERRED > 0 else -normal)
+    wanted = (-gravity, np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0]))
+    for up in wanted:
+        length = np.linalg.norm(up)
+        if length > 0 and abs(up @ toward) < 0.9 * length:
+            break
+    up = unit(up - (up @ toward) * toward)
+    return View(np.cross(up, toward), up, toward)

@@ -90,10 +90,15 @@ def plot_columns(
     all_axes[-1].set_xlabel("time [s]", color=INK)
     all_axes[0].set_title(verbatim(title), color=INK, loc="left", fontweight="bold", fontsize="medium")
     figure.align_ylabels()
+    save(figure, path)
+    return figure
+
+
+def save(figure: Figure, path: str | os.PathLike[str] | None) -> None:
+    """Write a figure as a file whose suffix names the format; None: write none."""
     if path is not None:
         with atomic_path(path) as part:
-            figure.savefig(part, dpi=min(DOTS_PER_INCH, MOST_PIXELS / size[1]))
-    return figure
+            figure.savefig(part, dpi=min(DOTS_PER_INCH, MOST_PIXELS / figure.get_figheight()))
 
 
 def _lay_out(figure: Figure, longest: int, panels: int) -> None:

@@ -10,11 +10,12 @@ from linkwork.draw.plotting import plot_columns
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from linkwork.results.base import Columns, ResultBase
+    from linkwork.results.base import Columns
+    from linkwork.results.in_time import TimeResult
 
 
-def plot_result(result: ResultBase, columns: Columns = None, path: str | os.PathLike[str] | None = None) -> Figure:
-    """Plot columns over time; see `ResultBase.plot`."""
+def plot_result(result: TimeResult, columns: Columns = None, path: str | os.PathLike[str] | None = None) -> Figure:
+    """Plot columns over time; see `TimeResult.plot`."""
     chosen = result._selected(result._plotted if columns is None else columns)
     drawn = result._drawn()
     found = {name: values for name, values in drawn._scalars(chosen).items() if values.dtype.kind != "U"}

@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 
 def plot_points(result: SweepResult, x: str, y: str, path: str | os.PathLike[str] | None = None) -> Figure:
-    """Plot a column over another, a dot for each point, and save the picture if a path is given.
-
-    Raises
-    ------
-    CosimError
-        If there is no such column.
-    """
+    """Plot a column over another, a dot for each point, and save the picture if a path is given."""
     frame, title = result.final(), str(result.header["system"]["name"])
     for name in (x, y):
         known(name, dict.fromkeys(frame.columns), "parameter or variable", "the sweep")

@@ -6,12 +6,11 @@ import math
 import os
 from typing import TYPE_CHECKING
 
-from linkwork._util.files import atomic_path
 from linkwork._util.names import verbatim
 from linkwork._util.optional import optional_import
 from linkwork.comparison.runs import in_short
 from linkwork.comparison.table import ComparisonTable
-from linkwork.draw.plotting import GREY, INK, PALE
+from linkwork.draw.plotting import GREY, INK, PALE, save
 from linkwork.errors import LinkworkError
 
 with optional_import("plots", "matplotlib", "viz"):
@@ -43,9 +42,7 @@ def plot_work_precision(comparison: ComparisonTable, path: str | os.PathLike[str
         _line(axes, comparison, run, k)
     _band(axes, comparison.floor)
     _dress(axes, comparison)
-    if path is not None:
-        with atomic_path(path) as part:
-            figure.savefig(part, dpi=130)
+    save(figure, path)
     return figure
 
 

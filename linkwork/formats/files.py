@@ -81,32 +81,8 @@ def load(
 
     Raises
     ------
-    MechanismError
-        On a file that describes no mechanism, naming element, mistake and remedy; with `strict`, on what is not taken.
     ImportError
         If the package that a format needs is missing; the text names the extra.
-    OSError
-        If the file cannot be read.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> text = '''<robot name="arm">
-    ...   <link name="base"/>
-    ...   <link name="rod">
-    ...     <inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
-    ...   </link>
-    ...   <joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/></joint>
-    ... </robot>'''
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "arm.urdf")
-    ...     _ = path.write_text(text)
-    ...     mech = load(path)
-    >>> mech
-    Mechanism('arm': 1 body, 1 joint, 0 forces)
-    >>> len(mech.report.of("left out"))
-    0
     """
     path = Path(path)
     name = format_of(path)
@@ -145,18 +121,6 @@ def save(mechanism: Mechanism, path: str | PathLike[str], *, strict: bool = Fals
         A file .json, .urdf, or .xml or .mjcf for MJCF; a file of that name is replaced.
     strict
         True: refuse, and write nothing, if something cannot be written exactly.
-
-    Returns
-    -------
-    Report
-        What became of each part of the mechanism.
-
-    Raises
-    ------
-    MechanismError
-        On another suffix; with `strict`, on what the format cannot say.
-    OSError
-        If the file cannot be written.
 
     Examples
     --------

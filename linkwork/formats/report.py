@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from linkwork.errors import MechanismError
+from linkwork.results.base import ResultBase
 
 Outcome = Literal["taken", "approximated", "left out"]
 OUTCOMES: tuple[Outcome, ...] = ("taken", "approximated", "left out")
@@ -36,7 +37,7 @@ class Entry(NamedTuple):
         return f"{self.element}: {self.outcome}" + (f", {self.text}" if self.text else "")
 
 
-class Report:
+class Report(ResultBase):
     """What became of each element of a file that was read or written.
 
     Attributes
@@ -91,13 +92,7 @@ class Report:
         return {kind: of for kind, of in changed.items() if of}
 
     def check_strict(self) -> None:
-        """Refuse entries other than taken ones.
-
-        Raises
-        ------
-        MechanismError
-            The text lists the entries.
-        """
+        """Refuse entries other than taken ones."""
         refused = [entry for entry in self.entries if entry.outcome != "taken"]
         if not refused:
             return
@@ -122,7 +117,8 @@ class Report:
     def __len__(self) -> int:
         return len(self.entries)
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """Return the counts, and what became of all elements but those taken."""
         counts = ", ".join(f"{len(self.of(outcome))} {outcome}" for outcome in OUTCOMES)
         lines = [f"{self.path} ({self.format}): {counts}"]
         for outcome in OUTCOMES[1:]:
@@ -134,6 +130,8 @@ class Report:
         for kind, names in self.renamed.items():
             lines += [f"  names ({kind})", *(f"    {old}: {new}" for old, new in names.items())]
         return "\n".join(lines)
+
+    __str__ = summary
 
     def __repr__(self) -> str:
         return f"<Report {str(self).splitlines()[0]}>"

@@ -6,23 +6,27 @@ welds; every element gets its line in the report.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwork._util.checks import FloatArray
+from linkwork._util.disjoint_sets import DisjointSets
 from linkwork._util.names import quoted
 from linkwork._util.part_names import legible_name
-from linkwork.errors import MechanismError
-from linkwork.formats.bases import set_base, set_poses
+from linkwork.errors import AssemblyError, LinkworkError, LinkworkWarning, MechanismError
 from linkwork.formats.bodies import Bodies, possible_inertia
 from linkwork.formats.closures import Closure, joined
-from linkwork.formats.exact_loops import make_loops_exact
-from linkwork.formats.limits import start_within_limits
-from linkwork.formats.open_pose import report_open_pose
+from linkwork.formats.report import Report
 from linkwork.formats.robot import Coordinate, Robot, RobotJoint, RobotRod
-from linkwork.mechanism import GROUND, Actuator, Mechanism, SpringDamper, Stop
+from linkwork.mechanism import GROUND, Actuator, Fixed, Frame, Free, Mechanism, SpringDamper, Stop
+from linkwork.mechanism.joints import JointKind
+
+if TYPE_CHECKING:
+    from linkwork.model.model import Model
 
 
 def to_mechanism(
@@ -46,11 +50,6 @@ def to_mechanism(
         True: links that are fixed to each other become one body.
     strict
         True: refuse elements that are approximated or left out.
-
-    Raises
-    ------
-    MechanismError
-        On a robot that is no mechanism, naming the element, and with `strict` on a loss.
     """
     _check_references(robot)
     set_base(robot, base)
@@ -373,4 +372,234 @@ def _clipped(q: Any, stop: Stop) -> Any:
         -np.inf if stop.lower is None else stop.lower,
         np.inf if stop.upper is None else stop.upper,
     )
+    return found
+
+
+def start_within_limits(mech: Mechanism, elements: dict[str, str], report: Report) -> None:
+    """Move the start of a mechanism to a closed pose within its stops; stops that exclude all poses are taken out.
+
+    Parameters
+    ----------
+    mech
+        It gets start values of all joints of the tree, or loses stops.
+    elements
+        For each stop the element of the file.
+    report
+        What changes is noted here.
+    """
+    from linkwork.model.bounded_pose import start_within_stops, stops_beyond
+    from linkwork.model.compile import compile
+
+    while mech.transitions:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LinkworkWarning)
+            model = compile(mech)
+        try:
+            start = start_within_stops(model)
+            beyond = stops_beyond(model) if start is None else {}
+        except AssemblyError:
+            return  # the loops cannot be closed at all, which assembly will explain
+        if start:
+            mech.start(q=start)
+            report.approximated("start", "moved within the limits of all joints, as the closed start was beyond some")
+        if not beyond:
+            return
+        for stop, amount in beyond.items():
+            del mech.transitions[stop]
+            report.entries = [entry for entry in report.entries if entry.element != elements[stop]]
+            report.left_out(
+                elements[stop],
+                f"the closed start is {amount:.3g} beyond it, and no closed pose within all limits was found: nothing "
+                "stops the joint",
+            )
+
+
+def make_loops_exact(mech: Mechanism, elements: Mapping[str, str], report: Report) -> Model | None:
+    """Give a mechanism the frames with which `compile` would make its loops exact.
+
+    Parameters
+    ----------
+    mech
+        Its joints change.
+    elements
+        For each joint the element of the file.
+    report
+        What changes is noted here: as approximated, or as taken where it is the rounding of ten digits.
+
+    Returns
+    -------
+    Model
+        The compiled mechanism with these frames; None if it has no loops or cannot be compiled.
+    """
+    from linkwork.model.compile import compile
+
+    if len(mech.joints) <= len(mech.bodies):
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LinkworkWarning)
+            model = compile(mech)
+    except LinkworkError:
+        return None  # which compilation will explain
+    for one in model.corrections:
+        exact = model.mechanism.joints[one.joint]
+        mech.joints[one.joint] = replace(
+            mech.joints[one.joint], parent_frame=exact.parent_frame, child_frame=exact.child_frame
+        )
+        note = report.approximated if one.is_large else report.taken
+        sizes = f"turned by {one.angle:.2g} rad and moved by {one.distance:.2g} m"
+        how = f"{sizes}, so that its loops move and close exactly"
+        note(f"{elements.get(one.joint, f'joint {one.joint!r}')} > frame", how)
+    return model
+
+
+BASES = ("fixed", "free")
+
+
+def set_base(robot: Robot, base: str | None) -> None:
+    """Join every connected set of links to the world, by a Fixed or a Free joint.
+
+    Parameters
+    ----------
+    robot
+        It gets the joints, and its present joints to the world become Fixed or Free where `base` is not what they are.
+    base
+        "fixed", "free", or None: what the file says.
+    """
+    if base is not None:
+        if base not in BASES:
+            raise MechanismError(f"base must be 'fixed' or 'free', not {base!r}")
+        _change_joints_to_the_world(robot, base)
+    kind = Fixed if (base or robot.base) == "fixed" else Free
+    for links in _connected_sets(robot):
+        if None not in links:
+            root = next(name for name in robot.links if name in links)
+            pose = robot.links[root].pose or Frame()
+            joint = _new_joint_name(robot, root)
+            robot.joints[joint] = RobotJoint(joint, kind(), None, root, pose, element=f"base link {root!r}")
+    _let_closures_carry(robot)
+
+
+def set_poses(robot: Robot) -> None:
+    """Give a pose to each link that has none, from the joints at coordinates zero; closures come last."""
+    poses: dict[str | None, Frame] = {None: Frame()}
+    for closing in (False, True):
+        joints = [joint for joint in robot.joints.values() if closing or not joint.closes]
+        for joint, known, new in _walk(joints, list(poses)):
+            if new in poses:
+                continue
+            across = joint.parent_frame @ joint.child_frame.inverse()
+            poses[new] = poses[known] @ (across if new == joint.child else across.inverse())
+    for name, link in robot.links.items():
+        if link.pose is None:
+            link.pose = poses[name]
+
+
+def _change_joints_to_the_world(robot: Robot, base: str) -> None:
+    """Make Free joints to the world Fixed, or the other way round."""
+    wanted, other = (Fixed, Free) if base == "fixed" else (Free, Fixed)
+    others = []
+    for joint in robot.joints.values():
+        if None not in (joint.parent, joint.child):
+            continue
+        if isinstance(joint.kind, other):
+            if joint.start is not None:  # of a Free joint: where the base is
+                joint.parent_frame @= Frame(joint.start[:3], joint.start[3:])
+            joint.kind, joint.start, joint.start_u = wanted(), None, None
+            joint.damping = joint.reflected_inertia = joint.limits = ()
+        elif not isinstance(joint.kind, wanted):
+            others.append(joint.name)
+    if base == "free" and others:
+        raise MechanismError(
+            f"base='free': the robot is joined to the world by {quoted(others)}; leave base= out, or give these joints "
+            "a base link in the file"
+        )
+
+
+def _new_joint_name(robot: Robot, root: str) -> str:
+    name, number = f"{root}_base", 1
+    while name in robot.joints:
+        number += 1
+        name = f"{root}_base_{number}"
+    return name
+
+
+def _connected_sets(robot: Robot) -> list[set[str | None]]:
+    """Return the links in sets that joints connect, closures too; None is the world."""
+    sets = []
+    left: dict[str | None, None] = dict.fromkeys((None, *robot.links))
+    while left:
+        start = next(iter(left))
+        found = {start, *(new for _, _, new in _walk(robot.joints.values(), [start]))}
+        sets.append(found)
+        left = {name: None for name in left if name not in found}
+    return sets
+
+
+def _let_closures_carry(robot: Robot) -> None:
+    """Make closures to joints of the tree where nothing else carries a link."""
+    carried = DisjointSets[str | None]((None, *robot.links))
+    for joint in sorted(robot.joints.values(), key=lambda joint: joint.closes):
+        if carried.unite(joint.parent, joint.child):
+            joint.closes = False
+
+
+def _walk(
+    joints: Iterable[RobotJoint], starts: list[str | None]
+) -> Iterator[tuple[RobotJoint, str | None, str | None]]:
+    """Yield joints from the starts outwards, breadth first: each with the end that is known and the new one."""
+    at: dict[str | None, list[RobotJoint]] = {}
+    for joint in joints:
+        at.setdefault(joint.parent, []).append(joint)
+        at.setdefault(joint.child, []).append(joint)
+    known = set(starts)
+    waiting = list(starts)
+    for link in waiting:
+        for joint in at.get(link, ()):
+            new = joint.child if joint.parent == link else joint.parent
+            if new not in known:
+                known.add(new)
+                waiting.append(new)
+                yield joint, link, new
+
+
+_MOVED = 1e-2  # rad, or the part of the size of the mechanism
+
+
+def report_open_pose(model: Model, report: Report) -> None:
+    """Note the joints that are moved far because the loops are open in the pose of the file."""
+    mech = model.mechanism
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LinkworkWarning)
+            closed = model.by_joint(model.assemble().q)
+    except LinkworkError:
+        return  # which assembly will explain
+    ends = [frame.position for one in mech.joints.values() for frame in (one.parent_frame, one.child_frame)]
+    units = {"rad": 1.0, "m": max(float(np.abs(ends).max()), 1e-300)}
+    moved = []
+    for name in closed:
+        if name in model.loop_names:
+            continue  # a ball that closes a loop may stand in any orientation
+        kind = mech.joints[name].kind
+        changes = _changes(kind, mech.start_q.get(name, kind.neutral), np.atleast_1d(closed[name]))
+        largest = max(changes, key=lambda one: one[0] / units[one[1]], default=(0.0, "rad"))
+        if (part := largest[0] / units[largest[1]]) > _MOVED:
+            moved.append((part, name, largest))
+    if moved:
+        _, most, (amount, unit) = max(moved)
+        report.approximated(
+            "start",
+            f"the loops are open in the pose of the file: to close them {len(moved)} joints are moved, {most!r} most, "
+            f"by {amount:.2g} {unit}; start values select another closed pose",
+        )
+
+
+def _changes(kind: JointKind, before: FloatArray, after: FloatArray) -> list[tuple[float, str]]:
+    """Return by how much each coordinate, and the rotation of a quaternion, changes, with its unit."""
+    differences = np.abs(after - before)
+    found = [(float(one), unit) for one, unit in zip(differences, kind.coordinate_units, strict=True) if unit != "1"]
+    if kind.quaternion is not None:
+        along = abs(float(before[kind.quaternion] @ after[kind.quaternion]))
+        found.append((2.0 * float(np.arccos(min(along, 1.0))), "rad"))
     return found

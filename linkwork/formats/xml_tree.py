@@ -30,15 +30,7 @@ _Default = TypeVar("_Default")
 
 
 class Element:
-    """An element of an XML file.
-
-    Attributes
-    ----------
-    tag, line
-        Its name, and its line in the file.
-    path
-        The file, for messages.
-    """
+    """An element of an XML file."""
 
     __slots__ = ("_asked", "_asked_text", "_attributes", "_children", "_text", "line", "path", "tag")
 
@@ -197,18 +189,6 @@ def read_xml(path: Path, *roots: str) -> Element:
         The file, at most 32 MB.
     roots
         The tags that its root may have.
-
-    Returns
-    -------
-    Element
-        The root.
-
-    Raises
-    ------
-    MechanismError
-        On a file that is too large, is no XML, declares a document type or entities, or has another root.
-    OSError
-        If the file cannot be read.
     """
     size = path.stat().st_size
     if size > MAX_BYTES:

@@ -8,10 +8,14 @@ from linkwork.mechanism.distances import Distance
 from linkwork.mechanism.forces import Force, Wrench
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import (
+    CurvedSlide,
+    CurvedSlot,
     Cylindrical,
     Fixed,
     Free,
     JointKind,
+    PathSlide,
+    PathSlot,
     PinInSlot,
     Planar,
     Prismatic,
@@ -40,6 +44,8 @@ __all__ = [
     "Command",
     "Coupling",
     "Crossing",
+    "CurvedSlide",
+    "CurvedSlot",
     "Cylindrical",
     "Distance",
     "Fixed",
@@ -54,6 +60,8 @@ __all__ = [
     "Measure",
     "Mechanism",
     "Motion",
+    "PathSlide",
+    "PathSlot",
     "Pin",
     "PinInSlot",
     "Planar",

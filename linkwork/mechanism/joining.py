@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from linkwork._util.checks import FloatArray, check_finite, finite, length, numbers, shortened
 from linkwork.errors import MechanismError
 from linkwork.mechanism.frames import Frame
-from linkwork.mechanism.joints import JointKind
+from linkwork.mechanism.joints import AlongPath, JointKind
 from linkwork.mechanism.part_checks import GROUND, check_body_known
 from linkwork.mechanism.parts import Joint, check_frame
 
@@ -44,6 +44,8 @@ def joint(
         raise MechanismError(f"{what}: cut must be True or False, not {cut!r}")
     if at is None:
         frames = _given_frames(what, parent_frame, child_frame)
+    elif isinstance(kind, AlongPath):
+        raise MechanismError(f"{what}: a joint along a path has no single place; give parent_frame= and child_frame=")
     elif parent_frame is None and child_frame is None:
         point = finite(at, (3,), f"{what}: at")
         frames = _frame_in(mech, parent, point), _frame_in(mech, child, point)

@@ -6,20 +6,23 @@ the canonical joint frame in which the mechanics are written.
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+import math
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, number
+from linkwork._util.checks import FloatArray, finite, length, number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.rotations import rotation_from_z
 from linkwork.errors import MechanismError
 from linkwork.mechanism.frames import direction, unit
+from linkwork.mechanism.paths import MOST_POINTS, Path
 
 KINDS: dict[str, type[JointKind]] = {}
 
 _SLACK = 1e-5  # cosine of the angle between axes that are perpendicular but for the digits they were typed with
+_ALONG_AXIS = 1e-3  # sine of the angle between a path and its axis
 _EXACT = 1e-14  # what rounding leaves; not touched again, so that saved axes load with the same bits
 
 
@@ -53,9 +56,13 @@ class JointKind:
         Where the quaternion stands among the coordinates, None if there is none.
     frame_note
         Orientation of the canonical joint frame, for the description of a parameter.
+    keeps
+        What stays of the orientation of the child in canonical frames: "all", the axes "z" parallel, the "angle"
+        between z of the parent and x of the child, or nothing, "".
     """
 
     type_name: ClassVar[str]
+    keeps: ClassVar[str]
     axis_names: ClassVar[tuple[str, ...]] = ()
     coordinate_units: ClassVar[tuple[str, ...]] = ()
     motion_units: ClassVar[tuple[str, ...]] = ()
@@ -68,7 +75,11 @@ class JointKind:
     slides_along: ClassVar[bool] = False  # its child slides along its first axis
 
     def __init_subclass__(cls) -> None:
+        if "type_name" not in vars(cls):
+            return
         units = cls.coordinate_units
+        if not hasattr(cls, "keeps"):
+            raise TypeError(f"{cls.__name__}: what it keeps of the orientation is missing")
         cls.nq, cls.nu = len(units), len(cls.motion_units)
         cls.quaternion = slice(units.index("1"), units.index("1") + 4) if "1" in units else None
         KINDS[cls.type_name] = cls
@@ -83,13 +94,23 @@ class JointKind:
         """The value of its parameter; 0 without one."""
         return float(getattr(self, self.parameter.name)) if self.parameter else 0.0
 
+    @property
+    def path_numbers(self) -> FloatArray:
+        """The numbers of its path as the core takes them; none of other joints."""
+        return np.zeros(0)
+
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """After how much of each coordinate the pose repeats; inf: never."""
+        return tuple(math.tau if unit == "rad" else math.inf for unit in self.coordinate_units)
+
     @classmethod
     def argument_names(cls) -> tuple[str, ...]:
         """Names of what the constructor takes, which are those in files."""
         return (*cls.axis_names, *((cls.parameter.name,) if cls.parameter else ()))
 
     @property
-    def arguments(self) -> dict[str, float | list[float]]:
+    def arguments(self) -> dict[str, Any]:
         """What the constructor takes, by name."""
         values = {name: axis.tolist() for name, axis in zip(self.axis_names, self.axes, strict=True)}
         return values | ({self.parameter.name: self.value} if self.parameter else {})
@@ -98,6 +119,13 @@ class JointKind:
     def canonical_axes(self) -> FloatArray:
         """The canonical joint frame: its axes, (3, 3), one a column, in joint-frame axes."""
         return rotation_from_z(self.axes[0]) if self.axes else np.eye(3)
+
+    def guide(self, reach: float) -> FloatArray:
+        """Return points (n, 3) of the curve along which the child's origin slides, in the parent's canonical frame.
+
+        Curves are drawn `reach` m far from where the coordinate is zero; none of other joints.
+        """
+        return np.zeros((0, 3))
 
     @property
     def neutral(self) -> FloatArray:
@@ -143,6 +171,7 @@ class Revolute(JointKind):
     """
 
     type_name = "revolute"
+    keeps = "z"
     axis_names = ("axis",)
     coordinate_units = motion_units = ("rad",)
     frame_note = "joint axis along z"
@@ -157,6 +186,7 @@ class Prismatic(JointKind):
     """A slide: q is the displacement in m of the child along `axis`; u is its rate in m/s."""
 
     type_name = "prismatic"
+    keeps = "all"
     axis_names = ("axis",)
     coordinate_units = motion_units = ("m",)
     frame_note = "joint axis along z"
@@ -178,6 +208,7 @@ class Universal(JointKind):
     """
 
     type_name = "universal"
+    keeps = "angle"
     axis_names = ("axis1", "axis2")
     coordinate_units = motion_units = ("rad", "rad")
     frame_note = "axis1 along z, axis2 along x"
@@ -205,6 +236,7 @@ class Cylindrical(JointKind):
     """
 
     type_name = "cylindrical"
+    keeps = "z"
     axis_names = ("axis",)
     coordinate_units = motion_units = ("rad", "m")
     frame_note = "joint axis along z"
@@ -239,6 +271,7 @@ class Screw(JointKind):
     """
 
     type_name = "screw"
+    keeps = "z"
     axis_names = ("axis",)
     coordinate_units = motion_units = ("rad",)
     frame_note = "joint axis along z"
@@ -249,6 +282,11 @@ class Screw(JointKind):
     def __init__(self, axis: ArrayLike, pitch: float) -> None:
         self.axis = direction(axis, "Screw: axis")
         self.pitch = number(pitch, "Screw: pitch")
+
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """Without a pitch a revolution; otherwise never."""
+        return (math.inf if self.pitch else math.tau,)
 
 
 @checks_keywords
@@ -261,6 +299,7 @@ class Planar(JointKind):
     """
 
     type_name = "planar"
+    keeps = "z"
     axis_names = ("normal",)
     coordinate_units = motion_units = ("m", "m", "rad")
     frame_note = "normal along z, displacements along x and y"
@@ -298,24 +337,275 @@ class PinInSlot(JointKind):
     """
 
     type_name = "pin_in_slot"
+    keeps = "z"
     axis_names = ("axis", "slot")
     coordinate_units = motion_units = ("m", "rad")
     frame_note = "axis along z, slot along x"
     looks_along = True
 
     def __init__(self, axis: ArrayLike, slot: ArrayLike) -> None:
-        self.axis = direction(axis, "PinInSlot: axis")
-        self.slot = _perpendicular(
-            direction(slot, "PinInSlot: slot"),
-            self.axis,
-            "axis and slot of a PinInSlot must be perpendicular",
-            "correct one of them",
-        )
+        self.axis, self.slot = _axis_and_tangent("PinInSlot", axis, "slot", slot)
 
     @property
     def canonical_axes(self) -> FloatArray:
         """The canonical joint frame: the pin is its z, the slot its x."""
         return np.column_stack([self.slot, np.cross(self.axis, self.slot), self.axis])
+
+
+@checks_keywords
+class CurvedSlide(JointKind):
+    """A slide along a circle of the parent: the child's frame turns with the tangent.
+
+    q is the displacement in m along the circle, right-handed about `axis`; u is its rate in m/s; the load is the force
+    along the circle. Where q is zero both frames coincide and the slide runs along `direction`; the centre of the
+    circle lies at `radius` along `axis` x `direction`. The child has turned about `axis` by q / `radius`. Both
+    directions are fixed in the parent and perpendicular; one that is perpendicular within 1e-5 is made exactly so.
+
+    Parameters
+    ----------
+    axis
+        Direction of the axis of the circle, (3,).
+    direction
+        Direction of the slide where q is zero, (3,).
+    radius
+        Radius in m, not zero; below zero the centre lies against that direction.
+
+    Notes
+    -----
+    q counts every lap of a full circle, as the angle of a hinge does its revolutions.
+
+    >>> CurvedSlide(axis=(0, 0, 1), direction=(2, 0, 0), radius=0.5)
+    CurvedSlide((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), 0.5)
+    """
+
+    type_name = "curved_slide"
+    keeps = "z"
+    axis_names = ("axis", "direction")
+    coordinate_units = motion_units = ("m",)
+    frame_note = "axis of the circle along z, slide along x where q is zero"
+    parameter = JointParameter("radius", "m", "radius of the circle; below zero the centre lies against that direction")
+    looks_along = True
+
+    def __init__(self, axis: ArrayLike, direction: ArrayLike, radius: float) -> None:
+        self.axis, self.direction = _axis_and_tangent("CurvedSlide", axis, "direction", direction)
+        self.radius = _radius(radius, "CurvedSlide: radius")
+
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """A lap of the circle."""
+        return (math.tau * abs(self.radius),)
+
+    def guide(self, reach: float) -> FloatArray:
+        """Return points (n, 3) of the circle."""
+        return _circle(self.radius, reach)
+
+    @property
+    def canonical_axes(self) -> FloatArray:
+        """The canonical joint frame: the axis of the circle is its z, the direction its x."""
+        return np.column_stack([self.direction, np.cross(self.axis, self.direction), self.axis])
+
+
+@checks_keywords
+class CurvedSlot(JointKind):
+    """A pin of the child in a circular slot of the parent: the child slides along the slot and turns about the pin.
+
+    q are the displacement in m along the slot, right-handed about `axis`, and the angle in rad about the pin, which is
+    parallel to `axis`; u are their rates in m/s and rad/s; the loads are a force along the slot and a torque about the
+    pin. Where q is zero the slot runs along `slot`; the centre of its circle lies at `radius` along `axis` x `slot`.
+    Both directions are fixed in the parent and perpendicular; a slot that is perpendicular within 1e-5 is made so.
+
+    Parameters
+    ----------
+    axis
+        Direction of the pin and of the axis of the circle, (3,).
+    slot
+        Direction of the slot where its displacement is zero, (3,).
+    radius
+        Radius in m, not zero; below zero the centre lies against that direction.
+
+    >>> CurvedSlot(axis=(0, 0, 1), slot=(2, 0, 0), radius=0.5)
+    CurvedSlot((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), 0.5)
+    """
+
+    type_name = "curved_slot"
+    keeps = "z"
+    axis_names = ("axis", "slot")
+    coordinate_units = motion_units = ("m", "rad")
+    frame_note = "axis along z, slot along x where its displacement is zero"
+    parameter = JointParameter("radius", "m", "radius of the slot; below zero the centre lies against that direction")
+    looks_along = True
+
+    def __init__(self, axis: ArrayLike, slot: ArrayLike, radius: float) -> None:
+        self.axis, self.slot = _axis_and_tangent("CurvedSlot", axis, "slot", slot)
+        self.radius = _radius(radius, "CurvedSlot: radius")
+
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """A lap of the circle, and a revolution of the pin."""
+        return (math.tau * abs(self.radius), math.tau)
+
+    def guide(self, reach: float) -> FloatArray:
+        """Return points (n, 3) of the circle."""
+        return _circle(self.radius, reach)
+
+    @property
+    def canonical_axes(self) -> FloatArray:
+        """The canonical joint frame: the pin is its z, the slot its x."""
+        return np.column_stack([self.slot, np.cross(self.axis, self.slot), self.axis])
+
+
+class AlongPath(JointKind):
+    """What joints along a path through points have in common.
+
+    Attributes
+    ----------
+    points
+        Points (n, 3) of the parent, in m, in joint-frame axes.
+    closed
+        Whether the path returns from the last point to the first.
+    path
+        The curve, in the canonical frame.
+    """
+
+    axis_names = ("axis",)
+    looks_along = True
+
+    def __init__(self, points: ArrayLike, axis: ArrayLike, closed: bool = False) -> None:
+        what = type(self).__name__
+        if not isinstance(closed, bool | np.bool_):
+            raise MechanismError(f"{what}: closed must be True or False, not {closed!r}")
+        count = length(points)
+        least = 3 if closed else 2
+        if not least <= count <= MOST_POINTS:
+            raise MechanismError(f"{what}: points must be {least} to {MOST_POINTS} points (n, 3), not {count}")
+        self.points = finite(points, (count, 3), f"{what}: points")
+        self.axis = direction(axis, f"{what}: axis")
+        self.closed = bool(closed)
+        chords = np.linalg.norm(np.diff(self.points, axis=0, append=self.points[:1]), axis=1)
+        same = np.flatnonzero((chords if closed else chords[:-1]) <= 1e-9 * np.ptp(self.points, axis=0).max())
+        if same.size:
+            raise MechanismError(f"{what}: point {same[0] + 1} and the next one are the same; leave one of them out")
+        self.path = Path(self.points @ self.canonical_axes, closed=self.closed)
+        _, places, tangents = self.path.samples
+        across = np.hypot(*tangents.T[:2])
+        if across.min() < _ALONG_AXIS:
+            place = (self.canonical_axes @ places[np.argmin(across)]).round(6).tolist()
+            raise MechanismError(
+                f"{what}: near {place} the path runs along axis; give an axis that it nowhere runs along"
+            )
+
+    @classmethod
+    def argument_names(cls) -> tuple[str, ...]:
+        """Names of what the constructor takes, which are those in files."""
+        return ("points", "axis", "closed")
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What the constructor takes, by name."""
+        return {"points": self.points.tolist(), "axis": self.axis.tolist(), "closed": self.closed}
+
+    @property
+    def length(self) -> float:
+        """Length of the path, m."""
+        return self.path.length
+
+    @property
+    def path_numbers(self) -> FloatArray:
+        """The numbers of its path as the core takes them."""
+        return self.path.numbers
+
+    def guide(self, reach: float) -> FloatArray:
+        """Return points (n, 3) of the path."""
+        return self.path.samples[1]
+
+    def __repr__(self) -> str:
+        closed = ", closed=True" if self.closed else ""
+        return f"{type(self).__name__}(<{len(self.points)} points>, {tuple(self.axis.tolist())}{closed})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AlongPath):
+            return NotImplemented
+        return type(self) is type(other) and self.arguments == other.arguments
+
+    def __hash__(self) -> int:
+        return hash((self.type_name, self.closed, self.points.tobytes(), self.axis.tobytes()))
+
+
+@checks_keywords
+class PathSlide(AlongPath):
+    """A slide along a curve through points of the parent, such as the track of a roller coaster.
+
+    q is the length in m along the curve from the first point; u is its rate in m/s; the load is the force along the
+    curve. The x axis of the child's frame is the tangent, its z axis is as near to `axis` as it can be; where the joint
+    has canonical frames these are the child's.
+
+    Parameters
+    ----------
+    points
+        Points (n, 3) in the frame of the joint in the parent, in m; at most 500.
+    axis
+        Direction (3,) that the z axis of the child keeps to; the path must nowhere run along it. On a loop-the-loop,
+        that is the direction across it.
+    closed
+        True: the path returns from the last point to the first; q counts every lap. An open path continues straight
+        beyond its ends; stops limit the motion.
+
+    Notes
+    -----
+    The curve is a spline of degree five with four continuous derivatives. The joint needs frames: `parent_frame`, in
+    which the points are given, and `child_frame`.
+
+    >>> slide = PathSlide([(0, 0, 0), (1, 0, 0.2), (2, 0, 0)], axis=(0, 1, 0))
+    >>> round(slide.length, 6)
+    2.050503
+    """
+
+    type_name = "path_slide"
+    keeps = ""
+    coordinate_units = motion_units = ("m",)
+    frame_note = "axis along z; the child's x along the path"
+
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """A lap of a closed path."""
+        return (self.length if self.closed else math.inf,)
+
+
+@checks_keywords
+class PathSlot(AlongPath):
+    """A pin of the child in a slot of the parent along a curve through points, such as the groove of a cam.
+
+    q are the length in m along the curve from the first point and the angle in rad about the pin, which is along `axis`
+    of the parent; u are their rates in m/s and rad/s; the loads are a force along the curve and a torque about the pin.
+
+    Parameters
+    ----------
+    points
+        Points (n, 3) in the frame of the joint in the parent, in m; at most 500.
+    axis
+        Direction of the pin, (3,); the path must nowhere run along it.
+    closed
+        True: the path returns from the last point to the first; q counts every lap. An open path continues straight
+        beyond its ends; stops limit the motion.
+
+    Notes
+    -----
+    The curve is a spline of degree five with four continuous derivatives. The joint needs frames: `parent_frame`, in
+    which the points are given, and `child_frame`.
+
+    >>> PathSlot([(0, 0, 0), (1, 0.2, 0), (2, 0, 0)], axis=(0, 0, 1))
+    PathSlot(<3 points>, (0.0, 0.0, 1.0))
+    """
+
+    type_name = "path_slot"
+    keeps = "z"
+    coordinate_units = motion_units = ("m", "rad")
+    frame_note = "axis along z"
+
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """A lap of a closed path, and a revolution of the pin."""
+        return (self.length if self.closed else math.inf, math.tau)
 
 
 class Spherical(JointKind):
@@ -326,6 +616,7 @@ class Spherical(JointKind):
     """
 
     type_name = "spherical"
+    keeps = ""
     coordinate_units = ("1",) * 4
     motion_units = ("rad",) * 3
 
@@ -339,6 +630,7 @@ class Free(JointKind):
     """
 
     type_name = "free"
+    keeps = ""
     coordinate_units = ("m",) * 3 + ("1",) * 4
     motion_units = ("rad",) * 3 + ("m",) * 3
 
@@ -347,6 +639,33 @@ class Fixed(JointKind):
     """A weld: no coordinate."""
 
     type_name = "fixed"
+    keeps = "all"
+
+
+def _axis_and_tangent(kind: str, axis: ArrayLike, name: str, tangent: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return two perpendicular unit vectors."""
+    along = direction(axis, f"{kind}: axis")
+    across = _perpendicular(
+        direction(tangent, f"{kind}: {name}"),
+        along,
+        f"axis and {name} of a {kind} must be perpendicular",
+        "correct one of them",
+    )
+    return along, across
+
+
+def _circle(radius: float, reach: float) -> FloatArray:
+    """Return points (n, 3) of a circle that begins at the origin along x, up to half of it either way."""
+    angle = np.linspace(-1.0, 1.0, 97) * min(np.pi, reach / abs(radius))
+    return np.column_stack([radius * np.sin(angle), radius * (1.0 - np.cos(angle)), np.zeros_like(angle)])
+
+
+def _radius(value: float, what: str) -> float:
+    """Return a radius; zero is refused."""
+    radius = number(value, what)
+    if radius == 0.0:
+        raise MechanismError(f"{what} must not be zero; a Revolute turns about a fixed axis")
+    return radius
 
 
 def _perpendicular(vector: FloatArray, axis: FloatArray, rule: str, remedy: str) -> FloatArray:

@@ -19,9 +19,10 @@ from linkwork.mechanism import shapes
 from linkwork.mechanism.actions import ACTIONS, Stop
 from linkwork.mechanism.forces import FORCES
 from linkwork.mechanism.frames import Frame
-from linkwork.mechanism.joints import KINDS, JointKind
+from linkwork.mechanism.joints import KINDS, AlongPath, JointKind
 from linkwork.mechanism.mechanism import Mechanism
 from linkwork.mechanism.motions import Motion
+from linkwork.mechanism.paths import MOST_POINTS
 from linkwork.mechanism.points import PointOfInterest
 from linkwork.mechanism.reading import VERSION
 from linkwork.mechanism.triggers import TRIGGERS, PointDistance
@@ -176,6 +177,10 @@ def _joint_type(kind: type[JointKind]) -> Schema:
     properties = {name: _described(VECTOR, described.get(name)) for name in kind.axis_names}
     if kind.parameter:
         properties[kind.parameter.name] = _described(NUMBER, f"{kind.parameter.text} [{kind.parameter.unit}]")
+    if issubclass(kind, AlongPath):
+        points = {"type": "array", "items": VECTOR, "minItems": 2, "maxItems": MOST_POINTS}
+        properties["points"] = _described(points, described.get("points"))
+        properties["closed"] = _described({"type": "boolean"}, described.get("closed"))
     return _described(
         _object({"type": {"const": kind.type_name}, **properties}, ["type", *kind.argument_names()]), _summary(kind)
     )

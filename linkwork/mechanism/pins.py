@@ -10,7 +10,7 @@ from linkwork._util.names import quoted, suggest
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism.actions import Action, named
 from linkwork.mechanism.frames import Frame
-from linkwork.mechanism.joints import JointKind
+from linkwork.mechanism.joints import AlongPath, JointKind
 from linkwork.mechanism.part_checks import check_body_known, lost_bodies
 from linkwork.mechanism.parts import check_frame
 
@@ -61,6 +61,8 @@ class Pin(Action):
             raise MechanismError(f"{what} joins {self.parent!r} to itself: give two different bodies")
         if not isinstance(self.kind, JointKind):
             raise MechanismError(f"{what}: kind must be a joint such as Revolute(axis=(0, 0, 1)), not {self.kind!r}")
+        if isinstance(self.kind, AlongPath) and None in (self.parent_frame, self.child_frame):
+            raise MechanismError(f"{what}: a joint along a path needs both parent_frame= and child_frame=")
         for name in ("parent_frame", "child_frame"):
             frame = getattr(self, name)
             if frame is not None:

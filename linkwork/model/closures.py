@@ -28,8 +28,7 @@ MOST_UNKNOWNS, MOST_ROWS = 150, 600  # for more only the pose where assembly sto
 MOST_RELAXED, RELAXED_UNKNOWNS = 30, 600  # closures left out, one at a time; unknowns of all these searches
 MOST_STEPS = 60
 _INCREMENT = 1e-7
-_ALONG_Z = {"revolute", "cylindrical", "planar", "screw", "pin_in_slot"}  # constrained to parallel axes z
-_WHOLE = {"fixed", "prismatic"}  # constrained to equal orientations
+_ANGULAR = {"all": 3, "z": 2, "angle": 1, "": 0}  # rotations that a joint constrains, by what it keeps
 
 
 class _Closure(NamedTuple):
@@ -165,8 +164,7 @@ def _gaps(
 
 def _angular(joint: Joint) -> int:
     """Return how many rotations a joint constrains."""
-    name = joint.kind.type_name
-    return 2 if name in _ALONG_Z else 3 if name in _WHOLE else 1 if name == "universal" else 0
+    return _ANGULAR[joint.kind.keeps]
 
 
 def _linear_rows(joint: Joint) -> slice:
@@ -184,15 +182,15 @@ def _misalignment(joint: Joint, place: dict[str, Any]) -> float:
         return turned
 
     of_parent, of_child = axes(joint.parent, joint.parent_frame), axes(joint.child, joint.child_frame)
-    name = joint.kind.type_name
-    if name in _ALONG_Z:
+    keeps = joint.kind.keeps
+    if keeps == "z":
         z, other = of_parent[:, 2], of_child[:, 2]
         return float(np.arctan2(np.linalg.norm(np.cross(z, other)), z @ other))
-    if name in _WHOLE:
+    if keeps == "all":
         turn = of_parent.T @ of_child
         twice_sine = np.linalg.norm([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
         return float(np.arctan2(twice_sine, np.trace(turn) - 1.0))
-    sine = abs(float(of_parent[:, 2] @ of_child[:, 0])) if name == "universal" else 0.0
+    sine = abs(float(of_parent[:, 2] @ of_child[:, 0])) if keeps == "angle" else 0.0
     return float(np.arcsin(min(1.0, sine)))
 
 

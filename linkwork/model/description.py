@@ -120,7 +120,9 @@ def frame_numbers(mech: Mechanism) -> FloatArray:
 
 
 def _kinds(kinds: list[JointKind]) -> object:
-    return joint_kinds([(kind.type_name, np.ravel(kind.axes).tolist(), kind.value) for kind in kinds])
+    return joint_kinds(
+        [(kind.type_name, np.ravel(kind.axes).tolist(), kind.value, kind.path_numbers) for kind in kinds]
+    )
 
 
 def _add_couplings(b: Builder, mech: Mechanism) -> None:

@@ -13,7 +13,6 @@ from linkwork._util.names import suggest
 from linkwork.errors import MechanismError, MechanismNameError
 
 if TYPE_CHECKING:
-    from linkwork.core.native import Block
     from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 
@@ -86,11 +85,14 @@ def jump(system: ModelBase, state: State, transitions: Sequence[str]) -> Velocit
     system.enter(block, state)
     before = float(block["energy_lost"][0])
     block.make_transitions([known.index(name) for name in names])
-    return VelocityJump(system.state_of(block), impulses_of(system, block), float(block["energy_lost"][0]) - before)
+    return VelocityJump(
+        system.state_of(block), impulses_in(system, block.discrete_state), float(block["energy_lost"][0]) - before
+    )
 
 
-def impulses_of(system: ModelBase, block: Block) -> dict[str, FloatArray]:
-    """Return the impulses of the last event by joint, [angular; linear]."""
-    n = system.sizes.joints
-    both = [block[f"impulse_{what}"].reshape(n, 3) for what in ("torque", "force")]
+def impulses_in(system: ModelBase, discrete: FloatArray) -> dict[str, FloatArray]:
+    """Return the impulses of the last event in a discrete state (n_discrete,), by joint, [angular; linear]."""
+    n, first = system.sizes.joints, system.fields["joint_closed"].first
+    spans = [system.fields[f"impulse_{what}"].span for what in ("torque", "force")]
+    both = [discrete[span.start - first : span.stop - first].reshape(n, 3) for span in spans]
     return dict(zip(system.joint_names, np.concatenate(both, axis=1), strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 
 
@@ -52,3 +52,21 @@ def fitting(pattern: str, names: Iterable[str]) -> list[str]:
     ['crank.r[1]', 'crank.r[2]']
     """
     return [name for name in names if fits(name, pattern) or fits(group_of(name), pattern)]
+
+
+def selected(
+    columns: str | Iterable[str] | None,
+    names: Sequence[str],
+    known: Collection[str],
+    unknown: Callable[[str], Exception],
+) -> list[str]:
+    """Return the names that names or patterns choose, each once; all without any. `unknown` makes the error."""
+    if columns is None:
+        return list(names)
+    found: dict[str, None] = {}
+    for one in [columns] if isinstance(columns, str) else columns:
+        fit = [one] if one in known else fitting(one, names) if isinstance(one, str) and is_pattern(one) else []
+        if not fit:
+            raise unknown(one)
+        found |= dict.fromkeys(fit)
+    return list(found)

@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from linkwork.results.base import ResultBase
 from linkwork.results.files import Column
+from linkwork.results.in_time import TimeResult
 from linkwork.results.selection import groups_of
 
 
-class StoredColumns(ResultBase):
+class StoredColumns(TimeResult):
     """A result with `_columns` (rows,) and `_units` by name, elements of a quantity by themselves."""
 
     _columns: dict[str, Column]

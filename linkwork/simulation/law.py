@@ -9,19 +9,20 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork.core.native import Block, Control
+from linkwork.core.native import Block
 from linkwork.errors import MechanismError
 from linkwork.model.model import Model
 from linkwork.simulation.controller import Controller, start_of
 from linkwork.simulation.event_functions import EventFunction
 from linkwork.simulation.inputs import InputFunction, Inputs
 from linkwork.simulation.running_state import RunningState
-
-TINY = float(np.finfo(np.float64).tiny)
+from linkwork.simulation.segments import Segment
 
 
 class Law:
     """Inputs as functions of time and state, a controller and event functions, in the block of a run.
+
+    It is the `RunLaw` of a run in C.
 
     Attributes
     ----------
@@ -33,6 +34,12 @@ class Law:
         Continuous states of the controller at the start, (n,).
     events
         The event functions.
+    commands
+        Where commands that vary stand; known once the run has begun.
+    directions
+        Of the event functions.
+    sample_time
+        Of a digital controller, s; 0: there is none.
     of_state
         Some inputs depend on the state at every instant.
     varies
@@ -53,25 +60,24 @@ class Law:
         self.events = list(events)
         self.state = RunningState(model, block)
         self._controller = None if controller is None else controller[0]
-        self._sample_time = 0.0 if controller is None else controller[1]
-        self._is_continuous = controller is not None and not self._sample_time
+        self.sample_time = 0.0 if controller is None else controller[1]
+        self._is_continuous = controller is not None and not self.sample_time
         self.of_state = bool(inputs.of_state) or self._is_continuous
         self.varies = bool(inputs.of_time) or self.of_state or bool(events)
         self.sees_states = controller is not None or bool(inputs.of_state or events)
         self.x0 = start_of(self._controller) if self._controller is not None else np.empty(0)
         self._outputs = _Outputs(model, inputs.names)
         self._held = inputs.constant.copy()  # all inputs but the functions
+        self._block, self._nq, self._n = block, model.numbering.nq, model.numbering.nq + model.numbering.nu
         self._now = block.reals[block.model.inputs]  # those of the block
         self._cells = block.cells
         self._time = model.fields["time"].first  # where it stands among them
         self._of_time = [_fast(one, block) for one in inputs.of_time]
         self._of_state = [_fast(one, block) for one in inputs.of_state]
+        self._segments: Sequence[Segment] = ()
         self._low, self._high = -np.inf, np.inf  # within which functions of time are asked
-        self._continued_at = np.nan
-        self._t_start = 0.0
-        self._samples = 0  # taken so far
-        self._commands: list[int] = []
-        self.control = Control(block, self.apply, self.x0.size, self.indicators, 0)
+        self.commands: list[int] = []
+        self.directions = [event.direction for event in self.events]
 
     # ---- in what way inputs change ----
 
@@ -85,25 +91,25 @@ class Law:
         """All inputs (n_inputs,) that hold until the next sample; functions are at rest."""
         return self._held
 
-    @property
-    def n_indicators(self) -> int:
-        """Event indicators: of commands that vary, then the event functions."""
-        return len(self._commands) + len(self.events)
-
-    @property
-    def directions(self) -> list[int]:
-        """Of the indicators, as a `Problem` has them."""
-        return [0] * len(self._commands) + [event.direction for event in self.events]
-
     # ---- during a run ----
 
-    def enter_segment(self, low: float, high: float) -> None:
-        """Ask functions of time from now on within these times, s: between two of their jumps."""
-        self._low, self._high = low, high
+    def divide(self, segments: Sequence[Segment]) -> None:
+        """Have a run in segments; functions of time are asked within the first one from now on."""
+        self._segments = segments
+        self.enter_part(0)
 
-    def continue_at(self, t: float) -> None:
-        """Take event functions that are zero at the start of a part of the run, s, as before it: not positive yet."""
-        self._continued_at = t
+    def enter_part(self, part: int) -> None:
+        """Ask functions of time from now on within a segment, between two of their jumps; -1: at any time."""
+        self._low, self._high = (-np.inf, np.inf) if part < 0 else self._segments[part].bounds
+
+    def enter(self, t: float, y: FloatArray) -> FloatArray:
+        """Bring the block to a time and states [q; u; x], with all inputs there; return the rates of x."""
+        rates = np.empty(y.size - self._n)
+        self._block.enter(y[: self._nq], y[self._nq : self._n], self._held, t)
+        if self.varies:
+            self.apply(t, y[self._n :], rates)
+            self._block.changed()
+        return rates
 
     def known_jumps(self) -> list[tuple[float, float]]:
         """Return where tables jump or have a kink."""
@@ -129,19 +135,17 @@ class Law:
 
     def begin(self, t: float, enter: Callable[[], None]) -> None:
         """Begin a run; `enter` brings the block to its start."""
-        self._t_start = t
         if self._controller is not None:
             enter()
             self._controller.start(t, self.state.begin(self.x0))
-            if self._sample_time:
+            if self.sample_time:
                 self.sample(t)
             else:
                 self._ask_controller(t, self._held.copy())  # which names it gives
         functions = [*self.inputs.of_time, *self.inputs.of_state]
-        self._commands = [one.span.start for one in functions if one.command]
+        self.commands = [one.span.start for one in functions if one.command]
         if self._is_continuous:
-            self._commands += self._outputs.commands
-        self.control.watch(self.n_indicators)
+            self.commands += self._outputs.commands
 
     def apply(self, t: float, x: FloatArray, xdot: FloatArray) -> None:
         """Write all inputs into the block, which is at a time and state, and the rates of the law's own states."""
@@ -170,30 +174,25 @@ class Law:
                     pass  # the slow way has the message
             self._now[one.span] = one.numbers(value, t)
 
-    def indicators(self, t: float, x: FloatArray) -> FloatArray:
-        """Return the indicators, (n_indicators,), of a block with all its inputs."""
+    def indicators(self, t: float, x: FloatArray) -> list[float]:
+        """Return the indicators of commands and event functions, of a block with all its inputs."""
         state = self.state.begin(x)
-        switches = [1.0 if self._now[at] else -1.0 for at in self._commands]
-        values = [event.value(t, state) for event in self.events]
-        if t == self._continued_at:  # a solver that starts takes no event from zero, as after an event
-            values = [value if value != 0.0 else -TINY for value in values]
-        return np.array([*switches, *values])
+        switches = [1.0 if self._now[at] else -1.0 for at in self.commands]
+        return [*switches, *(event.value(t, state) for event in self.events)]
 
-    @property
-    def next_sample(self) -> float:
-        """Time of the next sample of a digital controller, s; infinite: there is none."""
-        return self._t_start + self._samples * self._sample_time if self._sample_time else np.inf
-
-    @property
-    def last_sample(self) -> float:
-        """Time of the last sample, s; minus infinity: there was none."""
-        return self._t_start + (self._samples - 1) * self._sample_time if self._samples else -np.inf
+    def act(self, t: float, x: FloatArray, crossed: list[int]) -> tuple[bool, bool]:
+        """Call the actions of events; return whether there are any, and whether the run ends."""
+        events = [self.events[k] for k in crossed]
+        actions = [event.action for event in events if event.action is not None]
+        for action in actions:
+            action(t, self.state.begin(x))
+        return bool(actions), any(event.terminal for event in events)
 
     def sample(self, t: float) -> bool:
         """Take a sample at the block's state; return whether it has commands, which transitions may wait for."""
         self._held[:] = self.inputs.constant
+        self.state.begin(self.x0)
         self._ask_controller(t, self._held)
-        self._samples += 1
         return bool(self._outputs.commands)
 
     def over(self, t: FloatArray, held: FloatArray) -> FloatArray:

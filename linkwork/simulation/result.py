@@ -7,23 +7,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.names import number_of
 from linkwork._util.progress import ProgressOption
 from linkwork._util.registered import registered
+from linkwork._util.text import aligned, listed
 from linkwork.errors import LinkworkError, MechanismError, MechanismNameError
 from linkwork.model.impacts import Event
 from linkwork.model.model import Model
 from linkwork.model.named_variables import NamedVariables
 from linkwork.model.state import State
-from linkwork.results.base import Columns, ResultBase
+from linkwork.results.base import Columns
 from linkwork.results.files import Column
+from linkwork.results.in_time import TimeResult
 from linkwork.results.time_axis import IntArray, Places, direction, refined
-from linkwork.simulation.discrete_state import DiscreteState
 from linkwork.simulation.trajectory import Node, Trajectory, between, merged, span_of, values_of
 from linkwork.solvers import Statistics
 from linkwork.solvers.problem import StepControl
@@ -31,7 +33,15 @@ from linkwork.solvers.problem import StepControl
 CURVE_STEPS = 300  # steps along a plotted curve, at least
 
 
-class Result(NamedVariables, ResultBase):
+class MadeBy(NamedTuple):
+    """The solver of a run, its relative tolerance, and the time it took, s."""
+
+    solver: str
+    rtol: float
+    wall_time: float
+
+
+class Result(NamedVariables, TimeResult):
     """A simulated motion.
 
     Every variable of the mechanism is found by name: ``result["A.q"]`` has shape (nt,), ``result["coupler.r"]``
@@ -81,6 +91,7 @@ class Result(NamedVariables, ResultBase):
     _name_error = MechanismNameError
 
     model: Model
+    made_by: MadeBy | None = None
 
     def __init__(
         self,
@@ -91,7 +102,7 @@ class Result(NamedVariables, ResultBase):
         inputs: FloatArray,
         gains: FloatArray,
         revolutions: FloatArray,
-        discrete: Sequence[DiscreteState],
+        discrete: Sequence[FloatArray],
         events: Sequence[Event],
         statistics: Statistics,
         message: str,
@@ -174,6 +185,57 @@ class Result(NamedVariables, ResultBase):
         """Return everything but the columns as plain data: name, events and the end of the run."""
         events = [[event.t, ", ".join(event.transitions)] for event in self._events]
         return {"name": self.name, "events": events, "notices": [self.message] if self.message else []}
+
+    # ---- for people and programs ----
+
+    def to_dict(self, columns: Iterable[str] | None = None) -> dict[str, Any]:
+        """Return what the run came to as plain data.
+
+        Parameters
+        ----------
+        columns
+            Of which the last values are given; by default the states.
+        """
+        energy = self["energy.kinetic"] + self["energy.potential"]
+        gaps = [float(self[f"loop.{joint}.residual"].max()) for joint in self.model.loop_names]
+        states = (*self.model.q_names, *self.model.u_names)
+        return {
+            "name": self.name,
+            "message": self.message,
+            "t_end": float(self.t[-1]),
+            "wall_time": self.made_by.wall_time if self.made_by else None,
+            "steps": self.statistics.steps,
+            "evaluations": self.statistics.evaluations,
+            "methods": self.statistics.methods,
+            "switches": self.statistics.switches,
+            "loop_residual": max(gaps, default=0.0),
+            "energy_start": float(energy[0]),
+            "energy_end": float(energy[-1]),
+            "events": [
+                {"t": event.t, "transitions": list(event.transitions), "energy_lost": event.energy_lost}
+                for event in self._events
+            ],
+            "final": {name: self[name][-1].tolist() for name in columns or states},
+        }
+
+    def summary(self, columns: Iterable[str] | None = None) -> str:
+        """Return what the run came to as text, with the last values of `columns`, by default of the states."""
+        facts = self.to_dict(columns)
+        cost = f"{facts['steps']} steps, {facts['evaluations']} evaluations"
+        if self.made_by is not None:
+            solver = _methods(self.made_by.solver, self.statistics)
+            cost = f"with {solver} at rtol {self.made_by.rtol:g}; {cost}, {1e3 * self.made_by.wall_time:.1f} ms"
+        events = [(f"{e.t:.9g} s", ", ".join(e.transitions), f"{e.energy_lost:.6g} J lost") for e in self._events]
+        rows = [(name, " ".join(f"{v: .9g}" for v in np.atleast_1d(value))) for name, value in facts["final"].items()]
+        lines = [
+            f"{self.name}: {facts['t_end']:g} s {cost}",
+            f"energy {facts['energy_start']:.9g} J at the start, {facts['energy_end']:.9g} J at the end; "
+            f"loop residual at most {facts['loop_residual']:.1e} m",
+            *listed(f"events ({len(events)})", events),
+            f"at t = {facts['t_end']:g} s",
+            *aligned(rows),
+        ]
+        return "\n".join(lines)
 
     # ---- to look at ----
 
@@ -400,7 +462,7 @@ class Result(NamedVariables, ResultBase):
     def _of(self, trajectory: Trajectory, events: Sequence[Event], nodes: Sequence[Node]) -> Self:
         """Return a result with other rows."""
         one = trajectory
-        return type(self)(
+        found = type(self)(
             self.model,
             one.t,
             one.y,
@@ -416,6 +478,8 @@ class Result(NamedVariables, ResultBase):
             controller_states=one.x,
             step_controls=one.control,
         )
+        found.made_by = self.made_by
+        return found
 
     def _followed(self, other: Self) -> Self:
         if other.model.model_bytes != self.model.model_bytes:
@@ -434,8 +498,19 @@ class Result(NamedVariables, ResultBase):
         return joined
 
 
+def _methods(solver: str, statistics: Statistics) -> str:
+    """Return the solver, and the methods that took the steps where they have other names."""
+    methods = statistics.methods
+    if list(methods) in ([], [solver]):
+        return solver
+    if len(methods) == 1:
+        return f"{solver} ({next(iter(methods))})"
+    parts = " and ".join(f"{steps} steps of {name}" for name, steps in methods.items())
+    return f"{solver} ({parts}, {number_of(statistics.switches, 'switch', 'switches')})"
+
+
 def _same_states(first: Trajectory, second: Trajectory) -> bool:
     """Return whether the first states of a trajectory are the last ones of another."""
     if not np.array_equal(first.y[-1], second.y[0]):
         return False
-    return not first.discrete or np.array_equal(first.discrete[-1].values, second.discrete[0].values)
+    return not first.discrete or np.array_equal(first.discrete[-1], second.discrete[0])

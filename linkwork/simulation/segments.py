@@ -61,6 +61,11 @@ class Segment:
     high: float = np.inf
     max_step: float = np.inf
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Both times."""
+        return self.low, self.high
+
 
 def segments_of(known: Iterable[Jump], functions: Sequence[Sampled], t_start: float, t_end: float) -> list[Segment]:
     """Return the segments of a run, from `t_start` to `t_end`, s, which may be earlier.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +13,7 @@ from linkwork._util.checks import FloatArray, finite
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.core.native import AUTOMATIC_GAIN
-from linkwork.errors import MechanismError, SolverError
+from linkwork.errors import MechanismError
 from linkwork.mechanism import Mechanism
 from linkwork.model.base import ASSEMBLY_TOLERANCE
 from linkwork.model.changed_starts import warn_of_changed_starts
@@ -22,18 +23,15 @@ from linkwork.model.model import Model
 from linkwork.model.state import State, check_state
 from linkwork.simulation.controller import ControlFunction, Controller, as_controller
 from linkwork.simulation.dae.registry import EXPLICIT, FormulationRequest, solver_of
-from linkwork.simulation.diagnosis import check_motions, explain
 from linkwork.simulation.event_functions import EventFunction, as_event_functions
 from linkwork.simulation.inputs import Inputs, InputValue
-from linkwork.simulation.recorder import SimulationRecorder
-from linkwork.simulation.result import Result
+from linkwork.simulation.result import MadeBy, Result
 from linkwork.simulation.run import Driven, Run, Settings
 from linkwork.simulation.running_state import RunningState
 from linkwork.solvers import Options
 from linkwork.solvers.base import MAX_EVENTS, MAX_STEPS, SMALLEST_RTOL, Limits
 
 SHORTEST_SAMPLE = 1e-12  # of the largest time
-FULL_GAIN_UNTIL = 10.0  # s, of the end; after it the least gain of the feedback decreases
 STEP_SHARE = 0.1  # of the accuracy asked for: the errors of the steps add up. The FMU does the same.
 # The steps of backward differences are several times as many, and their errors have one sign for longer.
 BACKWARD_DIFFERENCES = ("BDF", "LSODA", "ida")
@@ -118,17 +116,23 @@ def simulate(
     scheme
         How the Newton matrix of "chou" is made and solved: 1 differences of the full system, 2 the full system, 3 the
         reduced system, 4 (default) in time and memory that grow linearly with the bodies.
-    rtol, atol
-        Target accuracy of the states y: atol + rtol |y|. If `atol` is left out, it is `rtol` for mechanisms of about a
-        metre, and follows the lengths and times of smaller and slower ones. Each step of the solver gets a tenth of it,
-        those of "BDF", "LSODA" and "ida" 0.003 of it (at least 1e-11, at most a tenth). What the motion itself
-        amplifies comes on top.
+    rtol
+        Relative tolerance of the states y, of which the target accuracy is atol + rtol |y|. Each step of the solver
+        gets a tenth of it, those of "BDF", "LSODA" and "ida" 0.003 of it (at least 1e-11, at most a tenth). What the
+        motion itself amplifies comes on top.
+    atol
+        Absolute tolerance of the states. By default it is `rtol` for mechanisms of about a metre, and follows the
+        lengths and times of smaller and slower ones.
     t_eval
         Times of the output, (nt,), s, within the run but for rounding; by default every step, and times between where
         something turns further than a twelfth of a turn in a step. At an event there are rows before and after it; of
         times that are given, the one at which a transition has its time is after it.
-    max_step, first_step, max_steps
-        Limits of the steps, s, and of their number; None: no limit.
+    max_step
+        Largest step of the solver, s; by default no limit.
+    first_step
+        First step of the solver, s; by default it is chosen.
+    max_steps
+        Limit of the number of steps; None: no limit.
     max_events
         Limit of the number of events within one second of simulated time; None: no limit. Stops that bounce without
         end reach it.
@@ -167,6 +171,7 @@ def simulate(
     >>> result["A.q"].shape
     (3,)
     """
+    begin = perf_counter()
     options = Options(rtol, rtol if atol is None else atol, max_step, first_step)
     solver = solver_of(formulation, solver)
     request = FormulationRequest(formulation, solver, {} if scheme is None else {"scheme": scheme})
@@ -190,29 +195,17 @@ def simulate(
         )
     _check_run(system, state, start, end)
     _check_samples(controlled, start, end)
-    gains = _gains(loop_gain, formulation, start, end)
-    recorder = SimulationRecorder(system, gains, start, end, t_eval)
-    driven = Driven(given, controlled, as_event_functions(events))
     duration = max(abs(end), end - start) if atol is None else None
+    gains = _gains(loop_gain, formulation, start, end)
     limits = Limits(max_steps, max_events)
-    settings = Settings(solver, _of_steps(solver, options), limits, options.rtol, options.atol, duration)
+    settings = Settings(request, options, _of_steps(solver, options), limits, duration, gains)
     if start != state.time or first_step is not None:
         state = replace(state, step_control=None)
-    run = Run(system, driven, state, recorder, request)
-    run.progress = Progress(progress, start, end)
-    try:
-        with run.progress:
-            run.integrate(settings)
-        recorder.warn_of_rows(run.angular_speed)
-        result = recorder.result()
-        check_motions(run, result, options.rtol)
-    except BaseException as error:
-        recorder.attach_to(error)
-        if isinstance(error, SolverError) and isinstance(error.result, Result):
-            cause = explain(error, run, error.result)
-            if cause is not None:
-                raise error from cause
-        raise
+    driven = Driven(given, controlled, as_event_functions(events))
+    run = Run(system, driven, state, (start, end), t_eval, settings)
+    with Progress(progress, start, end) as shown:
+        result = run.integrate(shown)
+    result.made_by = MadeBy(solver, rtol, perf_counter() - begin)
     return result
 
 
@@ -249,22 +242,17 @@ def _time(value: object, what: str) -> float:
 
 
 def _gains(given: ArrayLike | None, formulation: str, start: float, end: float) -> FloatArray:
-    """Gains on positions and on speeds; below zero: chosen by the mechanics.
-
-    What they are at least, where nothing moves, does not bound the steps of long runs. Runs that continue others have
-    the same gains as these.
-    """
-    forward = end >= start
+    """Gains on positions and on speeds; below zero: chosen by the mechanics."""
     if given is None:
-        longest = max(abs(end), end - start)
-        least = min(1.0, FULL_GAIN_UNTIL / longest) if longest else 1.0
-        return np.full(2, AUTOMATIC_GAIN * least) if forward else np.zeros(2)  # backward, the feedback opens loops
+        return np.full(2, AUTOMATIC_GAIN)
     gains = finite(given, np.shape(given) and (2,), "loop_gain")
     if (gains < 0).any():
         raise MechanismError(f"loop_gain must not be negative, not {given!r}: leave it out to have it chosen")
-    if gains.any() and (formulation != EXPLICIT or not forward):
+    if gains.any() and (formulation != EXPLICIT or end < start):
         where = (
-            f"formulation {formulation!r} keeps all constraints without it" if forward else "runs backward have none"
+            f"formulation {formulation!r} keeps all constraints without it"
+            if end >= start
+            else "runs backward have none"
         )
         raise MechanismError(f"loop_gain has no effect: {where}; leave it out")
     return np.broadcast_to(gains, 2)

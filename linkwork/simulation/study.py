@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.cores import cores
-from linkwork._util.files import atomic_path
 from linkwork._util.keywords import checks_keywords, checks_keywords_with
+from linkwork._util.many_runs import (
+    ERROR,
+    InThisProcess,
+    Outcome,
+    ProcessPool,
+    Runner,
+    RunsProgress,
+    Task,
+    forks,
+    run_tasks,
+)
 from linkwork._util.named import NamedColumns
 from linkwork._util.names import suggest
 from linkwork._util.progress import Progress, ProgressOption
@@ -24,14 +30,11 @@ from linkwork.errors import LinkworkError, MechanismError, MechanismNameError
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import compile
 from linkwork.model.model import Model
+from linkwork.results.base import TableResult
 from linkwork.simulation.result import Result
 from linkwork.simulation.simulate import simulate
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 CHUNKS = 8  # for each process: few enough to cost little, enough to share the work evenly
-WAIT = 0.2  # s between looks at the progress
 
 Measure = Callable[[Result], Mapping[str, float]]
 
@@ -46,24 +49,24 @@ class _Job:
     measure: Measure | None
     options: dict[str, Any]
 
-    def run(self, point: Mapping[str, float]) -> dict[str, float] | str:
+    def run(self, task: Task) -> Outcome:
         """Return the final values of the columns and the measured ones, or why there are none."""
-        loads = {name: value for name, value in point.items() if name in self.model.numbering.inputs}
-        parameters = {name: value for name, value in point.items() if name not in loads}
+        loads = {name: value for name, value in task.parameters.items() if name in self.model.numbering.inputs}
+        parameters = {name: value for name, value in task.parameters.items() if name not in loads}
         options = self.options | {"inputs": {**(self.options.get("inputs") or {}), **loads}}
         if self.measure is None:
             options["t_eval"] = [self.t_end]  # which changes no step
         try:
             result = simulate(self.model.with_parameters(parameters), self.t_end, progress=False, **options)
         except LinkworkError as error:
-            return str(error)
+            return Outcome(task, None, ERROR, str(error))
         found = {name: float(result[name][-1]) for name in self.columns}
-        return found | ({} if self.measure is None else dict(self.measure(result)))
+        return Outcome(task, found | ({} if self.measure is None else dict(self.measure(result))))
 
 
 @checks_keywords
 @dataclass
-class Study(NamedColumns):
+class Study(TableResult, NamedColumns):
     """The table of a study: a row for each point; a loop over it gives the names of its columns.
 
     Attributes
@@ -77,6 +80,8 @@ class Study(NamedColumns):
     aborted
         The study was interrupted from the keyboard; points that had not been reached have no values.
     """
+
+    _index: ClassVar[str | None] = "point"
 
     points: dict[str, FloatArray]
     values: dict[str, FloatArray]
@@ -97,30 +102,11 @@ class Study(NamedColumns):
                 return columns[name]
         raise MechanismNameError(f"the study has no column {name!r}: {suggest(name, (*self.points, *self.values))}")
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """Return a pandas table (extra `viz`): points, values, and the errors where there are some."""
-        import pandas as pd
-
+    def _table(self) -> dict[str, Any]:
         both = {name: f"{name} (final)" for name in self.values if name in self.points}
-        columns: dict[str, Any] = self.points | {both.get(name, name): value for name, value in self.values.items()}
-        table = pd.DataFrame(columns)
-        table.index.name = "point"
-        if self.errors:
-            table["error"] = pd.Series(self.errors, dtype=object)
-        return table
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table by suffix: ``.csv``, ``.parquet`` or ``.json``; it appears whole or not at all."""
-        table, suffix = self.to_dataframe(), Path(path).suffix
-        writers: dict[str, Callable[[Path], Any]] = {
-            ".csv": table.to_csv,
-            ".parquet": table.to_parquet,
-            ".json": table.to_json,
-        }
-        if suffix not in writers:
-            raise MechanismError(f"{path}: a study is written as {', '.join(writers)}, not as {suffix!r}")
-        with atomic_path(path) as part:
-            writers[suffix](part)
+        columns: dict[str, Any] = {"point": np.arange(len(self)), **self.points}
+        columns |= {both.get(name, name): value for name, value in self.values.items()}
+        return columns | ({"error": [self.errors.get(i) for i in range(len(self))]} if self.errors else {})
 
     def __repr__(self) -> str:
         done = len(self) - len(self.errors)
@@ -189,19 +175,19 @@ def study(
     names = _scalars(model, columns)
     job = _Job(model, t_end, names, measure, options)
     n = len(next(iter(table.values())))
-    found: list[dict[str, float] | str | None] = [None] * n
-    aborted = False
-    shown = Progress(progress)
-    try:
-        with shown:
-            for done, (i, answer) in enumerate(_answers(job, table, n, workers), start=1):
-                found[i] = answer
-                if shown.due or done == n:
-                    shown.count(done, n, f"{os.fspath(model.mechanism.name)}")
-    except KeyboardInterrupt:
-        aborted = True
-    errors = {i: one for i, one in enumerate(found) if isinstance(one, str)}
-    rows = [one if isinstance(one, dict) else {} for one in found]
+    tasks = (Task(i, {name: float(values[i]) for name, values in table.items()}) for i in range(n))
+    rows: list[dict[str, float]] = [{} for _ in range(n)]
+    errors: dict[int, str] = {}
+
+    def take(outcome: Outcome) -> None:
+        if outcome.failure:
+            errors[outcome.task.point] = outcome.error
+        else:
+            rows[outcome.task.point] = outcome.answer
+
+    with Progress(progress) as shown:
+        aborted = n > 0 and run_tasks(tasks, _runner(job, n, workers), take, RunsProgress(shown, n))
+    errors = dict(sorted(errors.items()))
     kept = dict.fromkeys([*names, *(name for row in rows for name in row)])
     values = {name: np.array([row.get(name, np.nan) for row in rows]) for name in kept}
     return Study(table, values, errors, aborted)
@@ -237,28 +223,13 @@ def _scalars(model: Model, columns: str | Sequence[str] | None) -> tuple[str, ..
     return names
 
 
-def _answers(
-    job: _Job, table: Mapping[str, FloatArray], n: int, workers: int | None
-) -> Iterator[tuple[int, dict[str, float] | str]]:
-    """Return number and answer of each point as they come."""
-    rows = [{name: float(values[i]) for name, values in table.items()} for i in range(n)]
+def _runner(job: _Job, n: int, workers: int | None) -> Runner:
     processes = min(n, workers or cores())
     if processes <= 1:
-        yield from ((i, job.run(row)) for i, row in enumerate(rows))
-        return
-    size = max(1, n // (CHUNKS * processes))
-    chunks = [range(first, min(first + size, n)) for first in range(0, n, size)]
-    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
-    if method == "spawn":
+        return InThisProcess(job.run)
+    if not forks():
         _check_sent(job)
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context(method), _begin, (job,))
-    try:
-        left: dict[Future[list[Any]], range] = {pool.submit(_run, [rows[i] for i in one]): one for one in chunks}
-        while left:
-            for ready in wait(left, WAIT, FIRST_COMPLETED).done:
-                yield from zip(left.pop(ready), ready.result(), strict=True)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+    return ProcessPool(job.run, processes, max(1, n // (CHUNKS * processes)))
 
 
 def _check_sent(job: _Job) -> None:
@@ -271,20 +242,3 @@ def _check_sent(job: _Job) -> None:
                 f"{name} cannot be sent to the processes of the study, which share no memory here: {problem}; "
                 "define its functions by def at the top of a module, or give workers=1"
             ) from problem
-
-
-_job: _Job | None = None  # of this process
-
-
-def _begin(job: _Job) -> None:
-    """Prepare a process; an interruption is the matter of the first one."""
-    import signal
-
-    global _job
-    _job = job
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _run(rows: list[dict[str, float]]) -> list[dict[str, float] | str]:
-    assert _job is not None
-    return [_job.run(row) for row in rows]

@@ -15,7 +15,6 @@ from linkwork.errors import AssemblyError, LinkworkError
 from linkwork.model.base import ASSEMBLY_TOLERANCE
 from linkwork.model.model import Model
 from linkwork.results.time_axis import IntArray, Places
-from linkwork.simulation.discrete_state import DiscreteState
 
 
 class Node(NamedTuple):
@@ -36,7 +35,7 @@ class Node(NamedTuple):
     t: float
     y: FloatArray
     inputs: FloatArray
-    discrete: DiscreteState | None
+    discrete: FloatArray | None
     events: int
     x: FloatArray
 
@@ -69,7 +68,7 @@ class Trajectory:
     y: FloatArray
     inputs: FloatArray
     revolutions: FloatArray
-    discrete: Sequence[DiscreteState]
+    discrete: Sequence[FloatArray]
     events: IntArray
     x: FloatArray
     control: FloatArray
@@ -107,7 +106,7 @@ class Trajectory:
     def enter(self, i: int, block: Block, nq: int) -> None:
         """Bring a block to the i-th states."""
         if self.discrete:
-            self.discrete[i].enter(block)
+            block.put_discrete_state(self.discrete[i])
         block.count_revolutions(self.revolutions[i])
         block.enter(self.y[i, :nq], self.y[i, nq:], self.inputs[i], float(self.t[i]))
 
@@ -156,7 +155,7 @@ def values_of(model: Model, trajectory: Trajectory, gains: FloatArray) -> FloatA
     discrete, turns = trajectory.discrete, trajectory.revolutions
     for i, (t, y, inputs) in enumerate(zip(trajectory.t, trajectory.y, trajectory.inputs, strict=True)):
         if discrete and (i == 0 or discrete[i] is not discrete[i - 1]):
-            discrete[i].enter(block)
+            block.put_discrete_state(discrete[i])
         if i == 0 or not np.array_equal(turns[i], turns[i - 1]):
             block.count_revolutions(turns[i])
         block.enter(y[:nq], y[nq:], inputs, t)

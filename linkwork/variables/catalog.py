@@ -13,13 +13,12 @@ import numpy as np
 
 from linkwork._util.part_names import suffixes
 from linkwork._util.units import LOADS
-from linkwork.variables.actuators import actuator_inputs, actuator_outputs, actuator_parameters
-from linkwork.variables.couplings import coupling_variables
+from linkwork.mechanism import Actuator, PointSpringDamper, Wrench
+from linkwork.mechanism.forces import of_kind
+from linkwork.mechanism.points import ANGLE
+from linkwork.variables.couplings import coupling_variables, unit_ratio
 from linkwork.variables.dependencies import Names
-from linkwork.variables.distances import distance_variables
-from linkwork.variables.forces import force_inputs, force_outputs, force_parameters
 from linkwork.variables.namer import Layout, Namer
-from linkwork.variables.points import point_outputs, point_parameters
 from linkwork.variables.schema import Variable
 from linkwork.variables.templates import Entity, Pattern, Quantity, indices, load, output, parameter
 from linkwork.variables.transitions import (
@@ -291,3 +290,172 @@ def list_variables(layout: Layout, values: FloatArray) -> list[Variable]:
 def list_indicators(layout: Layout) -> list[Entity]:
     """Return the event indicators in the order in which the core gives them."""
     return list(event_indicators(Namer(layout)))
+
+
+_COUPLING = 1  # among the places of a distance: its number among the couplings; before it stands that among its like
+
+_DISTANCE_QUANTITIES = (  # the rules: of the positions, of the force
+    parameter(
+        "{0}.points[]", "distance_points", "m", "ends of the distance: 1 in {1}, 2 in {2}", elements=indices(2, 3)
+    ),
+    parameter("{0}.length", "coupling_offset", "m", "distance between its points", of=_COUPLING),
+    output("{0}.residual", "coupling_residual", "m", "distance less length", of=_COUPLING),
+    output("{0}.force", "distance_force", "N", "pulls both ends towards each other; below zero: pushes", dependency=1),
+)
+
+
+def distance_variables(namer: Namer) -> Iterator[Entity]:
+    """Return the variables of distances."""
+    couplings = namer.layout.sizes.couplings - namer.layout.sizes.distances
+    for i, one in enumerate(namer.mech.distances.values()):
+        depends = partial(_distance_depends, namer, i, one.bodies)
+        yield namer.entity(one.name, (i, couplings + i), _DISTANCE_QUANTITIES, depends, labels=one.bodies)
+
+
+def _distance_depends(namer: Namer, index: int, bodies: tuple[str, str]) -> tuple[Names, ...]:
+    return namer.depends.between(*bodies)[0], namer.depends.distance_force(index)
+
+
+_ACTUATOR_INPUT = (load("{0}.input", "actuator_input", "1", "input of the actuator, within its range"),)
+_LIMIT_NAMES = indices(2)  # lower, upper
+
+
+def actuator_parameters(namer: Namer) -> Iterator[Entity]:
+    """Gains, limits and gears."""
+    first_gear = 0
+    for k, actuator in enumerate(of_kind(namer.mech.forces, Actuator)):
+        units = _actuator_units(namer, actuator)
+        yield namer.entity(
+            actuator.name, (k,), _parameter_quantities(actuator, units[0], actuator.has_length(namer.mech))
+        )
+        for g, (coordinate, unit) in enumerate(zip(actuator.gears, units, strict=True), start=first_gear):
+            text = "load of a force of one, and part in length and rate"
+            gear = parameter("{0}.{1}.gear", "actuator_gear", unit_ratio(units[0], unit), text)
+            yield namer.entity(actuator.name, (g,), [gear], labels=(coordinate, ""))
+        first_gear += len(actuator.gears)
+
+
+def actuator_inputs(namer: Namer) -> Iterator[Entity]:
+    """The input of each."""
+    for k, actuator in enumerate(of_kind(namer.mech.forces, Actuator)):
+        yield namer.entity(actuator.name, (k,), _ACTUATOR_INPUT)
+
+
+def actuator_outputs(namer: Namer) -> Iterator[Entity]:
+    """Lengths, rates and forces."""
+    for k, actuator in enumerate(of_kind(namer.mech.forces, Actuator)):
+        outputs = _output_quantities(_actuator_units(namer, actuator)[0], actuator.has_length(namer.mech))
+        yield namer.entity(actuator.name, (k,), outputs, partial(namer.depends.actuator, actuator))
+
+
+def _actuator_units(namer: Namer, actuator: Actuator) -> list[str]:
+    """Of the motion along each of its speeds."""
+    return [namer.mech.joints[joint].kind.motion_units[element] for joint, element in actuator.places(namer.mech)]
+
+
+def _parameter_quantities(actuator: Actuator, unit: str, has_length: bool) -> Iterator[Quantity]:
+    force = LOADS[unit]
+    yield parameter("{0}.gain", "actuator_gain", force, "force of an input of one")
+    yield parameter("{0}.offset", "actuator_offset", force, "force where input, length and rate are zero")
+    if has_length:
+        yield parameter(
+            "{0}.stiffness", "actuator_stiffness", f"{force}/{unit}", "stiffness: what the force loses by length"
+        )
+    yield parameter("{0}.damping", "actuator_damping", f"{force}.s/{unit}", "damping: what the force loses by rate")
+    if actuator.input_range is not None:
+        text = "lower and upper limit of the input"
+        yield parameter("{0}.input_range[]", "actuator_input_range", "1", text, elements=_LIMIT_NAMES)
+    if actuator.force_range is not None:
+        text = "lower and upper limit of the force"
+        yield parameter("{0}.force_range[]", "actuator_force_range", force, text, elements=_LIMIT_NAMES)
+
+
+def _output_quantities(unit: str, has_length: bool) -> Iterator[Quantity]:
+    """The rules: of the length, of the rate, of the force."""
+    if has_length:
+        yield output("{0}.length", "actuator_length", unit, "sum of gear times coordinate")
+    yield output("{0}.rate", "actuator_rate", f"{unit}/s", "sum of gear times speed", dependency=1)
+    text = "force of the actuator, within its range; gear times this loads each of its joints"
+    yield output("{0}.force", "actuator_force", LOADS[unit], text, dependency=2)
+
+
+_SPRING_PARAMETERS = (
+    parameter("{0}.points[]", "spring_points", "m", "ends of the spring: 1 in {1}, 2 in {2}", elements=indices(2, 3)),
+    parameter("{0}.stiffness", "spring_stiffness", "N/m", "stiffness of the spring"),
+    parameter("{0}.damping", "spring_damping", "N.s/m", "damping of the damper"),
+    parameter("{0}.free", "spring_free_length", "m", "length at which the spring is free"),
+)
+_SPRING_OUTPUTS = (  # the rules: of positions, of positions and speeds
+    output("{0}.length", "spring_length", "m", "distance of the spring's points"),
+    output("{0}.rate", "spring_rate", "m/s", "time derivative of the length", dependency=1),
+    output("{0}.force", "spring_force", "N", "force of spring and damper; pulling is positive", dependency=1),
+)
+_WRENCH_PARAMETERS = (parameter("{0}.point[]", "wrench_point", "m", "where the force acts in {1}", elements=_AXES),)
+_WRENCH_INPUTS = (
+    load("{0}.F[]", "applied_force", "N", "force applied to {1}, world axes", elements=_AXES),
+    load("{0}.T[]", "applied_torque", "N.m", "torque applied to {1}, world axes", elements=_AXES),
+)
+
+
+def force_parameters(namer: Namer) -> Iterator[Entity]:
+    """Where forces act, and what springs and dampers are made of."""
+    for s, spring in enumerate(of_kind(namer.mech.forces, PointSpringDamper)):
+        yield namer.entity(spring.name, (s,), _SPRING_PARAMETERS, labels=spring.bodies)
+    for w, wrench in enumerate(of_kind(namer.mech.forces, Wrench)):
+        yield namer.entity(wrench.name, (w,), _WRENCH_PARAMETERS, labels=(wrench.body, ""))
+
+
+def force_inputs(namer: Namer) -> Iterator[Entity]:
+    """Applied forces and torques."""
+    for w, wrench in enumerate(of_kind(namer.mech.forces, Wrench)):
+        yield namer.entity(wrench.name, (w,), _WRENCH_INPUTS, labels=(wrench.body, ""))
+
+
+def force_outputs(namer: Namer) -> Iterator[Entity]:
+    """Lengths of springs, and what they pull with."""
+    for s, spring in enumerate(of_kind(namer.mech.forces, PointSpringDamper)):
+        yield namer.entity(spring.name, (s,), _SPRING_OUTPUTS, partial(namer.depends.between, *spring.bodies))
+
+
+_POINT_PARAMETERS: tuple[Quantity, ...] = (
+    parameter("{0}.point[]", "point_in_body", "m", "point of interest in {1}", elements=_AXES),
+)
+_AXIS_PARAMETERS = (
+    parameter("{0}.axis[]", "axis_in_body", "1", "direction of any length, axes of {1}", elements=_AXES),
+)
+_POINT_OUTPUTS: tuple[Quantity, ...] = (  # the rules: of positions, of velocities, of accelerations
+    output("{0}.r[]", "point_position", "m", "position of the point of {1}, world axes", elements=_AXES),
+    output("{0}.v[]", "point_velocity", "m/s", "velocity of the point, world axes", elements=_AXES, dependency=1),
+    output(
+        "{0}.a[]", "point_acceleration", "m/s2", "acceleration of the point, world axes", elements=_AXES, dependency=2
+    ),
+)
+_AXIS_OUTPUTS = (output("{0}.e[]", "point_axis", "1", "direction at the point, world axes", elements=_AXES),)
+_DISTANCE_OUTPUTS: tuple[Quantity, ...] = (  # the rules: of positions, of positions and speeds
+    output("{0}.length", "measure_value", "m", "distance of {1} and {2}"),
+    output("{0}.rate", "measure_rate", "m/s", "time derivative of the length", dependency=1),
+)
+_ANGLE_OUTPUTS = (
+    output("{0}.angle", "measure_value", "rad", "angle between the directions of {1} and {2}, 0 to pi"),
+    output("{0}.rate", "measure_rate", "rad/s", "time derivative of the angle", dependency=1),
+)
+
+
+def point_parameters(namer: Namer) -> Iterator[Entity]:
+    """Where points of interest are in their bodies."""
+    for k, point in enumerate(namer.mech.points.values()):
+        quantities = _POINT_PARAMETERS if point.axis is None else (*_POINT_PARAMETERS, *_AXIS_PARAMETERS)
+        yield namer.entity(point.name, (k,), quantities, labels=(point.body, ""))
+
+
+def point_outputs(namer: Namer) -> Iterator[Entity]:
+    """Motions of points of interest, then measures."""
+    for k, point in enumerate(namer.mech.points.values()):
+        quantities = _POINT_OUTPUTS if point.axis is None else (*_POINT_OUTPUTS, *_AXIS_OUTPUTS)
+        yield namer.entity(
+            point.name, (k,), quantities, partial(namer.depends.motion, point.body), labels=(point.body, "")
+        )
+    for k, one in enumerate(namer.mech.measures.values()):
+        bodies = (namer.mech.points[name].body for name in one.points)
+        outputs = _ANGLE_OUTPUTS if one.quantity == ANGLE else _DISTANCE_OUTPUTS
+        yield namer.entity(one.name, (k,), outputs, partial(namer.depends.between, *bodies), labels=one.points)

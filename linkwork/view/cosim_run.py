@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 
 def part_of_cosim(result: Result, request: PageRequest) -> PagePart:
-    """Return scene and run of a result, from the scene files of its components.
-
-    Raises
-    ------
-    CosimError
-        If no FMU has a scene, or poses were not recorded; the text names the columns to record.
-    """
+    """Return scene and run of a result, from the scene files of its components."""
     if not result.scenes:
         raise CosimError(
             f"no FMU of {result.name!r} carries a scene: a page shows FMUs that Linkwork has written; export them again"
@@ -40,13 +34,7 @@ def part_of_cosim(result: Result, request: PageRequest) -> PagePart:
 
 
 def part_of_table(result: Result, scene: payload.Scene, request: PageRequest, remedy: str) -> PagePart:
-    """Return scene and run of columns by name, which have the names that the scene has.
-
-    Raises
-    ------
-    CosimError
-        If there are no rows, or columns of poses are missing or no numbers; `remedy` states how to get them.
-    """
+    """Return scene and run of columns by name, which have the names that the scene has."""
     if not len(result):
         raise CosimError(f"the result of {result.name!r} has no rows to show")
     poses = [column for body in scene["bodies"] for column in (*body["r"], *body["Q"])]

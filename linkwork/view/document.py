@@ -65,13 +65,7 @@ _LOADER = """(async () => {
 
 
 def document(data: payload.Payload) -> str:
-    """Return the HTML text of a page.
-
-    Raises
-    ------
-    LinkworkError
-        If the viewer has not been built.
-    """
+    """Return the HTML text of a page."""
     worker = f'<script type="text/plain" id="linkwork-worker">{asset(WORKER)}</script>\n' if data["live"] else ""
     title = escape(data["title"])
     return f"""<!DOCTYPE html>
@@ -122,13 +116,7 @@ def payload_of(title: str) -> payload.Payload:
 
 
 def asset(name: str) -> str:
-    """Return a file that the build of the viewer makes, packed.
-
-    Raises
-    ------
-    LinkworkError
-        If it is missing.
-    """
+    """Return a file that the build of the viewer makes, packed."""
     path = _built(name)
     return _packed(path, path.stat().st_mtime_ns)
 
@@ -144,13 +132,7 @@ def _built(name: str) -> Path:
 
 
 def check_built() -> None:
-    """Refuse, before a run, what cannot be written after it: a page without its viewer.
-
-    Raises
-    ------
-    LinkworkError
-        If the viewer has not been built.
-    """
+    """Refuse, before a run, what cannot be written after it: a page without its viewer."""
     _built(VIEWER)
 
 

@@ -47,15 +47,7 @@ def writer_of(path: Path) -> Writer:
 
 
 def check_film(path: Path) -> None:
-    """Refuse a film that cannot be written, for want of a package or of ffmpeg, before a run.
-
-    Raises
-    ------
-    LinkworkError
-        On another suffix, or without ffmpeg for .mp4.
-    ImportError
-        Without Pillow or matplotlib.
-    """
+    """Refuse a film that cannot be written, for want of a package or of ffmpeg, before a run."""
     writer_of(path)
     if path.suffix.lower() != ".mp4":
         _pillow()

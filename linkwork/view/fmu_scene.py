@@ -17,13 +17,7 @@ Rename = Callable[[str], str]
 
 
 def content_of(text: bytes, what: str) -> dict[str, Any]:
-    """Return the content of a scene file; `what` names it.
-
-    Raises
-    ------
-    LinkworkError
-        If it is of another format or incomplete.
-    """
+    """Return the content of a scene file; `what` names it."""
     try:
         content = json.loads(text)
     except ValueError as problem:

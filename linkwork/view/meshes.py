@@ -153,8 +153,6 @@ def read_mesh(
 
     Raises
     ------
-    LinkworkError
-        On a file that is missing, of another type, too large or damaged, or that has no triangles.
     ImportError
         Without trimesh and fast-simplification, which the extra "mesh" installs.
     """

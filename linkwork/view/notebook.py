@@ -10,7 +10,7 @@ from linkwork.view.page import page
 from linkwork.view.part import Pageable
 
 if TYPE_CHECKING:
-    from linkwork.results.base import ResultBase
+    from linkwork.results.in_time import TimeResult
 
 HEIGHT = 520  # pixels
 LARGEST = 4_000_000  # characters of a page
@@ -22,7 +22,7 @@ def frame(shown: Pageable) -> str | None:
     return embedded(shown) or None
 
 
-def frame_and_table(result: ResultBase) -> str:
+def frame_and_table(result: TimeResult) -> str:
     """Return the page of a result, and its table."""
     return embedded(result) + result._table()
 

@@ -64,7 +64,7 @@ def page(
     path
         The .html file to write; a file that is there is replaced. None: the text is returned.
     title
-        Of the page; by default the name of the mechanism.
+        Title of the page; by default the name of the mechanism.
     labels
         A label for each of several results; by default their names, numbered where they are alike.
     columns
@@ -80,30 +80,6 @@ def page(
         End of the run that the page simulates, s; by default that of the result, or 10.
     rtol, atol
         Accuracy of the simulator, as of `simulate`.
-
-    Returns
-    -------
-    Path or str
-        The path of the file, or the HTML text.
-
-    Raises
-    ------
-    LinkworkError
-        If a mechanism cannot be compiled, there is no such column, several mechanisms are given, a result has no rows,
-        the path is no .html file, or the viewer has not been built.
-    OSError
-        If the file cannot be written.
-
-    Examples
-    --------
-    >>> import linkwork as lw
-    >>> from tempfile import TemporaryDirectory
-    >>> mech = lw.Mechanism("pendulum")
-    >>> mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
-    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
-    >>> runs = [lw.simulate(mech, t_end=1.0, rtol=rtol) for rtol in (1e-3, 1e-9)]
-    >>> with TemporaryDirectory() as folder:
-    ...     path = lw.page(runs, f"{folder}/runs.html", labels=["coarse", "fine"])  # doctest: +SKIP
     """
     if path is not None:
         _check_path(Path(path))
@@ -125,7 +101,7 @@ def page_of(shown: Pageable, path: str | os.PathLike[str], **options: Any) -> Pa
 def page_of_result(
     result: Pageable, path: str | os.PathLike[str], columns: str | Iterable[str] | None = None, **options: Any
 ) -> Path:
-    """Write the page of a result; see `ResultBase.page`."""
+    """Write the page of a result; see `TimeResult.page`."""
     return page(result, path, columns=columns, **options)
 
 

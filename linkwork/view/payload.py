@@ -49,6 +49,7 @@ class Joint(TypedDict):
     axes: list[Vector]
     cut: bool
     pitch: float
+    guide: list[Vector]
     q: list[str]
     u: list[str]
     f: list[str]

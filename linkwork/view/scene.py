@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from linkwork.model.model import Model
 
 ASSEMBLY_TOLERANCE = 1e-8  # m
+GUIDE_REACH = 2.0  # sizes of the mechanism: curves longer than that either way are not drawn whole
 SMALLEST_BOX = 1e-3  # of the largest edge: thinner boxes would not be seen
 
 
@@ -79,10 +80,14 @@ class _SceneOf:
         joints = [self._joint(j, name) for j, name in enumerate(mech.joints)]
         springs, distances = self._springs(), self._distances()
         bodies = [self._body(b, name) for b, name in enumerate(mech.bodies)]
+        size = self._size(bodies)
+        for joint in joints:
+            points = mech.joints[joint["name"]].kind.guide(GUIDE_REACH * size)
+            joint["guide"] = [_list(point) for point in points]
         cut = [f"loop.{joint}" for joint in self.model.numbering.cut]
         return {
             "name": mech.name,
-            "size": self._size(bodies),
+            "size": size,
             "gravity": _list(self.block["gravity"]),
             "bodies": bodies,
             "joints": joints,
@@ -130,6 +135,7 @@ class _SceneOf:
             "axes": [_list(axis @ kind.canonical_axes) for axis in kind.axes],
             "cut": name in self.model.numbering.cut,
             "pitch": float(self.block["joint_parameter"][j]),
+            "guide": [],
             "q": [f"{name}.q{suffix}" for suffix in suffixes(kind.nq)],
             "u": [f"{name}.u{suffix}" for suffix in suffixes(kind.nu)],
             "f": _elements(f"{name}.f", 3),

@@ -51,13 +51,7 @@ def _without_pins(mech: Mechanism) -> Mechanism:
 
 
 def read_scene_file(path: Path) -> dict[str, Any]:
-    """Return the content of the scene file in an FMU.
-
-    Raises
-    ------
-    LinkworkError
-        If there is no such FMU, it cannot be read, or it has no scene of this format.
-    """
+    """Return the content of the scene file in an FMU."""
     if not path.is_file():
         raise LinkworkError(f"there is no file {path}")
     text = scene_bytes(path)
@@ -70,13 +64,7 @@ def read_scene_file(path: Path) -> dict[str, Any]:
 
 
 def mechanism_in(path: Path) -> tuple[Mechanism, dict[str, Any], dict[str, Any]]:
-    """Return the mechanism of an FMU of Linkwork, arguments of `compile`, and values of parameters.
-
-    Raises
-    ------
-    LinkworkError
-        As of `read_scene_file`, or if the mechanism is wrong.
-    """
+    """Return the mechanism of an FMU of Linkwork, arguments of `compile`, and values of parameters."""
     content = read_scene_file(path)
     options = {name: content[name] for name in ("method", "reference")}
     return Mechanism.from_dict(content["mechanism"]), options, content["parameters"]

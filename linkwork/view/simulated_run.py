@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from linkwork.model.impacts import Event
     from linkwork.model.model import Model
     from linkwork.results.files import Column
-    from linkwork.simulation.discrete_state import DiscreteState
     from linkwork.simulation.result import Result
 
 LEFT_OUT = (  # fields whose columns a page has on request only
@@ -64,7 +63,7 @@ def part_of_result(result: Result, request: PageRequest) -> PagePart:
     return PagePart(scene, run, live, shapes.packed())
 
 
-def _columns(drawn: Result, discrete: Sequence[DiscreteState], request: PageRequest) -> dict[str, Column]:
+def _columns(drawn: Result, discrete: Sequence[FloatArray], request: PageRequest) -> dict[str, Column]:
     """Return the columns of a page by name: poses first, then closed joints."""
     model = drawn.model
     drawn_by = [name for body in model.mechanism.bodies for name in pose_columns(body)]
@@ -113,23 +112,23 @@ def default_columns(model: Model) -> list[str]:
     ]
 
 
-def closed_joints(model: Model, discrete: Sequence[DiscreteState]) -> dict[str, FloatArray]:
+def closed_joints(model: Model, discrete: Sequence[FloatArray]) -> dict[str, FloatArray]:
     """Return, for joints that are released, the columns that are 1 while they are closed."""
     return {name: _of_each(model, discrete, offset) for name, offset in closed_offsets(model).items()}
 
 
-def _of_each(model: Model, discrete: Sequence[DiscreteState], offset: int) -> FloatArray:
+def _of_each(model: Model, discrete: Sequence[FloatArray], offset: int) -> FloatArray:
     """Return a number of the block in each of the discrete states."""
     block, last, values = model.block(), None, np.empty(len(discrete))
     for i, one in enumerate(discrete):
         if one is not last:
-            one.enter(block)
+            block.put_discrete_state(one)
             last = one
         values[i] = block.reals[offset]
     return values
 
 
-def captured_frames(model: Model, discrete: Sequence[DiscreteState]) -> dict[str, payload.Frame]:
+def captured_frames(model: Model, discrete: Sequence[FloatArray]) -> dict[str, payload.Frame]:
     """Return the frames that pins found when they closed in a run, by name of the joint; the last ones."""
     pins = [(j, n) for j, n in enumerate(model.joint_names) if closed_column(model.mechanism, n) == f"{n}.active"]
     found: dict[str, payload.Frame] = {}
@@ -139,7 +138,7 @@ def captured_frames(model: Model, discrete: Sequence[DiscreteState]) -> dict[str
     for one in discrete:
         if one is last:
             continue
-        one.enter(block)
+        block.put_discrete_state(one)
         last = one
         found |= {name: _captured(block, fields["captured_frame"].span.start + 7 * j) for j, name in pins}
     return {name: frame for name, frame in found.items() if np.any(frame["Q"])}

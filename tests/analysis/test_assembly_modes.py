@@ -168,6 +168,7 @@ def independent_poses(base: np.ndarray, top: np.ndarray, lengths: np.ndarray, st
     return found
 
 
+@pytest.mark.slow
 def test_a_gough_stewart_platform_has_the_poses_of_an_independent_search() -> None:
     rng = np.random.default_rng(5)
     base, top = anchors(rng, 1.0), anchors(rng, 0.6)

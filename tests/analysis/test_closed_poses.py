@@ -10,6 +10,7 @@ from support.linkages import four_bar, slider_crank
 
 Z, X = (0, 0, 1), (1, 0, 0)
 PITCH = 0.1
+BENT = [(-1.2, 0.3, 0), (-0.4, 0, 0.1), (0.2, 0.2, 0), (0.9, -0.1, 0.2), (1.5, 0.4, 0.4)]
 KINDS = {
     "fixed": lw.Fixed(),
     "prismatic": lw.Prismatic(Z),
@@ -18,6 +19,10 @@ KINDS = {
     "planar": lw.Planar(Z),
     "screw": lw.Screw(Z, PITCH),
     "pin_in_slot": lw.PinInSlot(Z, X),
+    "curved_slide": lw.CurvedSlide(Z, X, 0.4),
+    "curved_slot": lw.CurvedSlot(Z, X, 0.4),
+    "path_slide": lw.PathSlide(BENT, Z),
+    "path_slot": lw.PathSlot(BENT, Z),
     "universal": lw.Universal(Z, X),
     "spherical": lw.Spherical(),
 }
@@ -45,6 +50,16 @@ def misses(kind, pose):
         turned = np.abs(R - np.eye(3)).max()
     else:
         turned = np.abs(R[:, 2] - np.array(Z)).max()
+    if kind in ("curved_slide", "curved_slot"):
+        angle = np.arctan2(r[0] / 0.4, 1.0 - r[1] / 0.4)
+        off = abs(np.hypot(r[0], r[1] - 0.4) - 0.4) + abs(r[2])
+        if kind == "curved_slide":
+            turned = max(turned, abs(R[0, 0] - np.cos(angle)), abs(R[1, 0] - np.sin(angle)))
+        return max(turned, off)
+    if kind in ("path_slide", "path_slot"):
+        path = KINDS[kind].path
+        place = path.at(path.nearest(r))
+        return np.linalg.norm(place.position - r) + (np.abs(R - place.frame).max() if kind == "path_slide" else turned)
     held = [k for k, axis in enumerate("xyz") if axis not in FREE_AXES.get(kind, "z" if kind == "screw" else "")]
     off = np.abs(r[held]).max(initial=0.0)
     if kind == "screw":
@@ -104,11 +119,17 @@ def _axes():
     return some / np.linalg.norm(some, axis=1)[:, None]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "screw"])  # whose angle has a rate along its axis
-def test_rows_are_derivatives_in_open_poses(kind):
+@KIND
+def test_rows_are_derivatives(kind):
+    """In open poses, too, but for a screw, whose angle has a rate along its axis, and rows that follow from columns."""
     model = lw.compile(body_with(KINDS[kind]))
     space, h = ConfigurationSpace(model), 1e-6
     for q in random_poses(10, seed=2):
+        if kind in ("screw", "curved_slide", "curved_slot", "path_slide", "path_slot"):
+            near = space.closed(q)
+            if not near.found:
+                continue
+            q = near.q
         space.enter(q)
         rows = space.block.constraint_jacobian()
         u = np.random.default_rng(0).normal(size=6)

@@ -22,6 +22,7 @@ def space(request: pytest.FixtureRequest) -> ConfigurationSpace:
     return ConfigurationSpace(lw.compile(scene.mechanism))
 
 
+@pytest.mark.thin(6)
 def test_the_jacobian_is_the_slope_of_the_violation_along_displacements(space: ConfigurationSpace) -> None:
     rng, q = np.random.default_rng(1), space.q
     rows = space.jacobian()
@@ -33,12 +34,14 @@ def test_the_jacobian_is_the_slope_of_the_violation_along_displacements(space: C
     np.testing.assert_allclose(rows @ step, (ends[0] - ends[1]) / (2 * H), atol=1e-7)
 
 
+@pytest.mark.thin(6)
 def test_differences_invert_displacements(space: ConfigurationSpace) -> None:
     step = 0.7 * np.random.default_rng(2).standard_normal(space.nu)
     moved = space.displaced(space.q, step)
     np.testing.assert_allclose(space.difference(moved, space.q), step, atol=1e-13)
 
 
+@pytest.mark.thin(6)
 def test_the_tangent_space_keeps_the_constraints_and_counts_the_degrees_of_freedom(space: ConfigurationSpace) -> None:
     tangent = space.tangent()
     assert np.abs(space.jacobian() @ tangent.basis).max(initial=0.0) < 1e-13
@@ -50,6 +53,7 @@ def test_the_tangent_space_keeps_the_constraints_and_counts_the_degrees_of_freed
     assert np.abs(space.violation()).max(initial=0.0) < 1e-12
 
 
+@pytest.mark.thin(6)
 def test_coordinates_and_rates_of_all_joints_are_those_of_the_core(space: ConfigurationSpace) -> None:
     model = space.model
     rng = np.random.default_rng(4)

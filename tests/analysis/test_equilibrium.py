@@ -126,7 +126,7 @@ def scanned_rests(size: dict[str, float], points: int = 20001) -> list[tuple[flo
     return sorted(found)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_all_poses_of_a_six_bar_with_a_spring_are_found(seed: int) -> None:
     mech, size = six_bar(np.random.default_rng(seed))
     expected = scanned_rests(size)
@@ -154,7 +154,7 @@ def tied(name: str, seed: int) -> lw.Model:
 
 
 @pytest.mark.parametrize("name", sorted(ALL))
-@pytest.mark.thin(3)
+@pytest.mark.thin(12, kept=4)
 def test_random_mechanisms_come_to_rest(name: str) -> None:
     found = lw.equilibrium(tied(name, 5))
     balanced(found, 1e-9)
@@ -373,6 +373,7 @@ def geared(ratio: float, rack: bool = False) -> lw.Mechanism:
     return mech
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("ratio", "rack"),
     [*((one, False) for one in (1e-3, 1.0, 2**0.5, 50.0, 1e3, 1e4)), (0.05, True), (1e-3, True), (2.0, True)],
@@ -450,6 +451,7 @@ def test_a_dead_point_in_which_forces_are_balanced_is_held() -> None:
     assert lw.equilibrium(mech, hold={"S": 0.8}).holding["S"] == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("axis", [(0, 1, 0), (0, 0, 1)])
 @pytest.mark.parametrize("quarter", range(4))
 @pytest.mark.parametrize("value", [0.5, -0.2])
@@ -464,6 +466,7 @@ def test_what_is_held_is_reached_from_a_pose_in_which_it_cannot_begin_to_move(
         lw.equilibrium(pointed(axis, quarter * np.pi / 2), hold={"tip.r[1]": 1.5})
 
 
+@pytest.mark.slow
 def test_the_nearest_value_that_a_closed_pose_has() -> None:
     """Of a slide it is where crank and rod are in line, one way or the other; of a rocker likewise."""
     slide = linkages.slider_crank(0.1, 0.3, 0.0, {"A": -0.8})
@@ -726,6 +729,7 @@ def test_two_stops_at_once_hold_what_a_simulation_leaves_at_rest() -> None:
     assert np.ptp(run["A1.q"]) < 1e-12
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("name", ["RCCC", "closed_chain_8R", "stewart", "sarrus_6R", "tangled_2"])
 def test_a_damped_motion_ends_in_a_pose_that_the_search_keeps(name: str) -> None:
     """A simulation with strong dampers knows nothing of the search."""
@@ -797,7 +801,7 @@ def upright(rods: int, stiffness: float) -> lw.Mechanism:
     return mech
 
 
-@pytest.mark.parametrize("rods", [1, 2, 3])
+@pytest.mark.parametrize("rods", [1, *(pytest.param(rods, marks=pytest.mark.slow) for rods in (2, 3))])
 def test_a_strut_at_its_critical_stiffness_has_one_marginal_pose(rods: int) -> None:
     """The largest eigenvalue of the second derivative of the weight's potential by relative angles."""
     moments = 2.0 * G * (rods - np.arange(rods) - 0.5)  # by absolute angles

@@ -66,6 +66,7 @@ def inverts(model: lw.Model, state: lw.State, given: Values, time: float = 0.0) 
     assert found.check().max() < 1e-10
 
 
+@pytest.mark.thin(6)
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_it_inverts_forward_dynamics(name: str) -> None:
     scene = well_posed(ALL[name], 3)

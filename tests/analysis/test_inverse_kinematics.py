@@ -69,6 +69,7 @@ def test_a_limb_reaches_1000_random_points_to_1e_10() -> None:
         assert model.loop_residual(state).max() < 1e-10
 
 
+@pytest.mark.thin(6)
 @pytest.mark.parametrize("family", sorted(ALL))
 def test_random_mechanisms_return_to_where_their_bodies_were(family: str) -> None:
     scene = well_posed(ALL[family], 4)

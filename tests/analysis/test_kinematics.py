@@ -68,6 +68,7 @@ def test_a_six_bar_has_its_closed_form_in_all_assembly_modes(signs: tuple[int, i
     np.testing.assert_allclose(coarse["Q.q"], fine["Q.q"][::20], rtol=0, atol=1e-13)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("lengths", [(0.5, 0.6), (0.45, 0.5)])
 @pytest.mark.parametrize("direction", [1, -1])

@@ -79,7 +79,7 @@ def compare(family: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("family", ONE_DOF)
-@pytest.mark.thin(3)
+@pytest.mark.thin(12, kept=2)
 def test_a_sweep_is_the_motion_under_a_drive(family: str) -> None:
     compare(family, 0)
 

@@ -89,6 +89,7 @@ def test_five_bar_has_its_closed_form_also_by_the_joint_that_closes_it(angles: t
     np.testing.assert_allclose(by_cut.matrix, expected @ np.linalg.inv([[1.0, 0.0], elbow]), atol=1e-12)
 
 
+@pytest.mark.thin(6)
 @pytest.mark.parametrize("family", sorted(ALL))
 def test_bodies_of_random_mechanisms_move_as_their_independent_speeds_demand(family: str) -> None:
     scene = well_posed(ALL[family], 5)

@@ -16,6 +16,7 @@ from support.random_mechanisms import FAMILIES, well_posed
 ALL = {name: make for name, (make, _) in (FAMILIES | JOINT_FAMILIES | GEAR_FAMILIES).items()}
 
 
+@pytest.mark.thin(6)
 @pytest.mark.parametrize("family", sorted(ALL))
 def test_numbers_are_those_of_ranks_and_loads_of_single_loops_do_no_work(family: str) -> None:
     model = lw.compile(well_posed(ALL[family], 2).mechanism)

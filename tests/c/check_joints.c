@@ -9,7 +9,17 @@
 
 #define STEP 1e-40
 #define NEAR 1e-13
-#define PITCH 0.3 /* of all joints that have a parameter */
+#define PITCH 0.3 /* of all joints that have one parameter */
+
+static double path[LW_PATH_HEAD + LW_PATH_PIECE] = {1.0,  0.0,  0.0,  0.0,   2.0,  0.1,   -0.2, 0.3,
+                                                    1.0,  0.2,  0.1,  0.05,  0.3,  -0.1,  0.1,  -0.05,
+                                                    0.04, 0.02, 0.01, -0.03, 0.01, -0.02, 0.01};
+
+static const real *parameter_of_type(int32_t type) {
+  static real pitch = PITCH;
+  path[LW_PATH_LENGTH] = length_in_piece(path + LW_PATH_HEAD, path[LW_PATH_HEAD + 1]);
+  return lw_joint_sizes[type].parameters == LW_ANY_NUMBER ? (const real *)path : &pitch;
+}
 
 static double slope(real x) { return cimag(x) / STEP; }
 static double random_number(void) { return random_below(1u << 30) / (double)(1u << 29) - 1.0; }
@@ -23,7 +33,7 @@ typedef struct moved_child {
 /* `inlined`: by the functions of the types that hot loops inline. */
 static moved_child move_child(int32_t type, int inlined, const real *q, const real *u) {
   static const real zero[3] = {0.0, 0.0, 0.0};
-  const real parameter = PITCH;
+  const real *parameter = parameter_of_type(type);
   const joint_operations *kind = &joint_operations_of[type];
   const int32_t speeds = lw_joint_sizes[type].u;
   real sc[14];
@@ -47,8 +57,8 @@ static moved_child move_child(int32_t type, int inlined, const real *q, const re
     universal_position(parent.R, zero, &parent, sc, child, out.P);
     universal_velocity(&parent, out.P, u, child);
   } else {
-    multi_dof_position(kind, speeds, 0, &parameter, parent.R, zero, &parent, q, sc, child, out.P);
-    multi_dof_velocity(kind, speeds, &parent, out.P, u, child);
+    multi_dof_position(kind, speeds, 0, parameter, parent.R, zero, &parent, q, sc, child, out.P);
+    multi_dof_velocity(kind, speeds, q, parameter, &parent, out.P, u, child);
   }
   combine(speeds, out.P, u, &out.velocity);
   return out;
@@ -91,10 +101,13 @@ static void check_columns_and_bias(int32_t type, int inlined) {
     EXPECT(fabs(slope(child.velocity.l[k]) - re(child.motion.av[k])) < NEAR);
   }
   for (int32_t c = 0; c < size->u; c++) { /* its unit, and the kind of motion */
-    const int displaces = size->translations >> c & 1;
     double turned = 0.0, shifted = 0.0;
+    twist along = child.P[c];
     for (int k = 0; k < 3; k++) turned += fabs(re(child.P[c].a[k])), shifted += fabs(re(child.P[c].l[k]));
-    EXPECT(displaces == (turned == 0.0));
+    keep_free_part(type, c, &along);
+    for (int32_t other = 0; other < size->u; other++)
+      EXPECT(fabs(re(dot(along.a, child.P[other].a) + dot(along.l, child.P[other].l)) - (other == c)) < NEAR);
+    EXPECT(is_mixed(joint_operations_of[type].frame) || turned == 0.0 || shifted == 0.0);
     EXPECT(!lw_is_rotational(type) || shifted == 0.0);
     EXPECT(!lw_is_translational(type) || turned == 0.0);
   }
@@ -102,14 +115,14 @@ static void check_columns_and_bias(int32_t type, int inlined) {
 
 static void check_inverse(int32_t type) {
   const int32_t n = lw_joint_sizes[type].q;
-  const real parameter = PITCH, u[6] = {0.0};
+  const real u[6] = {0.0};
   real q[7], near[7], found[7], sc[14], expected[14];
   random_coordinates(type, q);
   for (int32_t i = 0; i < n; i++) near[i] = q[i] + 0.1 * random_number();
   const moved_child child = move_child(type, 0, q, u);
   sincos_all(q, n, expected);
   copy(2 * n, expected, sc); /* those that no pose depends on are not written */
-  joint_operations_of[type].inverse(child.motion.R, child.motion.r, near, &parameter, found, sc);
+  joint_operations_of[type].inverse(child.motion.R, child.motion.r, near, parameter_of_type(type), found, sc);
   for (int32_t i = 0; i < n; i++) EXPECT(fabs(re(found[i] - q[i])) < NEAR);
   for (int32_t i = 0; i < 2 * n; i++) EXPECT(fabs(re(sc[i] - expected[i])) < NEAR);
 }
@@ -162,6 +175,7 @@ static void expect_held(const double row[6], int32_t speeds, const twist *P) {
 static void check_basic_constraints(int32_t type, const link_motion *pose, const twist *P, double angle) {
   const int32_t speeds = lw_joint_sizes[type].u, held = 6 - speeds;
   double rows[6][6];
+  if (!joint_operations_of[type].constraints) return;
   for (int32_t i = 0; i < held; i++) {
     const basic_constraint *row = &joint_operations_of[type].constraints[i];
     gradient_of(row, pose, rows[i]);
@@ -171,24 +185,26 @@ static void check_basic_constraints(int32_t type, const link_motion *pose, const
   EXPECT(rank_of(held, rows) == held);
 }
 
-/* The directions that stand first are held, the others those of the speeds that it names. A mixed one is held with the
- * part of its column that turns taken away. */
+/* The directions that stand first are held, but for mixed ones; the others are the free parts of the columns that it
+ * names. */
 static void check_constraint_frame(int32_t type, const link_motion *pose, const twist *P) {
   const constraint_frame *frame = joint_operations_of[type].frame;
-  const int32_t speeds = lw_joint_sizes[type].u, held[2] = {frame->angular, frame->linear - frame->mixed};
+  const int32_t speeds = lw_joint_sizes[type].u, held[2] = {frame->angular, frame->linear};
   real directions[2][9];
   for (int part = 0; part < 2; part++) transpose(pose->R, directions[part]);
   if (joint_operations_of[type].axes) joint_operations_of[type].axes(pose->R, P, directions[0], directions[1]);
   for (int part = 0; part < 2; part++)
-    if (held[part] == 3) identity_rotation(directions[part]);
+    if (held[part] == 3 && !is_mixed(frame)) identity_rotation(directions[part]);
   EXPECT(frame->angular + frame->linear == 6 - speeds);
+  EXPECT(!is_mixed(frame) || (speeds == 1 && frame->mixed[1] <= 5));
   for (int part = 0; part < 2; part++)
     for (int i = 0; i < held[part]; i++) {
       double row[6] = {0.0}, length2 = 0.0;
       for (int k = 0; k < 3; k++)
         row[3 * part + k] = re(directions[part][3 * i + k]), length2 += row[3 * part + k] * row[3 * part + k];
+      const int32_t number = part * frame->angular + i;
       EXPECT(fabs(length2 - 1.0) < NEAR);
-      expect_held(row, speeds, P);
+      if (number < frame->mixed[0] || number >= frame->mixed[1]) expect_held(row, speeds, P);
     }
   for (int32_t i = 0; i < speeds; i++) { /* the free directions: angular ones first */
     const int32_t c = frame->speed[i], angular = 3 - frame->angular;

@@ -1,5 +1,6 @@
-/* Eight threads, each with its own instance of one FMU, of either version, give the results of one thread. Run it with
- * ThreadSanitizer: `drive_threads FOLDER ...`, folders of resources. */
+/* Eight threads, each with its own instance of one FMU, of either version, or with its own state of one model, whose
+ * topology variants they share, give the results of one thread. Run it with ThreadSanitizer: `drive_threads FOLDER ...`,
+ * folders of resources. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +75,48 @@ static int together(job serial) {
   return wrong;
 }
 
+/* Each transition once, whether or not it is possible, in a state of a model that threads share. */
+typedef struct shared_job {
+  const lw_model *model;
+  double *values; /* [size.reals] */
+  int failed;
+} shared_job;
+
+static void *make_transitions(void *argument) {
+  shared_job *j = argument;
+  const lw_sizes size = lw_model_sizes(j->model);
+  lw_state *state = NULL;
+  j->failed = !j->values || lw_state_create(j->model, &state) || lw_assemble(state, 1e-8);
+  for (int32_t k = 0; !j->failed && k < 2 * size.transitions; k++) {
+    const int32_t which = k % size.transitions;
+    lw_apply_transitions(state, &which, 1);
+  }
+  if (!j->failed) memcpy(j->values, lw_state_reals(state), sizeof(double) * (size_t)size.reals);
+  lw_state_free(state);
+  return NULL;
+}
+
+static int share(const lw_model *model, const lw_model *fresh) {
+  const size_t size = sizeof(double) * (size_t)lw_model_sizes(model).reals;
+  pthread_t threads[THREADS];
+  shared_job serial = {model, malloc(size), 0}, jobs[THREADS];
+  int started = 0;
+  make_transitions(&serial);
+  int wrong = serial.failed;
+  for (; started < THREADS; started++) {
+    jobs[started] = (shared_job){fresh, malloc(size), 0};
+    if (pthread_create(&threads[started], NULL, make_transitions, &jobs[started])) break;
+  }
+  wrong |= started < THREADS;
+  for (int k = 0; k < started; k++) {
+    pthread_join(threads[k], NULL);
+    wrong |= jobs[k].failed || memcmp(jobs[k].values, serial.values, size) != 0;
+    free(jobs[k].values);
+  }
+  free(serial.values);
+  return wrong;
+}
+
 static int find_references(const fmu_resources *resources, lw_sizes size, const uint32_t *offsets, uint32_t *references,
                            uint32_t n) {
   fmu_interface interface;
@@ -90,10 +133,13 @@ static int drive(const char *folder) {
   const fmu_log quiet = {0};
   fmu_resources resources;
   char token[FMU_TOKEN_SIZE], message[200];
-  lw_model *model = NULL;
+  lw_model *model = NULL, *fresh = NULL;
   if (!fmu_open_resources(&quiet, folder, &resources)) return 1;
   fmu_make_token(&resources, token);
-  int wrong = lw_model_load(resources.model, resources.model_size, &model, message, sizeof message) != LW_OK;
+  int wrong = lw_model_load(resources.model, resources.model_size, &model, message, sizeof message) != LW_OK ||
+              lw_model_load(resources.model, resources.model_size, &fresh, message, sizeof message) != LW_OK;
+  if (!wrong) wrong = share(model, fresh);
+  lw_model_free(fresh);
   uint32_t offsets[MOST], references[MOST], n = 0;
   for (int32_t i = 0; !wrong && i < lw_field_count(); i++) {
     lw_field field;

@@ -53,8 +53,8 @@ def test_list_tells_each_check_in_a_line(capsys):
         ([], "name an FMU"),
         (["a.fmu", "--only", "nams"], "there is no check 'nams': did you mean 'names'"),
         (["a.fmu", "--only", ","], "name a check; --list prints all"),
-        (["a.fmu", "--time-limit", "0"], "no time above zero"),
-        (["a.fmu", "--time-limit", "soon"], "invalid"),
+        (["a.fmu", "--time-limit", "0"], "is not above zero"),
+        (["a.fmu", "--time-limit", "soon"], "not a finite number"),
     ],
 )
 def test_wrong_usage(arguments, text, capsys):

@@ -12,10 +12,7 @@ from support.small import pendulum
 CLOCK = 'causality="input" intervalVariability="constant" intervalDecimal="0.1"'
 
 
-@pytest.fixture(autouse=True)
-def tools(needs, needs_program):
-    needs("fmpy")
-    needs_program("gcc")
+pytestmark = pytest.mark.usefixtures("fmpy_and_gcc")
 
 
 def texts(report, name: str, level: str) -> list[str]:

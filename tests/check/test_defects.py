@@ -107,7 +107,7 @@ def test_nothing_is_found_in_a_sound_fmu(version, tmp_path):
     assert absent == {"icons", "sources"} | ({"adjoint", "elements"} if version == "2.0" else set())
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(12)
 @pytest.mark.parametrize(("version", "defect", "check", "level", "text"), CASES)
 def test_a_defect_is_found(version, defect, check, level, text, tmp_path):
     report = check_fmu(

@@ -246,7 +246,7 @@ RULES = [
 CASES = [(version, *rule[:-1]) for rule in RULES for version in rule[-1]]
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(12)
 @pytest.mark.parametrize(
     ("version", "check", "text", "change"), CASES, ids=lambda value: value if isinstance(value, str) else ""
 )

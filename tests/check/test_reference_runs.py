@@ -101,6 +101,7 @@ def test_results_alone_are_compared_with_the_default_experiment(tmp_path):
     assert [one.split(" in ")[0] for one in found] == ["warning: CS:", "warning: ME:"]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("files", "level", "text"),
     [

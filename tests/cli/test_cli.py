@@ -51,7 +51,7 @@ def test_wrong_usage(arguments, capsys):
     assert "usage: linkwork" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["info", "simulate", "compare", "export", "schema"])
+@pytest.mark.parametrize("command", ["info", "simulate", "export", "schema"])
 def test_help_ends_with_an_example_that_is_understood(command, capsys, monkeypatch):
     with pytest.raises(SystemExit) as exit:
         main([command, "--help"])
@@ -61,13 +61,6 @@ def test_help_ends_with_an_example_that_is_understood(command, capsys, monkeypat
     assert example
     arguments = example[1].replace("examples/", f"{EXAMPLES}/").split()
     assert main(arguments) == 0
-
-
-def test_as_a_program():
-    code = "from linkwork.cli.main import main; raise SystemExit(main())"
-    done = subprocess.run([sys.executable, "-c", code, "info", "no.json"], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr == "error: there is no file no.json\n"
 
 
 # ---- info
@@ -191,21 +184,6 @@ def test_simulate_by_another_method(capsys):
 
 
 # ---- simulate
-
-
-def test_simulate_writes_what_is_asked_for(capsys, needs):
-    needs("matplotlib")
-    arguments = ["simulate", FOUR_BAR, "--t-end", "1", "--every", "0.3", "--rtol", "1e-9"]
-    assert main([*arguments, "--columns", "A.q", "coupler.r", "-o", "a.csv", "-o", "a.png"]) == 0
-    assert "wrote a.csv\nwrote a.png" in capsys.readouterr().out
-    assert Path("a.png").stat().st_size > 1000
-    header, *rows = Path("a.csv").read_text(encoding="utf-8").splitlines()
-    assert header == "time,A.q,coupler.r[1],coupler.r[2],coupler.r[3]"
-    table = np.array([[float(cell) for cell in row.split(",")] for row in rows])
-    np.testing.assert_allclose(table[:, 0], [0.0, 0.3, 0.6, 0.9, 1.0])
-    mech = lw.Mechanism.from_dict(_mechanism("four_bar").to_dict())
-    result = lw.simulate(mech, t_end=1.0, rtol=1e-9, t_eval=table[:, 0])
-    np.testing.assert_array_equal(table[:, 1], result["A.q"])
 
 
 def _mechanism(name: str) -> lw.Mechanism:

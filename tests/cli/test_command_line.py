@@ -15,7 +15,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.cli.main import COMMANDS, main, make_parser
-from linkwork.cli.shared import AppendNamed
+from linkwork.cli.values import AppendNamed
 from support.checkout import TOP
 from support.dae_backends import needs_ida
 
@@ -148,11 +148,11 @@ def test_the_suffix_chooses_the_format(capsys):
     assert list(parquet) == ["time", *columns]
     np.testing.assert_array_equal(parquet.to_numpy(), table)
     read = json.loads(Path("a.json").read_text(encoding="utf-8"))
-    assert list(read) == ["time", *columns]
-    np.testing.assert_array_equal(np.column_stack(list(read.values())), table)
+    assert list(read["columns"]) == columns
+    np.testing.assert_array_equal(np.column_stack([read["time"], *read["columns"].values()]), table)
     matlab = io.loadmat("a.mat", squeeze_me=True)
     assert [str(name) for name in matlab["names"]] == columns
-    np.testing.assert_array_equal(np.column_stack([matlab["time"], matlab["data"]]), table)
+    np.testing.assert_array_equal(np.column_stack([matlab["time"], matlab["values"]]), table)
     starts = [Path(name).read_bytes()[:5] for name in names[4:]]
     assert starts == [b"\x89PNG\r", b"<?xml", b"%PDF-"]
 
@@ -239,10 +239,10 @@ def test_a_run_writes_the_same_formats(capsys):
     assert main(["run", fmu, *options, *outputs]) == 0
     table = np.loadtxt("a.csv", delimiter=",", skiprows=1)
     read = json.loads(Path("a.json").read_text(encoding="utf-8"))
-    assert list(read) == ["time", "plant.A.q", "plant.A.u"]
-    np.testing.assert_array_equal(np.column_stack(list(read.values())), table)
+    assert list(read["columns"]) == ["plant.A.q", "plant.A.u"]
+    np.testing.assert_array_equal(np.column_stack([read["time"], *read["columns"].values()]), table)
     matlab = io.loadmat("a.mat", squeeze_me=True)
-    np.testing.assert_array_equal(np.column_stack([matlab["time"], matlab["data"]]), table)
+    np.testing.assert_array_equal(np.column_stack([matlab["time"], matlab["values"]]), table)
     text = capsys.readouterr().out
     assert "plant.A.q" in text
     assert "plant.A.u" not in text

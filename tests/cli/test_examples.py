@@ -99,6 +99,7 @@ def test_path_generator(example, tmp_path, needs):
     assert design.parameters == pytest.approx(module.KNOWN, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_five_bar(example, tmp_path, needs):
     needs("matplotlib")
     module = example("five_bar")
@@ -130,6 +131,7 @@ def test_planar_robot(example, tmp_path, needs):
     assert np.ptp(result["platform.r"][:, 0]) > 0.1
 
 
+@pytest.mark.slow
 def test_spatial_ladder(example, tmp_path, needs):
     """Every number of cells moves like the pendulum."""
     needs("matplotlib")

@@ -10,8 +10,8 @@ import pytest
 import linkwork as lw
 from linkwork.comparison import ComparisonRun
 from linkwork.comparison import reference as reference_module
+from linkwork.comparison.comparison import HEADINGS
 from linkwork.comparison.measure import Errors
-from linkwork.comparison.text import HEADINGS
 from support.cases import four_bar
 from support.closed_form import oscillator
 from support.small import pendulum

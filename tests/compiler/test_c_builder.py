@@ -8,8 +8,8 @@ import pytest
 import linkwork as lw
 from linkwork.core._core import ffi, lib
 from linkwork.core.native import Block, NativeModel
+from linkwork.model.description import describe
 from support.c_builder import CBuilder, built, filled, make_kind
-from support.model_bytes import HEADER
 from support.random_mechanisms import FAMILIES, well_posed
 
 CENTRE, BALL = (0, 0, 0), lw.inertia.sphere(1.0, 0.1)
@@ -217,21 +217,23 @@ def test_mistakes_in_points_and_measures_are_named(call, message):
         call(filled(mechanism))
 
 
-def test_a_variant_alone_has_the_bytes_that_it_has_among_others():
-    mechanism = chain(3)
+TABLES_OF_PLAN = ("link", "joint", "loop", "cluster", "segment", "step", "step_link", "coupling", "term", "distance")
+
+
+@pytest.mark.parametrize("opened", [[], [6], [7, 8], [8, 6], [6, 7, 8]])
+@pytest.mark.parametrize("method", ["auto", "embedding", {"pin2": "embedding"}, "multipliers"])
+def test_a_variant_on_demand_is_that_of_the_whole_description(opened, method):
+    mechanism = chain(6)
     for k in (1, 2, 3):
-        mechanism.add_transition(f"pin{k}", lw.Pin(f"link{k}", "ground", lw.Revolute((0, 0, 1))), lw.Command())
-    whole, parts = filled(mechanism).finished(), []
-    while whole:
-        size = HEADER.unpack_from(whole)[2]
-        parts.append(whole[:size])
-        whole = whole[size:]
-    assert len(parts) == 8
-    alone = [filled(mechanism).finish_variant(opened)[0] for opened in ([], [3], [4, 5], [5, 3])]
-    assert all(one in parts for one in alone)
-    assert len(set(alone)) == 4
-    native = lw.compile(mechanism)._native
-    assert [len(native.table("cluster", opened)) for opened in ([3, 4, 5], [3, 4], [])] == [0, 1, 1]
+        pin = lw.Pin(f"link{k}", f"link{k + 3}", lw.Revolute((0, 0, 1)))
+        mechanism.add_transition(f"pin{k}", pin, lw.Command())
+    mechanism.add_transition("hold", lw.Lock("A4"), lw.Command())
+    mechanism.add_point("tip", "link6", (1, 0, 0))
+    found = lw.compile(mechanism, method)
+    alone = describe(found.mechanism, method, "auto").finish_variant(opened)[1]
+    for table in TABLES_OF_PLAN:
+        assert np.array_equal(found._native.table(table, opened), alone.table(table)), table
+    assert alone.table("removable").tolist() == [[k, int(k in opened)] for k in (6, 7, 8)]
 
 
 def test_values_are_put_into_the_bytes_of_their_model_only():

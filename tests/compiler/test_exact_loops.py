@@ -159,6 +159,7 @@ def test_loops_that_move_only_together(make, digits):
         assert rest[1]["A0.q"] == pytest.approx(rest[0]["A0.q"], abs=10 * near)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_gaps_are_closed_by_shifts(seed):
     """A turn would take the axes from their common direction, and the loop would close in one pose only."""

@@ -5,6 +5,8 @@ import pytest
 
 from linkwork._util.rotations import quaternions_of
 from linkwork.mechanism import (
+    CurvedSlide,
+    CurvedSlot,
     Cylindrical,
     Fixed,
     Frame,
@@ -35,6 +37,8 @@ KINDS = [
     Free(),
     PinInSlot((0, 1, 0), (1, 0, 0)),
     Screw((0, 1, 0), 0.2),
+    CurvedSlide((0, 1, 0), (1, 0, 0), 0.4),
+    CurvedSlot((0, 1, 0), (1, 0, 0), -0.4),
 ]
 
 
@@ -62,9 +66,9 @@ def chain(*kinds, ring=None):
 def test_types_and_numbers():
     (nq, nu, *_), table, _ = read(chain(*KINDS))
     assert table[:, 0].tolist() == list(range(len(KINDS)))
-    assert (nq, nu) == (23, 21)
-    assert table[:, 1].tolist() == [0, 0, 1, 2, 4, 6, 9, 13, 20, 22]
-    assert table[:, 2].tolist() == [0, 0, 1, 2, 4, 6, 9, 12, 18, 20]
+    assert (nq, nu) == (26, 24)
+    assert table[:, 1].tolist() == [0, 0, 1, 2, 4, 6, 9, 13, 20, 22, 23, 24]
+    assert table[:, 2].tolist() == [0, 0, 1, 2, 4, 6, 9, 12, 18, 20, 21, 22]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.type_name)

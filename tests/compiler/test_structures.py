@@ -1,4 +1,4 @@
-"""Models of mechanisms whose joints open and close: several behind each other, read whole or not at all."""
+"""Models of mechanisms whose joints open and close are read whole or not at all."""
 
 import pytest
 

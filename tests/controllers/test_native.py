@@ -164,7 +164,7 @@ def drive(both: Both, random, steps: int, extreme: bool) -> None:
 @pytest.mark.parametrize("extreme", [False, True])
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("name", NATIVE)
-@pytest.mark.thin(4)
+@pytest.mark.thin(12, kept=4)
 def test_random_runs_give_the_bits_of_the_class(run, tmp_path, name, seed, extreme):
     both = Both(*map(run, pair(name, tmp_path, seed)))
     random = np.random.default_rng([seed, extreme])
@@ -225,7 +225,7 @@ def test_both_versions_of_fmi_give_the_same_columns(tmp_path, name):
 
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])
 @pytest.mark.parametrize("name", NATIVE)
-@pytest.mark.thin(3)
+@pytest.mark.thin(6)
 def test_the_checks_find_nothing(tmp_path, name, fmi):
     args, settings = drawn(name, np.random.default_rng(2))
     report = check_fmu(getattr(controllers, name)(tmp_path / "it.fmu", *args, fmi=fmi, **settings), skip=["memory"])

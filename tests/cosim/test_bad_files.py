@@ -11,11 +11,7 @@ from linkwork.cosim import Jacobi, System, run
 from linkwork.errors import CosimError
 from support.foreign import TOKEN, foreign, rewritten
 
-
-@pytest.fixture(autouse=True)
-def tools(needs, needs_program):
-    needs("fmpy")
-    needs_program("gcc")
+pytestmark = pytest.mark.usefixtures("fmpy_and_gcc")
 
 
 @pytest.fixture

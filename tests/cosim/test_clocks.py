@@ -13,10 +13,7 @@ OUTPUT = 'causality="output" intervalVariability="triggered"'
 PERIODIC = 'causality="input" intervalVariability="constant" intervalDecimal="0.1"'
 
 
-@pytest.fixture(autouse=True)
-def tools(needs, needs_program):
-    needs("fmpy")
-    needs_program("gcc")
+pytestmark = pytest.mark.usefixtures("fmpy_and_gcc")
 
 
 def system_of(path) -> System:

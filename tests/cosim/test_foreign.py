@@ -270,7 +270,7 @@ def test_repeated_runs_leave_nothing_behind(mode, lag, mass, tmp_path, monkeypat
 
     once()
     before = left_behind()
-    for _ in range(5):
+    for _ in range(2):
         once()
     assert left_behind() == before
     system.add("lag", lag[True])

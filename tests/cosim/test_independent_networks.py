@@ -13,10 +13,7 @@ SEEDS = st.integers(0, 10_000)
 FEW = settings(max_examples=6, derandomize=True)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def tools(needs, needs_program):
-    needs("fmpy")
-    needs_program("gcc")
+pytestmark = pytest.mark.usefixtures("fmpy_and_gcc")
 
 
 def allowed(dense: Dense) -> float:

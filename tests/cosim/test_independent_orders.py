@@ -16,10 +16,7 @@ FEEDTHROUGH = [0.0, 0.4]
 STOP = 1.0
 
 
-@pytest.fixture(scope="module", autouse=True)
-def tools(needs, needs_program):
-    needs("fmpy")
-    needs_program("gcc")
+pytestmark = pytest.mark.usefixtures("fmpy_and_gcc")
 
 
 @functools.cache
@@ -64,7 +61,7 @@ def order(dense, exact, master, extrapolation) -> float:
     return float(np.log2(errors[0] / errors[1]))
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(8, kept=2)
 @pytest.mark.parametrize("feedthrough", FEEDTHROUGH)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("master", "extrapolation"), MASTERS)
@@ -76,7 +73,7 @@ def test_order_from_any_state(master, extrapolation, kind, feedthrough):
     assert order(dense, exact, master, extrapolation) == pytest.approx(extrapolation + 1, abs=0.15)
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(8, kept=2)
 @pytest.mark.parametrize("feedthrough", FEEDTHROUGH)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("master", "extrapolation"), MASTERS)
@@ -86,7 +83,7 @@ def test_order_from_rest(master, extrapolation, kind, feedthrough):
     assert order(dense, exact, master, extrapolation) == pytest.approx(extrapolation + 1, abs=0.25)
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(8, kept=2)
 @pytest.mark.parametrize("feedthrough", FEEDTHROUGH)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("inner", ["jacobi", "gauss-seidel"])

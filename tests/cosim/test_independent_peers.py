@@ -13,10 +13,7 @@ from support.random_networks import apart, random_network, system_of
 STEP = 0.05
 
 
-@pytest.fixture(scope="module", autouse=True)
-def tools(needs, needs_program):
-    needs("fmpy")
-    needs_program("gcc")
+pytestmark = pytest.mark.usefixtures("fmpy_and_gcc")
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

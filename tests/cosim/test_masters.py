@@ -25,7 +25,7 @@ def masses(request, tmp_path_factory, needs):
     return TwoMasses(tmp_path_factory.mktemp("masses"), request.param)
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(8, kept=2)
 @pytest.mark.parametrize("master", [Jacobi, GaussSeidel])
 @pytest.mark.parametrize("extrapolation", [0, 1, 2])
 def test_order(masses, master, extrapolation):
@@ -36,7 +36,7 @@ def test_order(masses, master, extrapolation):
     assert errors[2] < 3 * 0.005**order * 5
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(8, kept=2)
 @pytest.mark.parametrize("master", [Jacobi, GaussSeidel])
 @pytest.mark.parametrize("extrapolation", [0, 1, 2])
 def test_order_where_inputs_start_with_a_rate(masses, master, extrapolation):
@@ -73,7 +73,7 @@ def documented(tmp_path_factory, needs):
     return functools.cache(lambda version: TwoMasses(tmp_path_factory.mktemp("masses"), (version, version)))
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(8)
 @pytest.mark.parametrize("row", rows_of(PAGE, "| FMI | master | extrapolation |"), ids=lambda row: "-".join(row[:3]))
 def test_errors_of_the_document(documented, row):
     masses, (version, master, extrapolation, *cells) = documented(row[0]), row
@@ -85,7 +85,7 @@ def test_errors_of_the_document(documented, row):
     assert np.log2(errors[1] / errors[2]) == pytest.approx(order, abs=0.02)
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(8)
 @pytest.mark.parametrize("row", rows_of(PAGE, "| FMI | master | first step |"), ids=lambda row: "-".join(row[:3]))
 def test_errors_of_the_document_from_a_start_in_motion(documented, row, monkeypatch):
     if row[2] == "held":

@@ -53,7 +53,7 @@ def fixed_steps(masses, stop, master, extrapolation, error):
     return many * (errors[1] / error) ** (1 / np.log2(errors[0] / errors[1]))
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(9, kept=3)
 @pytest.mark.parametrize("inner", FIXED)
 @pytest.mark.parametrize("name", [name for name in CASES if name != "stiffer coupling"])
 def test_error_meets_the_tolerance_at_fewer_steps(case, name, inner):

@@ -42,6 +42,7 @@ def system_of(path: Path) -> System:
     return system
 
 
+@pytest.mark.thin(2)
 @VERSIONS
 @pytest.mark.parametrize("name", ["four_bar", "bouncing_pendulum", "joint_lock"])
 def test_moves_as_a_simulation(name, version, checkout, monkeypatch, tmp_path):

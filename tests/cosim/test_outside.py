@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from linkwork.cosim import Connection, Jacobi, System, run
-from linkwork.cosim.network.external_inputs import by_target
+from linkwork.cosim.network.input_sources import by_target
 from linkwork.errors import CosimError
 from support.cosim import exported
 

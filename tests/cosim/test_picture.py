@@ -87,6 +87,7 @@ def chain(n: int) -> list[tuple[tuple[str, str], tuple[str, str]]]:
     return [((f"c{i}", "y"), (f"c{i + 1}", "u")) for i in range(n - 1)]
 
 
+@pytest.mark.slow
 def test_long_chains_are_laid_out_with_and_without_feedback() -> None:
     for more in ([], [(("c2999", "y"), ("c0", "u"))]):
         boxes = [Box(f"c{i}", 80.0, ["u"], ["y"]) for i in range(3000)]

@@ -272,6 +272,7 @@ sys.exit(main(["run", *sys.argv[1:]]))
 """
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 @pytest.mark.parametrize("mode", MODES)
 def test_a_file_that_can_grow_no_more_ends_the_run_and_is_kept(name, mode, moody, tmp_path):

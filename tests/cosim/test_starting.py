@@ -11,10 +11,7 @@ VERSIONS = ("2.0", "3.0")
 VARIABLE = 'canHandleVariableCommunicationStepSize="true"'
 
 
-@pytest.fixture(autouse=True)
-def tools(needs, needs_program):
-    needs("fmpy")
-    needs_program("gcc")
+pytestmark = pytest.mark.usefixtures("fmpy_and_gcc")
 
 
 @pytest.fixture

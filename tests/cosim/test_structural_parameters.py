@@ -12,10 +12,7 @@ BOTH = pytest.mark.parametrize("kind", ["CS", "ME"])
 FOUR = {"n": 4, "scale": 10.0, "a": (1.0, 2.0, 3.0, 4.0), "x0": (0.0, 0.0, 0.0, 1.0)}
 
 
-@pytest.fixture(autouse=True)
-def tools(needs, needs_program):
-    needs("fmpy")
-    needs_program("gcc")
+pytestmark = pytest.mark.usefixtures("fmpy_and_gcc")
 
 
 def system_of(path, **values) -> System:

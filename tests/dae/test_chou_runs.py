@@ -46,6 +46,7 @@ def energy(result):
     return result["energy.kinetic"] + result["energy.potential"]
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("n", PAPER)
 def test_the_run_of_the_paper(pendulum, reference, n, scheme):
@@ -69,6 +70,7 @@ def test_errors_fall_in_proportion_with_the_tolerance(pendulum, reference, schem
     assert errors[-1] < errors[0] / 3**4
 
 
+@pytest.mark.slow
 def test_schemes_3_and_4_go_the_same_way(reference):
     """They solve the same equations to rounding, so even their steps agree."""
     system, exact = reference(3)

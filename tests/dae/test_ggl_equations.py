@@ -17,7 +17,7 @@ LOOPS = {name: make for name, (make, *_) in (FAMILIES | JOINT_FAMILIES).items()}
 GEARS = {name: make for name, (make, *_) in GEAR_FAMILIES.items()}
 MAKERS = LOOPS | GEARS | {f"distances: {name}": make for name, make in SPANNED.items()}
 KINDS = ("revolute", "prismatic", "universal", "cylindrical", "planar", "spherical", "free", "fixed", "screw")
-KINDS += ("pin_in_slot",)
+KINDS += ("pin_in_slot", "curved_slide", "curved_slot")
 
 
 @pytest.fixture(scope="module", params=MAKERS)
@@ -42,7 +42,7 @@ def loaded(scene):
     return augmented(system, state, {k: v for k, v in tau.items() if np.size(v)}), scene.oracle.solve(scene.u, tau).udot
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(12, kept=2)
 def test_accelerations_of_the_oracle_balance(scene):
     at, udot = loaded(scene)
     y, ydot = at.start()
@@ -51,7 +51,7 @@ def test_accelerations_of_the_oracle_balance(scene):
     assert largest(at.ggl.residual(0.0, y, ydot)) < 1e-9 * scale
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(12, kept=2)
 def test_closed_scenes_have_no_lack_and_only_their_motions(scene):
     """The degrees of freedom are those of the oracle, and none of its motions is prevented."""
     system, state = reached(scene)
@@ -116,7 +116,7 @@ def test_newton_matrix_against_central_differences(sample):
     assert at.ggl.jacobian(0.0, y, ydot, cj) == pytest.approx(expected, abs=2e-7 * largest(expected))
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(6)
 def test_index_one(sample):
     """dF/dy' has as large a rank as there are finite eigenvalues: the degree of det(dF/dy + s dF/dy')."""
     system, state = reached(sample)

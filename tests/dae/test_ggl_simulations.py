@@ -54,6 +54,7 @@ def largest_residual(result):
     return max(float(np.abs(result[name]).max()) for name in names)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("name", CASES)
 def test_published_mechanisms(name):
     mechanism, t_end, inputs = CASES[name]()

@@ -49,9 +49,9 @@ def test_runs_end_and_are_accurate(cells):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cells", [2, 6, 9, 12])
+@pytest.mark.parametrize("cells", [2, 9])
 def test_sizes_and_tolerances(cells):
-    check(ladder(cells), [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10])
+    check(ladder(cells), [1e-5, 1e-6, 1e-8, 1e-9])
 
 
 @pytest.fixture

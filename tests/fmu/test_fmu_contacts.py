@@ -17,7 +17,7 @@ KINDS = pytest.mark.parametrize(("kind", "tolerance"), [("ModelExchange", 1e-6),
 CASES = pytest.mark.parametrize("case", ["chain", "gripper"])
 END, LATCHED = 2.0, 1.2
 
-pytestmark = pytest.mark.thin(2)
+pytestmark = pytest.mark.thin(4)
 
 
 def mechanism(case: str, restitution: float) -> lw.Mechanism:

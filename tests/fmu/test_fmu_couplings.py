@@ -61,7 +61,7 @@ def exported(mech, version, folder) -> Unpacked:
 @VERSION
 @SCENE
 @KINDS
-@pytest.mark.thin(3)
+@pytest.mark.thin(8, kept=2)
 def test_runs_in_fmpy_as_in_python(scene, version, kind, tolerance, needs, tmp_path):
     fmpy = needs("fmpy")
     from fmpy.validation import validate_fmu

@@ -38,7 +38,7 @@ def exports(system, folder):
         yield lw.export_fmu(system, folder / "minimal.fmu", states="minimal"), True
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(9)
 def test_valid_and_true(scene, tmp_path, needs):
     needs("fmpy")
     from fmpy.validation import validate_fmu

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.draw.mechanism_picture import COLOURS, icon, picture
-from linkwork.draw.projection import view_of
+from linkwork.draw.mechanism_picture import COLOURS, icon, picture, view_of
 from linkwork.draw.scene import drawn
 from linkwork.fmu.export.documentation import MOST_ROWS, index_page
 from linkwork.fmu.export.fmu import Experiment, describe_system
@@ -128,10 +127,13 @@ def test_every_joint_type_is_drawn_within_the_picture(name):
     kinds = {"fixed": lw.Fixed(), "revolute": lw.Revolute((0, 0, 1)), "prismatic": lw.Prismatic((1, 0, 0))}
     kinds |= {"universal": lw.Universal((1, 0, 0), (0, 1, 0)), "cylindrical": lw.Cylindrical((0, 0, 1))}
     kinds |= {"screw": lw.Screw((0, 0, 1), 0.1), "pin_in_slot": lw.PinInSlot((0, 0, 1), (1, 0, 0))}
+    kinds |= {"curved_slide": lw.CurvedSlide((0, 0, 1), (1, 0, 0), 0.3)}
+    kinds |= {"curved_slot": lw.CurvedSlot((0, 0, 1), (1, 0, 0), 0.3)}
     kinds |= {"planar": lw.Planar((0, 1, 0)), "spherical": lw.Spherical(), "free": lw.Free()}
+    kinds |= {kind.type_name: kind([(0, 0, 0), (1, 0.2, 0)], (0, 0, 1)) for kind in (lw.PathSlide, lw.PathSlot)}
     mech = lw.Mechanism("one")
     mech.add_body("arm", mass=2.0, com=(0.5, 0.1, 0.2), inertia=lw.inertia.sphere(2.0, 0.1))
-    mech.add_joint("J", kinds[name], "ground", "arm", at=(0, 0, 0))
+    mech.add_joint("J", kinds[name], "ground", "arm", parent_frame=lw.Frame())
     svg = picture(lw.compile(mech))
     root = ElementTree.fromstring(svg)
     width, height = map(float, root.get("viewBox").split()[2:])

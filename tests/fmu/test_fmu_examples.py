@@ -81,7 +81,7 @@ def variants(system: lw.Model) -> list[dict]:
     return [*kinds, {"fmi": "2.0", "states": "minimal"}, {"fmi": "3.0", "states": "minimal"}]
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(8)
 @EXAMPLES
 def test_validates_without_a_message(name, system_of, tmp_path, needs):
     needs("fmpy")
@@ -92,7 +92,7 @@ def test_validates_without_a_message(name, system_of, tmp_path, needs):
         assert validate_fmu(str(lw.export_fmu(system, tmp_path / f"{name}_{k}.fmu", **variant))) == [], variant
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(8)
 @pytest.mark.parametrize("version", VERSIONS)
 @EXAMPLES
 def test_derivatives_are_pythons_bit_for_bit(name, version, system_of, tmp_path):
@@ -127,7 +127,7 @@ def error(path, system: lw.Model, kind: str, tolerance: float, run: Run) -> floa
     )
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(8)
 @pytest.mark.parametrize("version", VERSIONS)
 @EXAMPLES
 def test_moves_as_in_python(name, version, system_of, tmp_path, needs):

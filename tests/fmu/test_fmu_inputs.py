@@ -41,7 +41,7 @@ def two_masses() -> lw.Mechanism:
         (["j2.tau[1]"], ["j2.tau[1]"]),
     ],
 )
-@pytest.mark.thin(3)
+@pytest.mark.thin(5)
 def test_the_chosen_inputs_are_listed(version, chosen, expected, tmp_path, needs):
     needs("fmpy")
     from fmpy.validation import validate_fmu

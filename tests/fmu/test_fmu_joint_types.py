@@ -31,7 +31,7 @@ def exported(mech, version, folder) -> Unpacked:
 @VERSION
 @SCENE
 @pytest.mark.parametrize(("kind", "tolerance"), [("ModelExchange", 1e-10), ("CoSimulation", 1e-9)])
-@pytest.mark.thin(4)
+@pytest.mark.thin(12, kept=4)
 def test_runs_in_fmpy_as_in_python(scene, version, kind, tolerance, needs, tmp_path):
     fmpy = needs("fmpy")
     from fmpy.validation import validate_fmu
@@ -80,7 +80,7 @@ def test_without_a_start_the_quaternion_is_neutral(version, tmp_path):
 
 @VERSION
 @SCENE
-@pytest.mark.thin(2)
+@pytest.mark.thin(6, kept=2)
 def test_states_derivatives_and_partial_derivatives_are_pythons(scene, version, tmp_path):
     fmu = exported(SCENES[scene](), version, tmp_path)
     system, instance = fmu.system, fmu.new("ME")

@@ -88,7 +88,7 @@ def test_model_exchange_is_as_exact_as_its_solver(needs, tmp_path):
         assert np.abs(ours - case.motion["A"]).max() < 1.5 * np.abs(reduced - case.motion["A"]).max()
 
 
-@pytest.mark.thin(8)
+@pytest.mark.thin(16, kept=4)
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
 @pytest.mark.parametrize("family", ["tree", *FAMILIES])
 def test_a_random_mechanism(version, family, needs, tmp_path):

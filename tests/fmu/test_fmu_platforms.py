@@ -21,8 +21,7 @@ from linkwork.core.sources import FLAGS, fmu_libraries, host_platform, source_di
 from linkwork.errors import ExportError
 from linkwork.fmu.export import cross_compile as cross
 from linkwork.fmu.export import libraries as export
-from linkwork.fmu.export.libraries import PLATFORMS, libraries
-from linkwork.fmu.export.universal_library import universal_library
+from linkwork.fmu.export.libraries import PLATFORMS, libraries, universal_library
 from support.binaries import linkage
 from support.cases import four_bar
 from support.fmi_headers import function_names, reference_text

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from support.latched import exported, pendulum
+from support.latched import exported, pendulum, started
 from support.ma2007 import Ma2007
+from support.pinned_chain import PinnedChain
 
 pytest.importorskip("fmpy")
 
@@ -71,6 +72,45 @@ def test_chains_that_lock_and_are_pinned(case, version, kind, tolerance, tmp_pat
     lost = given["kinetic_energy_before"] - given["kinetic_energy_after"]
     assert result["energy.lost"][-1] == pytest.approx(lost, abs=1e-8)
     assert result[f"{scene.event}.active"][-1]
+
+
+@VERSION
+@KINDS
+def test_pins_by_the_dozen(version, kind, tolerance, tmp_path):
+    """Variants of the topology are compiled in the FMU, at the events that need them."""
+    chain = PinnedChain(26, 12)
+    times = {f"pin{k}": 0.02 + 0.02 * k for k in range(12)} | {"free3": 0.15, "free8": 0.27}
+    mech = chain.mechanism(times)
+    mech.start(q=chain.start(2))
+    names = [f"J{k}.q" for k in range(26)]
+    result = run(exported(mech, version, tmp_path), kind, 0.3, [*names, "events"], tolerance, step=0.1)
+    expected = lw.simulate(mech, 0.3, rtol=1e-11, t_eval=[0.3])
+    assert result["events"][-1] == 14
+    np.testing.assert_allclose(*([one[name][-1] for name in names] for one in (result, expected)), rtol=0, atol=1e-6)
+
+
+@VERSION
+def test_a_state_of_the_fmu_returns_to_its_variant(version, tmp_path):
+    """From another variant, and in an instance that has not met it."""
+    chain = PinnedChain(26, 12)
+    mech = chain.mechanism({f"pin{k}": 0.02 + 0.02 * k for k in range(12)} | {"free3": 0.15})
+    mech.start(q=chain.start(2))
+    fmu = exported(mech, version, tmp_path)
+    first, other = started(fmu, "CS"), started(fmu, "CS")
+    references = [fmu.reference(f"J{k}.q") for k in range(26)]
+    first.step(0.0, 0.13)
+    saved = first.save()
+    data = first.to_bytes(saved)
+    first.step(0.13, 0.12)
+    expected = first.get(references)
+    first.restore(saved)
+    restored = other.from_bytes(data)[1]
+    other.restore(restored)
+    for one in (first, other):
+        one.step(0.13, 0.12)
+        assert one.get(references) == expected
+    first.drop(saved)
+    other.drop(restored)
 
 
 @VERSION

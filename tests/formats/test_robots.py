@@ -39,6 +39,7 @@ def test_all_loops_close_to_rounding(file: str) -> None:
     assert len(mech.report.of("taken")) >= len(mech.bodies) + len(mech.joints)
 
 
+@pytest.mark.slow
 def test_an_inconsistent_robot_is_refused_with_all_its_gaps() -> None:
     mech = lw.load(MODELS / "gepetto" / INCONSISTENT / "robot.urdf")
     with pytest.raises(lw.AssemblyError, match=r"cannot be closed.*\n.*worst first") as caught:
@@ -100,6 +101,7 @@ def motors(file: str, mech: lw.Mechanism) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.thin(2, kept=2)
 @pytest.mark.parametrize("moves", ["falling", "driven"])
 @pytest.mark.parametrize("file", [file for file in FILES if file not in FOLDED])
 def test_robots_run_between_their_limits(file: str, moves: str) -> None:

@@ -67,6 +67,7 @@ def test_accelerations_are_those_of_pinocchio(name: str, states: int) -> None:
     assert max(seen) < 1e-9
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_closed_is_read_and_refused_with_its_gaps() -> None:
     mech = lw.load(beside("models/gepetto/kangaroo_like_2legs/robot.urdf"))
     assert sum(joint.cut for joint in mech.joints.values()) >= 12

@@ -23,7 +23,7 @@ from support.urdf_round_trip import RoundTrip
 pytestmark = pytest.mark.filterwarnings("ignore::linkwork.errors.LinkworkWarning")
 
 STANDARD = ("revolute", "prismatic", "universal", "cylindrical", "pin_in_slot", "fixed")
-LETTERS = "RPUCEHTSF"  # all kinds of joints but the free one
+LETTERS = "RPUCEHTSF"  # all kinds of joints but the free one and those along circles
 CLOSED = ["planar_4R", "slider_crank", "spatial_7R", "loop_on_loop", "moving_spatial_7R", "three_spatial_legs"]
 CLOSED += ["fixed_in_loop", "closed_by_fixed", "coupled", "sprung_moving_slider_crank", "hard_points_6R_1P"]
 

@@ -32,6 +32,8 @@ SEVERAL = [
     "screw_cut",
     "screw_tree",
     "pin_in_slot_cut",
+    "curved_slide_cut",
+    "curved_slot_cut",
     "spherical_tree",
     "free_tree",
     "stewart",

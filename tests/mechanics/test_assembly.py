@@ -27,7 +27,7 @@ def pose_gap(system, state):
     return Oracle(mechanism, poses).gap()
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(12, kept=2)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("family", LOOPS)
 def test_perturbed_guesses_close(family, seed):

@@ -103,7 +103,7 @@ class TestStartValues:
         assert state["S.u"] == pytest.approx(30.0 * state["D.u"], abs=1e-9)
         assert state["A.u"] == pytest.approx(alone["A.u"], abs=1e-12)
 
-    @pytest.mark.thin(3)
+    @pytest.mark.thin(12, kept=2)
     @pytest.mark.parametrize("method", METHODS)
     @pytest.mark.parametrize("name", [*GEAR_FAMILIES, "three_planar_legs", "closed_chain_12R"])
     @pytest.mark.parametrize("seed", range(2))

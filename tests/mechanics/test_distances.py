@@ -1,4 +1,4 @@
-"""Distances: accelerations, forces and reactions against the oracle, closed forms, rods with mass, and over time."""
+"""Distances on random trees, in closed forms, as rods with mass, and over time."""
 
 import numpy as np
 import pytest
@@ -6,20 +6,12 @@ import pytest
 import linkwork as lw
 from linkwork.model.mobility import degrees_of_freedom
 from support.cases import windows
-from support.driving import by_joint, largest_difference, power, random_loads, wrenches
-from support.geared import with_gear_loads
-from support.loads import dissipation
-from support.methods import CLUSTER_METHODS, compiled
+from support.driving import by_joint, largest_difference
+from support.methods import CLUSTER_METHODS, METHODS_OF_DISTANCES, compiled
 from support.random_mechanisms import well_posed
 from support.spanned import SPANNED, chain, spanned, tree, world_point
 
-ABOUT = ("joint", "centroid", "origin")
-METHODS = (*CLUSTER_METHODS, *ABOUT)
 Y, BALL = (0, 1, 0), lw.inertia.sphere(2.0, 0.05)
-
-
-def system_by(mechanism, method):
-    return lw.compile(mechanism, "multipliers", method) if method in ABOUT else compiled(mechanism, method)
 
 
 @pytest.fixture(scope="module", params=SPANNED)
@@ -27,13 +19,13 @@ def scene(request):
     return well_posed(SPANNED[request.param], seed=1)
 
 
-@pytest.fixture(params=METHODS)
+@pytest.fixture(params=METHODS_OF_DISTANCES)
 def method(request):
     return request.param
 
 
 def reached(scene, method):
-    system = system_by(scene.mechanism, method)
+    system = compiled(scene.mechanism, method)
     return system, system.assemble(q=scene.q, u=scene.u)
 
 
@@ -41,131 +33,25 @@ def forces(system, state, tau=None):
     return {name: float(system.value(f"{name}.force", state, tau=tau)) for name in system.distance_names}
 
 
-@pytest.mark.thin(5)
-def test_accelerations_and_forces(scene, method):
-    system, state = reached(scene, method)
-    assert np.abs(system.distance_residual(state)).max() < 1e-12
-    tau = random_loads(np.random.default_rng(0), scene)
-    solution = scene.oracle.solve(scene.u, tau)
-    assert largest_difference(by_joint(system, system.accelerations(state, tau=tau)), solution.udot) < 1e-10
-    assert all(solution.multiplier_determined[name] for name in system.distance_names)
-    assert largest_difference(forces(system, state, tau), solution.tension) < 1e-10
-
-
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("seed", range(20))
 def test_random_trees(seed):
     rng = np.random.default_rng(seed)
     letters = "".join(rng.choice(list("RRRPUSCEOF"), 6))
     scene = well_posed(spanned((chain if seed % 2 else tree)("R" + letters), 1 + seed % 3), seed)
     solution = scene.oracle.solve(scene.u)
-    for method in METHODS:
+    for method in METHODS_OF_DISTANCES:
         system, state = reached(scene, method)
         assert largest_difference(by_joint(system, system.accelerations(state)), solution.udot) < 1e-10
         assert largest_difference(forces(system, state), solution.tension) < 1e-10
 
 
-@pytest.mark.thin(5)
-def test_reactions(scene, method):
-    """All bodies in balance with the forces of the distances; joints carry along their coordinates what loads ask."""
-    system, state = reached(scene, method)
-    tau = random_loads(np.random.default_rng(1), scene)
-    oracle, found = scene.oracle, wrenches(system, state, tau)
-    solution = oracle.solve(scene.u, tau)
-    scale = max(1.0, *(np.abs(w).max() for w in found.values()))
-    assert np.abs(oracle.imbalance(solution, scene.u, found, forces(system, state, tau))).max() < 1e-11
-    loads = with_gear_loads(scene, solution, oracle.loads(scene.u, tau))
-    assert largest_difference(oracle.axial(found), loads) < 1e-9 * scale
-    expected = oracle.with_loads(solution.reaction, loads)
-    for name, projector in solution.determined.items():
-        assert projector @ found[name] == pytest.approx(projector @ expected[name], abs=1e-9 * scale), name
-
-
-@pytest.mark.thin(5)
-def test_distances_do_no_work(scene, method):
-    """The energy changes by the power of loads and dampers alone."""
-    system, state = reached(scene, method)
-    tau = random_loads(np.random.default_rng(2), scene)
-    derivative, n = system.derivatives(state, tau=tau), len(state.q)
-
-    def total(step):
-        return sum(system.energy(state.q + step * derivative[:n], state.u + step * derivative[n:]))
-
-    h, weights = 1e-3, {1: 45, 2: -9, 3: 1}
-    rate = sum(w * (total(k * h) - total(-k * h)) for k, w in weights.items()) / (60 * h)
-    taken = dissipation(scene.mechanism, scene.oracle.bodies, scene.u, scene.oracle.velocities(scene.u))
-    assert rate == pytest.approx(power(tau, scene.u) - taken, rel=1e-7, abs=1e-6)
-
-
-@pytest.mark.thin(5)
-def test_feedback_rests_on_the_manifold(scene, method):
-    system, state = reached(scene, method)
-    n = len(state.q)
-    derivative = system.derivatives(state)
-    assert derivative[n:] == pytest.approx(system.accelerations(state), abs=1e-8, rel=1e-9)
-    for place, name in enumerate(system.q_names):
-        if system.mechanism.joints[name.partition(".")[0]].kind.quaternion is None:
-            assert derivative[place] == pytest.approx(state[name.replace(".q", ".u")], abs=1e-9)
-
-
-@pytest.mark.thin(2)
-@pytest.mark.parametrize("method", CLUSTER_METHODS)
-def test_feedback_draws_back(scene, method):
-    """Off the manifold the residuals of a cluster fall at one rate."""
-    system, state = reached(scene, method)
-    rng, n, h = np.random.default_rng(5), len(system.q_names), 1e-5
-    q = state.q + 1e-6 * rng.normal(size=n)
-    turns = state.q.cut
-
-    def residual(q):
-        block = system.block()
-        block.count_revolutions(turns)
-        block.enter(q, state.u, system.arguments.no_inputs)
-        return block["coupling_residual"].copy(), block["qdot"].copy()
-
-    lacking, rate = residual(q)
-    slope = (residual(q + h * rate)[0] - residual(q - h * rate)[0]) / (2 * h)
-    gains = -slope / lacking
-    places = [*system.topology.couplings, *system.topology.distances]
-    assert gains.min() > 0.09
-    for number in range(len(system.topology.clusters)):
-        own = [gain for gain, place in zip(gains, places, strict=True) if place.cluster == number]
-        assert own == pytest.approx(own[:1] * len(own), rel=1e-2)
-
-
-@pytest.mark.thin(2)
-@pytest.mark.parametrize("method", CLUSTER_METHODS)
-def test_jacobian(scene, method):
-    """Complex step against central differences of the derivatives."""
-    system, state = reached(scene, method)
-    y = np.concatenate([state.q, state.u])
-    n, h = len(state.q), 1e-6
-    turns = state.q.cut
-
-    def derivative(y):
-        block = system.block()
-        block.count_revolutions(turns)
-        block.enter(y[:n], y[n:], system.arguments.no_inputs)
-        return np.concatenate([block["qdot"], block["udot"]])
-
-    expected = np.array([(derivative(y + h * e) - derivative(y - h * e)) / (2 * h) for e in np.eye(y.size)]).T
-    assert np.abs(system.jacobian(state) - expected).max() < 1e-5 * max(1.0, np.abs(expected).max())
-
-
-@pytest.mark.thin(5)
-def test_inverse_dynamics_gives_the_motion_again(scene, method):
-    system, state = reached(scene, method)
-    tau = random_loads(np.random.default_rng(3), scene)
-    wanted = system.accelerations(state, tau=tau)
-    again = system.accelerations(state, tau=system.inverse_dynamics(state, wanted))
-    assert again == pytest.approx(wanted, abs=1e-8 * np.abs(wanted).max())
-
-
-@pytest.mark.thin(2)
+@pytest.mark.thin(8, kept=2)
 @pytest.mark.parametrize("method", CLUSTER_METHODS)
 def test_perturbed_guesses(scene, method):
     """Lengths, loops and couplings are found again, with speeds that keep them."""
     rng = np.random.default_rng(7)
-    system = system_by(scene.mechanism, method)
+    system = compiled(scene.mechanism, method)
     start = {name: q + rng.uniform(-0.1, 0.1, np.shape(q)) for name, q in scene.q.items()}
     state = system.assemble(q=start, u=scene.u)
     assert np.abs(system.distance_residual(state)).max() < 1e-11
@@ -205,7 +91,7 @@ def bob(angle=0.5, rate=0.7, length=0.8):
 
 def test_a_ball_on_a_rod(method):
     angle, rate, length = 0.5, 0.7, 0.8
-    system = system_by(bob(angle, rate, length), method)
+    system = compiled(bob(angle, rate, length), method)
     state = system.assemble()
     turn = -9.81 / length * np.sin(angle)
     along, across = np.array([np.sin(angle), 0, -np.cos(angle)]), np.array([np.cos(angle), 0, np.sin(angle)])
@@ -234,7 +120,7 @@ def test_slider_crank_with_a_driven_crank(method):
     mech.add_distance("rod", bodies=("crank", "slider"), points=((r, 0, 0), (0, 0, 0)), length=length)
     mech.prescribe("A", lw.Motion((0.4, rate)))
     mech.start(q={"P": 0.9})
-    system = system_by(mech, method)
+    system = compiled(mech, method)
     state = system.assemble(time=0.1)
     angle = 0.4 + 0.1 * rate
     s, c = np.sin(angle), np.cos(angle)
@@ -257,8 +143,8 @@ def test_a_structure_of_rods():
     tops = np.array([[-0.5, 0, 0], [0.5, 0, 0], [0.5, 0, 0.2]])
     for k in range(3):
         mech.add_distance(f"d{k}", bodies=("ground", "plate"), points=(feet[k], tops[k]))
-    for method in METHODS:
-        system = system_by(mech, method)
+    for method in METHODS_OF_DISTANCES:
+        system = compiled(mech, method)
         state = system.assemble()
         assert degrees_of_freedom(system, state) == 0
         assert system.accelerations(state) == pytest.approx(np.zeros(3), abs=1e-10)
@@ -295,7 +181,7 @@ def test_the_limit_of_a_light_rod(method):
     with_rod.add_joint("S", lw.Spherical(), "rod", "c", at=tip, cut=True)
     with_distance.add_distance("rod", bodies=("a", "c"), points=(ends[0], tip - ends[1]))
     given = {"q": {"Ja": 0.0, "Jc": (0.0, 0.0)}, "u": {"Ja": 1.0, "Jc": (0.3, -0.7)}}
-    system, real = system_by(with_distance, method), lw.compile(with_rod)
+    system, real = compiled(with_distance, method), lw.compile(with_rod)
     state, other = system.assemble(**given), real.assemble(**given)
     for name in ("Ja", "Jb", "Jc"):
         assert state[f"{name}.u"] == pytest.approx(other[f"{name}.u"], abs=1e-10)
@@ -325,23 +211,6 @@ def cranks(size=1.0):
     mech.add_distance("rod", bodies=("of_A", "of_B"), points=points, length=1.1 * size)
     mech.start(q={"A": -1.3, "B": -1.2}, u={"A": 6.0})
     return mech
-
-
-OVER_TIME = ["chain to the ground", "chain within", "free body on three", "across a five-bar", "closed chain"]
-OVER_TIME += ["moving slider crank", "cam and rod", "outboard trees"]
-
-
-@pytest.mark.parametrize("name", OVER_TIME)
-def test_energy_and_lengths_are_kept_over_time(name):
-    scene = well_posed(SPANNED[name], seed=3)
-    system = lw.compile(scene.mechanism)
-    state = system.assemble(q=scene.q, u=scene.u)
-    result = lw.simulate(system, 2.0, state=state, rtol=1e-10, t_eval=np.linspace(0.0, 2.0, 21))
-    total = result["energy.kinetic"] + result["energy.potential"]
-    scale = max(np.abs(result["energy.kinetic"]).max(), np.abs(result["energy.potential"]).max())
-    assert np.abs(total - total[0]).max() < 1e-7 * scale
-    for distance in system.distance_names:
-        assert np.abs(result[f"{distance}.residual"]).max() < 1e-7
 
 
 def test_methods_agree_over_time():

@@ -21,13 +21,13 @@ def change(request):
 
 
 class TestRandomChanges:
-    @pytest.mark.thin(5)
+    @pytest.mark.thin(15, kept=2)
     @pytest.mark.parametrize("by_velocities", [False, True])
     def test_the_dense_solution(self, change, by_velocities):
         gaps = gap_of_jump(change, by_velocities=by_velocities)
         assert max(gaps.values()) < 1e-11, gaps
 
-    @pytest.mark.thin(3)
+    @pytest.mark.thin(9)
     def test_nothing_happens_twice(self, change):
         """Changed speeds have their targets: the same change once more does nothing."""
         system = changed(change)

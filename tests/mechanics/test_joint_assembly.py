@@ -13,6 +13,7 @@ from support.random_mechanisms import well_posed
 
 FAMILIES = ["RSSR", "RUSR", "RCCC", "RSCR", "RSSP", "PUCS", "EUC", "SSS", "UUUU", "universal_backward", "planar_cut"]
 FAMILIES += ["screw_cut", "screw_backward", "pin_in_slot_cut", "HTSR"]
+FAMILIES += ["curved_slide_cut", "curved_slot_cut", "curved_slide_backward"]
 FAMILIES += ["free_tree", "RRCS_flat", "RRS_centred", "SS_on_one_axis", "stewart_SPS", "tripod_PRS", "delta_US"]
 FAMILIES += ["ladder_hooke", "ladder_spherical_deep", "legs_mixed", "rack", "gear_of_elements", "cam_on_cut_joint"]
 FAMILIES += ["screw_as_cut_joint", "gear_between_loops"]
@@ -34,7 +35,7 @@ def guessed(scene, rng, spread):
     return guess
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(12, kept=4)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("seed", range(4))
 def test_rough_guesses(family, seed):

@@ -29,6 +29,7 @@ def far_from_closed(scene, system, size):
     return block
 
 
+@pytest.mark.thin(2)
 @DEEP
 @pytest.mark.parametrize("size", [1e-3, 0.1, 0.3])
 def test_perturbed_start_values(deep, size):

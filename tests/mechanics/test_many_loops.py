@@ -15,7 +15,7 @@ FAMILIES = pytest.mark.parametrize("family", SERIES)
 
 @FAMILIES
 @pytest.mark.parametrize("loops", [2, 7, 9, 40, 300])
-@pytest.mark.thin(4)
+@pytest.mark.thin(8)
 def test_the_driving_joint_decides(family, loops):
     """The first joint keeps its coordinates, and the others come to the pose from which the mechanism was made."""
     mech, q = SERIES[family](loops)
@@ -39,6 +39,7 @@ def test_rough_guesses(family, size, loops):
     assert system.loop_residual(state).max() < 1e-12
 
 
+@pytest.mark.thin(2)
 @FAMILIES
 def test_memory_grows_with_the_loops(family):
     """The numbers of a state: about as many a loop for many loops as for few; spare lanes differ."""
@@ -48,7 +49,7 @@ def test_memory_grows_with_the_loops(family):
 
 @FAMILIES
 @pytest.mark.parametrize("loops", [9, 66])
-@pytest.mark.thin(3)
+@pytest.mark.thin(6)
 def test_degrees_of_freedom(family, loops):
     """As many as the singular values of all joints' constraints leave; the first joint decides everything."""
     mech, q = SERIES[family](loops)

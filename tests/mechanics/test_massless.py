@@ -86,6 +86,7 @@ def angular_acceleration(system, state, body, step=1e-4):
 # ---- random mechanisms ----
 
 
+@pytest.mark.thin(6)
 @pytest.mark.parametrize("method", [("auto",), *ALL_METHODS[2:]], ids="-".join)
 @pytest.mark.parametrize("seed", range(8))
 def test_random_trees(seed, method):
@@ -101,6 +102,7 @@ def test_random_trees(seed, method):
     assert largest_difference(found, expected) < 1e-11
 
 
+@pytest.mark.thin(6)
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("family", LOOPS)
 def test_random_loops(family, seed):

@@ -32,12 +32,11 @@ def changes():
     return found
 
 
-@pytest.mark.parametrize("by_velocities", [False, True])
-def test_random_changes(changes, by_velocities):
+def test_random_changes(changes):
     """Speeds, impulses and energies, by velocities that do not satisfy the constraints as well."""
     assert len(changes) > 15
-    for change in changes:
-        found = gap_of_jump(change, by_velocities=by_velocities)
+    for number, change in enumerate(changes):
+        found = gap_of_jump(change, by_velocities=bool(number % 2))
         assert max(found.values()) < 1e-10, (change, found)
 
 

@@ -35,7 +35,7 @@ def scene_in(name, seed=3):
     return system, state, *minimal_of(system, state)
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(12, kept=2)
 @pytest.mark.parametrize("name", SMOOTH)
 def test_whatever_is_put_closes_everything(name):
     _, state, block, minimal, _, _ = scene_in(name)
@@ -51,7 +51,7 @@ def test_whatever_is_put_closes_everything(name):
     assert np.abs(block["u"] - state.u).max(initial=0.0) < 1e-8
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(12, kept=2)
 @pytest.mark.parametrize("name", SMOOTH)
 def test_derivatives_follow_the_dependent_states(name):
     """Of rates and of outputs, by independent states and parameters together, against differences."""

@@ -52,7 +52,7 @@ def in_all(system, state, times):
     ).y.T
 
 
-@pytest.mark.thin(6)
+@pytest.mark.thin(24, kept=4)
 @pytest.mark.parametrize("name", [name for name in SMOOTH if name not in LEFT_OUT])
 @pytest.mark.parametrize("method", [DOP853, LSODA])
 @pytest.mark.filterwarnings("ignore")

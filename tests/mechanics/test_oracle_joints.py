@@ -14,11 +14,12 @@ from support.oracle import Oracle
 from support.pinocchio_tree import PinocchioTree
 from support.placement import body_poses
 from support.poses import cross_matrix, matrix_quaternion, quaternion_matrix, random_rotation, random_unit, turn
+from support.random_mechanisms import FAMILIES as HINGE_FAMILIES
 from support.random_mechanisms import random_tree, well_posed
 from support.records import record
 from support.rows import Gear
 
-FAMILIES = JOINT_FAMILIES | GEAR_FAMILIES
+FAMILIES = HINGE_FAMILIES | JOINT_FAMILIES | GEAR_FAMILIES
 KINDS = [kind for kind in ALL_KINDS if kind != "fixed"]
 
 
@@ -69,7 +70,8 @@ def test_quaternions_of_rotations_by_half_a_turn():
 
 
 @pytest.mark.parametrize("kinds", [*((kind,) for kind in KINDS), ALL_KINDS], ids=lambda kinds: kinds[0][:9])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.thin(3)
+@pytest.mark.parametrize("seed", range(2))
 def test_trees_agree_with_pinocchio(kinds, seed):
     """Half of the joints stand the other way round there."""
     rng = np.random.default_rng(seed)
@@ -91,6 +93,7 @@ def _without_springs(scene):
     return -sum(body.mass * gravity @ com for body, com in zip(scene.oracle.bodies.all, scene.oracle.com, strict=True))
 
 
+@pytest.mark.thin(6)
 class TestFamilies:
     @pytest.fixture(params=FAMILIES)
     def family(self, request):
@@ -106,7 +109,7 @@ class TestFamilies:
         assert largest_difference(speeds, scene.u) < 1e-12
 
     def test_reactions_balance_every_body(self, family):
-        scene = well_posed(family[0], seed=2)
+        scene = well_posed(family[0], seed=0)
         oracle = scene.oracle
         tau = random_loads(np.random.default_rng(2), scene)
         solution, loads = oracle.solve(scene.u, tau), oracle.loads(scene.u, tau)
@@ -116,7 +119,7 @@ class TestFamilies:
 
     def test_power_is_the_rate_of_energy(self, family):
         """Ties accelerations to energies without a second formulation: dT/dt is the sum of v . M a."""
-        scene = well_posed(family[0], seed=1)
+        scene = well_posed(family[0], seed=0)
         oracle = scene.oracle
         tau = random_loads(np.random.default_rng(1), scene)
         v, solution = oracle.velocities(scene.u).ravel(), oracle.solve(scene.u, tau)

@@ -20,10 +20,11 @@ LOOPS += ["moving_spatial_7R", "outboard_trees", "loop_on_loop", "three_planar_l
 LOOPS += ["RUSR", "RCCC", "RRER_flat", "stewart", "tripod_PRS", "delta_US", "ladder_hooke", "ladder_hooke_deep"]
 LOOPS += ["universal_tree", "universal_cut", "cylindrical_backward", "cylindrical_cut", "planar_cut"]
 LOOPS += ["screw_tree", "screw_cut", "pin_in_slot_backward", "pin_in_slot_cut"]
+LOOPS += ["curved_slide_cut", "curved_slot_cut"]
 GEARS = ["gear_of_three", "cam", "gear_branches", "gear_on_cut_joint", "gear_between_loops", "rack"]
 TREES = ["tree of R and P", "tree of all", "tree with two"]
 
-pytestmark = pytest.mark.thin(4)
+pytestmark = pytest.mark.thin(16, kept=4)
 
 
 def well_driven(name):

@@ -81,6 +81,7 @@ def test_iftomm_windows(count, solver):
     assert np.abs(total - total[0]).max() < 1e-6
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("cut", "ABCD")
 def test_double_rocker(cut):
     """Every one of its coordinates passes a dead centre: none could be the independent one throughout."""

@@ -9,11 +9,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from linkwork.mechanism import (
+    CurvedSlide,
+    CurvedSlot,
     Cylindrical,
     Fixed,
     Frame,
     Free,
     Mechanism,
+    PathSlide,
+    PathSlot,
     PinInSlot,
     Planar,
     Prismatic,
@@ -27,6 +31,7 @@ from linkwork.mechanism.checks import check
 from linkwork.mechanism.joints import KINDS
 from support.bodies import BALL, refused, with_bodies
 
+BENT = [(0, 0, 0), (1, 0.1, 0), (1.5, 0.5, -0.4), (0.5, 1, -0.5)]
 ALL = [
     Fixed(),
     Revolute((1, 2, 3)),
@@ -36,6 +41,10 @@ ALL = [
     Planar((1, 2, 3)),
     Screw((1, 2, 3), -0.1),
     PinInSlot((1, 2, 3), (3, 0, -1)),
+    CurvedSlide((1, 2, 3), (3, 0, -1), 0.4),
+    CurvedSlot((1, 2, 3), (3, 0, -1), -0.4),
+    PathSlide(BENT, (1, 2, 3)),
+    PathSlot(BENT, (1, 2, 3), closed=True),
     Spherical(),
     Free(),
 ]
@@ -45,7 +54,7 @@ QUATERNION = hnp.arrays(float, 4, elements=st.floats(-1e9, 1e9)).filter(lambda q
 
 def joined(kind, **options):
     mech = with_bodies("plate")
-    mech.add_joint("S", kind, "ground", "plate", at=(0, 0, 0), **options)
+    mech.add_joint("S", kind, "ground", "plate", parent_frame=Frame(), **options)
     return mech
 
 
@@ -65,6 +74,10 @@ class TestSizes:
             "planar": (3, 3),
             "screw": (1, 1),
             "pin_in_slot": (2, 2),
+            "curved_slide": (1, 1),
+            "curved_slot": (2, 2),
+            "path_slide": (1, 1),
+            "path_slot": (2, 2),
             "spherical": (4, 3),
             "free": (7, 6),
         }
@@ -249,7 +262,9 @@ class TestFiles:
     @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.type_name)
     def test_out_and_in_again(self, kind, tmp_path):
         mech = with_bodies("plate", "disc")
-        mech.add_joint("S", kind, "ground", "plate", at=(1, 2, 3), cut=False)
+        mech.add_joint(
+            "S", kind, "ground", "plate", parent_frame=Frame((1, 2, 3)), child_frame=Frame((1, 2, 3)), cut=False
+        )
         mech.add_joint("T", kind, "plate", "disc", parent_frame=Frame((1, 0, 0), (0.6, 0, 0.8, 0)))
         if kind.nu:
             mech.start(q={"S": np.arange(1.0, kind.nq + 1)}, u={"S": np.arange(1.0, kind.nu + 1)})

@@ -22,7 +22,18 @@ EXAMPLES = [path for path in sorted((TOP / "examples").glob("*.py")) if "def mec
 FILES = sorted((TOP / "tests" / "data").glob("*.json"))
 DATA = [path for path in FILES if "linkwork" in json.loads(path.read_text("utf-8"))]  # other files have it deeper
 
-AXES = {"axis": [0, 1, 0], "axis1": [0, 0, 1], "axis2": [1, 0, 0], "normal": [0, 0, 1], "slot": [1, 0, 0], "pitch": 0.1}
+AXES = {
+    "axis": [0, 1, 0],
+    "axis1": [0, 0, 1],
+    "axis2": [1, 0, 0],
+    "normal": [0, 0, 1],
+    "slot": [1, 0, 0],
+    "pitch": 0.1,
+    "direction": [1, 0, 0],
+    "radius": 0.4,
+    "points": [[0, 0, 0], [1, 0, 0.2], [2, 0, 0.1]],
+    "closed": False,
+}
 BODY = {"name": "rod", "mass": 1, "com": [0, 0, 0], "inertia": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}
 HINGE = {"name": "A", "type": "revolute", "axis": [0, 1, 0], "parent": "ground", "child": "rod", "at": [0, 0, 0]}
 POINTS = {"bodies": ["ground", "rod"], "points": [[0, 0, 0], [0, 0, 1]]}

@@ -44,6 +44,9 @@ PYTHON_ARROWS = {
     "linkwork.core.controllers": {"numpy", "linkwork.core._core"},
     "linkwork.core._core_build": {"cffi"},
     "linkwork.core.native": {"numpy", "linkwork.errors", "linkwork._util.checks", "linkwork.core._core"},
+    "linkwork.core.native_run": {
+        *("numpy", "linkwork.errors", "linkwork._util.checks", "linkwork.core._core", "linkwork.core.native"),
+    },
     "linkwork.solvers": {
         *("numpy", "scipy", "cffi", "scikits_odes_sundials", "sksundae"),
         *("linkwork.errors", "linkwork._util.names", "linkwork.core._core"),
@@ -65,8 +68,8 @@ PYTHON_ARROWS = {
     "linkwork.results": {"numpy", "scipy", "pandas", "pyarrow", "matplotlib", "linkwork.errors", "linkwork._util"},
     "linkwork.simulation": {
         *(*OWN, "pandas", "linkwork.mechanism", "linkwork.variables.numbering"),
-        *("linkwork.core.native", "linkwork.core.chain_kernels", "linkwork.model", "linkwork.solvers"),
-        "linkwork.results",
+        *("linkwork.core.native", "linkwork.core.native_run", "linkwork.core.chain_kernels"),
+        *("linkwork.model", "linkwork.solvers", "linkwork.results"),
     },
     "linkwork.analysis": {
         *(*OWN, *DESCRIPTION, "scipy", "pandas", "matplotlib", "linkwork.core.native", "linkwork.variables"),
@@ -74,17 +77,17 @@ PYTHON_ARROWS = {
         "linkwork.simulation.running_state",
     },
     "linkwork.comparison": {
-        *(*OWN, "pandas", "matplotlib", "linkwork.mechanism", "linkwork.model.methods", "linkwork.model.compile"),
-        *("linkwork.model.model", "linkwork.solvers"),
+        *(*OWN, "matplotlib", "linkwork.mechanism", "linkwork.model.methods", "linkwork.model.compile"),
+        *("linkwork.model.model", "linkwork.solvers", "linkwork.results.base"),
         *(f"linkwork.simulation.{name}" for name in ("inputs", "result", "simulate")),
     },
     "linkwork.coarse_graining": {*OWN, "linkwork.mechanism", "linkwork.model.compile", "linkwork.model.state"},
     "linkwork.formats": {
-        *(*OWN, "mujoco", "pxr", "yaml", "linkwork.mechanism"),
+        *(*OWN, "mujoco", "pxr", "yaml", "linkwork.mechanism", "linkwork.results.base"),
         *("linkwork.model.compile", "linkwork.model.model", "linkwork.model.bounded_pose"),
     },
     # ---- FMUs
-    "linkwork.fmu.check": {*OWN, "fmpy", *FMU_READER - {"linkwork.fmu.scene_place"}},
+    "linkwork.fmu.check": {*OWN, "fmpy", "linkwork.results.base", *FMU_READER - {"linkwork.fmu.scene_place"}},
     "linkwork.fmu.description": {"linkwork.fmu.combinations"},
     "linkwork.fmu.combinations": set(),
     "linkwork.fmu.scene_place": {"linkwork.errors", "linkwork._util.files"},
@@ -113,9 +116,12 @@ PYTHON_ARROWS = {
     "linkwork.draw": {
         *(*OWN, "matplotlib", "linkwork.core.native", "linkwork.mechanism", "linkwork.analysis"),
         *("linkwork.model.base", "linkwork.model.compile", "linkwork.model.state", "linkwork.comparison"),
+        "linkwork.results.base",
     },
     "linkwork.draw.plotting": {"numpy", "matplotlib", "linkwork._util"},
-    "linkwork.draw.result_plot": {"matplotlib", "linkwork.results.base", "linkwork.draw.plotting"},
+    "linkwork.draw.result_plot": {
+        *("matplotlib", "linkwork.results.base", "linkwork.results.in_time", "linkwork.draw.plotting"),
+    },
     "linkwork.draw.sweep_plot": {"matplotlib", "linkwork._util", "linkwork.cosim"},
     "linkwork.draw.block_layout": set(),
     "linkwork.draw.block_diagram": {
@@ -126,7 +132,7 @@ PYTHON_ARROWS = {
         *(*OWN, *DESCRIPTION, "trimesh", "fast_simplification", "PIL", "imageio_ffmpeg", "matplotlib"),
         *("linkwork.core.native", "linkwork.variables", "linkwork.results", "linkwork.draw"),
         *(f"linkwork.model.{name}" for name in ("compile", "compiled", "impacts", "model")),
-        *("linkwork.simulation.discrete_state", "linkwork.simulation.result", "linkwork.fmu.scene_place"),
+        *("linkwork.simulation.result", "linkwork.fmu.scene_place"),
     },
     "linkwork.view.payload": set(),
     "linkwork.view.packing": {"numpy"},
@@ -140,14 +146,14 @@ PYTHON_ARROWS = {
         *(f"linkwork.view.{name}" for name in ("document", "part", "payload")),
     },
     "linkwork.view.notebook": {
-        *("linkwork.errors", "linkwork.results.base", "linkwork.view.page", "linkwork.view.part"),
+        *("linkwork.errors", "linkwork.results.in_time", "linkwork.view.page", "linkwork.view.part"),
     },
     "linkwork.view.fmu_scene": {"linkwork.errors", "linkwork.view.payload"},
     "linkwork.view.cosim_run": {
         *("numpy", "linkwork.errors", "linkwork.cosim.recording.result"),
         *(f"linkwork.view.{name}" for name in ("fmu_scene", "part", "payload", "recording")),
     },
-    "linkwork.cli": {"numpy", "scipy", "pandas", "shtab", "linkwork"},
+    "linkwork.cli": {"numpy", "shtab", "linkwork"},
 }
 
 
@@ -222,6 +228,7 @@ def test_one_module_for_each_thing_in_c_touches_its_ffi() -> None:
     ida = {"linkwork.solvers.ida.coupled", "linkwork.solvers.ida.sundials"}
     kernels = {
         "linkwork.core.native",
+        "linkwork.core.native_run",
         "linkwork.core.builder",
         "linkwork.solvers.compiled",
         "linkwork.core.chain_kernels",
@@ -284,9 +291,9 @@ INSIDE = "\ndef planted():\n    from {} import {}\n"
     [
         ("linkwork.model.base", "linkwork.model.state.State", {"linkwork.model.base", "linkwork.model.state"}, set()),
         (
-            "linkwork.results.base",
+            "linkwork.results.in_time",
             "linkwork.view.notebook.embedded",
-            {"linkwork.results.base", "linkwork.view.notebook"},
+            {"linkwork.results.in_time", "linkwork.view.notebook"},
             {"linkwork.results", "linkwork.view"},
         ),
     ],

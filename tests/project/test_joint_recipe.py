@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linkwork.draw.joint_symbols import joint_mark
-from linkwork.mechanism.joints import KINDS
+from linkwork.mechanism.joints import KINDS, AlongPath
 
 TOP = Path(__file__).parents[2]
 JOINTS = TOP / "csrc" / "joints"
@@ -64,12 +64,13 @@ def test_each_file_is_listed_and_has_its_class():
 def test_sizes_agree(name):
     """Those of the C core with those of the class, and constrained directions with free ones."""
     text = (JOINTS / f"{name}_kernel.h").read_text()
-    row = re.search(r"JOINT\(\w+, (\w+), (\d), (\d), (\w+), (\d), \w+, \w+\)", text)
+    row = re.search(r"JOINT\(\w+, (\w+), (\d), (\d), (\w+), (\w+), \w+, \w+\)", text)
     frame = re.search(rf"{name}_frame = {{(\d), (\d),", text)
     assert row
     assert frame
     kind = KINDS[name]
-    assert (row[1], int(row[2]), int(row[3]), int(row[5])) == (name, kind.nq, kind.nu, kind.parameter is not None)
+    parameters = "LW_ANY_NUMBER" if issubclass(kind, AlongPath) else str(int(kind.parameter is not None))
+    assert (row[1], int(row[2]), int(row[3]), row[5]) == (name, kind.nq, kind.nu, parameters)
     assert int(row[4], 0) == sum(1 << k for k, unit in enumerate(kind.motion_units) if unit == "m")
     assert int(frame[1]) + int(frame[2]) == 6 - kind.nu
 

@@ -92,6 +92,7 @@ def close_to(measured: float, documented: float) -> bool:
     return 0.3 * documented < measured <= documented
 
 
+@pytest.mark.slow
 def test_the_table_of_random_mechanisms() -> None:
     errors = np.array([errors_of(name) for name in MECHANISMS])
     for k, rtol in enumerate(TOLERANCES):

@@ -118,14 +118,6 @@ def test_a_pin_twice_does_nothing():
     assert twice.state.u.tolist() == once.state.u.tolist()
 
 
-def test_too_many_pins():
-    mech = pendulum()
-    for k in range(9):
-        mech.add_transition(f"p{k}", lw.Pin("ground", "rod", lw.Spherical()), when=lw.Time(0.2))
-    with pytest.raises(lw.MechanismError, match=r"9 pins.*at most 8"):
-        lw.compile(mech)
-
-
 def test_a_coupling_of_a_joint_that_may_open():
     mech = four_bar().mechanism
     mech.add_coupling("gear", {"D": 1.0, "A": 2.0})

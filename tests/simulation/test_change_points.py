@@ -51,12 +51,14 @@ def error(n: int, method: str, solver: str, rtol: float, t: np.ndarray = TIMES) 
     return max(np.abs(np.exp(1j * angle) - np.exp(-1j * pendulum(n, t))).max() for angle in angles)
 
 
+@pytest.mark.thin(5, kept=2)
 @pytest.mark.parametrize("rtol", [1e-3, 1e-5, 1e-7, 1e-9, 1e-11])
 @pytest.mark.parametrize("n", [1, 2, 61, 62, 100])
 def test_rows_of_any_number_at_any_tolerance(n, rtol):
     assert error(n, "auto", "auto", rtol) < 1e3 * rtol
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("method", ["rcr", "embedding", "multipliers", "dca"])
 @pytest.mark.parametrize("n", [3, 70])
 def test_every_method(n, method):
@@ -105,8 +107,9 @@ def in_line(n: int, turning: dict[str, float]) -> lw.Mechanism:
     return mech
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("method", ["auto", "multipliers"])
-@pytest.mark.parametrize("n", [40, 62, 80])
+@pytest.mark.parametrize("n", [40, 62])
 def test_start_at_the_change_point(n, method):
     """The speeds of all joints select the branch."""
     along = {f"A{k}": -1.0 for k in range(n + 1)} | {f"B{k}": 1.0 for k in range(n)}

@@ -117,19 +117,21 @@ def check_contact(seed):
     np.testing.assert_allclose(model.accelerations(done.state), expected, rtol=0, atol=1e-10 * np.abs(free).max())
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("seed", range(60))
 def test_impacts_on_several_stops(seed):
     check_impact(seed)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("seed", range(60))
 def test_contact_with_several_stops(seed):
     check_contact(seed)
 
 
 @pytest.mark.slow
-def test_hundreds_of_each():
-    for seed in range(1000, 1300):
+def test_a_hundred_of_each():
+    for seed in range(1000, 1100):
         check_impact(seed)
         check_contact(seed)
 
@@ -291,6 +293,7 @@ ROBOTS = {
 
 
 @pytest.mark.slow
+@pytest.mark.thin(2, kept=2)
 @pytest.mark.parametrize("restitution", [0.0, 0.2])
 @pytest.mark.parametrize("width", [0.3, 0.05])
 @pytest.mark.parametrize("case", ROBOTS)

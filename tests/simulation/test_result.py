@@ -122,7 +122,7 @@ def test_angles_of_cut_joints_are_followed(t_eval):
 @pytest.mark.parametrize("solver", ["dopri5", "rodas5p"])
 def test_revolutions_are_counted_without_a_call_of_python(solver, monkeypatch):
     """Given times of output cost no call for each step: one lies beyond the next, and the hook is C alone."""
-    monkeypatch.setattr("linkwork.simulation.run.Run.accepted", None)
+    monkeypatch.setattr("linkwork.core.native_run.Equations.accepted", None)
     result = spinning("A", [0.0, 1.7, 2.0], solver=solver)
     assert result["A.q"][-1] < -4 * np.pi
     assert result["A.q"][1:] == pytest.approx(spinning("D", [1.7, 2.0], solver=solver)["A.q"], abs=1e-5)

@@ -214,3 +214,19 @@ def test_of_equal_bounds_the_largest_restitution_counts(first):
     result = lw.simulate(carriage(*stops), 1.0)
     assert result["P.u"][-1] == pytest.approx(-0.75, abs=1e-12)
     assert len(result.events) == 1
+
+
+@pytest.mark.parametrize("solver", ["auto", "RK45"])
+def test_rows_closer_than_steps_up_to_an_event(solver):
+    """A step that ends on the floor holds hundreds of given times: each of them is a row, before the stop and after."""
+    mech = lw.Mechanism("drop")
+    mech.add_body("ball", mass=1.0, com=(0, 0, 0), inertia=0.01 * np.eye(3))
+    mech.add_joint("S", lw.Prismatic((0, 0, 1)), "ground", "ball", at=(0, 0, 0))
+    mech.add_transition("floor", lw.Stop("S", lower=-0.5, restitution=0.5))
+    t = np.linspace(0.0, 0.6, 2001)
+    result = lw.simulate(mech, 0.6, t_eval=t, solver=solver)
+    fall = np.sqrt(1.0 / 9.81)
+    later = t - fall
+    path = np.where(later < 0.0, -0.5 * 9.81 * t**2, -0.5 + 0.5 * 9.81 * (fall * later - later**2))
+    assert np.array_equal(result.t, t)
+    assert result["S.q"] == pytest.approx(path, abs=1e-9)

@@ -440,3 +440,19 @@ def test_what_a_law_raises_arrives_with_the_rows(solver):
     assert raised.value is trouble
     assert 0.0 < trouble.result.t[-1] <= 0.2
     assert np.isfinite(trouble.result["A.q"]).all()
+
+
+def test_samples_see_the_present():
+    """Also quantities that the steps themselves do not need."""
+    seen = []
+
+    def controller(t, state):
+        seen.append(state["energy.kinetic"])
+        return {"A": 0.0}
+
+    mech = lw.Mechanism("pendulum")
+    mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+    mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    times = [0.0, 0.1, 0.2]
+    result = lw.simulate(mech, 0.3, controller=controller, sample_time=0.1, t_eval=times)
+    assert seen == pytest.approx(result["energy.kinetic"], abs=1e-12)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.solvers import output as rows_of_runs
 from support.problems import SOLVERS, every_solver
 from support.turning import KINDS, Z, random_turning, rotor
 
 TWELFTH = 2.0 * np.pi / 12.0
 
 
+@pytest.mark.thin(4)
 @every_solver
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_no_event_is_missed(solver: str, part: int) -> None:
@@ -96,9 +96,9 @@ def test_cut_joints_keep_their_revolutions(solver: str) -> None:
         assert [result[f"{name}.q"][-1] for name in "ABCD"] == pytest.approx([angle, -angle, angle, angle], rel=1e-6)
 
 
-def test_too_many_rows_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (rows_of_runs, lw.simulation.recorder):
-        monkeypatch.setattr(module, "MOST_FOLLOWING", 1000)
+@pytest.mark.slow
+def test_too_many_rows_are_said() -> None:
+    """A million rows, a twelfth of a turn apart, end after 52 s."""
     with pytest.warns(lw.RowsWarning, match="t_eval"):
         lw.simulate(wheel(1e4), 100.0)
 

@@ -47,6 +47,6 @@ def error(name, rtol, solver, formulation="ode"):
     "rtol", [1e-4, 1e-7, *(pytest.param(rtol, marks=pytest.mark.slow) for rtol in (1e-3, 1e-5, 1e-6, 1e-8))]
 )
 @pytest.mark.parametrize(("solver", "formulation"), [("BDF", "ode"), ("ida", "ode"), ("ida", "ggl")])
-@pytest.mark.thin(6)
+@pytest.mark.thin(24, kept=6)
 def test_backward_differences(name, rtol, solver, formulation):
     assert error(name, rtol, solver, formulation) < FACTOR * max(rtol, error(name, rtol, "dopri5"))

@@ -20,7 +20,7 @@ def everything(solution: Solution) -> tuple:
 @every_solver
 @pytest.mark.parametrize("t_end", [4.0, -4.0])
 @pytest.mark.parametrize("rows", [None, 7, 501])
-@pytest.mark.thin(4)
+@pytest.mark.thin(12, kept=3)
 def test_the_length_of_bursts_changes_nothing(
     solver: str, t_end: float, rows: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

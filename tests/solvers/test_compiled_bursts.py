@@ -52,7 +52,7 @@ def by_bursts(ode: Integrator, t_bound: float, wanted: np.ndarray | None, room: 
     raise AssertionError("the batches do not reach the end")
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(24, kept=6)
 @pytest.mark.parametrize("case", BURST_CASES)
 @pytest.mark.parametrize("t_bound", [10.0, -10.0])
 @pytest.mark.parametrize("rows_wanted", [None, 1, 11, 1001])

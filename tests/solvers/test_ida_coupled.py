@@ -86,7 +86,7 @@ def test_algebraic_states_stay_out_of_the_error_test(made):
 # ---- output
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(16, kept=4)
 @pytest.mark.parametrize(
     "wanted",
     [

@@ -116,7 +116,7 @@ def test_runs_in_threads_do_not_meet(solver: str) -> None:
 # ---- failures ----
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(12, kept=3)
 @every_solver
 @pytest.mark.parametrize("error", [RuntimeError("mine"), KeyboardInterrupt(), ValueError("also mine")])
 @pytest.mark.parametrize("place", ["derivative", "events", "on_event", "on_step"])
@@ -173,7 +173,7 @@ def test_a_start_that_is_not_finite(solver: str) -> None:
         solve(clock([lambda t, y: math.nan]), 1.0, solver)
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(12, kept=3)
 @every_solver
 @pytest.mark.filterwarnings("ignore:lsoda:UserWarning", "ignore:overflow:RuntimeWarning")
 def test_a_solution_that_blows_up_keeps_what_came_before(solver: str) -> None:
@@ -267,12 +267,13 @@ def test_problems_are_checked(solver: str, options: dict, message: str) -> None:
 
 
 @pytest.mark.parametrize("solver", ["auto", "dopri5"])
-def test_a_run_without_hope_ends_early(solver: str) -> None:
+def test_a_run_without_hope_ends_early(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An oscillation of 1e9 rad/s over an hour: some 1e13 steps."""
+    monkeypatch.setattr("linkwork.solvers.recorder.FIRST_LOOK", 10_000)
     fast = Problem(lambda t, y: np.array([1e9 * y[1], -1e9 * y[0]]), 0.0, [1.0, 0.0])
-    with pytest.raises(SolverError, match=r"would be used up long before the end.*after 1\d{5} steps") as caught:
+    with pytest.raises(SolverError, match=r"would be used up long before the end.*after 1\d{4} steps") as caught:
         solve(fast, 3600.0, solver, 1e-3, max_steps=200_000)
-    assert caught.value.result.statistics.steps < 110_000
+    assert caught.value.result.statistics.steps < 11_000
 
 
 def test_a_slow_start_is_no_reason_to_give_up(monkeypatch: pytest.MonkeyPatch) -> None:

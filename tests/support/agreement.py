@@ -15,6 +15,7 @@ from .oracle import Oracle
 from .placement import Values, body_poses, vector
 from .poses import Array
 from .random_plans import Case, ways_to_cut
+from .state_neighbours import STEPS, rate_of_energy
 
 METHODS = [
     ("auto",),
@@ -110,14 +111,8 @@ def check_inverse_dynamics(case: Case, *method: str) -> None:
 def check_power(case: Case, *method: str) -> None:
     """Without drives, loads times speeds, less what dampers take, is dE/dt along the motion, to sixth order."""
     system, state = case.reached(None, *method)
-    n, h = len(state.q), 1e-3
     tau = {name: load for name, load in case.tau.items() if "." not in name}
-    derivative = system.derivatives(state, tau=tau)
-
-    def total(step: int) -> float:
-        return sum(system.energy(state.q + step * h * derivative[:n], state.u + step * h * derivative[n:]))
-
-    rate = sum(w * (total(k) - total(-k)) for k, w in {1: 45, 2: -9, 3: 1}.items()) / (60 * h) / case.plan.size**2
+    rate = rate_of_energy(system, state, system.derivatives(state, tau=tau)) / case.plan.size**2
     v = case.oracle.velocities(case.scene.u)
     given = power(case.joint_loads, case.scene.u) - dissipation(
         case.scene.mechanism, case.oracle.bodies, case.scene.u, v
@@ -183,9 +178,6 @@ def check_jacobian(case: Case, *method: str, tolerance: float = 1e-5) -> None:
     expected = np.array([slope(column) for column in np.diag(units)]).reshape(len(y), len(y)).T / units[:, None]
     found = system.jacobian(state, tau=case.tau) * units / units[:, None]
     assert np.abs(found - expected).max(initial=0.0) < tolerance * np.abs(expected).max(initial=1.0)
-
-
-STEPS = {-2: 1, -1: -8, 1: 8, 2: -1}
 
 
 def check_return(case: Case, *method: str) -> None:

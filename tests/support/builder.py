@@ -48,8 +48,9 @@ class _PlannedJoint:
 
 KINDS = {"fixed": "Fixed", "revolute": "Revolute", "prismatic": "Prismatic", "universal": "Universal"}
 KINDS |= {"cylindrical": "Cylindrical", "planar": "Planar", "spherical": "Spherical", "free": "Free"}
-KINDS |= {"screw": "Screw", "pin_in_slot": "PinInSlot"}
-NUMBER_OF_AXES = {"fixed": 0, "spherical": 0, "free": 0, "universal": 2, "pin_in_slot": 2}  # all others have one
+KINDS |= {"screw": "Screw", "pin_in_slot": "PinInSlot", "curved_slide": "CurvedSlide", "curved_slot": "CurvedSlot"}
+NUMBER_OF_AXES = {"fixed": 0, "spherical": 0, "free": 0}  # all others have one
+NUMBER_OF_AXES |= dict.fromkeys(("universal", "pin_in_slot", "curved_slide", "curved_slot"), 2)
 
 
 def random_inertia(rng: np.random.Generator, mass: float, size: float = 0.3) -> Array:
@@ -191,12 +192,16 @@ class Builder:
             axes[0] = turn(axes[1], planned.q[1]) @ axes[0]
         elif planned.kind == "pin_in_slot":  # its slot stands in the parent
             axes[1] = turn(axes[0], planned.q[1]) @ axes[1]
+        elif planned.kind in ("curved_slide", "curved_slot"):  # and so does the beginning of a circle
+            turned = planned.q[0] / planned.values[0] if planned.kind == "curved_slide" else planned.q[1]
+            axes[1] = turn(axes[0], turned) @ axes[1]
         return axes
 
 
 def random_values(rng: np.random.Generator, kind: str) -> tuple[float, ...]:
-    """The pitch of a screw, m/rad, of either hand."""
-    return (float(rng.uniform(0.05, 0.4) * rng.choice([-1, 1])),) if kind == "screw" else ()
+    """The pitch of a screw, m/rad, of either hand, or the radius of a circle."""
+    between = {"screw": (0.05, 0.4), "curved_slide": (0.3, 1.5), "curved_slot": (0.3, 1.5)}.get(kind)
+    return (float(rng.uniform(*between) * rng.choice([-1, 1])),) if between else ()
 
 
 def random_coordinates(rng: np.random.Generator, form: Shape, angle: float = 2.5, slide: float = 0.5) -> Array:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 import linkwork as lw
 from linkwork.core.builder import Builder, joint_kinds
 
@@ -19,7 +21,7 @@ class CBuilder(Builder):
 
 def make_kind(type_name: str, axes: Sequence[float] = (), parameter: float = 0.0) -> Any:
     """Return an `lw_joint_kind *`."""
-    return joint_kinds([(type_name, axes, parameter)])
+    return joint_kinds([(type_name, axes, parameter, np.zeros(0))])
 
 
 def built(mechanism: lw.Mechanism, *method: Any) -> bytes:

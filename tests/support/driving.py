@@ -95,6 +95,13 @@ def power(loads: Values, u: Values) -> float:
     return float(sum(np.dot(load, u[name]) for name, load in loads.items()))
 
 
+def energy_drift(result: lw.Result) -> float:
+    """Largest change of the energy over time, in parts of the larger of both kinds."""
+    kinds = np.array([result["energy.kinetic"], result["energy.potential"]])
+    total = kinds.sum(axis=0)
+    return float(np.abs(total - total[0]).max() / np.abs(kinds).max())
+
+
 def tree_joints(system: lw.Model) -> list[str]:
     """Those of the spanning tree, outward."""
     joints = list(system.mechanism.joints)

@@ -19,15 +19,17 @@ from .rings import X
 ALL_KINDS = ("revolute", "prismatic", "universal", "cylindrical", "planar", "screw", "pin_in_slot")
 ALL_KINDS += ("spherical", "free", "fixed")
 FREEDOMS = {"fixed": 0, "revolute": 1, "prismatic": 1, "universal": 2, "cylindrical": 2, "planar": 3}
-FREEDOMS |= {"spherical": 3, "free": 6, "screw": 1, "pin_in_slot": 2}
+FREEDOMS |= {"spherical": 3, "free": 6, "screw": 1, "pin_in_slot": 2, "curved_slide": 1, "curved_slot": 2}
 _BY_LETTER = {"F": "fixed", "R": "revolute", "P": "prismatic", "U": "universal", "C": "cylindrical", "E": "planar"}
 _BY_LETTER |= {"S": "spherical", "O": "free", "H": "screw", "T": "pin_in_slot"}
+_BY_LETTER |= {"D": "curved_slide", "G": "curved_slot"}
 
 
 def spelled(letters: str) -> list[str]:
     """Kinds of joints from their usual letters.
 
-    E is a planar joint, H a screw (helical), T a pin in a slot, O a free one, F a fixed one.
+    E is a planar joint, H a screw (helical), T a pin in a slot, D a slide along a circle, G a pin in a circular slot,
+    O a free one, F a fixed one.
     """
     return [_BY_LETTER[letter] for letter in letters]
 
@@ -202,7 +204,7 @@ _HELD = partial(loop, ring=rings.held_twice)
 # name: (maker, degrees of freedom; None where the random draw decides)
 JOINT_FAMILIES: dict[str, tuple[Maker, int | None]] = {
     f"{_BY_LETTER[letter]}_{role}": (in_role(letter, role), 2 if letter == "O" else 1)
-    for letter in "UCESOHT"
+    for letter in "UCESOHTDG"
     for role in ("tree", "backward", "cut")
 }
 JOINT_FAMILIES |= {name: (loop(name), freedom(name)) for name in ("RSSR", "RUSR", "RCCC", "CCCC", "RSCR", "RRSRR")}

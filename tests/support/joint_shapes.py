@@ -101,6 +101,65 @@ class PinInSlot(_Simple):
         return _columns(np.r_[ZERO, self.slot], np.r_[self.axis, ZERO])
 
 
+class _Circle(_Simple):
+    """A circle about `axis` that begins along `start`, with the centre at `radius` along axis x start."""
+
+    def __init__(self, axis: Array, start: Array, radius: float) -> None:
+        self.axis, self.radius = axis, radius
+        self.start = unit(start - (start @ axis) * axis)
+        self.centre = radius * np.cross(axis, self.start)
+
+    def place(self, s: float) -> Array:
+        return self.centre - turn(self.axis, s / self.radius) @ self.centre
+
+    def tangent(self, s: float) -> Array:
+        return turn(self.axis, s / self.radius) @ self.start
+
+    def distance(self, place: Array) -> float:
+        """Of the point of the circle nearest to a place."""
+        arm = (place - self.centre) * np.sign(self.radius)
+        across = -np.cross(self.axis, self.start)
+        return self.radius * float(np.arctan2(arm @ self.start, arm @ across))
+
+
+class CurvedSlide(_Circle):
+    """A hinge about the centre of a circle, counted along it."""
+
+    nq = nu = 1
+    angles = ()
+
+    def pose(self, q: Array) -> Pose:
+        return Pose(turn(self.axis, q[0] / self.radius), self.place(q[0]))
+
+    def coordinates(self, pose: Pose) -> Array:
+        return np.array([self.radius * angle_about(self.axis, pose.rotation)])
+
+    def motion(self, q: Array) -> Array:
+        return _columns(np.r_[self.axis / self.radius, self.tangent(q[0])])
+
+    def drift(self, q: Array, u: Array) -> Array:
+        return np.r_[ZERO, np.cross(self.axis, self.tangent(q[0])) * u[0] ** 2 / self.radius]
+
+
+class CurvedSlot(_Circle):
+    """A displacement along a circle, and a turn about an axis parallel to that of the circle."""
+
+    nq = nu = 2
+    angles = (1,)
+
+    def pose(self, q: Array) -> Pose:
+        return Pose(turn(self.axis, q[1]), self.place(q[0]))
+
+    def coordinates(self, pose: Pose) -> Array:
+        return np.array([self.distance(pose.position), angle_about(self.axis, pose.rotation)])
+
+    def motion(self, q: Array) -> Array:
+        return _columns(np.r_[ZERO, self.tangent(q[0])], np.r_[self.axis, ZERO])
+
+    def drift(self, q: Array, u: Array) -> Array:
+        return np.r_[ZERO, np.cross(self.axis, self.tangent(q[0])) * u[0] ** 2 / self.radius]
+
+
 class Universal(_Simple):
     """A turn about `first`, which stands in the parent, then about `second`, which stands in the child."""
 
@@ -189,6 +248,8 @@ _SHAPES: dict[str, Callable[..., Shape]] = {
     "cylindrical": lambda axis: Along(axis, turns=True, slides=True),
     "screw": Screw,
     "pin_in_slot": PinInSlot,
+    "curved_slide": CurvedSlide,
+    "curved_slot": CurvedSlot,
     "universal": Universal,
     "planar": Planar,
     "spherical": lambda: Loose(free=False),

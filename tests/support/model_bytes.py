@@ -9,8 +9,8 @@ HEADER = struct.Struct("<8sIIQ")
 COUNTS = (
     *("bodies", "joints", "loops", "clusters", "segments", "nq", "nu", "nq_cut", "nu_cut"),
     *("ears", "couplings", "terms", "method", "springs", "wrenches", "distances"),
-    *("locks", "transitions", "switches", "structures", "closed", "types"),
-    *("points", "measures", "actuators", "gears"),
+    *("locks", "transitions", "removable_joints", "requests", "types"),
+    *("points", "measures", "actuators", "gears", "paths", "path_numbers"),
 )
 TABLES = (  # name, how many rows, columns
     ("types", "types", 4),  # names of joint types, 16 bytes each
@@ -28,10 +28,13 @@ TABLES = (  # name, how many rows, columns
     ("actuators", "actuators", 1),
     ("gears", "gears", 2),
     ("distances", "distances", 2),
-    ("switches", "switches", 1),
+    ("removable_joints", "removable_joints", 1),
+    ("requests", "requests", 2),
     ("transitions", "transitions", 12),
     ("points", "points", 1),
     ("measures", "measures", 3),
+    ("paths", "paths", 2),
+    ("path_numbers", "path_numbers", 2),
 )
 PARAMETERS = (
     ("gravity", "one", 3),

@@ -11,6 +11,8 @@ from linkwork.view.scene import equimomental_box, scene_of
 from support.random_mechanisms import FAMILIES, well_posed
 from support.zoo import zoo
 
+CURVED = {"curved_slide": lw.CurvedSlide, "curved_slot": lw.CurvedSlot}
+
 
 def matrix(Q) -> np.ndarray:
     """Rodrigues' formula, for a unit quaternion."""
@@ -63,7 +65,10 @@ def test_joint_frames_meet_as_their_type_has_it(name):
                 np.testing.assert_allclose(offset, [q[0], q[1], 0], atol=tolerance)
             case "pin_in_slot":
                 np.testing.assert_allclose(offset, [q[0], 0, 0], atol=tolerance)
-        if joint["type"] in ("revolute", "prismatic", "cylindrical", "screw", "planar", "pin_in_slot"):
+            case "curved_slide" | "curved_slot":
+                angle, r = q[0] / joint["pitch"], joint["pitch"]
+                np.testing.assert_allclose(offset, [r * np.sin(angle), r - r * np.cos(angle), 0], atol=tolerance)
+        if joint["type"] in ("revolute", "prismatic", "cylindrical", "screw", "planar", "pin_in_slot", *CURVED):
             np.testing.assert_allclose(turned[:, 2], [0, 0, 1], atol=1e-7)
         if joint["type"] in ("fixed", "prismatic"):
             np.testing.assert_allclose(turned, np.eye(3), atol=1e-7)
@@ -76,19 +81,22 @@ def test_axes_are_canonical(name):
     kinds = {"fixed": lw.Fixed(), "revolute": lw.Revolute((0, 1, 1)), "prismatic": lw.Prismatic((1, 0, 0))}
     kinds |= {"universal": lw.Universal((1, 0, 0), (0, 1, 0)), "cylindrical": lw.Cylindrical((0, -1, 0))}
     kinds |= {"screw": lw.Screw((0, 0, -1), 0.1), "pin_in_slot": lw.PinInSlot((0, 1, 0), (1, 0, 0))}
+    kinds |= {name: kind((0, 1, 0), (1, 0, 0), 0.3) for name, kind in CURVED.items()}
     kinds |= {"planar": lw.Planar((0, 1, 0)), "spherical": lw.Spherical(), "free": lw.Free()}
+    kinds |= {kind.type_name: kind([(0, 0, 0), (1, 0.2, 0)], (0, 0, 1)) for kind in (lw.PathSlide, lw.PathSlot)}
     mech = lw.Mechanism("one")
     mech.add_body("arm", mass=2.0, com=(0.5, 0.1, 0.2), inertia=lw.inertia.sphere(2.0, 0.1))
-    mech.add_joint("J", kinds[name], "ground", "arm", at=(0, 0, 0))
+    mech.add_joint("J", kinds[name], "ground", "arm", parent_frame=lw.Frame())
     (joint,) = scene_of(lw.compile(mech))["joints"]
-    second = {"universal": [[0, 0, 1], [1, 0, 0]], "pin_in_slot": [[0, 0, 1], [1, 0, 0]]}
+    second = {kind: [[0, 0, 1], [1, 0, 0]] for kind in ("universal", "pin_in_slot", *CURVED)}
     wanted = second.get(name, [[0, 0, 1]] if kinds[name].axes else [])
     np.testing.assert_allclose(np.reshape(joint["axes"], (-1, 3)), np.reshape(wanted, (-1, 3)), atol=1e-15)
     for axis, own in zip(kinds[name].axes, joint["axes"], strict=True):
         np.testing.assert_allclose(matrix(joint["parentFrame"]["Q"]) @ own, axis, atol=1e-15)
     assert len(joint["q"]) == kinds[name].nq
     assert len(joint["u"]) == kinds[name].nu
-    assert joint["pitch"] == (0.1 if name == "screw" else 0.0)
+    assert joint["pitch"] == {"screw": 0.1, "curved_slide": 0.3, "curved_slot": 0.3}.get(name, 0.0)
+    assert bool(joint["guide"]) == (name in (*CURVED, "path_slide", "path_slot"))
 
 
 @pytest.mark.parametrize("seed", range(20))

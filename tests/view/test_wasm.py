@@ -12,6 +12,7 @@ from linkwork.errors import LinkworkError
 from support import lock_ups
 from support.checkout import TOP
 from support.joint_families import JOINT_FAMILIES
+from support.pinned_chain import PinnedChain
 from support.random_changes import random_change
 from support.random_mechanisms import FAMILIES, well_posed
 from support.random_transitions import as_transitions
@@ -106,7 +107,7 @@ def test_block_of_examples(simulator, example, name):
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-@pytest.mark.thin(3)
+@pytest.mark.thin(6)
 def test_runs_of_examples(simulator, example, name):
     model = lw.compile(example(name))
     check_run(simulator, model, T_EVAL)
@@ -114,7 +115,7 @@ def test_runs_of_examples(simulator, example, name):
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-@pytest.mark.thin(3)
+@pytest.mark.thin(6)
 def test_parameters_of_examples(simulator, example, name):
     """A slider of the page gives what `simulate` gives with that parameter."""
     model = lw.compile(example(name))
@@ -153,7 +154,7 @@ def test_zoo(simulator):
 
 
 @pytest.mark.parametrize("name", MAKERS)
-@pytest.mark.thin(6)
+@pytest.mark.thin(18, kept=2)
 def test_families(simulator, name):
     model = lw.compile(well_posed(MAKERS[name], 1).mechanism)
     check_block(simulator, model)
@@ -168,7 +169,7 @@ def test_methods(simulator, example, method):
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.thin(4)
+@pytest.mark.thin(6)
 def test_transitions(simulator, seed):
     """Time events and state events, with all variants of the topology."""
     drawn = as_transitions(random_change(seed))
@@ -177,6 +178,15 @@ def test_transitions(simulator, seed):
     check_block(simulator, model)
     for t_eval in (np.linspace(0.0, 1.0, 51), None):
         check_run(simulator, model, t_eval, rtol=1e-6)
+
+
+def test_many_pins(simulator):
+    """Twelve pins, of which each change compiles the variant that it needs, in the page as here."""
+    chain = PinnedChain(26, 12)
+    times = {f"pin{k}": 0.02 + 0.02 * k for k in range(12)} | {"free3": 0.15, "free8": 0.27}
+    mechanism = chain.mechanism(times)
+    mechanism.start(q=chain.start(2))
+    check_run(simulator, lw.compile(mechanism), np.linspace(0.0, 0.3, 31), rtol=1e-6)
 
 
 def test_events_at_rows(simulator, example):

@@ -34,7 +34,7 @@ export interface Body {
 
 export type JointType =
   | "fixed" | "revolute" | "prismatic" | "universal" | "cylindrical" | "planar" | "spherical" | "free" | "screw"
-  | "pin_in_slot";
+  | "pin_in_slot" | "curved_slide" | "curved_slot" | "path_slide" | "path_slot";
 
 export interface Joint {
   name: string;
@@ -46,7 +46,9 @@ export interface Joint {
   /** Axes in the joint frame: the pin's or slide's first. `parentFrame` and `childFrame` have the axis along z. */
   axes: Vector[];
   cut: boolean; // it closes a loop
-  pitch: number; // of a screw, m/rad
+  pitch: number; // of a screw, m/rad; radius of a circle, m
+  /** Points of the curve along which the child slides, in `parentFrame`; none of other joints. */
+  guide: Vector[];
   q: string[]; // columns of its coordinates
   u: string[]; // and of its speeds
   f: string[]; // reaction force on the child at its joint frame, world axes, three columns

@@ -121,8 +121,6 @@ def computed_torque(
 
     Parameters
     ----------
-    path
-        Of the FMU.
     mechanism
         What the controller takes the plant for; the FMU carries it as JSON.
     actuated
@@ -132,28 +130,10 @@ def computed_torque(
     sample_time
         s; 0: each communication step is a sample.
 
-    Returns
-    -------
-    Path
-        Of the FMU.
-
     Raises
     ------
     FmuError
-        If a joint is unknown or has several coordinates, or the drives do not determine the motion.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from linkwork.controllers import computed_torque
-    >>> import linkwork as lw
-    >>> mech = lw.Mechanism("pendulum")
-    >>> mech.add_body("rod", mass=3.0, com=(0, 0, -0.5), inertia=lw.inertia.rod(3.0, 1.0, axis="z"))
-    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
-    >>> with TemporaryDirectory() as folder:
-    ...     path = computed_torque(f"{folder}/control.fmu", mech, ["A"], kp=400.0, kd=40.0)
-    >>> path.name
-    'control.fmu'
+        If the drives do not determine the motion.
     """
     _refuse(mechanism, actuated)
     settings = {"mechanism": mechanism.to_dict(), "actuated": list(actuated)}

@@ -8,7 +8,7 @@ from typing import Any
 from linkwork._util.keywords import checks_keywords
 from linkwork.controllers.built_in import native
 from linkwork.controllers.native.controller import NativeController
-from linkwork.controllers.native.structure import Structure
+from linkwork.controllers.native.interface import Structure
 from linkwork.errors import FmuError
 
 
@@ -60,8 +60,6 @@ def latch_supervisor(
 
     Parameters
     ----------
-    path
-        Of the FMU.
     latches
         By latch the joint to watch, ``{"latch1": "H1"}``, for ``H1.q`` and ``H1.u`` near 0 rad; or a dictionary with
         ``angle``, ``speed`` (names of the inputs), ``target`` and ``unit`` (rad; m of sliding joints). In the order of
@@ -69,30 +67,6 @@ def latch_supervisor(
     window, max_speed, hold_time, sequence
         A latch is commanded when it has been within `window` of its target, rad, and not faster than `max_speed`,
         rad/s, for `hold_time`, s; with `sequence` not before the one listed before it.
-    fmi
-        Version of the standard, ``"2.0"`` or ``"3.0"``.
-    platforms
-        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
-        others are compiled when they are first needed.
-
-    Returns
-    -------
-    Path
-        Of the FMU.
-
-    Raises
-    ------
-    FmuError
-        If a latch is not described so.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from linkwork.controllers import latch_supervisor
-    >>> with TemporaryDirectory() as folder:
-    ...     path = latch_supervisor(f"{folder}/control.fmu", {"latch1": "H1", "latch2": "H2"})
-    >>> path.name
-    'control.fmu'
     """
     if not isinstance(latches, Mapping) or not latches:
         raise FmuError("latch_supervisor: name at least one latch, as in {'latch1': 'H1'}")

@@ -47,15 +47,8 @@ def pid(*, measurement_unit: str = "1", output_unit: str = "1", **parameters: fl
 
     Parameters
     ----------
-    path
-        Of the FMU.
     measurement_unit, output_unit
         Of set point and measurement, and of ``u``.
-    fmi
-        Version of the standard, ``"2.0"`` or ``"3.0"``.
-    platforms
-        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
-        others are compiled when they are first needed.
     **parameters
         kp 1, ki 0, kd 0: gains, in units of u by those of y, and with 1/s and s.
         filter_time 0.01 s: of the derivative's filter.
@@ -63,25 +56,6 @@ def pid(*, measurement_unit: str = "1", output_unit: str = "1", **parameters: fl
         setpoint_weight 1, derivative_weight 0: of the set point in the proportional and derivative part.
         integral_start 0: of the integral part.
         sample_time 0 s: 0 takes each communication step as a sample.
-
-    Returns
-    -------
-    Path
-        Of the FMU.
-
-    Raises
-    ------
-    FmuError
-        On an unknown parameter or unit.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from linkwork.controllers import pid
-    >>> with TemporaryDirectory() as folder:
-    ...     path = pid(f"{folder}/control.fmu", kp=2.0, ki=20.0, output_unit="N.m")
-    >>> path.name
-    'control.fmu'
     """
     units = {"measurement": measurement_unit, "u": output_unit}
     return {"units": units, **parameters}

@@ -12,7 +12,7 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.piecewise import coefficients
 from linkwork.controllers.built_in import native
 from linkwork.controllers.native.controller import NativeController
-from linkwork.controllers.native.structure import Structure, flat
+from linkwork.controllers.native.interface import Structure, flat
 from linkwork.errors import FmuError
 
 
@@ -58,8 +58,6 @@ def signal(
 
     Parameters
     ----------
-    path
-        Of the FMU.
     times
         (n,), s, increasing.
     values
@@ -73,30 +71,6 @@ def signal(
         Repeat the table; else its ends are held.
     delay, scale
         s, and a factor.
-    fmi
-        Version of the standard, ``"2.0"`` or ``"3.0"``.
-    platforms
-        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
-        others are compiled when they are first needed.
-
-    Returns
-    -------
-    Path
-        Of the FMU.
-
-    Raises
-    ------
-    FmuError
-        If times do not increase or sizes do not fit.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from linkwork.controllers import signal
-    >>> with TemporaryDirectory() as folder:
-    ...     path = signal(f"{folder}/control.fmu", [0.0, 1.0, 2.0], {"road": [0.0, 0.05, 0.0]})
-    >>> path.name
-    'control.fmu'
     """
     t = np.asarray(times, dtype=float)
     signals = values if isinstance(values, Mapping) else {"y": values}

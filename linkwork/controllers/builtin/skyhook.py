@@ -37,35 +37,9 @@ def skyhook(*, continuous: bool = True, **parameters: float) -> dict[str, Any]:
 
     Parameters
     ----------
-    path
-        Of the FMU.
     continuous
         Whether the coefficient varies between its limits; False: it is at either of them.
-    fmi
-        Version of the standard, ``"2.0"`` or ``"3.0"``.
-    platforms
-        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
-        others are compiled when they are first needed.
     **parameters
         c_min 300, c_max 3000: limits of the damper's coefficient, N s/m; c_sky 2000: of the damper to the sky.
-
-    Returns
-    -------
-    Path
-        Of the FMU.
-
-    Raises
-    ------
-    FmuError
-        On an unknown parameter.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from linkwork.controllers import skyhook
-    >>> with TemporaryDirectory() as folder:
-    ...     path = skyhook(f"{folder}/control.fmu", c_min=500.0, c_max=4000.0)
-    >>> path.name
-    'control.fmu'
     """
     return {"continuous": continuous, **parameters}

@@ -16,7 +16,7 @@ from linkwork._util.names import suggest
 from linkwork.controllers.built_in import native
 from linkwork.controllers.controller import UNLIMITED
 from linkwork.controllers.native.controller import NativeController
-from linkwork.controllers.native.structure import Structure
+from linkwork.controllers.native.interface import Structure
 from linkwork.errors import MechanismError, MechanismNameError
 
 if TYPE_CHECKING:
@@ -89,18 +89,7 @@ def gain(
     Raises
     ------
     MechanismError
-        On unknown names, wrong weights, and where inputs cannot stabilise the states; the text names a motion.
-
-    Examples
-    --------
-    >>> from linkwork.controllers import gain
-    >>> import linkwork as lw
-    >>> mech = lw.Mechanism("pendulum")
-    >>> mech.add_body("rod", mass=3.0, com=(0, 0, -0.5), inertia=lw.inertia.rod(3.0, 1.0, axis="z"))
-    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
-    >>> model = lw.linearize(mech)
-    >>> gain(model, Q=100.0, R=1.0).shape
-    (1, 2)
+        Where inputs cannot stabilise the states; the text names a motion.
     """
     rows, columns = _indices(model.states, states, "state"), _indices(model.inputs, inputs, "input")
     left = [i for i in range(len(model.states)) if i not in rows]
@@ -231,43 +220,17 @@ def state_feedback(
 
     Parameters
     ----------
-    path
-        Of the FMU.
     model, Q, R, states, inputs, sample_time
         As of `gain`; the operating point is that of the model, u0 with the loads that hold it if `model.u` does not.
     names
         Other names of states and inputs in the FMU.
     u_min, u_max
         Limits of the inputs, in their units: one number for all or (m,); by default there are none.
-    fmi
-        Version of the standard, ``"2.0"`` or ``"3.0"``.
-    platforms
-        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
-        others are compiled when they are first needed.
-
-    Returns
-    -------
-    Path
-        Of the FMU.
 
     Raises
     ------
     MechanismError
-        As `gain` does, and where the inputs cannot hold the operating point, or not within their limits.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from linkwork.controllers import state_feedback
-    >>> import linkwork as lw
-    >>> mech = lw.Mechanism("pendulum")
-    >>> mech.add_body("rod", mass=3.0, com=(0, 0, -0.5), inertia=lw.inertia.rod(3.0, 1.0, axis="z"))
-    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
-    >>> model = lw.linearize(mech)
-    >>> with TemporaryDirectory() as folder:
-    ...     path = state_feedback(f"{folder}/control.fmu", model, Q=100.0, R=1.0)
-    >>> path.name
-    'control.fmu'
+        Where the inputs cannot stabilise the states, or cannot hold the operating point within their limits.
     """
     K = gain(model, Q, R, states=states, inputs=inputs, sample_time=sample_time)
     rows, columns = _indices(model.states, states, "state"), _indices(model.inputs, inputs, "input")

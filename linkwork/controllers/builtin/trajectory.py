@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from linkwork._util.keywords import checks_keywords
 from linkwork.controllers.built_in import native
 from linkwork.controllers.native.controller import NativeController
-from linkwork.controllers.native.structure import Structure, flat
+from linkwork.controllers.native.interface import Structure, flat
 from linkwork.errors import FmuError
 
 
@@ -66,8 +66,6 @@ def trajectory(
 
     Parameters
     ----------
-    path
-        Of the FMU.
     points
         (points, coordinates), at least two points.
     names, units
@@ -80,30 +78,6 @@ def trajectory(
         Begin again after the last point, which should be the first one.
     start, speed
         s, when it begins, and a factor on its speed.
-    fmi
-        Version of the standard, ``"2.0"`` or ``"3.0"``.
-    platforms
-        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
-        others are compiled when they are first needed.
-
-    Returns
-    -------
-    Path
-        Of the FMU.
-
-    Raises
-    ------
-    FmuError
-        If sizes do not fit, or times are not positive.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from linkwork.controllers import trajectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = trajectory(f"{folder}/control.fmu", [[0.0], [1.2]], names=["A"])
-    >>> path.name
-    'control.fmu'
     """
     values = np.asarray(points, dtype=float)
     if isinstance(names, str) and values.ndim == 2 and values.shape[1] != 1:

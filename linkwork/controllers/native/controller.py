@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from linkwork.controllers.controller import Controller
 from linkwork.controllers.native.file import controller_bytes
-from linkwork.controllers.native.interface import interface_of
-from linkwork.controllers.native.structure import Structure
+from linkwork.controllers.native.interface import Structure, interface_of
 from linkwork.core.controllers import Law
 
 

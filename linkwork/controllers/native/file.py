@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from linkwork.controllers.native.interface import FIRST_REFERENCE, Interface, Variable
-from linkwork.controllers.native.structure import Structure
+from linkwork.controllers.native.interface import FIRST_REFERENCE, Interface, Structure, Variable
 from linkwork.fmu.export.interface_file import MAGIC as INTERFACE_MAGIC
 from linkwork.fmu.export.interface_file import counted, sizes_bytes, words
 from linkwork.fmu.export.nominal_values import NominalSizes

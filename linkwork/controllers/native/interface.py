@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,13 +70,7 @@ class Interface:
 
 
 def interface_of(controller: Controller, depends_on_time: bool) -> Interface:
-    """Return the interface of an instance of a controller's class, whose outputs may depend on time directly.
-
-    Raises
-    ------
-    FmuError
-        If a start value is not a number, or a variable has a type that the C library does not have.
-    """
+    """Return the interface of an instance of a controller's class, whose outputs may depend on time directly."""
     variables = tuple(_variable(one, controller.units) for one in controller.vars.values())
     at = {one.name: i for i, one in enumerate(variables)}
     outputs = [i for i, one in enumerate(variables) if one.causality == "output"]
@@ -96,3 +91,20 @@ def _variable(one: Any, units: dict[str, str]) -> Variable:
     variability = one.variability.name if one.variability else "continuous" if kind == "real" else "discrete"
     causality = one.causality.name
     return Variable(one.name, kind, causality, variability, start, units.get(one.name, "1"), one.description or "")
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Sizes and numbers in the order in which the controller's C file in ``fmu_src/controllers`` takes them."""
+
+    sizes: tuple[int, ...] = ()
+    numbers: tuple[float, ...] = ()
+
+
+def flat(rows: Iterable[Iterable[float]]) -> tuple[float, ...]:
+    """Return the numbers of all rows, one row after the other.
+
+    >>> flat([[1.0, 2.0], [3.0, 4.0]])
+    (1.0, 2.0, 3.0, 4.0)
+    """
+    return tuple(value for row in rows for value in row)

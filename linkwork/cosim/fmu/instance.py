@@ -153,13 +153,7 @@ class Instance:
 
     @call
     def instantiate(self) -> None:
-        """Load the library and make the instance; `free` it at the end.
-
-        Raises
-        ------
-        FmuError
-            If the library cannot be loaded.
-        """
+        """Load the library and make the instance; `free` it at the end."""
         model = self.model
         try:
             self.fmu.load(model.folder)

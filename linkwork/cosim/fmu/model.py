@@ -77,13 +77,7 @@ class FmuModel:
         self._unpacked.lost = lost
 
     def variable(self, name: str) -> Variable:
-        """Look a variable up.
-
-        Raises
-        ------
-        CosimError
-            If there is no such variable.
-        """
+        """Look a variable up."""
         return known(name, self.variables, "variable", f"the FMU {self.path.name}")
 
     def of_causality(self, causality: str) -> Iterator[Variable]:
@@ -124,13 +118,7 @@ class FmuModel:
 
     @property
     def folder(self) -> Path:
-        """The folder in which it is unpacked for as long as this object lives.
-
-        Raises
-        ------
-        CosimError
-            If it has no library for this platform, or cannot be unpacked.
-        """
+        """The folder in which it is unpacked for as long as this object lives."""
         from fmpy import extract
 
         if self._unpacked.folder is not None:
@@ -171,13 +159,7 @@ class FmuModel:
 
 
 def read_model(path: Path) -> FmuModel:
-    """Read the model description of an FMU for Co-Simulation, or for Model Exchange alone.
-
-    Raises
-    ------
-    CosimError
-        If there is no such FMU, it cannot be read, or it is for neither of them in FMI 2.0 or 3.0.
-    """
+    """Read the model description of an FMU for Co-Simulation, or for Model Exchange alone."""
     if find_spec("fmpy") is None:
         raise CosimError("FMUs are run by FMPy: pip install 'linkwork[cosim]'")
     _check_file(path)

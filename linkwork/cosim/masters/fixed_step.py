@@ -34,11 +34,6 @@ class FixedStep(Master):
         From one communication point to the next [s].
     extrapolation
         Order of the polynomials by which continuous inputs change within a step; 0 holds them.
-
-    Raises
-    ------
-    CosimError
-        If the step is not positive, or the order is not 0, 1 or 2.
     """
 
     step: float

@@ -154,13 +154,7 @@ def _passes(instance: Instance, output: str) -> bool:
 
 
 def check_extrapolation(order: int) -> int:
-    """Return the order.
-
-    Raises
-    ------
-    CosimError
-        If it is not 0, 1 or 2.
-    """
+    """Return the order."""
     if order not in ORDERS:
         raise CosimError(f"the order of extrapolation must be 0, 1 or 2, not {order!r}")
     return order

@@ -42,11 +42,6 @@ class Together:
         """Step all; return the time reached and the names of those that want to go to Event Mode there.
 
         `label` names the snapshots of the begin; without `keep` they are there already, of all that can be rolled back.
-
-        Raises
-        ------
-        CosimError
-            If no step succeeds, however short.
         """
         if keep and self._kept:
             self.network.snapshots.save(self._kept, label)

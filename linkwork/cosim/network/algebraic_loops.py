@@ -81,13 +81,7 @@ class Loop:
         self._by_differences = not all(one.model.abilities.directional for one in self.instances)
 
     def solve(self, time: float) -> int:
-        """Solve it; return how many evaluations that took.
-
-        Raises
-        ------
-        CosimError
-            If it does not converge.
-        """
+        """Solve it; return how many evaluations that took."""
         self.evaluations = 0
         start = self._values()
         for instance in self.instances:

@@ -31,13 +31,7 @@ class Exchanged:
 
 
 def build(system: System, models: Models, externals: References, recorded: Sequence[Reference]) -> Network:
-    """Build a network; its instances are made but not yet instantiated in their libraries.
-
-    Raises
-    ------
-    CosimError
-        If a variable is not there or an external input does not fit.
-    """
+    """Build a network; its instances are made but not yet instantiated in their libraries."""
     exchanged = _exchanged(system, models, externals, recorded)
     instances = {}
     for number, (name, one) in enumerate(exchanged.items()):

@@ -15,11 +15,6 @@ def handle(network: Network, time: float, asked: Iterable[str] = ()) -> bool:
     """Handle the event that instances ask for, and those that changed discrete inputs are; all end in Step Mode.
 
     Values are exchanged before and after. Return whether an FMU wants the simulation to end.
-
-    Raises
-    ------
-    CosimError
-        If the discrete states do not converge.
     """
     active = set(asked) | {one.name for one in network.each() if one.in_event_mode}
     active |= network.with_changed_discrete_inputs()
@@ -68,11 +63,6 @@ def handle_alone(network: Network, instance: Instance) -> bool:
     """Handle an event of one instance, others being elsewhere in time; return whether it wants the simulation to end.
 
     Its inputs stay what they are.
-
-    Raises
-    ------
-    CosimError
-        If its discrete states do not converge.
     """
     ends = False
     for _ in range(MOST_ROUNDS):

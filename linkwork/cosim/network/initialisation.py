@@ -26,13 +26,6 @@ def start(
     """Instantiate and initialise all; return whether an FMU already wants the simulation to end.
 
     `parameters` are values by component and variable.
-
-    Raises
-    ------
-    CosimError
-        If a value does not fit its variable.
-    FmuError
-        If an FMU fails.
     """
     for instance in network.each():
         instance.instantiate()
@@ -51,13 +44,7 @@ def start(
 
 
 def apply(instance: Instance, values: Mapping[str, Value]) -> None:
-    """Set parameters and start values before initialisation; connected inputs begin at their start values.
-
-    Raises
-    ------
-    CosimError
-        If a value does not fit its variable.
-    """
+    """Set parameters and start values before initialisation; connected inputs begin at their start values."""
     model = instance.model
     structural = model.structural(values)
     if structural:

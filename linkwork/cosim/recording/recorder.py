@@ -64,13 +64,7 @@ class Recorder:
         self._point()
 
     def begin(self) -> None:
-        """Have the sink begin; without one there is nothing to do. A failure before leaves older files unchanged.
-
-        Raises
-        ------
-        CosimError
-            If the sink cannot write.
-        """
+        """Have the sink begin; without one there is nothing to do. A failure before leaves older files unchanged."""
         if self.sink is None:
             return
         self.sink.begin(self.names, self.units, [one.type for one in self.variables])
@@ -96,13 +90,7 @@ class Recorder:
         return {one.name: one.unit for one in self.variables}
 
     def row(self, t: float) -> None:
-        """Record what the sources hold, at time t [s].
-
-        Raises
-        ------
-        CosimError
-            If the sink cannot write.
-        """
+        """Record what the sources hold, at time t [s]."""
         n = self.n
         if n == self._room:
             n = self._make_room()

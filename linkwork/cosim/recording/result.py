@@ -104,11 +104,6 @@ class Result(StoredColumns):
         """Return the values of all variables at a time, s, by name; see `at`.
 
         FMUs keep their states to themselves: these are the recorded values.
-
-        Raises
-        ------
-        CosimError
-            If the time is outside the rows.
         """
         if np.ndim(t):
             raise CosimError(f"state takes one time, s, not {t!r}; at(t) and resample(t) take several")
@@ -154,11 +149,6 @@ class Result(StoredColumns):
         """Read a ``.csv`` or ``.parquet`` file, also of a run that was cut off; needs the extra `cosim`.
 
         CSV has neither units nor events.
-
-        Raises
-        ------
-        CosimError
-            If there is no such file, or it has no column ``time``.
         """
         from linkwork.cosim.recording.reading import read
 

@@ -18,11 +18,6 @@ def chosen(patterns: str | Iterable[str], names: Sequence[Name], what: str = "va
 
     >>> chosen(["*.u", "crank.r[1]"], ["A.q", "A.u", "crank.r[1]", "crank.r[2]"])
     ['A.u', 'crank.r[1]']
-
-    Raises
-    ------
-    CosimError
-        If no name fits a pattern; names that are near are suggested.
     """
     table = {name: name for name in names}
     found: dict[Name, None] = {}

@@ -12,13 +12,7 @@ from linkwork.errors import CosimError
 
 
 def open_sink(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> Sink:
-    """Open files for results: ``.csv`` or ``.parquet``, one or several.
-
-    Raises
-    ------
-    CosimError
-        If a suffix is another, a file is named twice, or it cannot be written.
-    """
+    """Open files for results: ``.csv`` or ``.parquet``, one or several."""
     wanted = [Path(paths)] if isinstance(paths, str | os.PathLike) else [Path(one) for one in paths]
     for path in wanted:
         check_suffix(path)

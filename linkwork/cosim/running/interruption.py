@@ -40,12 +40,7 @@ class Interruption:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def check(self) -> None:
-        """Interrupt if that was asked for.
-
-        Raises
-        ------
-        KeyboardInterrupt
-        """
+        """Interrupt if that was asked for."""
         if self.asked:
             raise KeyboardInterrupt
 

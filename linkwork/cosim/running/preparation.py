@@ -18,13 +18,7 @@ from linkwork.fmu.description import REAL, TEXT, Variable
 
 
 def models_of(system: System, models: dict[Path, FmuModel] | None) -> dict[str, FmuModel]:
-    """Return the FMU of each component; each file is read once.
-
-    Raises
-    ------
-    CosimError
-        If there are no components, or an FMU cannot be read.
-    """
+    """Return the FMU of each component; each file is read once."""
     if not system.components:
         raise CosimError(f"the system {system.name!r} has no components; add FMUs to it")
     there = {} if models is None else models
@@ -43,13 +37,7 @@ def scenes_of(models: Mapping[str, FmuModel]) -> dict[str, bytes]:
 def recorded_variables(
     system: System, models: Mapping[str, FmuModel], columns: str | Iterable[str] | None, externals: Iterable[Reference]
 ) -> list[Reference]:
-    """Return the variables that are recorded.
-
-    Raises
-    ------
-    CosimError
-        If no variable fits a pattern.
-    """
+    """Return the variables that are recorded."""
     if columns is not None:
         every = [
             Reference(name, one.name)

@@ -14,13 +14,7 @@ from linkwork.errors import CosimError
 
 
 class Archive:
-    """An archive that is read; what others need as files is unpacked into `folder`.
-
-    Raises
-    ------
-    CosimError
-        If it is no zip archive, or has paths that leave it.
-    """
+    """An archive that is read; what others need as files is unpacked into `folder`."""
 
     def __init__(self, where: str, file: Path | BytesIO, folder: Path) -> None:
         self.where = where
@@ -41,13 +35,7 @@ class Archive:
         self._zip.close()
 
     def read(self, name: str) -> bytes:
-        """The content of a file.
-
-        Raises
-        ------
-        CosimError
-            If it is damaged or not there.
-        """
+        """The content of a file."""
         if name not in self.names:
             raise CosimError(f"{self.where} has no file {name!r}; {suggest(name, self.names)}")
         try:
@@ -56,13 +44,7 @@ class Archive:
             raise CosimError(f"{self.where}: the file {name!r} cannot be read: {problem}; get it again") from problem
 
     def unpack(self, name: str) -> Path:
-        """The path of a file, unpacked.
-
-        Raises
-        ------
-        CosimError
-            If it is damaged or not there.
-        """
+        """The path of a file, unpacked."""
         path = self.folder / name
         if not path.exists():
             data = self.read(name)
@@ -71,13 +53,7 @@ class Archive:
         return path
 
     def resolve(self, element: Element, base: str) -> str:
-        """The file that the attribute `source` of an element names but for its fragment, relative to the file `base`.
-
-        Raises
-        ------
-        CosimError
-            If it lies elsewhere or is not there.
-        """
+        """The file that an element names by its attribute `source`, without fragment, relative to the file `base`."""
         source = element.get("source").partition("#")[0]
         for text in (source, unquote(source)):  # some tools do not escape characters outside of URIs
             name = _joined(PurePosixPath(base).parent, text)

@@ -26,13 +26,7 @@ class Document:
 
     @classmethod
     def open(cls, archive: Archive, file: str, depth: int = 0) -> Document:
-        """Read one.
-
-        Raises
-        ------
-        CosimError
-            If it is not there, or is none of SSP 1.0 or 2.0.
-        """
+        """Read one."""
         if file not in archive.names:
             there = [name for name in archive.names if name.endswith(".ssd")]
             raise CosimError(f"{archive.where} has no {file}, which an SSP begins with; {suggest(file, there)}")
@@ -45,26 +39,14 @@ class Document:
         return "1.0" if version_of(self.root).startswith("1.") else "2.0"
 
     def system(self) -> Element:
-        """Its outermost system.
-
-        Raises
-        ------
-        CosimError
-            If it has none.
-        """
+        """Its outermost system."""
         for element in below(self.root, "System"):
             return element
         raise fault(self.root, "it has no System")
 
 
 def content(element: Element, document: Document, root: str) -> Element:
-    """What an element holds itself, or the file that its `source` names.
-
-    Raises
-    ------
-    CosimError
-        If there is neither, or it is something else.
-    """
+    """What an element holds itself, or the file that its `source` names."""
     if element.get("sourceBase", "SSD") != "SSD":
         raise fault(element, "files within a component are not supported; put it in the folder of the SSD")
     if element.get("source"):

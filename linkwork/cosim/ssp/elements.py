@@ -105,13 +105,7 @@ def to_bytes(root: Element) -> bytes:
 
 
 def parse(data: bytes, where: str, root: str) -> Element:
-    """Parse a file whose outermost element is `root`; nothing outside of it is ever read.
-
-    Raises
-    ------
-    CosimError
-        If it is no XML, has a document type, or is something else or of another version of SSP.
-    """
+    """Parse a file whose outermost element is `root`; nothing outside of it is ever read."""
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
     )
@@ -126,13 +120,7 @@ def parse(data: bytes, where: str, root: str) -> Element:
 
 
 def check_root(element: Element, root: str) -> None:
-    """See that an element is `root` of SSP 1.0 or 2.0, and has only elements that SSP knows.
-
-    Raises
-    ------
-    CosimError
-        If it is not.
-    """
+    """See that an element is `root` of SSP 1.0 or 2.0, and has only elements that SSP knows."""
     if local(element) != root:
         raise fault(element, f"a {root} is expected here")
     version = version_of(element)
@@ -175,13 +163,7 @@ def below(element: Element, *path: str) -> Iterator[Element]:
 
 
 def text_of(element: Element, name: str) -> str:
-    """An attribute that must be there.
-
-    Raises
-    ------
-    CosimError
-        If it is not.
-    """
+    """An attribute that must be there."""
     text = element.get(name)
     if text is None:
         raise fault(element, f"its attribute '{name}' is missing")
@@ -189,13 +171,7 @@ def text_of(element: Element, name: str) -> str:
 
 
 def number_of(element: Element, name: str, otherwise: float | None = None) -> float:
-    """An attribute that is a number.
-
-    Raises
-    ------
-    CosimError
-        If it is none, or is missing and there is nothing else to take.
-    """
+    """An attribute that is a number."""
     if otherwise is not None and element.get(name) is None:
         return otherwise
     text = text_of(element, name)
@@ -206,13 +182,7 @@ def number_of(element: Element, name: str, otherwise: float | None = None) -> fl
 
 
 def integer_of(element: Element, name: str) -> int:
-    """An attribute that is an integer.
-
-    Raises
-    ------
-    CosimError
-        If it is missing or none.
-    """
+    """An attribute that is an integer."""
     text = text_of(element, name)
     try:
         return int(text)
@@ -221,13 +191,7 @@ def integer_of(element: Element, name: str) -> int:
 
 
 def truth_of(element: Element, name: str, otherwise: bool | None = None) -> bool:
-    """An attribute that is true or false.
-
-    Raises
-    ------
-    CosimError
-        If it is neither, or is missing and there is nothing else to take.
-    """
+    """An attribute that is true or false."""
     if otherwise is not None and element.get(name) is None:
         return otherwise
     text = text_of(element, name)

@@ -29,13 +29,7 @@ PLAIN = Map()
 
 
 def map_of(element: Element) -> Map:
-    """The map that a connection or an entry of a parameter mapping asks for.
-
-    Raises
-    ------
-    CosimError
-        If it is a table, or has something that is no number.
-    """
+    """The map that a connection or an entry of a parameter mapping asks for."""
     for child in element:
         if local(child) in TABLES:
             raise fault(child, "tables of values are not supported; map them in a component")
@@ -95,13 +89,7 @@ class Links:
                 yield target, chain[chain.index(node) :]
 
     def map_along(self, chain: tuple[Node, ...], unit: Unit | None) -> Map:
-        """What a value in `unit` undergoes on a way, units included.
-
-        Raises
-        ------
-        CosimError
-            If units do not fit together.
-        """
+        """What a value in `unit` undergoes on a way, units included."""
         total = PLAIN
         for node in chain[1:]:
             own, there = self._maps[node], self._unit(node)
@@ -136,13 +124,7 @@ class Links:
         return Connection(source, target, total.factor, total.offset, convert_units=False)
 
     def _fmus_agree(self, source: Node, target: Node) -> bool:
-        """Whether the units of connectors ask for no other conversion than the FMUs' own do.
-
-        Raises
-        ------
-        CosimError
-            If the connectors measure different quantities.
-        """
+        """Whether the units of connectors ask for no other conversion than the FMUs' own do."""
         is_inner = self._inner(source) and self._inner(target)
         units = [self._structure.ports[node].unit if is_inner else self._unit(node) for node in (source, target)]
         if units[0] is None or units[1] is None or units[0] == units[1]:

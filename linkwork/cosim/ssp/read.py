@@ -23,11 +23,6 @@ def read_ssp(path: Path, ssd: str = STRUCTURE) -> System:
         The archive.
     ssd
         Which of its system structure descriptions to read.
-
-    Raises
-    ------
-    CosimError
-        If it cannot be read, does not fit together, or has features that are not supported.
     """
     system = System("")
     read_into(system, path, ssd)

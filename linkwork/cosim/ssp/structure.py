@@ -122,13 +122,7 @@ class Structure:
         return factor * float(given.value) + offset
 
     def unit_map(self, source: Unit, target: Unit, element: Element) -> tuple[float, float]:
-        """Factor and offset from one unit to another; a unit that the file does not define is not converted.
-
-        Raises
-        ------
-        CosimError
-            If they measure different quantities.
-        """
+        """Factor and offset from one unit to another; a unit that the file does not define is not converted."""
         if source.exponents is None and target.name not in ("", source.name):
             self._warn(
                 (str(element.getroottree().docinfo.URL), source.name, target.name),

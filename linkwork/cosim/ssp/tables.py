@@ -63,13 +63,7 @@ def _free(name: str, taken: dict[str, object] | dict[str, Unit] | dict[str, dict
 
 
 def tables_of(root: Element, outside: Tables | None = None) -> Tables:
-    """Read the units and enumerations of a file, and add those of the file around it.
-
-    Raises
-    ------
-    CosimError
-        If one has no name, or its numbers are none.
-    """
+    """Read the units and enumerations of a file, and add those of the file around it."""
     tables = Tables(dict(outside.units), dict(outside.enumerations)) if outside else Tables()
     for unit in below(root, "Units", "Unit"):
         name = text_of(unit, "name")

@@ -150,13 +150,7 @@ class ItemName(str):
 
 
 def with_items(given: Given, variable: Variable | None) -> Given:
-    """Return a value with the names of items as the variable that it is for numbers them.
-
-    Raises
-    ------
-    CosimError
-        If it has no such item.
-    """
+    """Return a value with the names of items as the variable that it is for numbers them."""
     parts = _parts(given.value)
     if not any(isinstance(one, ItemName) for one in parts):
         return given
@@ -171,13 +165,7 @@ def with_items(given: Given, variable: Variable | None) -> Given:
 
 
 def given_values(root: Element, outside: Tables) -> Iterator[Given]:
-    """The values of an ``ssv:ParameterSet``; units and enumerations are its own, or those of the file around it.
-
-    Raises
-    ------
-    CosimError
-        If something is missing or not of its type.
-    """
+    """The values of an ``ssv:ParameterSet``; units and enumerations are its own, or those of the file around it."""
     tables = tables_of(root, outside)
     for parameter in below(root, "Parameters", "Parameter"):
         kinds = [child for child in parameter if local(child) in TYPES]
@@ -235,13 +223,7 @@ def _elements(element: Element, kind: str, tables: Tables) -> list[Any]:
 
 
 def shape_of(element: Element) -> tuple[int, ...]:
-    """The dimensions of a parameter; none if it is no array.
-
-    Raises
-    ------
-    CosimError
-        If one has no fixed size.
-    """
+    """The dimensions of a parameter; none if it is no array."""
     found = []
     for one in below(element, "Dimension"):
         if one.get("sizeConnector") is not None:

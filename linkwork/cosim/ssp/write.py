@@ -43,11 +43,6 @@ def write_ssp(system: SystemDefinition, path: Path, version: str | None = None, 
         Of SSP; None: 2.0 where variables are of types or arrays that 1.0 does not know, else 1.0.
     step
         The communication step for OMSimulator [s]; None: that of a run whose master is not given.
-
-    Raises
-    ------
-    CosimError
-        If an FMU cannot be read or has no such variable, the version or step is none, or the file cannot be written.
     """
     if version is not None and version not in VERSIONS:
         raise CosimError(f"there is no version {version!r} of SSP here; choose one of {quoted(VERSIONS)}")

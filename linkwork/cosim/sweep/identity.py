@@ -21,13 +21,7 @@ PACKAGES = ("linkwork", "numpy", "fmpy")
 
 
 def identity(system: System, points: Points, settings: Mapping[str, Any], keep: str) -> dict[str, Any]:
-    """Describe a sweep.
-
-    Raises
-    ------
-    CosimError
-        If an FMU cannot be read.
-    """
+    """Describe a sweep."""
     return {
         "format": FORMAT,
         "system": {name: plain(getattr(system, name)) for name in DESCRIPTION},
@@ -45,13 +39,7 @@ def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]
 
 
 def digest(path: Path) -> str:
-    """The SHA-256 of a file.
-
-    Raises
-    ------
-    CosimError
-        If it cannot be read.
-    """
+    """The SHA-256 of a file."""
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -16,15 +16,20 @@ from linkwork.errors import CosimError
 POINT, TIME = "point", "time"
 ROWS_IN_GROUP = 1 << 16  # a trajectory is found without reading the others
 
-try:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-except ImportError as missing:
-    raise CosimError("sweeps keep their results as Parquet: pip install 'linkwork[sweep]'") from missing
+
+def arrow() -> tuple[Any, Any]:
+    """Return PyArrow and its part for Parquet."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as missing:
+        raise CosimError("sweeps keep their results as Parquet: pip install 'linkwork[sweep]'") from missing
+    return pa, pq
 
 
 def write_part(path: Path, answers: Sequence[tuple[int, Result]]) -> None:
     """Write what points gave; all have the same columns."""
+    pa, pq = arrow()
     points = np.repeat([point for point, _ in answers], [len(one.t) for _, one in answers])
     columns = {POINT: points.astype(np.int64), TIME: np.concatenate([one.t for _, one in answers])}
     columns |= {name: np.concatenate([one[name] for _, one in answers]) for name in answers[0][1].names}
@@ -35,6 +40,7 @@ def write_part(path: Path, answers: Sequence[tuple[int, Result]]) -> None:
 
 def points_of(path: Path) -> NDArray[np.int64] | None:
     """The points in a part; None if the file is broken."""
+    pa, pq = arrow()
     try:
         with pq.ParquetFile(path) as file:  # `read_table` and `to_numpy` would load pandas
             points = file.read(columns=[POINT]).column(0).unique().to_pylist()
@@ -45,16 +51,19 @@ def points_of(path: Path) -> NDArray[np.int64] | None:
 
 def read_part(path: Path, point: int | None = None) -> Any:
     """A part as a table of Arrow, or the rows of one point."""
+    _, pq = arrow()
     return pq.read_table(path, filters=None if point is None else [(POINT, "==", point)])
 
 
 def read_points(path: Path) -> Any:
     """The parameters of points as a table of Arrow."""
+    _, pq = arrow()
     return pq.read_table(path)
 
 
 def write_points(path: Path, columns: dict[str, Any], count: int) -> None:
     """Write the parameters of points."""
+    pa, pq = arrow()
     whole = pa.table({POINT: np.arange(count), **{name: pa.array(values.tolist()) for name, values in columns.items()}})
     with atomic_path(path) as part:
         pq.write_table(whole, part)

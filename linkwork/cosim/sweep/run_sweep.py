@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import math
 import os
-from collections import deque
+import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.many_runs import Outcome, Runner, RunsProgress, Task, run_tasks
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.cosim.fmu.model import read_model
 from linkwork.cosim.isolated.job import KEEP, Job
 from linkwork.cosim.masters import Master
 from linkwork.cosim.sweep.identity import identity
-from linkwork.cosim.sweep.progress import SweepProgress
 from linkwork.cosim.sweep.result import SweepResult
-from linkwork.cosim.sweep.runners.base import ERROR, Notify, Outcome, Runner, Task
+from linkwork.cosim.sweep.result_parts import arrow
+from linkwork.cosim.sweep.runners.base import Notify
 from linkwork.cosim.sweep.runners.local import LocalRunner
 from linkwork.cosim.sweep.sampling import Points, table
 from linkwork.cosim.sweep.store import Store
@@ -29,7 +29,6 @@ from linkwork.cosim.system.value_checks import misfit
 from linkwork.errors import CosimError
 from linkwork.fmu.description import Variable
 
-WAIT = 0.5  # s between looks at the clock
 SETTABLE = ("parameter", "structuralParameter", "input", "output", "local")  # the latter two by their start values
 
 
@@ -69,13 +68,13 @@ def sweep(
     keep
         ``"all"`` recorded values, the ``"final"`` ones, or a ``"summary"``: min, max, final and rms.
     workers
-        The number of processes on this machine; None: one for each core.
+        The number of processes on this machine. By default one for each core.
     scheduler
-        The address of a Dask cluster's scheduler, to run there.
+        The address of a Dask cluster's scheduler, such as ``tcp://192.168.0.5:8786``, to run there.
     retries
         How often a point that crashed or took too long is run again; one that reported an error is run again once.
     time_limit
-        The longest that a point may take [s].
+        The longest that a point may take [s]; by default there is no limit.
     progress
         Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
     notify
@@ -107,6 +106,8 @@ def sweep(
     ...     len(found.final()), len(found.failures)
     (3, 0)
     """
+    begin = time.perf_counter()
+    arrow()  # a missing package is reported before anything is written
     system = system if isinstance(system, System) else System.load(system)
     points = points if isinstance(points, Points) else table(points)
     _check(system, points, keep, workers, scheduler, retries, time_limit)
@@ -129,12 +130,12 @@ def sweep(
     try:
         if not store.finished.all():
             runner = _runner(Job(system, settings, keep), workers, scheduler, time_limit, tell)
-            aborted = _run(store, points, runner, retries, SweepProgress(shown, len(points)))
+            aborted = _run(store, points, runner, retries, shown)
     finally:
         shown.clear()
         store.close()
     result = SweepResult(folder)
-    result.aborted, result.notices = aborted, notices
+    result.aborted, result.notices, result.wall_time = aborted, notices, time.perf_counter() - begin
     return result
 
 
@@ -146,42 +147,19 @@ def _runner(job: Job, workers: int | None, scheduler: str | None, time_limit: fl
     return ClusterRunner(job, scheduler, time_limit, tell)
 
 
-def _run(store: Store, points: Points, runner: Runner, retries: int, line: SweepProgress) -> bool:
+def _run(store: Store, points: Points, runner: Runner, retries: int, shown: Progress) -> bool:
     """Run the points that are not finished; return True if that was interrupted."""
-    fresh = (Task(int(i), points[int(i)]) for i in np.flatnonzero(~store.finished))
-    again: deque[Task] = deque()
-    under_way = failed = 0
-    done = int(store.finished.sum())
-    line.begin(done)
-    try:
-        while True:
-            while under_way < runner.capacity and (task := again.popleft() if again else next(fresh, None)):
-                runner.submit(task)
-                under_way += 1
-            if not under_way:
-                return False
-            if outcome := runner.next(WAIT):
-                under_way -= 1
-                if outcome.answer:
-                    store.add(outcome.task.point, outcome.answer)
-                    done += 1
-                elif outcome.task.attempt < _attempts(outcome, retries):
-                    again.append(replace(outcome.task, attempt=outcome.task.attempt + 1))
-                else:
-                    task = outcome.task
-                    store.fail(task.point, task.attempt, outcome.error, task.parameters)
-                    failed += 1
-            store.flush_if_due()
-            line.show(done, failed)
-    except KeyboardInterrupt:
-        return True
-    finally:
-        runner.close()
 
+    def take(outcome: Outcome) -> None:
+        task = outcome.task
+        if outcome.failure:
+            store.fail(task.point, task.attempt, outcome.error, task.parameters)
+        else:
+            store.add(task.point, outcome.answer)
 
-def _attempts(outcome: Outcome, retries: int) -> int:
-    """How often such a point is run at most: what reports an error will do so again."""
-    return 1 + (min(retries, 1) if outcome.failure == ERROR else retries)
+    left = (Task(int(i), points[int(i)]) for i in np.flatnonzero(~store.finished))
+    progress = RunsProgress(shown, len(points), int(store.finished.sum()))
+    return run_tasks(left, runner, take, progress, retries=retries, look=store.flush_if_due)
 
 
 def _check_values(values: Any, component: str, variable: Variable, fmu: str) -> None:
@@ -224,3 +202,31 @@ def _check(
                 f"{reference} is {found.causality} and cannot be swept; sweep parameters, inputs or start values"
             )
         _check_values(points.columns[reference], component, found, models[component].path.name)
+
+
+class SweepProgress:
+    """Counts the points of a sweep and reports them."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self._progress, self._total = progress, total
+        self.begin(0)
+
+    def begin(self, done: int) -> None:
+        """Start the clock with the number of points that are finished already."""
+        self._at_first, self._began = done, time.monotonic()
+
+    def show(self, done: int, failed: int) -> None:
+        """Report the numbers of finished and of failed points, if due."""
+        if not self._progress.due:
+            return
+        ended, total = done + failed, self._total
+        speed = (ended - self._at_first) / max(time.monotonic() - self._began, 1e-9)
+        left = f", {_duration((total - ended) / speed)} left" if speed > 0 else ""
+        text = f"{done} of {total} points, {failed} failed, {speed:.3g} points/s{left}"
+        self._progress.show(text, ended / total if total else None)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

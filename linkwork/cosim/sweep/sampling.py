@@ -77,15 +77,10 @@ def grid(values: Mapping[str, Sequence[Value]]) -> Points:
     values
         For each parameter, as ``component.variable``, its values.
 
-    Returns
-    -------
-    Points
-        Their product.
-
     Raises
     ------
     CosimError
-        If a parameter has no values, or there are more than 100 million points.
+        On more than 100 million points.
 
     Examples
     --------
@@ -114,16 +109,6 @@ def latin(ranges: Mapping[str, Sequence[Any]], samples: int, *, seed: int = 0) -
         The number of points.
     seed
         The same seed gives the same points.
-
-    Returns
-    -------
-    Points
-        As many as `samples`.
-
-    Raises
-    ------
-    CosimError
-        If a range is empty, or not positive where it is logarithmic.
 
     Examples
     --------
@@ -158,16 +143,6 @@ def table(source: str | os.PathLike[str] | Any) -> Points:
     ----------
     source
         The path of a CSV file, a pandas table, or a dictionary of columns.
-
-    Returns
-    -------
-    Points
-        One for each row.
-
-    Raises
-    ------
-    CosimError
-        If the file cannot be read, or a value is missing.
 
     Examples
     --------

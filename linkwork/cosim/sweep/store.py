@@ -51,11 +51,6 @@ class Store:
     ----------
     finished
         Whether each point has its results, shape (points,).
-
-    Raises
-    ------
-    CosimError
-        If the folder belongs to another sweep, to something else, or is being written by another process.
     """
 
     def __init__(
@@ -155,13 +150,7 @@ def _open_folder(folder: Path, header: Mapping[str, Any], points: Points, notify
 
 
 def read_header(folder: Path) -> dict[str, Any]:
-    """The identity of the sweep in a folder.
-
-    Raises
-    ------
-    CosimError
-        If it is not the folder of a sweep.
-    """
+    """The identity of the sweep in a folder."""
     try:
         header = json.loads((folder / HEADER).read_text(encoding="utf-8"))
         if not isinstance(header, dict):

@@ -111,24 +111,6 @@ class SystemDefinition(KnownAttributes):
             Values of variables that are set before initialisation.
         required
             Inputs that must be connected or given.
-
-        Returns
-        -------
-        Component
-            The FMU in the system.
-
-        Raises
-        ------
-        CosimError
-            If the name is empty, taken, or has white space or a slash in it.
-
-        Examples
-        --------
-        >>> from linkwork.cosim import System
-        >>> system = System("car")
-        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.damping": 900.0})
-        >>> plant.name, plant.parameters
-        ('plant', {'strut.damping': 900.0})
         """
         if not name or any(letter.isspace() or letter in "/\\" for letter in name):
             raise CosimError(f"{name!r} cannot name a component: use letters, digits, '_' and '.'")
@@ -151,25 +133,6 @@ class SystemDefinition(KnownAttributes):
             The input is ``factor * output + offset``.
         convert_units
             Whether values are converted where both have a unit.
-
-        Returns
-        -------
-        Connection
-            The connection.
-
-        Raises
-        ------
-        CosimError
-            If a component is not there, or the input is connected already.
-
-        Examples
-        --------
-        >>> from linkwork.cosim import System
-        >>> system = System("car")
-        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.damping": 900.0})
-        >>> control = system.add("skyhook", "skyhook.fmu")
-        >>> system.connect("skyhook.force", "plant.strut.tau", factor=-1.0).factor
-        -1.0
         """
         source, target = self.reference(source), self.reference(target)
         for other in self.connections:
@@ -191,19 +154,6 @@ class SystemDefinition(KnownAttributes):
         -------
         Reference
             The same text, with the attributes `component` and `variable`.
-
-        Raises
-        ------
-        CosimError
-            If there is no such component, or no variable is named.
-
-        Examples
-        --------
-        >>> from linkwork.cosim import System
-        >>> system = System("car")
-        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.damping": 900.0})
-        >>> system.reference("plant.strut.damping").variable
-        'strut.damping'
         """
         return parse(name, self.components)
 
@@ -214,26 +164,6 @@ class SystemDefinition(KnownAttributes):
         ----------
         connection
             Between components.
-
-        Returns
-        -------
-        tuple
-            Its source and target, with their parts.
-
-        Raises
-        ------
-        CosimError
-            If a component is not there.
-
-        Examples
-        --------
-        >>> from linkwork.cosim import System
-        >>> system = System("car")
-        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.damping": 900.0})
-        >>> control = system.add("skyhook", "skyhook.fmu")
-        >>> source, target = system.ends(system.connect("skyhook.force", "plant.strut.tau"))
-        >>> source.component, target.component
-        ('skyhook', 'plant')
         """
         return self.reference(connection.source), self.reference(connection.target)
 
@@ -247,11 +177,6 @@ class SystemDefinition(KnownAttributes):
             A new name among the parameter sets.
         values
             By ``component.variable``.
-
-        Raises
-        ------
-        CosimError
-            If a component is not there, or there is a set of that name.
 
         Examples
         --------
@@ -275,24 +200,6 @@ class SystemDefinition(KnownAttributes):
             The name of a parameter set, or several; later ones override earlier ones.
         more
             Further values by ``component.variable``, over all others.
-
-        Returns
-        -------
-        dict
-            Values by ``component.variable``.
-
-        Raises
-        ------
-        CosimError
-            If a set or component is not there.
-
-        Examples
-        --------
-        >>> from linkwork.cosim import System
-        >>> system = System("car")
-        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.damping": 900.0})
-        >>> system.parameters(more={"plant.strut.stiffness": 2e4})
-        {'plant.strut.damping': 900.0, 'plant.strut.stiffness': 20000.0}
         """
         values: dict[str, Value] = {
             Reference(one.name, key): value for one in self.components.values() for key, value in one.parameters.items()

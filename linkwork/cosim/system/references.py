@@ -12,13 +12,7 @@ T = TypeVar("T")
 
 
 def known(name: str, table: Mapping[str, T], what: str, where: str = "") -> T:
-    """Look a name up.
-
-    Raises
-    ------
-    CosimError
-        If it is not there, with the nearest names.
-    """
+    """Look a name up."""
     if name in table:
         return table[name]
     place = f" in {where}" if where else ""
@@ -47,13 +41,7 @@ class Reference(str):
 
 
 def parse(reference: str, components: Mapping[str, object]) -> Reference:
-    """Return a reference with its parts, itself if it has them; of components that fit, the longest name is taken.
-
-    Raises
-    ------
-    CosimError
-        If there is no such component, or no variable is named.
-    """
+    """Return a reference with its parts, itself if it has them; of components that fit, the longest name is taken."""
     if isinstance(reference, Reference) and reference.component in components:
         return reference
     head, dot, _ = reference.rpartition(".")

@@ -50,16 +50,6 @@ class System(SystemDefinition):
         step
             The communication step that OMSimulator takes [s]; None: that of `run` by default.
 
-        Returns
-        -------
-        Path
-            The same path.
-
-        Raises
-        ------
-        CosimError
-            If an FMU cannot be read or the file not be written, or there is no such version.
-
         Examples
         --------
         >>> import linkwork as lw
@@ -88,30 +78,6 @@ class System(SystemDefinition):
         ----------
         path
             The picture, in a format that its suffix names and matplotlib has; None: it is not saved.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The picture.
-
-        Raises
-        ------
-        CosimError
-            If there is nothing to draw.
-
-        Examples
-        --------
-        >>> import linkwork as lw
-        >>> from tempfile import TemporaryDirectory
-        >>> from linkwork.cosim import System
-        >>> mech = lw.Mechanism("pendulum")
-        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
-        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
-        >>> with TemporaryDirectory() as folder:
-        ...     fmu = lw.export_fmu(mech, f"{folder}/pendulum.fmu", outputs=["A.q"])
-        ...     figure = System.load(fmu).draw(f"{folder}/pendulum.png")
-        >>> len(figure.axes)
-        1
         """
         raise NotImplementedError
 
@@ -128,27 +94,6 @@ class System(SystemDefinition):
         -------
         System
             The system; FMUs of an archive are unpacked for as long as it lives.
-
-        Raises
-        ------
-        CosimError
-            If it cannot be read, or has features that are not supported.
-
-        Examples
-        --------
-        >>> import linkwork as lw
-        >>> from tempfile import TemporaryDirectory
-        >>> from linkwork.cosim import System
-        >>> mech = lw.Mechanism("pendulum")
-        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
-        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
-        >>> with TemporaryDirectory() as folder:
-        ...     fmu = lw.export_fmu(mech, f"{folder}/pendulum.fmu", outputs=["A.q"])
-        ...     system = System("two")
-        ...     left, right = system.add("left", fmu), system.add("right", fmu)
-        ...     path = system.save(f"{folder}/two.ssp")
-        ...     list(System.load(path).components)
-        ['left', 'right']
         """
         path = Path(path)
         if path.suffix.lower() == ".fmu":

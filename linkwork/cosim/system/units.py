@@ -25,13 +25,7 @@ UNKNOWN = Unit("")
 
 
 def conversion(source: Unit, target: Unit) -> tuple[float, float]:
-    """Return factor and offset that take a value from one unit to another: (1, 0) where one is unknown.
-
-    Raises
-    ------
-    CosimError
-        If they measure different quantities.
-    """
+    """Return factor and offset that take a value from one unit to another: (1, 0) where one is unknown."""
     if not source.name or not target.name or source == target:
         return 1.0, 0.0
     if source.exponents is None or target.exponents is None:

@@ -67,13 +67,7 @@ def _on_disk(name: str) -> str:
 
 
 def unpack(path: Path, folder: Path) -> Fmu:
-    """Unpack an archive into a folder, without following names that lead out of it.
-
-    Raises
-    ------
-    FmuError
-        If there is no such file or it is no archive.
-    """
+    """Unpack an archive into a folder, without following names that lead out of it."""
     if not path.is_file():
         raise FmuError(f"there is no file {path}")
     try:

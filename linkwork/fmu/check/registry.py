@@ -59,13 +59,7 @@ def all_checks() -> dict[str, Check]:
 
 
 def choose(only: Iterable[str] | None, skip: Iterable[str] | None) -> list[Check]:
-    """Return the requested checks; those without which nothing can be read run always.
-
-    Raises
-    ------
-    FmuError
-        If there is no check of that name.
-    """
+    """Return the requested checks; those without which nothing can be read run always."""
     known = all_checks()
     chosen, left = ((None if names is None else set(_known(names, known))) for names in (only, skip))
     return [one for one in known.values() if one.essential or _requested(one.name, chosen, left)]

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from linkwork._util.named import NamedValues
+from linkwork.results.base import ResultBase
 
 LEVELS = ("error", "warning", "note")
 
@@ -55,7 +56,7 @@ class Outcome:
 
 
 @dataclass
-class Report(NamedValues[str]):
+class Report(ResultBase, NamedValues[str]):
     """The outcome of all checks by name, in their order; `str(report)` is the table, the findings and the verdict."""
 
     path: str
@@ -105,7 +106,8 @@ class Report(NamedValues[str]):
             ],
         }
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """Return the table, the findings and the verdict."""
         width = max((len(one.name) for one in self.outcomes), default=0)
         lines = [f"{one.name:<{width}}  {one.verdict()}" for one in self.outcomes]
         for level in LEVELS:
@@ -113,3 +115,5 @@ class Report(NamedValues[str]):
                 texts = [finding.text for finding in one.findings if finding.level == level]
                 lines += [f"{level}: {one.name}: {text}" for text in texts]
         return "\n".join([*lines, self.verdict])
+
+    __str__ = summary

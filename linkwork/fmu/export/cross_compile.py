@@ -37,13 +37,7 @@ _SHOWN_LINES = 12
 
 
 def cross_library(platform: str, progress: Progress) -> Path:
-    """Return the library of a platform, compiled unless an earlier export did.
-
-    Raises
-    ------
-    ExportError
-        If ziglang is missing or the compiler fails.
-    """
+    """Return the library of a platform, compiled unless an earlier export did."""
     version = _zig_version(platform)
     sources = fmu_sources()
     library = cache_folder() / "libraries" / _key(sources, version) / platform / f"linkwork{suffix(platform)}"
@@ -125,11 +119,6 @@ def compile_library(
         Of single sources, by name, in addition to those of all.
     link
         More arguments of the linker, such as libraries.
-
-    Raises
-    ------
-    ExportError
-        If the compiler fails.
     """
     files = [name for name in sources if name.endswith(".c")]
     # The mechanics take by far the longest, so they come first.

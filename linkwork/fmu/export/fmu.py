@@ -108,9 +108,13 @@ def export_fmu(
         With minimal states, the coordinates requested as independent ones, as ``["A.q"]``; the rest is chosen.
     arrays
         Whether a quantity of several numbers is one array variable, as ``coupler.r``, not scalars; FMI 3.0 alone.
-    stop_time, step_size, tolerance
-        The default experiment: s, s, and the tolerance of the integrator. By default the step is 0.01 s, or a shorter
-        one where explicit fixed-step integrators need it: for fast motions and stiff springs.
+    stop_time
+        End of the default experiment, s.
+    step_size
+        Step of the default experiment, s. By default 0.01 s, or a shorter one where explicit fixed-step integrators
+        need it: for fast motions and stiff springs.
+    tolerance
+        Tolerance of the integrator in the default experiment.
     platforms
         Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
         others are compiled when they are first needed.
@@ -138,32 +142,11 @@ def export_fmu(
     progress
         Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
 
-    Returns
-    -------
-    Path
-        The path of the FMU.
-
     Raises
     ------
-    MechanismError
-        If the mechanism cannot be compiled.
     ExportError
         If an output or input is unknown, a start value is out of bounds, a requested reference run is not possible or
         does not fit, the shared library is missing or cannot be compiled, or the file cannot be written.
-    LinkworkError
-        If a page is asked for and the viewer has not been built.
-
-    Examples
-    --------
-    >>> import linkwork as lw
-    >>> from tempfile import TemporaryDirectory
-    >>> mech = lw.Mechanism("pendulum")
-    >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
-    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
-    >>> with TemporaryDirectory() as folder:
-    ...     path = lw.export_fmu(mech, f"{folder}/pendulum.fmu", outputs=["A.q"])
-    >>> path.name
-    'pendulum.fmu'
     """
     from linkwork._util.garbage import no_collection
 

@@ -1,14 +1,20 @@
-"""The shared libraries that go into an FMU: those that the installation brings, or else compiled."""
+"""The shared libraries that go into an FMU: those that the installation brings, or else compiled.
 
+A universal (fat) file of macOS holds the libraries of several processors. It begins with a big-endian table,
+`fat_header` and one `fat_arch` a library (mach-o/fat.h); the libraries follow as they are, so a code signature in them
+stays valid.
+"""
+
+import struct
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from linkwork._util.names import suggest
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.core.sources import fmu_libraries, host_platform
 from linkwork.errors import ExportError, ExportNameError
 from linkwork.fmu.export.cross_compile import TARGETS, cross_library
-from linkwork.fmu.export.universal_library import universal_library
 
 PLATFORMS = tuple(TARGETS)
 # FMI 2.0 has names of its own for some platforms; FMI 3.0 takes architecture and operating system as they are.
@@ -18,13 +24,7 @@ _FMI2_PLATFORMS = {"x86_64-linux": "linux64", "x86_64-windows": "win64", "x86_64
 def library_files(
     identifier: str, fmi: str, platforms: Iterable[str] | None = None, progress: ProgressOption = None
 ) -> dict[str, bytes]:
-    """Return the shared libraries of an FMU by path in the archive; the arguments are those of `libraries`.
-
-    Raises
-    ------
-    ExportError
-        As `libraries` does.
-    """
+    """Return the shared libraries of an FMU by path in the archive; the arguments are those of `libraries`."""
     names = _FMI2_PLATFORMS if fmi == "2.0" else {}
     found, macos = {}, []
     for platform, library in libraries(platforms, progress).items():
@@ -47,11 +47,6 @@ def libraries(platforms: Iterable[str] | None = None, progress: ProgressOption =
         Which; None: the one on which this runs.
     progress
         Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
-
-    Raises
-    ------
-    ExportError
-        If a platform is unknown, a library is missing or cannot be compiled.
     """
     wanted = [host_platform()] if platforms is None else _known(platforms)
     try:
@@ -77,3 +72,52 @@ def _known(platforms: Iterable[str]) -> list[str]:
         if platform not in PLATFORMS:
             raise ExportNameError(f"there is no platform {platform!r}: {suggest(platform, PLATFORMS)}")
     return wanted
+
+
+_UNIVERSAL, _MACH_O_64 = 0xCAFEBABE, 0xFEEDFACF
+_HEADER, _ARCHITECTURE = struct.Struct(">II"), struct.Struct(">IIIII")
+_START = struct.Struct("<III")  # of a library: magic, processor, variant of the processor
+_ALIGNMENT = 14  # 2**14 bytes, the page of arm64
+
+
+class _Library(NamedTuple):
+    processor: int
+    variant: int
+    data: bytes
+
+
+def universal_library(libraries: Iterable[bytes]) -> bytes:
+    """Return one file with libraries for different processors, in the order of their numbers in Mach-O.
+
+    Raises
+    ------
+    ValueError
+        If one is no 64-bit Mach-O file, or two are for the same processor.
+    """
+    parts = sorted(map(_read, libraries))
+    if len({part.processor for part in parts}) < len(parts):
+        raise ValueError("two libraries for macOS are for the same processor")
+    table, content = _HEADER.pack(_UNIVERSAL, len(parts)), b""
+    first = _aligned(_HEADER.size + len(parts) * _ARCHITECTURE.size)
+    for part in parts:
+        content = content.ljust(_aligned(len(content)), b"\0")
+        place = (first + len(content), len(part.data), _ALIGNMENT)
+        table += _ARCHITECTURE.pack(part.processor, part.variant, *place)
+        content += part.data
+    return table.ljust(first, b"\0") + content
+
+
+def _read(data: bytes) -> _Library:
+    magic, processor, variant = _START.unpack_from(data) if len(data) >= _START.size else (0, 0, 0)
+    if magic != _MACH_O_64:
+        raise ValueError("a library for macOS is no 64-bit Mach-O file")
+    return _Library(processor, variant, data)
+
+
+def _aligned(size: int) -> int:
+    """Return the next multiple of the alignment.
+
+    >>> _aligned(1), _aligned(1 << 14)
+    (16384, 16384)
+    """
+    return -(-size >> _ALIGNMENT) << _ALIGNMENT

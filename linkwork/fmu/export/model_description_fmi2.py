@@ -17,7 +17,9 @@ from linkwork.fmu.export.xml_parts import (
     element,
     fill,
     head,
+    initial_unknowns,
     root_attributes,
+    unknowns,
     value_attributes,
 )
 
@@ -90,44 +92,16 @@ def _structure(content: Content, rows: Iterable[VariableGroup], first: dict[int,
         row.offsets[i]: first[id(row)] + i for row in rows for i in {*row.form.knowns, *row.form.known_at_start}
     }
     yield "  <ModelStructure>\n"
-    yield from _group("Outputs", _unknowns(content.outputs, first, position, content))
-    yield from _group("Derivatives", _unknowns(content.derivatives, first, position, content))
-    yield from _group("InitialUnknowns", _initial_unknowns(content, first, position))
+    yield from _group("Outputs", unknowns(content.outputs, content, position), first)
+    yield from _group("Derivatives", unknowns(content.derivatives, content, position), first)
+    yield from _group("InitialUnknowns", initial_unknowns(content, position), first)
     yield "  </ModelStructure>\n"
 
 
-def _group(name: str, lines: Iterator[str]) -> Iterator[str]:
+def _group(name: str, members: Iterable[tuple[Place, str]], first: dict[int, int]) -> Iterator[str]:
     """Return a group of unknowns; there is no empty one."""
+    lines = (f'      <Unknown index="{first[id(row)] + i}"{text} />\n' for (row, i), text in members)
     for line in lines:
         yield f"    <{name}>\n{line}"
         yield from lines
         yield f"    </{name}>\n"
-
-
-def _unknowns(
-    places: Iterable[Place], first: dict[int, int], position: dict[int, int], content: Content
-) -> Iterator[str]:
-    on_all = _dependencies(content.everything, position) if content.lists_everything else ""
-    last: list[int] | None = None
-    text = on_all
-    for row, i in places:
-        knowns = row.depends[i]
-        if knowns is not last:  # neighbours mostly depend on the same
-            last, text = knowns, on_all if knowns is None else _dependencies(knowns, position)
-        yield f'      <Unknown index="{first[id(row)] + i}"{text} />\n'
-
-
-def _initial_unknowns(content: Content, first: dict[int, int], position: dict[int, int]) -> Iterator[str]:
-    """Initialisation solves the loops from all start values."""
-    texts: dict[int, str] = {}  # by the lists, of which there are two
-    for row, i in content.initial_unknowns:
-        knowns = content.at_start(row.form.entries[i])
-        if id(knowns) not in texts:
-            texts[id(knowns)] = _dependencies(knowns, position) if content.lists_everything else ""
-        yield f'      <Unknown index="{first[id(row)] + i}"{texts[id(knowns)]} />\n'
-
-
-def _dependencies(offsets: Iterable[int], position: dict[int, int]) -> str:
-    """Time is no variable here."""
-    known = sorted(position[at] for at in offsets if at in position)
-    return f' dependencies="{" ".join(map(str, known))}"'

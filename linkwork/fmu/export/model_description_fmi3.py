@@ -17,7 +17,9 @@ from linkwork.fmu.export.xml_parts import (
     element,
     fill,
     head,
+    initial_unknowns,
     root_attributes,
+    unknowns,
     value_attributes,
 )
 
@@ -100,26 +102,14 @@ def _template(form: GroupTemplate, nominals: Mapping[str, float]) -> str:
 
 
 def _unknowns(tag: str, places: Iterable[Place], content: Content, number: dict[int, int]) -> Iterator[str]:
-    on_all = _dependencies(content.everything, number) if content.lists_everything else ""
-    last: list[int] | None = None
-    text = on_all
-    for row, i in places:
-        knowns = row.depends[i]
-        if knowns is not last:  # neighbours mostly depend on the same
-            last, text = knowns, on_all if knowns is None else _dependencies(knowns, number)
-        yield f'    <{tag} valueReference="{number[row.offsets[i]]}"{text} />\n'
+    for (row, i), text in unknowns(places, content, number):
+        yield _unknown(tag, number[row.offsets[i]], text)
 
 
 def _initial_unknowns(content: Content, number: dict[int, int]) -> Iterator[str]:
-    """Initialisation solves the loops from all start values."""
-    texts: dict[int, str] = {}  # by the lists, of which there are two
-    for row, i in content.initial_unknowns:
-        knowns = content.at_start(row.form.entries[i])
-        if id(knowns) not in texts:
-            texts[id(knowns)] = _dependencies(knowns, number) if content.lists_everything else ""
-        yield f'    <InitialUnknown valueReference="{number[row.offsets[i]]}"{texts[id(knowns)]} />\n'
+    for (row, i), text in initial_unknowns(content, number):
+        yield _unknown("InitialUnknown", number[row.offsets[i]], text)
 
 
-def _dependencies(offsets: Iterable[int], number: dict[int, int]) -> str:
-    known = sorted(number[at] for at in offsets)
-    return f' dependencies="{" ".join(map(str, known))}"'
+def _unknown(tag: str, reference: int, dependencies: str) -> str:
+    return f'    <{tag} valueReference="{reference}"{dependencies} />\n'

@@ -37,13 +37,7 @@ _PROFILES = {"casadi": Profile("casadi", True, False, True, True)}
 
 
 def find_profile(name: str | None, arrays: bool, dae: bool) -> Profile | None:
-    """Return a profile by its name, after a check of the options that it excludes.
-
-    Raises
-    ------
-    ExportError
-        If the name is unknown, or the profile does not go with arrays or DAE mode.
-    """
+    """Return a profile by its name, after a check of the options that it excludes."""
     if name is None:
         return None
     if name not in _PROFILES:

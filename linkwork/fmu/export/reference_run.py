@@ -84,11 +84,6 @@ def reference_run(
         none. Otherwise a result of `lw.simulate`, columns by name with `time` among them, or a CSV file of them.
     rtol
         The stated relative tolerance; None: a thousand times that of the default experiment.
-
-    Raises
-    ------
-    ExportError
-        If a reference was asked for and there is none, or its columns do not fit the FMU.
     """
     if requested is False:
         if rtol is not None:

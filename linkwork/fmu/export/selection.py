@@ -248,11 +248,6 @@ def choose_outputs(
         derivatives stay readable, and other variables are left out.
     continuous
         Only real ones that change continuously.
-
-    Raises
-    ------
-    ExportError
-        If a name is unknown or is not computed by the mechanism.
     """
     chosen = _chosen(entities, outputs, _OUTPUTS, "outputs")
     return _continuous(entities, chosen, outputs, ("state", "output"), "outputs") if continuous else chosen
@@ -277,11 +272,6 @@ def split_inputs(
     Returns
     -------
     the names that are none of parameters, and for each entity which of its parameters are inputs
-
-    Raises
-    ------
-    ExportError
-        If a parameter may not change during a simulation.
     """
     if names is None:
         return None, {}

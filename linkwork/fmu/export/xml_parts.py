@@ -6,7 +6,7 @@ from itertools import islice
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from linkwork._util.units import base_exponents, display_unit
-from linkwork.fmu.export.content import Content, Entry, Experiment, GroupTemplate, VariableGroup
+from linkwork.fmu.export.content import Content, Entry, Experiment, GroupTemplate, Place, VariableGroup
 from linkwork.fmu.export.settings import SOLVERS
 from linkwork.variables.schema import Variable
 
@@ -173,6 +173,34 @@ def _starts(row: VariableGroup, content: Content) -> Sequence[object]:
         return ["INF" if value == math.inf else value for value in values] if math.inf in values else values
     types = [form.entries[i].variable.type for i in form.with_start]
     return [" ".join(map(_WRITTEN[type], values)) for type, values in zip(types, content.starts(row), strict=True)]
+
+
+def unknowns(places: Iterable[Place], content: Content, number: Mapping[int, int]) -> Iterator[tuple[Place, str]]:
+    """Yield unknowns with their attribute of dependencies, in which variables are known by a number by offset."""
+    on_all = _dependencies(content.everything, number) if content.lists_everything else ""
+    last: list[int] | None = None
+    text = on_all
+    for row, i in places:
+        knowns = row.depends[i]
+        if knowns is not last:  # neighbours mostly depend on the same
+            last, text = knowns, on_all if knowns is None else _dependencies(knowns, number)
+        yield (row, i), text
+
+
+def initial_unknowns(content: Content, number: Mapping[int, int]) -> Iterator[tuple[Place, str]]:
+    """Yield the same at initialisation, which solves the loops from all start values."""
+    texts: dict[int, str] = {}  # by the lists, of which there are two
+    for row, i in content.initial_unknowns:
+        knowns = content.at_start(row.form.entries[i])
+        if id(knowns) not in texts:
+            texts[id(knowns)] = _dependencies(knowns, number) if content.lists_everything else ""
+        yield (row, i), texts[id(knowns)]
+
+
+def _dependencies(offsets: Iterable[int], number: Mapping[int, int]) -> str:
+    """Time, which is no variable in FMI 2.0, has no number there."""
+    known = sorted(number[at] for at in offsets if at in number)
+    return f' dependencies="{" ".join(map(str, known))}"'
 
 
 def in_chunks(lines: Iterable[str]) -> Iterator[bytes]:

@@ -11,12 +11,17 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwork._util.checks import FloatArray
+from linkwork.errors import MechanismError
 from linkwork.mechanism import (
+    CurvedSlide,
+    CurvedSlot,
     Cylindrical,
     Fixed,
     Frame,
     Free,
     Joint,
+    PathSlide,
+    PathSlot,
     PinInSlot,
     Planar,
     Prismatic,
@@ -84,6 +89,15 @@ def _forward(joint: Joint, on_ground: bool) -> list[Factor]:
             return [*slides, Factor("ball", _NO_AXIS, 3, 0)]
         case Fixed():
             return []
+        case PathSlide() | PathSlot():
+            raise MechanismError(
+                f"joint {joint.name!r}: MJCF has no {type(kind).__name__}, a joint along a path; write JSON"
+            )
+        case CurvedSlide() | CurvedSlot():
+            raise MechanismError(
+                f"joint {joint.name!r}: MJCF has no joint along a circle; replace the {type(kind).__name__} by hinges "
+                "about the centre of the circle"
+            )
     raise TypeError(type(kind).__name__)
 
 

@@ -93,13 +93,7 @@ class FileParts:
         return element.attrib["name"]
 
     def text(self) -> str:
-        """Return the XML; empty sections are left out.
-
-        Raises
-        ------
-        MechanismError
-            On a chain of more bodies than the readers of XML nest.
-        """
+        """Return the XML; empty sections are left out."""
         if (levels := _levels(self.root)) > MAX_DEPTH:
             raise MechanismError(
                 f"MJCF nests the bodies of a chain, here {levels} levels deep, and at most {MAX_DEPTH} are read: "

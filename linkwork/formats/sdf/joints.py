@@ -51,13 +51,7 @@ class _Ends:
 
 
 class JointReader:
-    """Reads joints into a robot whose links are known; couplings follow when all joints are known.
-
-    Parameters
-    ----------
-    robot
-        Gets the joints.
-    """
+    """Reads joints into a robot whose links are known; couplings follow when all joints are known."""
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot

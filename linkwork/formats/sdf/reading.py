@@ -1,23 +1,26 @@
-"""Reading of SDF files: worlds, models and what they include, as a robot."""
+"""Reading of SDF files: worlds, models and files they include, masses and visuals of links, as a robot."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from linkwork._util.checks import shortened
+from linkwork.errors import MechanismError
+from linkwork.formats import shapes
 from linkwork.formats.report import Report
 from linkwork.formats.robot import Link, Robot, RobotJoint
-from linkwork.formats.sdf.includes import Includes
-from linkwork.formats.sdf.inertial import inertial
 from linkwork.formats.sdf.joints import JointReader
 from linkwork.formats.sdf.scopes import MODEL, WORLD, Place, Scope, pose_element
-from linkwork.formats.sdf.values import flag_attribute, flag_in, text_in
-from linkwork.formats.sdf.visuals import visuals
-from linkwork.formats.visuals import MeshFiles
+from linkwork.formats.sdf.values import flag_attribute, flag_in, number_in, text_in
+from linkwork.formats.shapes import MassProperties
+from linkwork.formats.visuals import REMEDY, TEXTURE, TRANSPARENT, MeshFiles, add_shape, colour_of
 from linkwork.formats.xml_tree import Element, read_xml
-from linkwork.mechanism import Fixed, Frame
+from linkwork.mechanism import Fixed, Frame, shape
+from linkwork.mechanism.shapes import Shape
 
 _OLDEST, _NEWEST = 4, 12  # minor versions of SDF 1
 _GRAVITY = (0.0, 0.0, -9.8)  # of a world that states none
@@ -85,13 +88,6 @@ def read(path: Path, *, root: Path | None = None) -> Robot:
     -------
     Robot
         Its base is free; static models are fixed to the world. Coordinates are zero in the poses of the file.
-
-    Raises
-    ------
-    MechanismError
-        On anything wrong in the file, with file and line.
-    OSError
-        If the file cannot be read.
     """
     return _Reader(Path(path), root).read()
 
@@ -285,3 +281,246 @@ class _Reader:
             child.skip()
             if not off:
                 self.report.left_out(f"{owner} > {child.tag}", reasons[child.tag])
+
+
+MAX_INCLUDES = 1000
+_CATALOGUES = ("model://", "package://")  # both name a folder in a path of search
+
+
+class Includes:
+    """Reads included files.
+
+    Parameters
+    ----------
+    path
+        The file that is read.
+    root
+        In which what it includes must lie; None: the folder of the file, which may hold others.
+    """
+
+    def __init__(self, path: Path, root: Path | None = None) -> None:
+        self._folder = path.resolve().parent
+        self._root = self._folder if root is None else root.resolve()
+        self._count = 0
+
+    def read(self, include: Element, within: tuple[Path, ...]) -> tuple[Element, tuple[Path, ...]] | str:
+        """Return the root of an included file, and the files on the way to it; or why it cannot be had.
+
+        Parameters
+        ----------
+        include
+            The element.
+        within
+            The file it is in, after those through which that one is included.
+        """
+        uri = include.required("uri")
+        found = self._locate(uri, uri.text(), within[-1])
+        if isinstance(found, str):
+            return found
+        if found in within:
+            raise include.error(f"{found.name} includes itself: take one of the elements away")
+        self._count += 1
+        if self._count > MAX_INCLUDES:
+            raise include.error(f"more than {MAX_INCLUDES} files are included")
+        try:
+            return read_xml(found, "sdf"), (*within, found)
+        except OSError as error:
+            raise uri.error(f"cannot be read: {error}") from None
+
+    def _locate(self, uri: Element, text: str, file: Path) -> Path | str:
+        """Return the file of a URI, or why it is not available."""
+        catalogue = next((start for start in _CATALOGUES if text.startswith(start)), "")
+        if catalogue:
+            found = self._inside(uri, self._folder / text[len(catalogue) :].strip("/"))
+            if not found.exists():
+                return f"there is no folder {found.name!r} in {self._folder}: put it there to have it"
+        elif text.startswith("file://"):
+            found = self._inside(uri, Path(text[len("file://") :]))
+        elif "://" in text:
+            return "nothing is loaded from the network: download it, and include the file"
+        elif not text:
+            raise uri.error("it is empty: name a file")
+        else:
+            found = self._inside(uri, file.parent / text)
+        try:
+            if found.is_dir():
+                found = self._inside(uri, self._in_folder(found))
+            if not found.is_file():
+                raise uri.error(f"there is no file {shortened(text)} in {self._folder}")
+        except OSError as error:
+            raise uri.error(f"cannot be read: {error}") from None
+        return found
+
+    def _inside(self, uri: Element, path: Path) -> Path:
+        """Return the path without links and dots, which must lie in the folder."""
+        try:
+            resolved = path.resolve()
+        except (OSError, ValueError, RuntimeError) as error:
+            raise uri.error(f"is no path: {error}") from None
+        if not resolved.is_relative_to(self._root):
+            text = shortened(uri.text())
+            raise uri.error(f"{text} lies outside {self._root}, and no other files are opened: {REMEDY}")
+        return resolved
+
+    @staticmethod
+    def _in_folder(folder: Path) -> Path:
+        """Return the SDF file of a model's folder: that of the newest version that model.config names."""
+        config = folder / "model.config"
+        if not config.is_file():
+            return folder / "model.sdf"
+        named = read_xml(config, "model").children("sdf")
+        if not named:
+            return folder / "model.sdf"
+        return folder / max(named, key=_version).text()
+
+
+def _version(sdf: Element) -> tuple[int, ...]:
+    parts = sdf.attribute("version", "0").split(".")
+    return tuple(int(part) if part.isdecimal() and len(part) < 4 else 0 for part in parts)
+
+
+_WATER = 1000.0  # kg/m^3, the default density of SDF
+_DIAGONAL = ("ixx", "iyy", "izz")
+
+
+def inertial(link: Element, label: str, report: Report) -> MassProperties:
+    """Return mass, centre of mass and inertia of a link, in its axes."""
+    element = link.child("inertial")
+    if element is None:
+        report.taken(f"{label} > inertial", "there is none, for which SDF has 1 kg and 1 kg m^2 about each axis")
+        return MassProperties(1.0, np.zeros(3), np.eye(3))
+    if (added := element.child("fluid_added_mass")) is not None:
+        added.skip()
+        report.left_out(f"{label} > inertial > fluid_added_mass", "there are no fluids: it moves as if in vacuum")
+    if flag_attribute(element, "auto"):
+        return _from_shapes(link, element)
+    frame = _own_pose(element)
+    mass = number_in(element, "mass", 1.0)
+    if mass < 0.0:
+        raise element.error(f"its mass is {mass:g} kg: give one of at least 0")
+    inertia = element.child("inertia")
+    missing = [name for name in _DIAGONAL if inertia is None or inertia.child(name) is None]
+    if missing:
+        report.taken(f"{label} > inertial > inertia", f"{', '.join(missing)} not given, for which SDF has 1 kg m^2")
+    xx, yy, zz = (number_in(inertia, name, 1.0) for name in _DIAGONAL)
+    xy, xz, yz = (number_in(inertia, name, 0.0) for name in ("ixy", "ixz", "iyz"))
+    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return MassProperties(mass, np.zeros(3), tensor).placed(frame)
+
+
+def _from_shapes(link: Element, element: Element) -> MassProperties:
+    """Return the properties of the shapes of all collisions; a mass that is given scales them."""
+    common = number_in(element, "density", _WATER)
+    parts = []
+    for collision in link.children("collision"):
+        density = number_in(collision, "density", common)
+        if density <= 0.0:
+            raise collision.error(f"its density is {density:g} kg/m^3: give one above 0")
+        parts.append(_solid(collision, density).placed(_own_pose(collision)))
+    if not parts:
+        raise element.error("auto needs collisions whose shapes have a volume: add one, or state mass and inertia")
+    whole = shapes.joined(parts)
+    mass = number_in(element, "mass", whole.mass)
+    if mass <= 0.0:
+        raise element.error(f"its mass is {mass:g} kg: give one above 0")
+    return whole.scaled(mass)
+
+
+def _own_pose(element: Element) -> Frame:
+    """Return the pose of an inertial or a collision, which must be relative to the link."""
+    frame, relative_to = pose_element(element)
+    if relative_to:
+        raise element.error(f"its pose is relative to {relative_to!r}: state it relative to the link")
+    return frame
+
+
+def _solid(collision: Element, density: float) -> MassProperties:
+    geometry = collision.required("geometry")
+    for tag, solid in _SOLIDS.items():
+        shape = geometry.child(tag)
+        if shape is not None:
+            return solid(shape, density)
+    raise geometry.error(
+        f"auto needs one of {', '.join(_SOLIDS)}, and meshes are not opened: state mass and inertia of the link"
+    )
+
+
+def _size(shape: Element, tag: str, default: float) -> float:
+    value = number_in(shape, tag, default)
+    if value <= 0.0:
+        raise shape.error(f"{tag} is {value:g} m: give a length above 0")
+    return value
+
+
+def _sizes(shape: Element, tag: str) -> np.ndarray:
+    values = shape.required(tag).text_vector(3)
+    if (values <= 0.0).any():
+        raise shape.error(f"{tag} must be three lengths above 0")
+    return values
+
+
+_SOLIDS: dict[str, Callable[[Element, float], MassProperties]] = {
+    "box": lambda shape, density: shapes.box(_sizes(shape, "size"), density),
+    "sphere": lambda shape, density: shapes.ellipsoid([_size(shape, "radius", 1.0)] * 3, density),
+    "ellipsoid": lambda shape, density: shapes.ellipsoid(_sizes(shape, "radii"), density),
+    "cylinder": lambda shape, density: shapes.cylinder(_size(shape, "radius", 1), _size(shape, "length", 1), density),
+    "capsule": lambda shape, density: shapes.capsule(_size(shape, "radius", 0.5), _size(shape, "length", 1), density),
+    "cone": lambda shape, density: shapes.cone(_size(shape, "radius", 0.5), _size(shape, "length", 1), density),
+}
+
+
+_TEXTURED = ("script", "pbr", "shader")  # of a material, which need textures or programs
+
+
+def visuals(link: Element, label: str, files: MeshFiles, report: Report) -> list[Shape]:
+    """Return the shapes of a link."""
+    shapes: list[Shape] = []
+    for visual in link.children("visual"):
+        element = f"{label} > visual"
+        add_shape(shapes, report, element, lambda visual=visual: _shape(visual, files))  # type: ignore[misc]
+        for material in visual.children("material"):
+            for look in material.children(*_TEXTURED):
+                report.left_out(f"{element} > material > {look.tag}", TEXTURE)
+        visual.skip()
+    return shapes
+
+
+def _shape(visual: Element, files: MeshFiles) -> Shape:
+    frame, relative_to = pose_element(visual)
+    if relative_to:
+        raise MechanismError(f"its pose is relative to {relative_to!r}: state it relative to the link")
+    if not number_in(visual, "transparency", 0.0) < 1.0:
+        raise MechanismError(TRANSPARENT)
+    colour = _colour(visual)
+    given = [one for one in visual.required("geometry").children() if one.tag != "empty"]
+    if len(given) != 1:
+        raise MechanismError(f"it has {len(given)} shapes, not one")
+    (one,) = given
+    match one.tag:
+        case "box":
+            return shape.box(tuple(one.required("size").text_vector(3).tolist()), frame=frame, colour=colour)
+        case "sphere":
+            return shape.sphere(number_in(one, "radius", 1.0), frame=frame, colour=colour)
+        case "cylinder":
+            size = number_in(one, "radius", 1.0), number_in(one, "length", 1.0)
+            return shape.cylinder(*size, frame=frame, colour=colour)
+        case "capsule":
+            size = number_in(one, "radius", 0.5), number_in(one, "length", 1.0)
+            return shape.capsule(*size, frame=frame, colour=colour)
+        case "mesh":
+            if one.children("submesh"):
+                raise MechanismError("parts of mesh files are not shown: put the part into a file of its own")
+            path = files.find(one.required("uri").text(), Path(one.path).absolute().parent)
+            scale = one.child("scale")
+            factors = np.ones(3) if scale is None else scale.text_vector(3)
+            return shape.mesh(path, scale=tuple(factors.tolist()), frame=frame, colour=colour)
+    raise MechanismError(f"{one.tag!r} is not shown: shapes are boxes, cylinders, capsules, spheres and meshes")
+
+
+def _colour(visual: Element) -> str | None:
+    material = visual.child("material")
+    diffuse = None if material is None else material.child("diffuse")
+    if diffuse is None:
+        return None
+    words = diffuse.text().split()
+    return colour_of(*diffuse.text_vector(4 if len(words) > 3 else 3).tolist())

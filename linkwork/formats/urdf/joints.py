@@ -18,17 +18,7 @@ from linkwork.formats.urdf.context import WORLD, Context, names
 from linkwork.formats.urdf.geometry import axis_of, is_unit, origin_of
 from linkwork.formats.xml_tree import Element
 from linkwork.mechanism import Frame
-from linkwork.mechanism.joints import (
-    Fixed,
-    Free,
-    JointKind,
-    Planar,
-    Prismatic,
-    Revolute,
-    Screw,
-    Spherical,
-    Universal,
-)
+from linkwork.mechanism.joints import Fixed, Free, JointKind, Planar, Prismatic, Revolute, Screw, Spherical, Universal
 
 _ALONG_AXIS: dict[str, Callable[..., JointKind]] = {
     "revolute": Revolute,

@@ -3,7 +3,8 @@
 URDF+ (generalized_rbda): a loop is a joint between a frame of its predecessor and one of its successor; its axis is in
 the frame of the predecessor. A coupling is ratio (sum of q to the predecessor) = (sum of q to the successor), both from
 the nearest link that carries the two. Linkwork adds the types spherical, universal (axis, axis2), cylindrical, screw
-(axis, pitch), pin_in_slot (axis, slot) and floating to those of URDF+.
+(axis, pitch), pin_in_slot (axis, slot), curved_slide (axis, direction, radius), curved_slot (axis, slot, radius) and
+floating to those of URDF+.
 
 ROS (urdfdom_headers, pull request 108): `<constraint>` of the types revolute, prismatic, universal, spherical and link,
 with an origin and an axis in each of both links.
@@ -23,6 +24,8 @@ from linkwork.formats.urdf.joints import read_axis
 from linkwork.formats.xml_tree import Element
 from linkwork.mechanism import Frame
 from linkwork.mechanism.joints import (
+    CurvedSlide,
+    CurvedSlot,
     Cylindrical,
     Fixed,
     Free,
@@ -44,7 +47,10 @@ _BY_AXIS: dict[str, Callable[..., JointKind]] = {
     "cylindrical": Cylindrical,
 }
 _PLAIN: dict[str, Callable[..., JointKind]] = {"fixed": Fixed, "spherical": Spherical, "floating": Free}
-LOOP_TYPES = (*_BY_AXIS, *_PLAIN, "universal", "screw", "pin_in_slot")
+_BY_TWO_AXES: dict[str, Callable[..., JointKind]] = {"universal": Universal, "pin_in_slot": PinInSlot}
+_CURVED: dict[str, Callable[..., JointKind]] = {"curved_slide": CurvedSlide, "curved_slot": CurvedSlot}
+_SECOND_AXIS = {"universal": "axis2", "pin_in_slot": "slot", "curved_slide": "direction", "curved_slot": "slot"}
+LOOP_TYPES = (*_BY_AXIS, *_PLAIN, *_BY_TWO_AXES, *_CURVED, "screw")
 CONSTRAINT_TYPES = ("revolute", "prismatic", "universal", "spherical", "link")
 
 _PERPENDICULAR = 1e-5  # cosine; the axes of a universal joint that are meant to be so
@@ -89,8 +95,10 @@ def _loop_kind(context: Context, element: Element) -> JointKind:
         return _BY_AXIS[given](axis)
     if given == "screw":
         return Screw(axis, element.required("pitch").number("value"))
-    second, _ = axis_of(element, "axis2" if given == "universal" else "slot", None)
-    return (Universal if given == "universal" else PinInSlot)(axis, second)
+    second, _ = axis_of(element, _SECOND_AXIS[given], None)
+    if given in _BY_TWO_AXES:
+        return _BY_TWO_AXES[given](axis, second)
+    return _CURVED[given](axis, second, element.required("radius").number("value"))
 
 
 # ---- the constraint proposed for ROS ----

@@ -7,20 +7,51 @@ Every number has all its digits.
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, field
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
 
+from linkwork._util.checks import FloatArray
 from linkwork.errors import MechanismError
 from linkwork.formats.report import Report
-from linkwork.formats.urdf.draft import Draft
 from linkwork.formats.urdf.elements import NO_BOUND, add, add_origin, is_macro
-from linkwork.formats.urdf.loads import write_loads
-from linkwork.formats.urdf.shapes import write_shapes
-from linkwork.formats.urdf.spanning import Branch, spanning_tree
-from linkwork.formats.urdf.steps import Step, steps_of
-from linkwork.mechanism import GROUND, Coupling, Frame, Joint, JointSpringDamper, Mechanism, Stop
-from linkwork.mechanism.joints import JointKind, Spherical
+from linkwork.formats.urdf.spanning import Branch, Tree, spanning_tree
+from linkwork.formats.visuals import parts_of
+from linkwork.mechanism import (
+    GROUND,
+    Coupling,
+    Force,
+    Frame,
+    Joint,
+    JointSpringDamper,
+    Mechanism,
+    PointSpringDamper,
+    Stop,
+    Transition,
+)
+from linkwork.mechanism.joints import (
+    AlongPath,
+    CurvedSlide,
+    CurvedSlot,
+    Cylindrical,
+    Fixed,
+    Free,
+    JointKind,
+    PathSlide,
+    PathSlot,
+    PinInSlot,
+    Planar,
+    Prismatic,
+    Revolute,
+    Screw,
+    Spherical,
+    Universal,
+)
+from linkwork.mechanism.shapes import Mesh, Shape
+from linkwork.mechanism.transitions import stop_range
 
 _LOOP_NAMES = {"free": "floating"}
 _OF_URDF_PLUS = ("revolute", "prismatic", "planar", "fixed")
@@ -32,18 +63,50 @@ _SKIPPED = {
 
 
 def write(mech: Mechanism, report: Report) -> str:
-    """Return a mechanism as the text of a URDF file, and report what became of each part.
-
-    Raises
-    ------
-    MechanismError
-        On bodies without a joint to the ground, and on names with ``${`` or ``$(``.
-    """
+    """Return a mechanism as the text of a URDF file, and report what became of each part."""
     writing = _Writing(mech, report, spanning_tree(mech))
     writing.write()
     _check_no_macros(writing.root)
     ElementTree.indent(writing.root)
     return ElementTree.tostring(writing.root, encoding="unicode") + "\n"
+
+
+@dataclass
+class Draft:
+    """The file as it grows.
+
+    Attributes
+    ----------
+    links
+        By body: the name of its link.
+    places
+        By joint and number of the coordinate, from 0: the `<joint>` that has this coordinate.
+    """
+
+    mech: Mechanism
+    report: Report
+    tree: Tree
+    root: ElementTree.Element = field(default_factory=lambda: ElementTree.Element("robot"))
+    links: dict[str, str] = field(default_factory=dict)
+    places: dict[tuple[str, int], ElementTree.Element] = field(default_factory=dict)
+    _taken_links: set[str] = field(default_factory=set)
+    _taken_joints: set[str] = field(default_factory=set)
+
+    def new_link(self, name: str) -> str:
+        """Return a new name of a link."""
+        return _new(name, self._taken_links)
+
+    def new_joint(self, name: str) -> str:
+        """Return a new name of a joint."""
+        return _new(name, self._taken_joints)
+
+
+def _new(name: str, taken: set[str]) -> str:
+    found, count = name, 2
+    while found in taken:
+        found, count = f"{name}_{count}", count + 1
+    taken.add(found)
+    return found
 
 
 class _Writing(Draft):
@@ -143,6 +206,9 @@ class _Writing(Draft):
 
     def _write_loop(self, joint: Joint) -> None:
         kind = joint.kind
+        if isinstance(kind, AlongPath):
+            self.report.left_out(f"joint {joint.name!r}", "URDF has no joints along paths: the loop stays open")
+            return
         name = _LOOP_NAMES.get(kind.type_name, kind.type_name)
         element = ElementTree.SubElement(self.root, "loop", name=joint.name, type=name)
         ends = (("predecessor", joint.parent, joint.parent_frame), ("successor", joint.child, joint.child_frame))
@@ -152,7 +218,7 @@ class _Writing(Draft):
         for tag, axis in zip(_axis_tags(kind), kind.axes, strict=True):
             add(element, tag, xyz=axis)
         if kind.parameter:
-            add(element, "pitch", value=kind.value)
+            add(element, kind.parameter.name, value=kind.value)
         extra = "" if name in _OF_URDF_PLUS else f", of the type {name!r}, which Linkwork adds to URDF+"
         self.report.taken(f"joint {joint.name!r}", f"<loop> of URDF+{extra}")
 
@@ -210,6 +276,269 @@ def _check_no_macros(root: ElementTree.Element) -> None:
 
 def _axis_tags(kind: JointKind) -> tuple[str, ...]:
     """Return the tags of the axes in `<loop>`."""
-    return {"universal": ("axis", "axis2"), "pin_in_slot": ("axis", "slot")}.get(
-        kind.type_name, ("axis",) * len(kind.axes)
-    )
+    return ("axis", *kind.axis_names[1:]) if kind.axes else ()
+
+
+def write_shapes(draft: Draft, link: ElementTree.Element, body: str) -> None:
+    """Write the shapes of a body, or of the ground, into its link."""
+    for number, shape in enumerate(draft.mech.shapes.get(body, ()), start=1):
+        visual = ElementTree.SubElement(link, "visual")
+        add_origin(visual, shape.frame if body == GROUND else draft.tree.in_link(body, shape.frame))
+        _write_geometry(ElementTree.SubElement(visual, "geometry"), shape)
+        if shape.colour is not None:
+            material = ElementTree.SubElement(visual, "material", name=shape.colour)
+            add(material, "color", rgba=(*parts_of(shape.colour), 1.0))
+        draft.report.taken(f"body {body!r} > shape {number}", "<visual>")
+
+
+def _write_geometry(geometry: ElementTree.Element, shape: Shape) -> None:
+    if isinstance(shape, Mesh):
+        add(geometry, "mesh", filename=shape.path, scale=shape.scale)
+        return
+    tag = "drake:capsule" if shape.type_name == "capsule" else shape.type_name
+    add(geometry, tag, **{name: value for name, value in shape.given.items() if name not in ("frame", "colour")})
+
+
+class Step(NamedTuple):
+    """A URDF joint.
+
+    Attributes
+    ----------
+    type
+        "revolute", "prismatic" and so on; "screw" is a type of `<drake:joint>`.
+    axis
+        (3,), None without one.
+    coordinates
+        Which coordinates of the joint it has, from 0.
+    lead
+        Of a screw: advance in one revolution, m.
+    """
+
+    type: str
+    axis: FloatArray | None
+    coordinates: tuple[int, ...]
+    lead: float = 0.0
+
+
+def steps_of(kind: JointKind, outward: bool, apart: bool) -> list[Step]:
+    """Return the joints that make a joint, from its inner body to its outer one.
+
+    Parameters
+    ----------
+    outward
+        Whether the inner body is the parent; otherwise the chain is reversed, and each axis with it.
+    apart
+        Whether the coordinates of a planar joint are needed as those of single joints.
+    """
+    found = _steps(kind, apart or not outward)
+    if outward or isinstance(kind, Spherical):  # a ball is one in either direction
+        return found
+    return [step._replace(axis=None if step.axis is None else -step.axis) for step in reversed(found)]
+
+
+def _steps(kind: JointKind, apart: bool) -> list[Step]:
+    match kind:
+        case Revolute():
+            return [_turn(kind.axis, 0)]
+        case Prismatic():
+            return [_slide(kind.axis, 0)]
+        case Universal():
+            return [_turn(kind.axis1, 0), _turn(kind.axis2, 1)]
+        case Cylindrical():
+            return [_turn(kind.axis, 0), _slide(kind.axis, 1)]
+        case PinInSlot():
+            return [_slide(kind.slot, 0), _turn(kind.axis, 1)]
+        case Planar() if apart:
+            x, y, normal = np.asarray(kind.canonical_axes).T
+            return [_slide(x, 0), _slide(y, 1), _turn(normal, 2)]
+        case Planar():
+            return [Step("planar", kind.normal, (0, 1, 2))]
+        case Screw():
+            return [Step("screw", kind.axis, (0,), 2.0 * math.pi * kind.pitch)]
+        case Spherical():
+            return [Step("continuous", axis, ()) for axis in np.eye(3)]
+        case Free():
+            return [Step("floating", None, ())]
+        case Fixed():
+            return [Step("fixed", None, ())]
+        case PathSlide() | PathSlot():
+            raise MechanismError(f"URDF has no {type(kind).__name__}, a joint along a path; write JSON")
+        case CurvedSlide() | CurvedSlot():
+            raise MechanismError(
+                f"URDF has no joint along a circle outside loops; replace the {type(kind).__name__} by revolute joints "
+                "about the centre of the circle"
+            )
+    raise AssertionError(kind)
+
+
+def _turn(axis: FloatArray, coordinate: int) -> Step:
+    return Step("continuous", axis, (coordinate,))
+
+
+def _slide(axis: FloatArray, coordinate: int) -> Step:
+    return Step("prismatic", axis, (coordinate,))
+
+
+_SINGLE = ("continuous", "revolute", "prismatic", "screw")
+
+
+def write_loads(writing: Draft) -> None:
+    """Write what acts in joints and between points; the joints must have been written."""
+    for force in writing.mech.forces:
+        _write_force(writing, force)
+    for joint in writing.mech.joints.values():
+        _write_drive(writing, joint)
+    for transition in writing.mech.transitions.values():
+        _write_transition(writing, transition)
+
+
+def _places(writing: Draft, joint: str) -> list[ElementTree.Element]:
+    """Return the `<joint>` of each speed of a joint; empty where one has none, as in a loop."""
+    kind = writing.mech.joints[joint].kind
+    found = [writing.places.get((joint, k)) for k in range(kind.nu)]
+    single = [element for element in found if element is not None and element.attrib["type"] in _SINGLE]
+    return single if len(single) == kind.nu else []
+
+
+# ---- forces ----
+
+
+def _write_force(writing: Draft, force: Force) -> None:
+    if isinstance(force, JointSpringDamper):
+        _write_damping(writing, force)
+        _write_stiffness(writing, force)
+    elif isinstance(force, PointSpringDamper):
+        _write_spring(writing, force)
+    else:
+        name = getattr(force, "name", "")
+        writing.report.left_out(f"{type(force).__name__} {name!r}", "URDF has no such force; it does not act")
+
+
+def _each(writing: Draft, force: JointSpringDamper, name: str) -> FloatArray:
+    """Return the values of a spring and damper for each speed, (nu,)."""
+    return np.broadcast_to(np.asarray(getattr(force, name), dtype=float), (writing.mech.joints[force.joint].kind.nu,))
+
+
+def _write_damping(writing: Draft, force: JointSpringDamper) -> None:
+    values = _each(writing, force, "damping")
+    if not values.any():
+        return
+    label = f"damping of joint {force.joint!r}"
+    ball = next((e for e in writing.root.findall("ball") if e.attrib["name"] == force.joint), None)
+    places = _places(writing, force.joint)
+    if not (values >= 0.0).all():
+        writing.report.left_out(label, "URDF has no negative damping; the joint is not damped")
+    elif places:
+        for element, value in zip(places, values, strict=True):
+            add(element, "dynamics", damping=value)
+        writing.report.taken(label)
+    elif ball is not None and (values == values[0]).all():
+        add(ball, "dynamics", damping=values[0])
+        writing.report.taken(label)
+    else:
+        writing.report.left_out(label, "URDF has none for this joint; it is not damped")
+
+
+def _write_stiffness(writing: Draft, force: JointSpringDamper) -> None:
+    stiffness, free = _each(writing, force, "stiffness"), _each(writing, force, "free")
+    if not stiffness.any():
+        return
+    label, places = f"stiffness of joint {force.joint!r}", _places(writing, force.joint)
+    if not places or not (stiffness >= 0.0).all():
+        writing.report.left_out(label, "URDF has none for this joint; there is no spring")
+        return
+    for element, k, q in zip(places, stiffness, free, strict=True):
+        gazebo = ElementTree.SubElement(writing.root, "gazebo", reference=element.attrib["name"])
+        for tag, value in (("springStiffness", k), ("springReference", q)):
+            ElementTree.SubElement(gazebo, tag).text = repr(float(value))
+    writing.report.taken(label, "<gazebo> with springStiffness and springReference")
+
+
+def _write_spring(writing: Draft, spring: PointSpringDamper) -> None:
+    label = f"spring {spring.name!r}"
+    if min(spring.stiffness, spring.damping, spring.free) < 0.0:
+        writing.report.left_out(label, "Drake's springs have no negative numbers; there is no spring")
+        return
+    tag = "drake:linear_spring_damper"
+    element = ElementTree.SubElement(writing.root, tag)
+    for end, body, point in zip(("A", "B"), spring.bodies, spring.points, strict=True):
+        at = writing.tree.frames[body].inverse().apply(np.array(point))
+        ElementTree.SubElement(element, f"{tag}_body_{end}", name=writing.links[body])
+        add(element, f"{tag}_p_{'AP' if end == 'A' else 'BQ'}", value=at)
+    for name, value in (
+        ("free_length", spring.free),
+        ("stiffness", spring.stiffness),
+        ("damping", spring.damping),
+    ):
+        add(element, f"{tag}_{name}", value=value)
+    writing.report.taken(label, f"<{tag}>")
+
+
+# ---- drives and stops ----
+
+
+def _write_drive(writing: Draft, joint: Joint) -> None:
+    """Write the largest load and the rotor of each speed."""
+    places = _places(writing, joint.name)
+    if np.isfinite(joint.max_load).any():
+        label = f"max_load of joint {joint.name!r}"
+        for element, value in zip(places, joint.max_load, strict=False):
+            if np.isfinite(value):
+                _set_limit(element, effort=value)
+        _report(writing, label, places, "the load has no limit")
+    if joint.reflected_inertia.any():
+        label = f"reflected_inertia of joint {joint.name!r}"
+        for element, value in zip(places, joint.reflected_inertia, strict=False):
+            if value:
+                _write_rotor(writing, element, value)
+        _report(writing, label, places, "the joint accelerates without it")
+
+
+def _report(writing: Draft, label: str, places: list[ElementTree.Element], effect: str) -> None:
+    if places:
+        writing.report.taken(label)
+    else:
+        writing.report.left_out(label, f"URDF has none for this joint; {effect}")
+
+
+def _write_rotor(writing: Draft, element: ElementTree.Element, inertia: float) -> None:
+    """Write a transmission with Drake's rotor inertia, which has the gear ratio 1."""
+    name = element.attrib["name"]
+    transmission = ElementTree.SubElement(writing.root, "transmission", name=f"{name}_transmission")
+    ElementTree.SubElement(transmission, "type").text = "transmission_interface/SimpleTransmission"
+    ElementTree.SubElement(transmission, "joint", name=name)
+    actuator = ElementTree.SubElement(transmission, "actuator", name=f"{name}_motor")
+    add(actuator, "drake:rotor_inertia", value=inertia)
+    add(actuator, "drake:gear_ratio", value=1.0)
+
+
+def _write_transition(writing: Draft, transition: Transition) -> None:
+    stop = transition.action
+    if not isinstance(stop, Stop):
+        kind = type(stop).__name__
+        writing.report.left_out(f"transition {transition.name!r}", f"URDF has no {kind}; it does not happen")
+        return
+    label = f"stop {transition.name!r}"
+    element = writing.places.get((stop.joint, stop.element))
+    if element is None or element.attrib["type"] not in _SINGLE:
+        writing.report.left_out(label, "URDF has no limits for this joint; it has no bounds")
+        return
+    lower, upper = stop_range(writing.mech, stop.joint, stop.element)
+    _set_limit(element, lower=max(lower, -NO_BOUND), upper=min(upper, NO_BOUND))
+    if element.attrib["type"] == "continuous":
+        element.set("type", "revolute")
+    if stop.restitution:
+        writing.report.approximated(label, f"a limit without its coefficient of restitution {stop.restitution:g}")
+    else:
+        writing.report.taken(label, "a limit, which limits=True makes a stop")
+
+
+def _set_limit(element: ElementTree.Element, **values: float) -> None:
+    """Set values of `<limit>`, which has all that URDF demands."""
+    limit = element.find("limit")
+    if limit is None:
+        limit = add(element, "limit", effort=NO_BOUND, velocity=NO_BOUND)
+    if "effort" not in values:
+        values = {"lower": -NO_BOUND, "upper": NO_BOUND, **values}
+    for name, value in values.items():
+        limit.set(name, repr(float(value)))

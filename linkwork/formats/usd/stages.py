@@ -39,15 +39,6 @@ def open_stage(path: Path, report: Report, root: Path | None = None) -> Any:
     -------
     Usd.Stage
         At its default time, with all payloads loaded.
-
-    Raises
-    ------
-    MechanismError
-        On files that are no USD or too large, and on layers elsewhere or in the network, which are not opened.
-    OSError
-        If the file cannot be read.
-    ImportError
-        Without usd-core.
     """
     with optional_import("USD files", "usd-core", "usd"):
         from pxr import Usd

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-import numpy as np
-
 from linkwork._util.checks import FloatArray
-from linkwork.solvers import Action, Implicit, Problem, Restart, Terminate
-from linkwork.solvers.problem import IntArray
+from linkwork.solvers import Implicit, Problem
 
 
 class Formulation(ABC):
@@ -34,26 +31,15 @@ class Formulation(ABC):
 
 def in_unknowns(formulation: Formulation, problem: Problem) -> Problem:
     """Return a problem in the states as one in the unknowns of a formulation; its functions still get states."""
-    events, on_event, on_step = problem.events, problem.on_event, problem.on_step
+    events, on_step = problem.events, problem.on_step
     angular_speed, turn_of_step = problem.angular_speed, problem.turn_of_step
-
-    def handle(t: float, unknowns: FloatArray, crossings: IntArray) -> Action | None:
-        assert on_event is not None
-        action = on_event(t, formulation.states(unknowns), crossings)
-        if isinstance(action, Restart | Terminate) and action.y is not None:
-            return type(action)(formulation.unknowns(t, np.asarray(action.y, dtype=np.float64)))
-        return action
-
     assert events is None or callable(events)
     return Problem(
         formulation.rates,
         problem.t0,
         formulation.unknowns(problem.t0, problem.y0),
         events=None if events is None else lambda t, unknowns: events(t, formulation.states(unknowns)),
-        directions=problem.directions,
-        on_event=None if on_event is None else handle,
         on_step=None if on_step is None else lambda t, unknowns: on_step(t, formulation.states(unknowns)),
-        on_progress=problem.on_progress,
         angular_speed=None
         if angular_speed is None
         else lambda t, unknowns, enough: angular_speed(t, formulation.states(unknowns), enough),

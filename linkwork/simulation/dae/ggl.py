@@ -201,10 +201,7 @@ class GGL(Formulation):
     def _ask(self, t: float, y: FloatArray) -> None:
         """Write the inputs that the law has at a time and y (n,), or [q; u]."""
         if self._law is not None:
-            q, u = y[: self._nq], y[self._nq : self._nq + self._nu]
-            self.block.enter(q, u, self._law.constant, t)
-            self._law.apply(t, self._law.x0, self._law.x0)
-            self.block.changed()
+            self._law.enter(t, y[: self._nq + self._nu])
 
     def _enter(self, t: float, states: FloatArray) -> None:
         block = self.block

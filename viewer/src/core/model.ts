@@ -26,7 +26,7 @@ export type Kind = (typeof KINDS)[number];
 
 const MESSAGE = 256;
 const FIELD = 28; // bytes of lw_field
-/** Of a serialised model: where the size of its first variant and the checksum of that stand, and where both end. */
+/** Of a serialised model: where its size and checksum stand, and where both end. */
 const HEADER = { size: 12, checksum: 16, bytes: 24 };
 
 export class Model {

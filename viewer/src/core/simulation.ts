@@ -6,8 +6,8 @@ import { State } from "./state";
 
 export const AUTOMATIC_GAIN = -1; // of the feedback that keeps loops closed
 const AUTO = 2; // LW_ODE_AUTO
-const OPTIONS = 96; // bytes of lw_run_options
-const STRUCT = 24; // of the others
+const OPTIONS = 104; // bytes of lw_run_options
+const STRUCT = 32; // of the largest of the others
 const MESSAGE = 1600;
 const Outcome = { GOES_ON: 0, DONE: 1, FAILED: 2 } as const;
 
@@ -169,7 +169,7 @@ export class Simulation {
         numbers.reduce((at, list) => (addresses.push(at), at + 8 * list.length), first);
         const [y, revolutions, discrete, control, loads, times] = addresses as [number, number, number, number, number, number];
         const [point, handle, message] = [options + OPTIONS, options + OPTIONS + STRUCT, options + OPTIONS + STRUCT + 8];
-        core.doubles(options, OPTIONS / 8).set([t_end, rtol, atol, 0, 0, AUTOMATIC_GAIN, AUTOMATIC_GAIN, 0, 0, 0, 0, 0]);
+        core.doubles(options, OPTIONS / 8).set([t_end, rtol, atol, 0, 0, AUTOMATIC_GAIN, AUTOMATIC_GAIN, 0, 0, 0, 0, 0, 0]);
         core.integers(options + 72, 2).set([AUTO, Number(eventRows)]);
         core.data.setBigInt64(options + 80, BigInt(t_eval?.length ?? 0), true);
         core.integers(options + 88, 1)[0] = t_eval ? times : 0;

@@ -204,7 +204,7 @@ function turned<C extends { x: number; y: number; nx: number; ny: number }>(c: C
 
 /** Number of slides whose block is on this body. */
 function slides(link: Link): number {
-  return link.attachments.filter(({ joint, onParent }) => !onParent && (joint?.type === "prismatic" || joint?.type === "cylindrical" || joint?.type === "screw" || joint?.type === "planar")).length;
+  return link.attachments.filter(({ joint, onParent }) => !onParent && (joint?.type === "prismatic" || joint?.type === "cylindrical" || joint?.type === "screw" || joint?.type === "planar" || joint?.type === "curved_slide")).length;
 }
 
 /** The frame of the plane in which points are; null: they are not in one. */

@@ -41,6 +41,10 @@ const DRAW: Record<JointType, Draw | null> = {
   free: null,
   screw: drawScrew,
   pin_in_slot: drawPinInSlot,
+  curved_slide: drawCurvedSlide,
+  curved_slot: drawCurvedSlot,
+  path_slide: drawCurvedSlide,
+  path_slot: drawCurvedSlot,
 };
 
 export function drawJoint(joint: Joint, layout: Layout, travel: Travel, onParent: Solid, onChild: Solid): void {
@@ -360,6 +364,25 @@ function drawPinInSlot(drawing: Drawing): void {
     onParent.in(BASE).at(local.clone().multiply(new Matrix4().makeTranslation(2.2 * r, 0, 0))).block(1.9 * r, 1.0 * r, 1.4 * h, 0.1 * r);
     foot(onParent, local, 3.3 * r, 1.8 * r, -h - 0.2 * r, h + 0.2 * r, r);
   }
+}
+
+/** The wire along which a child slides. */
+function drawGuide({ r, onParent, parentFrame, joint }: Drawing): void {
+  const points = joint.guide.map(([x, y, z]) => new Vector3(x, y, z));
+  onParent.in(joint.parent === GROUND ? BASE : STEEL).at(parentFrame).tube(points, 0.4 * r, 10);
+}
+
+function drawCurvedSlide(drawing: Drawing): void {
+  const { r, onChild, childFrame, child } = drawing;
+  drawGuide(drawing);
+  onChild.in(painted(child.colour)).at(childFrame).block(3.2 * r, 2.0 * r, 2.0 * r, 0.2 * r);
+}
+
+function drawCurvedSlot(drawing: Drawing): void {
+  const { r, onChild, childFrame, child } = drawing;
+  drawGuide(drawing);
+  onChild.in(painted(child.colour)).at(childFrame).cylinder(1.1 * r, 0.6 * r, 1.3 * r).cylinder(1.1 * r, -1.3 * r, -0.6 * r);
+  pin(onChild, childFrame, r, -1.3 * r, 1.3 * r);
 }
 
 /** Whether two joints turn about parallel axes of a body. */

@@ -51,8 +51,11 @@ export interface Layout {
   radiusOf(joint: Joint): number;
 }
 
-const AXIAL: JointType[] = ["revolute", "cylindrical", "screw", "pin_in_slot", "planar"]; // the child turns about z
-const FIXED: JointType[] = ["prismatic", "fixed"]; // it does not turn
+/** How the child turns: about z only, not at all, or out of any plane. */
+const TURNS: Record<JointType, "axial" | "no" | "any"> = {
+  revolute: "axial", cylindrical: "axial", screw: "axial", pin_in_slot: "axial", planar: "axial", curved_slide: "axial",
+  curved_slot: "axial", path_slot: "axial", path_slide: "any", prismatic: "no", fixed: "no", universal: "any", spherical: "any", free: "any",
+};
 
 export function layoutOf(scene: Scene): Layout {
   const size = scene.size > 0 && Number.isFinite(scene.size) ? scene.size : 1;
@@ -203,9 +206,9 @@ function sameGroup(link: Link, group: string[]): boolean {
 function carried(joint: Joint, normal: Vector3, fromParent: boolean): Vector3 | null {
   const [near, far] = fromParent ? [joint.parentFrame, joint.childFrame] : [joint.childFrame, joint.parentFrame];
   const inFrame = normal.clone().applyQuaternion(rotation(near.Q).normalize().invert());
-  if (AXIAL.includes(joint.type)) {
+  if (TURNS[joint.type] === "axial") {
     if (Math.abs(inFrame.z) < PARALLEL) return null;
-  } else if (!FIXED.includes(joint.type)) return null;
+  } else if (TURNS[joint.type] === "any") return null;
   return inFrame.applyQuaternion(rotation(far.Q).normalize());
 }
 

@@ -34,9 +34,12 @@ export function someRows(motion: Motion, most = MOST): number[] {
   return Array.from({ length: count }, (_, k) => Math.round((k * (motion.rows - 1)) / Math.max(count - 1, 1)));
 }
 
-/** What slides has a way; what hangs from a ball or cross, a direction. */
-const WAYS: JointType[] = ["prismatic", "cylindrical", "screw", "planar", "pin_in_slot"];
-const DIRECTIONS: JointType[] = ["universal", "spherical", "fixed"];
+/** What slides has a way, and what hangs from a ball or cross a direction: these are looked for. */
+const TRAVELS: Record<JointType, boolean> = {
+  prismatic: true, cylindrical: true, screw: true, planar: true, pin_in_slot: true, universal: true, spherical: true,
+  fixed: true, revolute: false, free: false, curved_slide: false, curved_slot: false, path_slide: false,
+  path_slot: false,
+};
 
 /** Poses at rows that are spread over the runs: the fewer, the more bodies there are. */
 export function posesOver(scene: Scene, motions: Motion[], most: number): Map<string, Matrix4>[] {
@@ -51,7 +54,7 @@ export function travelsOf(scene: Scene, poses: Map<string, Matrix4>[]): Map<Join
     travels.set(joint, travel);
     const body = scene.bodies.find(({ name }) => name === joint.child);
     const middle = body ? middleOf(body.com, body.anchors) : null;
-    if (WAYS.includes(joint.type) || DIRECTIONS.includes(joint.type)) {
+    if (TRAVELS[joint.type]) {
       const [frame, place] = [matrix(joint.parentFrame).invert(), vector(joint.childFrame.r)];
       for (const pose of poses) {
         const [parent, child] = [pose.get(joint.parent), pose.get(joint.child)];

@@ -53,6 +53,10 @@ const JOINT_WORDS: Record<JointType, string> = {
   free: "free",
   screw: "screw",
   pin_in_slot: "pin in slot",
+  curved_slide: "curved slide",
+  curved_slot: "curved slot",
+  path_slide: "slide along a path",
+  path_slot: "slot along a path",
 };
 
 /** All parts, in the order of `KIND_TITLES` and of the description. */
@@ -94,6 +98,7 @@ function jointPart(joint: Joint): Part {
     { label: "Child", links: [{ kind: "body", name: joint.child }] },
   ];
   if (joint.type === "screw") facts.push({ label: "Pitch", text: withUnit(digits(joint.pitch), "m/rad") });
+  if (joint.type === "curved_slide" || joint.type === "curved_slot") facts.push({ label: "Radius", text: withUnit(digits(joint.pitch), "m") });
   const extras = [joint.spring && "spring", joint.damper && "damper"].filter(Boolean);
   if (extras.length) facts.push({ label: "In the joint", text: extras.join(", ") });
   if (joint.cut) facts.push({ label: "Loop", text: "this joint closes a loop" });

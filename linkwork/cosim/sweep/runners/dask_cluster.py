@@ -17,9 +17,10 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
+from linkwork._util.many_runs import LOST, Outcome, Task
 from linkwork.cosim.isolated.job import Job
 from linkwork.cosim.sweep.identity import digest
-from linkwork.cosim.sweep.runners.base import LOST, Notify, Outcome, Task
+from linkwork.cosim.sweep.runners.base import Notify
 from linkwork.errors import CosimError
 
 CONNECT = 5.0  # s
@@ -44,11 +45,6 @@ class ClusterRunner:
         The longest that a point may take [s].
     notify
         Called with each notice.
-
-    Raises
-    ------
-    CosimError
-        If no scheduler answers there, or versions do not fit.
     """
 
     def __init__(self, job: Job, scheduler: str, time_limit: float | None, notify: Notify) -> None:

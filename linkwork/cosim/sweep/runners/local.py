@@ -6,9 +6,10 @@ import queue
 import threading
 
 from linkwork._util.cores import cores
+from linkwork._util.many_runs import LOST, Outcome, Task
 from linkwork.cosim.isolated.job import Job
 from linkwork.cosim.isolated.parent import Child
-from linkwork.cosim.sweep.runners.base import LOST, Outcome, Task, run_task
+from linkwork.cosim.sweep.runners.base import run_task
 
 
 class LocalRunner:

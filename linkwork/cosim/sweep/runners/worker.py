@@ -17,9 +17,10 @@ from typing import Any
 
 from distributed import WorkerPlugin, get_worker
 
+from linkwork._util.many_runs import LOST, Outcome, Task
 from linkwork.cosim.isolated.job import Job
 from linkwork.cosim.isolated.parent import Child
-from linkwork.cosim.sweep.runners.base import LOST, Outcome, Task, run_task
+from linkwork.cosim.sweep.runners.base import run_task
 
 IDLE = 60.0  # s after which a child that nobody asks ends
 
