@@ -10,12 +10,12 @@
 void lw_multiply(const double a[9], const double b[9], double product[9]) {
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++)
-      product[3 * i + j] = fma(a[3 * i + 2], b[6 + j], fma(a[3 * i + 1], b[3 + j], fma(a[3 * i], b[j], 0.0)));
+      product[3 * i + j] = a[3 * i] * b[j] + a[3 * i + 1] * b[3 + j] + a[3 * i + 2] * b[6 + j];
 }
 
 static double dot(const double *a, const double *b, int32_t n) {
   double sum = 0.0;
-  for (int32_t i = 0; i < n; i++) sum = fma(a[i], b[i], sum);
+  for (int32_t i = 0; i < n; i++) sum += a[i] * b[i];
   return sum;
 }
 

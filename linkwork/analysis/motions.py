@@ -119,7 +119,7 @@ def rows_of_result(model: Model, result: Result, inputs: FloatArray | None) -> M
             "before, "
             "result[:t]"
         )
-    discrete = [one.values for one in run.discrete]
+    discrete = list(run.discrete)
     given = run.inputs if inputs is None else inputs
     return MotionRows(result.t, run.y[:, : n.nq], run.y[:, n.nq :], udot, given, run.revolutions, discrete)
 

@@ -38,7 +38,7 @@ def _values(text: str) -> list[Value]:
         raise argparse.ArgumentTypeError(f"{text!r} is not first:last:count, such as 1000:2000:5")
     found = [one.strip() for one in text.split(",")]
     if not all(found):
-        raise argparse.ArgumentTypeError(f"{text!r} lacks a value")
+        raise argparse.ArgumentTypeError(f"{text!r} has no value")
     return [value_of(one) for one in found]
 
 

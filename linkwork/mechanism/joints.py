@@ -557,7 +557,7 @@ class PathSlide(AlongPath):
 
     >>> slide = PathSlide([(0, 0, 0), (1, 0, 0.2), (2, 0, 0)], axis=(0, 1, 0))
     >>> round(slide.length, 6)
-    2.050503
+    2.046797
     """
 
     type_name = "path_slide"

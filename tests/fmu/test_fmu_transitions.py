@@ -6,7 +6,7 @@ import pytest
 import linkwork as lw
 from support.latched import exported, pendulum, started
 from support.ma2007 import Ma2007
-from support.pinned_chain import PinnedChain
+from support.many_pins import ManyPins
 
 pytest.importorskip("fmpy")
 
@@ -78,7 +78,7 @@ def test_chains_that_lock_and_are_pinned(case, version, kind, tolerance, tmp_pat
 @KINDS
 def test_pins_by_the_dozen(version, kind, tolerance, tmp_path):
     """Variants of the topology are compiled in the FMU, at the events that need them."""
-    chain = PinnedChain(26, 12)
+    chain = ManyPins(26, 12)
     times = {f"pin{k}": 0.02 + 0.02 * k for k in range(12)} | {"free3": 0.15, "free8": 0.27}
     mech = chain.mechanism(times)
     mech.start(q=chain.start(2))
@@ -92,7 +92,7 @@ def test_pins_by_the_dozen(version, kind, tolerance, tmp_path):
 @VERSION
 def test_a_state_of_the_fmu_returns_to_its_variant(version, tmp_path):
     """From another variant, and in an instance that has not met it."""
-    chain = PinnedChain(26, 12)
+    chain = ManyPins(26, 12)
     mech = chain.mechanism({f"pin{k}": 0.02 + 0.02 * k for k in range(12)} | {"free3": 0.15})
     mech.start(q=chain.start(2))
     fmu = exported(mech, version, tmp_path)

@@ -94,13 +94,13 @@ def test_equations_with_multipliers(scene):
 def test_nothing_is_drawn_in_vain():
     """Cut joints with rotors are among the loops, of all types, and joints of the tree whose child is inboard."""
     kinds, reversed_links = set(), 0
-    for make in list(LOOPS.values())[::2]:
+    for make in LOOPS.values():
         system, _ = reached(with_rotors(well_posed(make, seed=0)))
         joints = system.mechanism.joints
         kinds |= {joints[name].kind.type_name for name in system.numbering.cut if any(joints[name].reflected_inertia)}
         links = system.topology.links
         reversed_links += sum(link.reversed for link in links)
-    assert kinds == set(ALL_KINDS) - {"fixed"}
+    assert kinds >= set(ALL_KINDS) - {"fixed"}
     assert reversed_links > 10
 
 

@@ -10,7 +10,7 @@ import linkwork as lw
 from linkwork.core._core import ffi, lib
 from linkwork.core.native import Block, NativeModel, Stage
 from support.model_bytes import HEADER
-from support.pinned_chain import PinnedChain
+from support.many_pins import ManyPins
 from support.small import pendulum
 
 
@@ -34,7 +34,7 @@ def changes(chain, count, seed):
     ],
 )
 def test_jumps_as_of_the_dense_solution(links, pins, count, method):
-    chain = PinnedChain(links, pins)
+    chain = ManyPins(links, pins)
     model = lw.compile(chain.mechanism(), method)
     state = model.assemble(q=chain.start(3))
     q = np.asarray(state.q)
@@ -47,7 +47,7 @@ def test_jumps_as_of_the_dense_solution(links, pins, count, method):
 
 def test_a_run_through_many_variants_is_that_of_its_parts():
     """Twelve pins that close and open at their times; each phase as a run of its own from the state before it."""
-    chain = PinnedChain(26, 12)
+    chain = ManyPins(26, 12)
     order = [name for k in range(12) for name in (f"pin{k}", f"free{(k + 5) % 12}")]
     times = {name: 0.02 + 0.02 * k for k, name in enumerate(order)}
     model = lw.compile(chain.mechanism(times))
@@ -61,7 +61,7 @@ def test_a_run_through_many_variants_is_that_of_its_parts():
 
 
 def test_threads_that_share_a_model_share_its_variants():
-    chain = PinnedChain(30, 12)
+    chain = ManyPins(30, 12)
     steps = [[names for names, _ in changes(chain, 20, seed)] for seed in range(4)]
     alone = lw.compile(chain.mechanism())
     start = alone.assemble(q=chain.start(1))
@@ -83,7 +83,7 @@ def test_threads_that_share_a_model_share_its_variants():
 
 
 def test_a_variant_is_kept():
-    native = lw.compile(PinnedChain(30, 12).mechanism())._native
+    native = lw.compile(ManyPins(30, 12).mechanism())._native
     once, again = (lib.lw_model_variant(native.handle, [31, 33], 2) for _ in range(2))
     assert once == again
     assert lib.lw_model_variant(native.handle, [31], 1) != once
@@ -98,7 +98,7 @@ def resident():
 
 @pytest.mark.slow
 def test_the_memory_of_kept_variants_is_bounded():
-    chain = PinnedChain(200, 100)
+    chain = ManyPins(200, 100)
     model = lw.compile(chain.mechanism())
     state = model.assemble(q=chain.start(3))
     before = resident()
@@ -109,7 +109,7 @@ def test_the_memory_of_kept_variants_is_bounded():
 
 def test_a_snapshot_returns_to_its_variant():
     """In its own block after other changes, and in a block of a model that has not met the variant."""
-    chain = PinnedChain(30, 12)
+    chain = ManyPins(30, 12)
     model, other = (lw.compile(chain.mechanism()) for _ in range(2))
     block, known = model.block(), list(model.mechanism.transitions)
     model.enter(block, model.assemble(q=chain.start(3)))
@@ -127,7 +127,7 @@ def test_a_snapshot_returns_to_its_variant():
 
 def test_a_variant_that_cannot_be_compiled_names_the_pin():
     """A file that asks for two methods where a pin joins loops, which the compiler would have refused."""
-    chain = PinnedChain(10, 3)
+    chain = ManyPins(10, 3)
     compiled = lw.compile(chain.mechanism(), {"pin0": "embedding", "pin1": "embedding"})
     row, other = struct.pack("<2i", 11, lib.LW_METHOD_EMBEDDING), struct.pack("<2i", 11, lib.LW_METHOD_RCR)
     data = compiled.model_bytes

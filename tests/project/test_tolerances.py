@@ -88,10 +88,6 @@ COPIES = {
     ("linkwork/mechanism/part_checks.py", "_INERTIA_TOLERANCE"): ("csrc/math/tolerances.h", "INERTIA_TOLERANCE"),
     ("viewer/src/core/simulation.ts", "AUTOMATIC_GAIN"): ("linkwork/core/native.py", "AUTOMATIC_GAIN"),
     ("viewer/src/core/state.ts", "ASSEMBLY_TOLERANCE"): ("linkwork/model/base.py", "ASSEMBLY_TOLERANCE"),
-    **{
-        ("linkwork/simulation/lock_up.py", name): ("csrc/math/tolerances.h", f"LOCK_UP_{name}")
-        for name in ("AHEAD", "ON_MOTION")
-    },
     ("fmu_src/block_states.c", "assembly_tolerance"): ("linkwork/model/base.py", "ASSEMBLY_TOLERANCE"),
 }
 

@@ -3,7 +3,7 @@
 import pytest
 
 import linkwork as lw
-from linkwork.model import base
+from linkwork.model import structure
 from linkwork.simulation.running_state import RunningState
 from support.cases import four_bar
 
@@ -11,7 +11,7 @@ from support.cases import four_bar
 def test_a_run_lists_no_variables(monkeypatch):
     """Neither does its assembly, though three start values are given of which one suffices."""
     mech = four_bar().mechanism
-    monkeypatch.setattr(base, "list_variables", None)
+    monkeypatch.setattr(structure, "list_variables", None)
     model = lw.compile(mech)
     with pytest.warns(lw.StartValueWarning, match=r"C\.q = 0\.1 rad was asked"):
         changed = model.assemble(q={"A": 0.1, "B": 0.1, "C": 0.1}).changed_start_values

@@ -12,7 +12,7 @@ from linkwork.errors import LinkworkError
 from support import lock_ups
 from support.checkout import TOP
 from support.joint_families import JOINT_FAMILIES
-from support.pinned_chain import PinnedChain
+from support.many_pins import ManyPins
 from support.random_changes import random_change
 from support.random_mechanisms import FAMILIES, well_posed
 from support.random_transitions import as_transitions
@@ -182,7 +182,7 @@ def test_transitions(simulator, seed):
 
 def test_many_pins(simulator):
     """Twelve pins, of which each change compiles the variant that it needs, in the page as here."""
-    chain = PinnedChain(26, 12)
+    chain = ManyPins(26, 12)
     times = {f"pin{k}": 0.02 + 0.02 * k for k in range(12)} | {"free3": 0.15, "free8": 0.27}
     mechanism = chain.mechanism(times)
     mechanism.start(q=chain.start(2))
