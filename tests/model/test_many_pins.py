@@ -9,8 +9,8 @@ import pytest
 import linkwork as lw
 from linkwork.core._core import ffi, lib
 from linkwork.core.native import Block, NativeModel, Stage
-from support.model_bytes import HEADER
 from support.many_pins import ManyPins
+from support.model_bytes import HEADER
 from support.small import pendulum
 
 
