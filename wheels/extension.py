@@ -5,7 +5,6 @@ Undefined symbols stay open on Linux and macOS until Python loads the module. Wi
 them, python3.dll, of which an import library is made from the list of the stable ABI.
 """
 
-import os
 import shutil
 import subprocess
 import sys
@@ -29,8 +28,7 @@ LINK = {"darwin": ["-Wl,-undefined,dynamic_lookup"], "linux": [], "windows": []}
 def build_extension(target: Target, folder: Path, progress: Progress) -> Path:
     """Compile the extension module of a platform in an empty folder; return the file.
 
-    It is compiled without OpenMP, because no system has a library of OpenMP at a known place. As in CMake, the
-    environment variable LINKWORK_OPTIMIZATION may state another level of optimisation than -O3, with the same bits.
+    It is compiled without OpenMP, because no system has a library of OpenMP at a known place.
     """
     folder.mkdir(parents=True)
     generated = folder / "_core_cffi.c"
@@ -44,9 +42,7 @@ def build_extension(target: Target, folder: Path, progress: Progress) -> Path:
     system = target.platform.rpartition("-")[2]
     link = [*LINK[system], *([str(import_library(folder))] if system == "windows" else [])]
     sources = {**core_sources(), generated.name: generated}
-    level = os.environ.get("LINKWORK_OPTIMIZATION", "").split()
-    own = dict.fromkeys(sources, level) | {generated.name: [*flags, *level]}
-    return compile_library(target.platform, sources, folder / target.extension, progress, own, link)
+    return compile_library(target.platform, sources, folder / target.extension, progress, {generated.name: flags}, link)
 
 
 def core_sources() -> dict[str, Path]:

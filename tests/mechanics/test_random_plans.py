@@ -60,7 +60,7 @@ def test_a_folded_loop_driven_at_its_own_joint_has_no_memory(driven, seed):
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(80)
 @given(cases())
 def test_all_methods(case):
     """Accelerations of all joints, loads of drives and reactions."""
@@ -68,14 +68,14 @@ def test_all_methods(case):
 
 
 @pytest.mark.slow
-@examples(20)
+@examples(50)
 @given(cases())
 def test_all_cuts(case):
     agreement.check_cuts(case)
 
 
 @pytest.mark.slow
-@examples(20)
+@examples(50)
 @given(cases(), METHODS)
 def test_identities(case, method):
     """Residuals, energies, the mass matrix, derivatives of an exact state."""
@@ -83,35 +83,35 @@ def test_identities(case, method):
 
 
 @pytest.mark.slow
-@examples(20)
+@examples(50)
 @given(cases(), METHODS)
 def test_inverse_dynamics_drives_the_same_motion(case, method):
     agreement.check_inverse_dynamics(case, *method)
 
 
 @pytest.mark.slow
-@examples(20)
+@examples(50)
 @given(cases(drives=0), METHODS)
 def test_power_is_the_rate_of_energy(case, method):
     agreement.check_power(case, *method)
 
 
 @pytest.mark.slow
-@examples(20)
+@examples(40)
 @given(cases(), METHODS)
 def test_jacobian_against_central_differences(case, method):
     agreement.check_jacobian(case, *method)
 
 
 @pytest.mark.slow
-@examples(20)
+@examples(50)
 @given(cases(drives=0), METHODS)
 def test_states_beside_closed_poses_come_back(case, method):
     agreement.check_return(case, *method)
 
 
 @pytest.mark.slow
-@examples(20)
+@examples(40)
 @given(cases(least=0.0, folded=True), METHODS)
 def test_answers_depend_on_the_state_only(case, method):
     """In singular poses and near them as well."""
@@ -122,7 +122,7 @@ def test_answers_depend_on_the_state_only(case, method):
 def drawn():
     found = []
 
-    @examples(150)
+    @examples(300)
     @given(plans())
     def draw(plan):
         found.append(worked_out(plan))

@@ -42,14 +42,6 @@ SIMULATE = ("simulate", FOUR_BAR, "--t-end", 1, "-o")
 each_target = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.platform)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def quickly_compiled() -> Iterator[None]:
-    """Extensions in a third of the time; tests/fmu/test_fmu_platforms.py has the bits of optimised libraries."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LINKWORK_OPTIMIZATION", "-O0")
-        yield
-
-
 def build(out: Path, *platforms: str) -> None:
     command = [sys.executable, "-m", "wheels", "--out", str(out), *platforms]
     done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
