@@ -51,8 +51,6 @@ class Terminate:
 # Size of the next step, norm of the last one's error, and the choice of method of "auto", as `lw_ode_step_control`.
 StepControl: TypeAlias = tuple[float, float, float]
 
-FIRST_ERROR = 1e-4  # the norm of the last error that a start assumes
-
 Action: TypeAlias = Continue | Restart | Terminate
 
 Derivative: TypeAlias = Callable[[float, FloatArray], npt.ArrayLike]

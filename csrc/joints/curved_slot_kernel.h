@@ -42,13 +42,7 @@ static void curved_slot_inverse(const real C[9], const real t[3], const real *ne
   inverse_about_z(C, near[1], q + 1, sc + 2);
 }
 
-static void curved_slot_axes(const real R[9], const twist *P, real angular[9], real linear[9]) {
-  transpose(R, angular);
-  copy(3, P[1].a, linear);
-  cross(P[1].a, P[0].l, linear + 3);
-  copy(3, P[0].l, linear + 6);
-}
-
+#define curved_slot_axes pin_axes
 #define curved_slot_qdot NULL
 #define curved_slot_normalize NULL
 #define curved_slot_constraints NULL

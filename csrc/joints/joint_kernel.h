@@ -121,6 +121,14 @@ static void slide_along_x_axes(const real R[9], const twist *P, real angular[9],
   for (int k = 0; k < 3; k++) copy(3, angular + 3 * ((k + 1) % 3), linear + 3 * k);
 }
 
+/* Across the slot of a pin: along its axis, and across both; u[0] is along the slot, u[1] about the pin. */
+static void pin_axes(const real R[9], const twist *P, real angular[9], real linear[9]) {
+  transpose(R, angular);
+  copy(3, P[1].a, linear);
+  cross(P[1].a, P[0].l, linear + 3);
+  copy(3, P[0].l, linear + 6);
+}
+
 /* ---- circles ---- */
 
 /* Of the angle q / r, by that of its half, so that no digits are lost in large circles. */

@@ -29,15 +29,8 @@ static void pin_in_slot_inverse(const real C[9], const real t[3], const real *ne
   inverse_about_z(C, near[1], q + 1, sc + 2);
 }
 
-/* Across the slot: along the axis, and across both. */
-static void pin_in_slot_axes(const real R[9], const twist *P, real angular[9], real linear[9]) {
-  transpose(R, angular);
-  copy(3, P[1].a, linear);
-  cross(P[1].a, P[0].l, linear + 3);
-  copy(3, P[0].l, linear + 6);
-}
-
 #define pin_in_slot_bias zero_bias
+#define pin_in_slot_axes pin_axes
 #define pin_in_slot_qdot NULL
 #define pin_in_slot_normalize NULL
 static const constraint_frame pin_in_slot_frame = {2, 2, {1, 0}, {0, 0}};

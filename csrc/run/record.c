@@ -7,8 +7,8 @@
 #include "block/discrete_state.h"
 #include "model/model.h"
 
-#define ROWS_AT_ONCE                                                                                   \
-  256 /* of steps in one call of the integrator; within a step there may be LW_ODE_MAX_SAMPLES more */
+/* Of steps in one call of the integrator; within a step there may be LW_ODE_MAX_SAMPLES more. */
+#define ROWS_AT_ONCE 256
 
 /* Memory for so many rows behind those that there are. */
 static lw_status reserve(lw_number_list *list, int64_t rows) {

@@ -131,7 +131,7 @@ def _kinds_of(model: Any) -> Iterator[tuple[str, _Kind]]:
     f = ffi.new("lw_field *")
     for index in range(lib.lw_field_count()):
         lib.lw_model_field(model, index, f)
-        yield _text(f.name), _Kind(index, Stage(f.stage), _text(f.meaning))
+        yield text_at(f.name), _Kind(index, Stage(f.stage), text_at(f.meaning))
 
 
 def raise_status(status: int, message: str) -> NoReturn:
@@ -205,7 +205,7 @@ class NativeModel:
         message = ffi.new("char[256]")
         status = lib.lw_model_load(data, len(data), handle, message, 256)
         if status:
-            raise_status(status, _text(message))
+            raise_status(status, text_at(message))
         self._take(handle[0], like)
 
     @classmethod
@@ -227,7 +227,7 @@ class NativeModel:
         """Return the bytes of the model with other values of its parameter and start fields, all in their order."""
         changed = bytearray(data)
         given = np.ascontiguousarray(values, dtype=np.float64)
-        status = lib.lw_model_put_parameters(self.handle, _doubles(given), ffi.from_buffer(changed), len(changed))
+        status = lib.lw_model_put_parameters(self.handle, doubles(given), ffi.from_buffer(changed), len(changed))
         if status:
             raise_status(status, "the bytes are those of another model")
         return bytes(changed)
@@ -253,7 +253,7 @@ class NativeModel:
         """Return why a method cannot take a cluster, -1 the whole mechanism; empty: it can."""
         text = ffi.new("char[640]")
         lib.lw_model_refusal(self.handle, cluster, method, text, 640)
-        return _text(text)
+        return text_at(text)
 
     @property
     def levels(self) -> int:
@@ -306,7 +306,7 @@ class Block:
 
     def _check(self, status: int) -> None:
         if status:
-            raise_status(status, _text(lib.lw_state_message(self.handle)))
+            raise_status(status, text_at(lib.lw_state_message(self.handle)))
 
     def __getitem__(self, field: str) -> FloatArray:
         """The numbers of a field, flat, computed as far as needed; shares the block's memory."""
@@ -322,7 +322,7 @@ class Block:
         """Set parameters, start values, inputs or states as an FMU does: all or none; MechanismError on a wrong one."""
         given = np.ascontiguousarray(values, dtype=np.float64)
         where = ffi.from_buffer("uint32_t[]", offsets)
-        self._check(lib.lw_set_reals(self.handle, where, offsets.size, _doubles(given)))
+        self._check(lib.lw_set_reals(self.handle, where, offsets.size, doubles(given)))
 
     def enter(self, q: FloatArray, u: FloatArray, inputs: FloatArray, time: float = 0.0) -> None:
         """Write coordinates and speeds of the tree joints, and all inputs (n_inputs,), which hold at the time given."""
@@ -356,7 +356,7 @@ class Block:
     def absolute_tolerances(self, duration: float, tolerance: float) -> FloatArray:
         """Return absolute tolerances of the states (nq + nu,) by the mechanism's sizes at the present state."""
         found = np.empty(self.model.sizes.nq + self.model.sizes.nu)
-        lib.lw_absolute_tolerances(self.handle, duration, tolerance, _doubles(found))
+        lib.lw_absolute_tolerances(self.handle, duration, tolerance, doubles(found))
         return found
 
     def nominal_sizes(self, duration: float) -> tuple[float, float, float, float]:
@@ -396,7 +396,7 @@ class Block:
         """Return tree loads (nu,) for accelerations (nu,) at the present states."""
         tau = np.empty(self.model.sizes.nu)
         given = np.ascontiguousarray(udot, dtype=np.float64)
-        self._check(lib.lw_inverse_dynamics(self.handle, _doubles(given), _doubles(tau)))
+        self._check(lib.lw_inverse_dynamics(self.handle, doubles(given), doubles(tau)))
         return tau
 
     def load_equations(
@@ -434,7 +434,7 @@ class Block:
         arrays = {name: np.ascontiguousarray(x, np.float64) for name, x in given.items() if x is not None}
         arrays |= {"matrix": matrix, "load": load, "speed": speed, "actuator": actuator, "violation": violation}
         wanted = {"rows": rows, "motors": motors, "capacity": capacity}
-        of = ffi.new("lw_load_equations *", wanted | {name: _doubles(x) for name, x in arrays.items()})
+        of = ffi.new("lw_load_equations *", wanted | {name: doubles(x) for name, x in arrays.items()})
         error = None
         try:
             self._check(lib.lw_find_load_equations(self.handle, of))
@@ -447,7 +447,7 @@ class Block:
     def body_motion(self, body: int, point: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return position (3,), rotation (3, 3) and twist (6,) of a point (3,) of a body, -1 the ground."""
         position, rotation, twist = np.empty(3), np.empty((3, 3)), np.empty(6)
-        arrays = _doubles(point), _doubles(position), _doubles(rotation), _doubles(twist)
+        arrays = doubles(point), doubles(position), doubles(rotation), doubles(twist)
         self._check(lib.lw_body_motion(self.handle, body, *arrays))
         return position, rotation, twist
 
@@ -459,19 +459,19 @@ class Block:
     def body_jacobian(self, body: int, point: FloatArray) -> FloatArray:
         """Return the twist of a point of a body by the tree's speeds (6, nu)."""
         jacobian = np.empty((6, self.model.sizes.nu))
-        self._check(lib.lw_body_jacobian(self.handle, body, _doubles(point), _doubles(jacobian)))
+        self._check(lib.lw_body_jacobian(self.handle, body, doubles(point), doubles(jacobian)))
         return jacobian
 
     def body_acceleration(self, body: int, point: FloatArray) -> FloatArray:
         """Return angular acceleration and acceleration (6,) of a point of a body."""
         acceleration = np.empty(6)
-        self._check(lib.lw_body_acceleration(self.handle, body, _doubles(point), _doubles(acceleration)))
+        self._check(lib.lw_body_acceleration(self.handle, body, doubles(point), doubles(acceleration)))
         return acceleration
 
     def mass_matrix(self) -> FloatArray:
         """Return the mass matrix (nu, nu) of the tree at the present states."""
         matrix = np.empty((self.model.sizes.nu, self.model.sizes.nu))
-        self._check(lib.lw_mass_matrix(self.handle, _doubles(matrix)))
+        self._check(lib.lw_mass_matrix(self.handle, doubles(matrix)))
         return matrix
 
     def jump(
@@ -499,7 +499,7 @@ class Block:
         arrays = {name: np.ascontiguousarray(x, np.float64) for name, x in given.items() if x is not None}
         arrays |= {"target": wanted, "after": after, "force": force, "torque": torque}
         arrays |= {"constraint_impulse": along, "coupling_impulse": coupling}
-        jump = ffi.new("lw_velocity_jump *", {name: _doubles(x) for name, x in arrays.items()})
+        jump = ffi.new("lw_velocity_jump *", {name: doubles(x) for name, x in arrays.items()})
         jump.constrained = ffi.from_buffer("unsigned char[]", held)
         self._check(lib.lw_solve_velocity_jump(self.handle, jump))
         return Jump(after, np.hstack([torque, force]), along, coupling, jump.residual)
@@ -522,8 +522,8 @@ class Block:
             unknowns.size,
             ffi.from_buffer("uint32_t[]", knowns),
             knowns.size,
-            _doubles(seed),
-            _doubles(result),
+            doubles(seed),
+            doubles(result),
         )
         self._check(status)
         return result
@@ -542,12 +542,12 @@ class Block:
         Where the bound is at most `enough`, it stands for both.
         """
         speeds, given = np.array([enough, 0.0]), np.ascontiguousarray(y, dtype=np.float64)
-        lib.lw_ode_mechanism_angular_speed(self.handle, t, _doubles(given), _doubles(speeds))
+        lib.lw_ode_mechanism_angular_speed(self.handle, t, doubles(given), doubles(speeds))
         return float(speeds[0]), float(speeds[1])
 
     def turn_of_step(self, step: float, y_from: FloatArray, y_to: FloatArray) -> tuple[float, float]:
         """Return bounds of the angles, rad, of a step from its ends alone: at the speeds there, and in the middle."""
-        lib.lw_turn_of_step(self.model.handle, step, _doubles(y_from), _doubles(y_to), self._turn)
+        lib.lw_turn_of_step(self.model.handle, step, doubles(y_from), doubles(y_to), self._turn)
         return self._turn[0], self._turn[1]
 
     # ---- with multipliers ----
@@ -561,34 +561,34 @@ class Block:
     def constraints(self) -> tuple[FloatArray, FloatArray]:
         """Return the constraint violation (rows,), m, and its rate (rows,), m/s, at the present states."""
         phi, rate = np.empty((2, self.model.constraint_rows))
-        self._check(lib.lw_constraints(self.handle, _doubles(phi), _doubles(rate)))
+        self._check(lib.lw_constraints(self.handle, doubles(phi), doubles(rate)))
         return phi, rate
 
     def constraint_jacobian(self) -> FloatArray:
         """Return the derivative of the constraints by the tree's speeds (rows, nu) at the present states."""
         matrix = np.empty((self.model.constraint_rows, self.model.sizes.nu))
-        self._check(lib.lw_constraint_jacobian(self.handle, _doubles(matrix)))
+        self._check(lib.lw_constraint_jacobian(self.handle, doubles(matrix)))
         return matrix
 
     def dae_rows(self) -> FloatArray:
         """Return the relaxation of rows (2 rows,): 0 for rows that are independent at the present states."""
         rows = self.model.constraint_rows
         work, relaxation = np.empty(rows * self.model.sizes.nu), np.empty(2 * rows)
-        self._check(lib.lw_dae_select_rows(self.handle, _doubles(work), _doubles(relaxation)))
+        self._check(lib.lw_dae_select_rows(self.handle, doubles(work), doubles(relaxation)))
         return relaxation
 
     def dae_residual(self, t: float, y: FloatArray, ydot: FloatArray, relaxation: FloatArray) -> FloatArray:
         """Return the residual (n,) of the equations with multipliers; contiguous arrays (n,), (n,), (2 rows,)."""
         residual = np.empty(y.size)
-        arrays = _doubles(y), _doubles(ydot), _doubles(relaxation)
-        self._check(lib.lw_dae_residual(self.handle, t, *arrays, _doubles(residual)))
+        arrays = doubles(y), doubles(ydot), doubles(relaxation)
+        self._check(lib.lw_dae_residual(self.handle, t, *arrays, doubles(residual)))
         return residual
 
     def dae_jacobian(self, t: float, y: FloatArray, ydot: FloatArray, relaxation: FloatArray, cj: float) -> FloatArray:
         """Return its derivative (n, n) by y, plus `cj` times that by y'."""
         matrix = np.empty((y.size, y.size))
-        arrays = _doubles(y), _doubles(ydot), _doubles(relaxation)
-        self._check(lib.lw_dae_jacobian(self.handle, t, *arrays, cj, _doubles(matrix)))
+        arrays = doubles(y), doubles(ydot), doubles(relaxation)
+        self._check(lib.lw_dae_jacobian(self.handle, t, *arrays, cj, doubles(matrix)))
         return matrix
 
     def dae_derivative(
@@ -602,17 +602,10 @@ class Block:
     ) -> FloatArray:
         """Return its derivative (n,) along seeds of y and y', or by one parameter, input or the time."""
         found, count = np.empty(y.size), int(known is not None)
-        arrays = _doubles(y), _doubles(ydot), _doubles(relaxation), _doubles(seeds[0]), _doubles(seeds[1])
+        arrays = doubles(y), doubles(ydot), doubles(relaxation), doubles(seeds[0]), doubles(seeds[1])
         knowns, one = ffi.new("uint32_t[]", [known or 0]), ffi.new("double[]", [1.0])
-        self._check(lib.lw_dae_directional_derivative(self.handle, t, *arrays, knowns, count, one, _doubles(found)))
+        self._check(lib.lw_dae_directional_derivative(self.handle, t, *arrays, knowns, count, one, doubles(found)))
         return found
-
-    def dae_rates(self, relaxation: FloatArray) -> FloatArray:
-        """Return y' (nq + nu + 2 rows,) that fits the present states: rates, and multipliers of rows that hold."""
-        sizes, rows = self.model.sizes, self.model.constraint_rows
-        work, ydot = np.empty(rows * sizes.nu), np.empty(sizes.nq + sizes.nu + 2 * rows)
-        self._check(lib.lw_dae_rates(self.handle, _doubles(relaxation), _doubles(work), _doubles(ydot)))
-        return ydot
 
     # ---- transitions ----
 
@@ -639,7 +632,7 @@ class Block:
     def event_indicators(self) -> FloatArray:
         """Return numbers of which one falls below zero where something is due."""
         z = np.empty(self.model.sizes.event_indicators)
-        self._check(lib.lw_event_indicators(self.handle, _doubles(z)))
+        self._check(lib.lw_event_indicators(self.handle, doubles(z)))
         return z
 
 
@@ -670,7 +663,7 @@ class Minimal:
     def get(self) -> FloatArray:
         """Return x as it is in the block."""
         x = np.empty(self.size)
-        lib.lw_minimal_get(self.handle, _doubles(x))
+        lib.lw_minimal_get(self.handle, doubles(x))
         return x
 
     def put(self, x: FloatArray) -> None:
@@ -680,7 +673,7 @@ class Minimal:
     def derivatives(self) -> FloatArray:
         """Return the derivative of x at the block's states."""
         xdot = np.empty(self.size)
-        self.block._check(lib.lw_minimal_derivatives(self.handle, _doubles(xdot)))
+        self.block._check(lib.lw_minimal_derivatives(self.handle, doubles(xdot)))
         return xdot
 
     def directional_derivative(self, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray) -> FloatArray:
@@ -690,13 +683,13 @@ class Minimal:
     def ode(self, t: float, x: FloatArray) -> FloatArray | None:
         """Return the derivative of x at a time, to which the block is brought; None where there is none."""
         xdot = np.empty(self.size)
-        return None if lib.lw_ode_minimal(self.handle, t, self._of_size(x), _doubles(xdot)) else xdot
+        return None if lib.lw_ode_minimal(self.handle, t, self._of_size(x), doubles(xdot)) else xdot
 
     def _of_size(self, x: FloatArray) -> Any:
         given = np.ascontiguousarray(x, dtype=np.float64)
         if given.shape != (self.size,):
             raise MechanismError(f"x has shape {given.shape}; it must be {self.size} numbers, [q_i; u_i]")
-        return _doubles(given)
+        return doubles(given)
 
 
 def threads(count: int) -> int:
@@ -726,9 +719,11 @@ def _free_after(owner: Any, free: Callable[[Any], None] | None = None) -> Callab
 _DOUBLES = ffi.typeof("double[]")
 
 
-def _doubles(array: FloatArray) -> Any:
+def doubles(array: FloatArray) -> Any:
+    """Return the address of an array's numbers."""
     return ffi.from_buffer(_DOUBLES, array)
 
 
-def _text(chars: Any) -> str:
+def text_at(chars: Any) -> str:
+    """Return the text of C at an address."""
     return str(ffi.string(chars).decode(errors="replace"))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
 from linkwork.core._core import ffi, lib
-from linkwork.core.native import Block, NotHereError, error_of, raise_status
+from linkwork.core.native import Block, NotHereError, doubles, error_of, raise_status, text_at
 from linkwork.errors import SolverError
 
 METHODS: dict[str, int] = {"auto": lib.LW_ODE_AUTO, "dopri5": lib.LW_ODE_DOPRI5, "rodas5p": lib.LW_ODE_RODAS5P}
@@ -161,7 +161,7 @@ class Equations:
     def accepted(self, t: float, y: FloatArray) -> None:
         """Take an accepted step: compare the constraints with the tolerances, count revolutions."""
         given = np.ascontiguousarray(y, dtype=np.float64)
-        if self._of.on_step(self._of.context, t, _doubles(given), self._of.step_values):
+        if self._of.on_step(self._of.context, t, doubles(given), self._of.step_values):
             self._run.raise_caught()
             self._block.check_constraints()
 
@@ -169,7 +169,7 @@ class Equations:
         """Return the derivative (n, n) of the rates by y; not a number where there is none."""
         matrix, by_time = np.empty((y.size, y.size)), np.empty(y.size)
         given = np.ascontiguousarray(y, dtype=np.float64)
-        status = self._of.jacobian(self._of.context, t, _doubles(given), _doubles(matrix), _doubles(by_time))
+        status = self._of.jacobian(self._of.context, t, doubles(given), doubles(matrix), doubles(by_time))
         if status:
             self._run.raise_caught()
             matrix[:] = np.nan
@@ -177,7 +177,7 @@ class Equations:
 
     def _call(self, function: Any, t: float, y: FloatArray, size: int) -> FloatArray:
         given, found = np.ascontiguousarray(y, dtype=np.float64), np.empty(size)
-        if function(self._of.context, t, _doubles(given), _doubles(found)):
+        if function(self._of.context, t, doubles(given), doubles(found)):
             self._run.raise_caught()
             found[:] = np.nan
         return found
@@ -245,18 +245,18 @@ class NativeRun:
         start = self._start(options.t_start, y, revolutions, control)
         inputs, handle, message = law.constant.copy(), ffi.new("lw_run **"), ffi.new("char[2400]")
         self._kept += (given := self._options(options, block.handle),)
-        arguments = block.model.handle, given, _doubles(inputs), start
+        arguments = block.model.handle, given, doubles(inputs), start
         status = lib.lw_run_create(*arguments, handle, message, len(message))
         if status:
             self.raise_caught()
-            raise_status(status, _text(message))
+            raise_status(status, text_at(message))
         self._handle = ffi.gc(handle[0], lib.lw_run_free)
         self.equations = None if integrator is None else Equations(self, self._handle, block)
 
     def _start(self, t: float, y: FloatArray, revolutions: FloatArray, control: StepControl | None) -> Any:
         numbers = [y, revolutions, self._block.discrete_state]
         self._kept += (*numbers, controls := ffi.NULL if control is None else ffi.new("lw_ode_step_control *", control))
-        return ffi.new("lw_run_point *", (t, *(_doubles(one) for one in numbers), controls))
+        return ffi.new("lw_run_point *", (t, *(doubles(one) for one in numbers), controls))
 
     def _options(self, o: RunOptions, state: Any) -> Any:
         given = {
@@ -273,7 +273,7 @@ class NativeRun:
             "state": state,
         }
         if o.times is not None:
-            given |= {"n_times": o.times.size, "times": _doubles(o.times)}
+            given |= {"n_times": o.times.size, "times": doubles(o.times)}
         return ffi.new("lw_run_options *", given)
 
     def _calls(self, parts: Sequence[tuple[float, float]]) -> tuple[Any, ...]:
@@ -320,7 +320,7 @@ class NativeRun:
         return bool(outcome == lib.LW_RUN_GOES_ON)
 
     def _raise_failure(self, outcome: int) -> NoReturn:
-        text = _text(lib.lw_run_message(self._handle))
+        text = text_at(lib.lw_run_message(self._handle))
         error: BaseException | None = self._raised or self._not_here
         if outcome == lib.LW_RUN_FAILED or error is None:
             error = error_of(lib.lw_run_status(self._handle), text)
@@ -329,7 +329,7 @@ class NativeRun:
         found = ffi.new("char **")
         status = lib.lw_run_cause(self._handle, found)
         if status:
-            raise error from error_of(status, _text(found[0]))
+            raise error from error_of(status, text_at(found[0]))
         raise error
 
     def raise_caught(self) -> None:
@@ -353,7 +353,7 @@ class NativeRun:
     @property
     def message(self) -> str:
         """How the run ended."""
-        return _text(lib.lw_run_message(self._handle))
+        return text_at(lib.lw_run_message(self._handle))
 
     @property
     def statistics(self) -> Any:
@@ -402,10 +402,8 @@ class NativeRun:
     def events(self) -> RunEvents:
         """All events so far."""
         of = lib.lw_run_get_events(self._handle)
-        n, kinds = (
-            of.count,
-            self._block.model.sizes.transitions + (len(self._law.directions) if self._law.varies else 0),
-        )
+        functions = len(self._law.directions) if self._law.varies else 0
+        n, kinds = of.count, self._block.model.sizes.transitions + functions
         fired = _array(of.fired, n, kinds) != 0.0
         return RunEvents(_array(of.t, n), fired, _array(of.before, n, self._n), _array(of.after, n, self._n))
 
@@ -535,10 +533,6 @@ def lw_py_run_advance(context: Any, tries: int, rows: Any, reach: Any) -> int:
     return run.serve(lambda: run.fill(rows, reach, tries))
 
 
-def _doubles(array: FloatArray) -> Any:
-    return ffi.from_buffer("double[]", array)
-
-
 def _view(address: Any, n: int) -> FloatArray:
     """Return n doubles as an array that shares their memory."""
     return np.frombuffer(ffi.buffer(address, 8 * n), dtype=np.float64) if n else NO_STATES
@@ -548,7 +542,3 @@ def _array(address: Any, *shape: int) -> FloatArray:
     """Copy doubles."""
     size = int(np.prod(shape))
     return _view(address, size).reshape(shape).copy() if size else np.empty(shape)
-
-
-def _text(chars: Any) -> str:
-    return str(ffi.string(chars).decode(errors="replace"))

@@ -108,13 +108,6 @@ def plot_kinematics(
     return figure
 
 
-with optional_import("plots", "matplotlib", "viz"):
-    from matplotlib.figure import Figure
-
-if TYPE_CHECKING:
-    from linkwork.analysis.design import Design
-
-
 def plot_design(design: Design, path: str | os.PathLike[str] | None = None) -> Figure:
     """Plot the cost and, relative to the values found, the parameters; refused trials are gaps."""
     figure = Figure(figsize=(WIDTH, 1.0 + 2 * PANEL_HEIGHT), facecolor="white", layout="constrained")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.files import atomic_path
-from linkwork._util.names import verbatim
+from linkwork._util.names import suggest, verbatim
 from linkwork._util.optional import optional_import
 from linkwork._util.units import axis_label
+from linkwork.errors import LinkworkError
 
 with optional_import("plots", "matplotlib", "viz"):
     from matplotlib.figure import Figure
@@ -96,9 +98,15 @@ def plot_columns(
 
 def save(figure: Figure, path: str | os.PathLike[str] | None) -> None:
     """Write a figure as a file whose suffix names the format; None: write none."""
-    if path is not None:
-        with atomic_path(path) as part:
-            figure.savefig(part, dpi=min(DOTS_PER_INCH, MOST_PIXELS / figure.get_figheight()))
+    if path is None:
+        return
+    suffix, known = Path(path).suffix, [f".{form}" for form in figure.canvas.get_supported_filetypes()]
+    if suffix and suffix.lower() not in known:
+        raise LinkworkError(
+            f"a plot cannot be saved as {Path(path).name!r}: {suggest(suffix, known)} (several columns are a list)"
+        )
+    with atomic_path(path) as part:
+        figure.savefig(part, dpi=min(DOTS_PER_INCH, MOST_PIXELS / figure.get_figheight()))
 
 
 def _lay_out(figure: Figure, longest: int, panels: int) -> None:

@@ -117,7 +117,13 @@ class JointKind:
 
     @property
     def canonical_axes(self) -> FloatArray:
-        """The canonical joint frame: its axes, (3, 3), one a column, in joint-frame axes."""
+        """The canonical joint frame: its axes, (3, 3), one a column, in joint-frame axes.
+
+        The first axis of the joint is its z; a second one, perpendicular to it, is its x.
+        """
+        if len(self.axes) == 2:
+            z, x = self.axes
+            return np.column_stack([x, np.cross(z, x), z])
         return rotation_from_z(self.axes[0]) if self.axes else np.eye(3)
 
     def guide(self, reach: float) -> FloatArray:
@@ -221,11 +227,6 @@ class Universal(JointKind):
             "axis1 and axis2 of a Universal must be perpendicular where its coordinates are zero",
             "correct one of them, or put the other angle into child_frame",
         )
-
-    @property
-    def canonical_axes(self) -> FloatArray:
-        """The canonical joint frame: axis1 is its z, axis2 its x."""
-        return np.column_stack([self.axis2, np.cross(self.axis1, self.axis2), self.axis1])
 
 
 @checks_keywords
@@ -346,14 +347,34 @@ class PinInSlot(JointKind):
     def __init__(self, axis: ArrayLike, slot: ArrayLike) -> None:
         self.axis, self.slot = _axis_and_tangent("PinInSlot", axis, "slot", slot)
 
+
+class AlongCircle(JointKind):
+    """What joints along a circle have in common; their second axis is the direction where the displacement is zero.
+
+    Attributes
+    ----------
+    radius
+        In m; below zero the centre lies against the direction axis x second axis.
+    """
+
+    keeps = "z"
+    looks_along = True
+    radius: float
+
     @property
-    def canonical_axes(self) -> FloatArray:
-        """The canonical joint frame: the pin is its z, the slot its x."""
-        return np.column_stack([self.slot, np.cross(self.axis, self.slot), self.axis])
+    def periods(self) -> tuple[float, ...]:
+        """A lap of the circle, then as of other joints."""
+        return (math.tau * abs(self.radius), *super().periods[1:])
+
+    def guide(self, reach: float) -> FloatArray:
+        """Return points (n, 3) of the circle, which begins at the origin along x: up to half of it either way."""
+        r = self.radius
+        angle = np.linspace(-1.0, 1.0, 97) * min(np.pi, reach / abs(r))
+        return np.column_stack([r * np.sin(angle), r * (1.0 - np.cos(angle)), np.zeros_like(angle)])
 
 
 @checks_keywords
-class CurvedSlide(JointKind):
+class CurvedSlide(AlongCircle):
     """A slide along a circle of the parent: the child's frame turns with the tangent.
 
     q is the displacement in m along the circle, right-handed about `axis`; u is its rate in m/s; the load is the force
@@ -379,34 +400,18 @@ class CurvedSlide(JointKind):
     """
 
     type_name = "curved_slide"
-    keeps = "z"
     axis_names = ("axis", "direction")
     coordinate_units = motion_units = ("m",)
     frame_note = "axis of the circle along z, slide along x where q is zero"
     parameter = JointParameter("radius", "m", "radius of the circle; below zero the centre lies against that direction")
-    looks_along = True
 
     def __init__(self, axis: ArrayLike, direction: ArrayLike, radius: float) -> None:
         self.axis, self.direction = _axis_and_tangent("CurvedSlide", axis, "direction", direction)
         self.radius = _radius(radius, "CurvedSlide: radius")
 
-    @property
-    def periods(self) -> tuple[float, ...]:
-        """A lap of the circle."""
-        return (math.tau * abs(self.radius),)
-
-    def guide(self, reach: float) -> FloatArray:
-        """Return points (n, 3) of the circle."""
-        return _circle(self.radius, reach)
-
-    @property
-    def canonical_axes(self) -> FloatArray:
-        """The canonical joint frame: the axis of the circle is its z, the direction its x."""
-        return np.column_stack([self.direction, np.cross(self.axis, self.direction), self.axis])
-
 
 @checks_keywords
-class CurvedSlot(JointKind):
+class CurvedSlot(AlongCircle):
     """A pin of the child in a circular slot of the parent: the child slides along the slot and turns about the pin.
 
     q are the displacement in m along the slot, right-handed about `axis`, and the angle in rad about the pin, which is
@@ -428,30 +433,14 @@ class CurvedSlot(JointKind):
     """
 
     type_name = "curved_slot"
-    keeps = "z"
     axis_names = ("axis", "slot")
     coordinate_units = motion_units = ("m", "rad")
     frame_note = "axis along z, slot along x where its displacement is zero"
     parameter = JointParameter("radius", "m", "radius of the slot; below zero the centre lies against that direction")
-    looks_along = True
 
     def __init__(self, axis: ArrayLike, slot: ArrayLike, radius: float) -> None:
         self.axis, self.slot = _axis_and_tangent("CurvedSlot", axis, "slot", slot)
         self.radius = _radius(radius, "CurvedSlot: radius")
-
-    @property
-    def periods(self) -> tuple[float, ...]:
-        """A lap of the circle, and a revolution of the pin."""
-        return (math.tau * abs(self.radius), math.tau)
-
-    def guide(self, reach: float) -> FloatArray:
-        """Return points (n, 3) of the circle."""
-        return _circle(self.radius, reach)
-
-    @property
-    def canonical_axes(self) -> FloatArray:
-        """The canonical joint frame: the pin is its z, the slot its x."""
-        return np.column_stack([self.slot, np.cross(self.axis, self.slot), self.axis])
 
 
 class AlongPath(JointKind):
@@ -510,6 +499,11 @@ class AlongPath(JointKind):
         return self.path.length
 
     @property
+    def periods(self) -> tuple[float, ...]:
+        """A lap of a closed path, then as of other joints."""
+        return (self.length if self.closed else math.inf, *super().periods[1:])
+
+    @property
     def path_numbers(self) -> FloatArray:
         """The numbers of its path as the core takes them."""
         return self.path.numbers
@@ -565,11 +559,6 @@ class PathSlide(AlongPath):
     coordinate_units = motion_units = ("m",)
     frame_note = "axis along z; the child's x along the path"
 
-    @property
-    def periods(self) -> tuple[float, ...]:
-        """A lap of a closed path."""
-        return (self.length if self.closed else math.inf,)
-
 
 @checks_keywords
 class PathSlot(AlongPath):
@@ -601,11 +590,6 @@ class PathSlot(AlongPath):
     keeps = "z"
     coordinate_units = motion_units = ("m", "rad")
     frame_note = "axis along z"
-
-    @property
-    def periods(self) -> tuple[float, ...]:
-        """A lap of a closed path, and a revolution of the pin."""
-        return (self.length if self.closed else math.inf, math.tau)
 
 
 class Spherical(JointKind):
@@ -652,12 +636,6 @@ def _axis_and_tangent(kind: str, axis: ArrayLike, name: str, tangent: ArrayLike)
         "correct one of them",
     )
     return along, across
-
-
-def _circle(radius: float, reach: float) -> FloatArray:
-    """Return points (n, 3) of a circle that begins at the origin along x, up to half of it either way."""
-    angle = np.linspace(-1.0, 1.0, 97) * min(np.pi, reach / abs(radius))
-    return np.column_stack([radius * np.sin(angle), radius * (1.0 - np.cos(angle)), np.zeros_like(angle)])
 
 
 def _radius(value: float, what: str) -> float:

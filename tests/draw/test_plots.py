@@ -6,6 +6,7 @@ import pytest
 plotting = pytest.importorskip("linkwork.draw.plotting")
 
 from linkwork.cosim import Result  # noqa: E402
+from linkwork.errors import LinkworkError  # noqa: E402
 
 T = np.linspace(0.0, 1.0, 5)
 
@@ -83,6 +84,11 @@ def test_labels_and_legends_are_whole():
                 assert box.y1 <= height + 1
         label = figure.axes[0].yaxis.label.get_window_extent()
         assert label.height <= figure.axes[0].get_window_extent().height
+
+
+def test_a_second_column_in_place_of_the_file_is_refused_in_words():
+    with pytest.raises(LinkworkError, match=r"cannot be saved as 'a\.u': .*several columns are a list"):
+        result_of({"a.q": 1.0, "a.u": 1.0}).plot("a.q", "a.u")
 
 
 def test_hundreds_of_panels_are_a_picture(tmp_path):

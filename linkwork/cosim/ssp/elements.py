@@ -34,7 +34,6 @@ TRUTH = {"true": True, "1": True, "false": False, "0": False}
 FLOATS = ("Real", "Float64", "Float32")
 INTEGERS = ("Integer", *(f"{sign}Int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "U")))
 TYPES = (*FLOATS, *INTEGERS, "Boolean", "String", "Enumeration", "Binary", "Clock")
-TYPES_1 = ("Real", "Integer", "Boolean", "String", "Enumeration", "Binary")  # of SSP 1.0
 TABLES = ("BooleanMappingTransformation", "IntegerMappingTransformation", "EnumerationMappingTransformation")
 
 _ELEMENT = ("Connectors", "ElementGeometry", "ParameterBindings")
