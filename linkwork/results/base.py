@@ -50,9 +50,9 @@ class ResultBase:
         """Return the findings as a text of several lines."""
         return repr(self)
 
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as plain data, for JSON."""
-        raise NotImplementedError
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write `to_dict` as JSON."""
