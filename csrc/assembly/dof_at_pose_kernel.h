@@ -27,8 +27,8 @@ static int32_t left_by_ear(const view *v, int32_t c, const cluster_work *w, int3
   return x.n - (rank > regular ? rank : regular < x.n ? (regular > 0 ? regular : 0) : x.n);
 }
 
-/* Of all closures as one matrix, links placed. */
-static int32_t left_by_matrix(const view *v, int32_t c, const cluster_work *w) {
+/* Of all closures as one matrix, links placed; open loops count as open by no more than `gap2`, a square. */
+static int32_t left_by_matrix(const view *v, int32_t c, const cluster_work *w, double gap2) {
   double *phi = w->rhs + w->rows;
   clear_matrix(w);
   for (int32_t i = 0; i < w->cluster->loops; i++) {
@@ -36,7 +36,7 @@ static int32_t left_by_matrix(const view *v, int32_t c, const cluster_work *w) {
     fill_loop(v, c, w, loop_of(v, c, i), NULL, &at);
   }
   fill_couplings(v, c, w);
-  const double open2 = dot_rows(phi, phi, w->rows), scale = open2 > COUNTED_GAP2 ? sqrt(COUNTED_GAP2 / open2) : 1.0;
+  const double open2 = dot_rows(phi, phi, w->rows), scale = open2 > gap2 ? sqrt(gap2 / open2) : 1.0;
   for (int32_t j = 0; j < w->rows; j++) w->rhs[j] = 0.0, phi[j] *= scale;
   return w->n - orthogonalise_matrix(v, c, w);
 }
@@ -51,7 +51,7 @@ static void count_dof(const lw_model *m, lw_block b, lw_dof_count *found) {
     for (int32_t e = w.cluster->first_ear; e < w.cluster->first_ear + w.cluster->ears; e++)
       found[c].independents += left_by_ear(&v, c, &w, e, &found[c].open2);
     int32_t left = found[c].independents - (w.cluster->couplings - w.cluster->locks);
-    if (w.cluster->dense) left = left_by_matrix(&v, c, &w);
+    if (w.cluster->dense) left = left_by_matrix(&v, c, &w, COUNTED_GAP2);
     found[c].dof = left < 0 ? 0 : left < found[c].independents ? left : found[c].independents;
   }
 }

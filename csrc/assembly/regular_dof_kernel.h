@@ -10,12 +10,33 @@
 #include "loops/independent_constraints_kernel.h"
 #include "loops/clusters_kernel.h"
 #include "loops/mobility_kernel.h"
+#include "assembly/dof_at_pose_kernel.h"
 #include "assembly/position_kernel.h"
 #include "assembly/position_by_loops_kernel.h"
 #include "math/tolerances.h"
 
 #define POSES_TO_COUNT 4
 #define MANY_ROWS 18 /* to close as one matrix in a moment; more are closed loop by loop */
+
+/* Closures restrict nothing more than in an arbitrary pose with open loops: no closed pose has fewer degrees of freedom.
+ * Of clusters with many rows none is looked for. */
+static void find_least_dof(const view *v) {
+  uint64_t seed = 12345u;
+  for (int32_t c = 0; c < v->m->clusters; c++) {
+    real *step = FIELD(v, newton_step);
+    for (int32_t k = 0; k < v->m->cluster[c].columns; k++) {
+      const lw_column *column = column_of(v, c, k);
+      if (column->link >= 0) step[column->u] = random_unit(&seed) * metric_of(v, column);
+    }
+    integrate_cluster_position(v, c, step, 1.0);
+  }
+  compute_kinematics(v);
+  for (int32_t c = 0; c < v->m->clusters; c++) {
+    const cluster_work w = work_of(v, c);
+    find_point_motions(v, &w);
+    ranks_of(v, c)->least_dof = w.rows <= MANY_ROWS ? left_by_matrix(v, c, &w, 0.0) : 0;
+  }
+}
 
 /* To the next pose, in a direction in which all that is free here moves. */
 static void move_to_next_pose(const view *v, int32_t c, uint32_t *seed) {
@@ -66,7 +87,7 @@ static double distance_from_saved(const view *v, int32_t c) {
 }
 
 /* Of the clusters that are marked: the smallest number of degrees of freedom in closed poses around the present one,
- * which counts as well unless they are counted again. */
+ * which counts as well unless they are counted again. None is looked for below the least possible number. */
 static void count_dof_around(const view *v, int again) {
   uint32_t seed = 12345u;
   for (int32_t c = 0; c < v->m->clusters; c++) ranks_of(v, c)->fewest_dof_plus_1 = 0;
@@ -81,7 +102,8 @@ static void count_dof_around(const view *v, int again) {
       const int counts = !again || distance_from_saved(v, c) > ANOTHER_POSE;
       if (counts && (r->fewest_dof_plus_1 == 0 || dof_of(r) < r->fewest_dof_plus_1 - 1))
         r->fewest_dof_plus_1 = dof_of(r) + 1;
-      move_to_next_pose(v, c, &seed);
+      if (r->fewest_dof_plus_1 == r->least_dof + 1) r->singularity = REGULAR;
+      else move_to_next_pose(v, c, &seed);
     }
   }
 }
@@ -111,9 +133,11 @@ static void find_regular_dof(const lw_model *m, lw_block b) {
   const view v = open_view(m, b);
   if (m->clusters == 0) return;
   save_pose(&v);
+  for (int32_t k = 0; k < m->size.nu; k++) v.u[k] = 0.0;
   copy(m->size.nq, FIELD(&v, q_start), v.q);
   copy(m->size.nq_cut, FIELD(&v, q_start) + m->size.nq, FIELD(&v, cut_reference));
-  for (int32_t k = 0; k < m->size.nu; k++) v.u[k] = 0.0;
+  find_least_dof(&v);
+  copy(m->size.nq, FIELD(&v, q_start), v.q);
   for (int32_t c = 0; c < m->clusters; c++) ranks_of(&v, c)->singularity = NEAR;
   count_dof_around(&v, 0);
   update_regular_dof(&v);

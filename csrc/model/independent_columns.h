@@ -12,6 +12,7 @@ typedef struct lw_cluster_ranks {
   int32_t matrix_rank;        /* rank of the closures as one matrix */
   int32_t regular_dof_plus_1; /* degrees of freedom of regular poses plus one; 0: unknown */
   int32_t fewest_dof_plus_1;  /* during a count: the smallest number found, plus one; 0: no closed pose */
+  int32_t least_dof;          /* during a count at loading: no pose has fewer degrees of freedom */
   int32_t saved_singularity;  /* singularity class before a count */
   int32_t singularity;        /* to a singular pose */
   int32_t coarse_tolerance;   /* pivots that a singular pose loses are left out at once */

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -66,8 +65,7 @@ class Stage(IntEnum):
     OUTPUTS = lib.LW_STAGE_OUTPUTS
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(NamedTuple):
     """A field of a block: `rows` x `columns` numbers from offset `first`, readable from `stage` on."""
 
     first: int
@@ -76,7 +74,7 @@ class Field:
     stage: Stage
     meaning: str
 
-    @cached_property
+    @property
     def span(self) -> slice:
         """Its offsets."""
         return slice(self.first, self.first + self.rows * self.columns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias
 
 import numpy as np
@@ -540,5 +541,5 @@ def _view(address: Any, n: int) -> FloatArray:
 
 def _array(address: Any, *shape: int) -> FloatArray:
     """Copy doubles."""
-    size = int(np.prod(shape))
+    size = prod(shape)
     return _view(address, size).reshape(shape).copy() if size else np.empty(shape)

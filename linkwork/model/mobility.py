@@ -29,17 +29,11 @@ class AtState(NamedTuple):
 
 def look(system: ModelBase, state: State) -> AtState:
     """Ask the mechanics what they choose at a state."""
-    block = _enter(system, state)
+    block = system.block()
+    system.enter(block, state)
     names = [f"{name}.u{end}" for name, s in system.numbering.u.items() for end in suffixes(s.stop - s.start)]
     independents = [[names[speed] for speed in sorted(block.independents(number))] for number in _clusters(system)]
     return AtState(independents, block["loop_conditioning"].tolist())
-
-
-def _enter(system: ModelBase, state: State) -> Block:
-    """Return a block that is in a state."""
-    block = system.block()
-    system.enter(block, state)
-    return block
 
 
 def _clusters(system: ModelBase) -> range:
@@ -56,13 +50,12 @@ def count_dof(system: ModelBase, found: AtState) -> int:
     return free_speeds(system) + sum(map(len, found.independents))
 
 
-def is_immobile(system: ModelBase, state: State) -> bool:
-    """Whether it has joints, of which none has a degree of freedom at a state or moves as prescribed."""
+def is_immobile(system: ModelBase, block: Block) -> bool:
+    """Whether it has joints, of which none has a degree of freedom where a block is or moves as prescribed."""
     if any(coupling.motion for coupling in system.mechanism.couplings.values()) or system.numbering.nu == 0:
         return False
     if free_speeds(system):
         return False
-    block = _enter(system, state)
     return not any(block.independents(number) for number in _clusters(system))
 
 

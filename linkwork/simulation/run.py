@@ -13,6 +13,7 @@ from linkwork._util.progress import Progress
 from linkwork.core.native import Block
 from linkwork.core.native_run import METHODS, NativeRun, RunOptions
 from linkwork.errors import MechanismError
+from linkwork.model.mobility import is_immobile
 from linkwork.model.model import Model
 from linkwork.model.state import State
 from linkwork.simulation.controller import Controller
@@ -117,6 +118,12 @@ class Run:
         system, block, law, t = self.system, self.block, self.law, self.t_start
         states = system.arguments.states(state, None)
         system.enter(block, state)
+        if not system.sizes.transitions and is_immobile(system, block):
+            raise MechanismError(
+                f"nothing in mechanism {system.mechanism.name!r} can move: its loops and couplings leave no degree of "
+                "freedom, and no motion is prescribed; leave out constraints (`explain` of the system lists the "
+                "immobile groups) or take the loads of the structure at rest from `reactions` of its assembled state"
+            )
         self._energy_lost = float(block.reals[system.fields["energy_lost"].first])
         law.begin(t, lambda: block.enter(*states, law.inputs.at(t), t))
         block.enter(*states, law.constant, t)

@@ -18,7 +18,6 @@ from linkwork.mechanism import Mechanism
 from linkwork.model.base import ASSEMBLY_TOLERANCE
 from linkwork.model.changed_starts import warn_of_changed_starts
 from linkwork.model.compile import compile
-from linkwork.model.mobility import is_immobile
 from linkwork.model.model import Model
 from linkwork.model.state import State, check_state
 from linkwork.simulation.controller import ControlFunction, Controller, as_controller
@@ -184,7 +183,7 @@ def simulate(
     given = Inputs({} if inputs is None else inputs, system.numbering, system.arguments.no_inputs)
     controlled = as_controller(controller, sample_time)
     end = _time(t_end, "t_end")
-    start = _time(t_start, "t_start") if t_start is not None else state.time if state else 0.0
+    start = _time(t_start, "t_start") if t_start is not None else state.time if state is not None else 0.0
     given.check_run(start, end)
     if state is None:
         state = _assembled(system, given, start)
@@ -214,12 +213,6 @@ def _check_run(system: Model, state: State, start: float, end: float) -> None:
     system.arguments.states(state, None)  # refuses those of another system
     if system.sizes.transitions and end < start:
         raise MechanismError("a mechanism with transitions runs forward only: what happened cannot be undone")
-    if not system.sizes.transitions and is_immobile(system, state):
-        raise MechanismError(
-            f"nothing in mechanism {system.mechanism.name!r} can move: its loops and couplings leave no degree of "
-            "freedom, and no motion is prescribed; leave out constraints (`explain` of the system lists the immobile "
-            "groups) or take the loads of the structure at rest from `reactions` of its assembled state"
-        )
 
 
 def _check_samples(controller: tuple[Controller, float] | None, start: float, end: float) -> None:
