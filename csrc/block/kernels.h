@@ -93,6 +93,10 @@ typedef struct lw_kernels {
   void (*body_motions)(const lw_model *m, lw_block b);
   /* Just after body_motions: the twist of a link at a point[3] of the world by one of its joint's speeds; double only. */
   void (*body_column)(const lw_model *m, lw_block b, int32_t link, int32_t speed, const void *point, void *twist);
+  /* Of a joint whose child is at a pose in its parent, canonical frames: the coordinates nearest to q, and its columns
+   * there, a twist a speed; double only. */
+  void (*joint_at_pose)(const lw_model *m, lw_block b, int32_t joint, const double *rotation, const double *position,
+                        double *q, void *columns);
   /* Coordinates of the cut joints at the accelerations stage. */
   void (*locate_cuts)(const lw_model *m, lw_block b);
   /* Tree joint loads tau[nu] for udot[nu] at the present accelerations stage. */

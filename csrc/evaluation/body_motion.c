@@ -1,5 +1,5 @@
-/* Position, velocity, Jacobian and acceleration of any point that is fixed in a body, world axes. With d from the body's
- * origin to the point:
+/* Position, velocity, Jacobian and acceleration of any point that is fixed in a body, world axes; and what a joint makes
+ * of the poses of its two frames. With d from the body's origin to the point:
  *   r = r_b + d,  v = v_b + w x d
  * and with d from the link's own point, whose acceleration is a_0 with all udot zero, the ground at -g, and (alpha, a_i)
  * its increment by the accelerations of the joints:
@@ -118,5 +118,14 @@ lw_status lw_body_acceleration(lw_state *s, int32_t body, const double point[3],
   cross(motion->w, arm, wd);
   add_cross(alpha, arm, a);
   add_cross(motion->w, wd, a);
+  return LW_OK;
+}
+
+lw_status lw_joint_at_pose(lw_state *s, int32_t joint, const double rotation[9], const double position[3], double *q,
+                           double *columns) {
+  if (!s) return LW_ERROR_USAGE;
+  if (joint < 0 || joint >= s->model->size.joints)
+    return lw_fail(s, LW_ERROR_USAGE, "there is no joint %d in this mechanism", joint);
+  s->kernels->joint_at_pose(s->model, s->block, joint, rotation, position, q, columns);
   return LW_OK;
 }

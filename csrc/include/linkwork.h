@@ -481,6 +481,12 @@ LW_API lw_status lw_body_motion(lw_state *state, int32_t body, const double poin
 LW_API lw_status lw_body_jacobian(lw_state *state, int32_t body, const double point[3], double *jacobian);
 LW_API lw_status lw_body_acceleration(lw_state *state, int32_t body, const double point[3], double acceleration[6]);
 
+/* Of a joint whose child's joint frame has a rotation, row by row, and a position in its parent's, both canonical: the
+ * coordinates that bring the joint nearest to that pose, q next to those given, and there its columns, a twist
+ * [angular; linear] of the child at its origin for each speed, in axes of the parent's frame. */
+LW_API lw_status lw_joint_at_pose(lw_state *state, int32_t joint, const double rotation[9], const double position[3],
+                                  double *q, double *columns);
+
 /* sensitivity[i] = sum_j d unknown_i / d known_j seed_j, exact to rounding (complex step).
  * Knowns: parameters, inputs, states. Unknowns: anything that may be read, and at offset `reals` + i the event
  * indicator i, as it is in the present modes. At a closed pose the residual of a loop has a kink; the result is 0. */

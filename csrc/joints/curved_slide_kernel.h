@@ -42,5 +42,6 @@ static void curved_slide_inverse(const real C[9], const real t[3], const real *n
 #define curved_slide_qdot NULL
 #define curved_slide_normalize NULL
 #define curved_slide_constraints NULL
+static const spin_lines curved_slide_spins[] = {SPINS_NONE, SPINS_NONE};
 static const constraint_frame curved_slide_frame = {3, 2, {0}, {2, 3}};
 #endif

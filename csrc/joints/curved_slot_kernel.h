@@ -46,5 +46,6 @@ static void curved_slot_inverse(const real C[9], const real t[3], const real *ne
 #define curved_slot_qdot NULL
 #define curved_slot_normalize NULL
 #define curved_slot_constraints NULL
+static const spin_lines curved_slot_spins[] = {SPINS_NONE, SPINS_AXIS_Z};
 static const constraint_frame curved_slot_frame = {2, 2, {1, 0}, {0, 0}};
 #endif

@@ -29,6 +29,7 @@ static void cylindrical_inverse(const real C[9], const real t[3], const real *ne
 #define cylindrical_qdot NULL
 #define cylindrical_normalize NULL
 #define cylindrical_axes NULL
+static const spin_lines cylindrical_spins[] = {SPINS_AXIS_Z, SPINS_AXIS_Z};
 static const constraint_frame cylindrical_frame = {2, 2, {0, 1}, {0, 0}};
 static const basic_constraint cylindrical_constraints[] = {
     {ROW_D1, 2, 0}, {ROW_D1, 2, 1}, {ROW_D2, 0, 0}, {ROW_D2, 1, 0}};

@@ -29,6 +29,7 @@ static void fixed_inverse(const real C[9], const real t[3], const real *near, co
 #define fixed_qdot NULL
 #define fixed_normalize NULL
 #define fixed_axes NULL
+static const spin_lines fixed_spins[] = {SPINS_PASSED_ON, SPINS_PASSED_ON};
 static const constraint_frame fixed_frame = {3, 3, {0}, {0, 0}};
 static const basic_constraint fixed_constraints[] = {ROWS_OF_S, {ROW_D1, 0, 1}, {ROW_D1, 1, 2}, {ROW_D1, 2, 0}};
 #endif

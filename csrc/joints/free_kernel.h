@@ -44,5 +44,6 @@ static void free_normalize(real *q) { normalize_quaternion(q + 3); }
 
 #define free_axes NULL
 #define free_constraints NULL
+static const spin_lines free_spins[] = {SPINS_ALL, SPINS_ALL};
 static const constraint_frame free_frame = {0, 0, {0, 1, 2, 3, 4, 5}, {0, 0}};
 #endif

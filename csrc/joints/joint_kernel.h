@@ -31,6 +31,18 @@ typedef struct basic_constraint {
   int i, j;
 } basic_constraint;
 
+/* Lines about which a body spins without its neighbour at the other end of a joint, in the canonical frame of its own end
+ * and in all poses (tree/idle_spin_kernel.h); passed on: with its neighbour, where a joint has no speed of an angle. */
+typedef enum spin_lines {
+  SPINS_ALL,
+  SPINS_THROUGH_ORIGIN,
+  SPINS_ALONG_Z,
+  SPINS_AXIS_Z,
+  SPINS_AXIS_X,
+  SPINS_NONE,
+  SPINS_PASSED_ON
+} spin_lines;
+
 #define ROWS_OF_S {ROW_S, 0, 0}, {ROW_S, 1, 0}, {ROW_S, 2, 0}
 
 typedef struct joint_operations {
@@ -55,6 +67,7 @@ typedef struct joint_operations {
   void (*axes)(const real R[9], const twist *P, real angular[9], real linear[9]);
   const constraint_frame *frame;
   const basic_constraint *constraints;
+  const spin_lines *spins; /* of the parent, of the child */
 } joint_operations;
 
 /* Offset of a link that is rigidly fixed to its parent. */

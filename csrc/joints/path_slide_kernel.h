@@ -49,5 +49,6 @@ static void path_slide_inverse(const real C[9], const real t[3], const real *nea
 #define path_slide_qdot NULL
 #define path_slide_normalize NULL
 #define path_slide_constraints NULL
+static const spin_lines path_slide_spins[] = {SPINS_NONE, SPINS_NONE};
 static const constraint_frame path_slide_frame = {3, 2, {0}, {0, 3}};
 #endif

@@ -57,5 +57,6 @@ static void path_slot_axes(const real R[9], const twist *P, real angular[9], rea
 #define path_slot_qdot NULL
 #define path_slot_normalize NULL
 #define path_slot_constraints NULL
+static const spin_lines path_slot_spins[] = {SPINS_NONE, SPINS_AXIS_Z};
 static const constraint_frame path_slot_frame = {2, 2, {1, 0}, {0, 0}};
 #endif

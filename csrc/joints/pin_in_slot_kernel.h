@@ -33,6 +33,7 @@ static void pin_in_slot_inverse(const real C[9], const real t[3], const real *ne
 #define pin_in_slot_axes pin_axes
 #define pin_in_slot_qdot NULL
 #define pin_in_slot_normalize NULL
+static const spin_lines pin_in_slot_spins[] = {SPINS_NONE, SPINS_AXIS_Z};
 static const constraint_frame pin_in_slot_frame = {2, 2, {1, 0}, {0, 0}};
 static const basic_constraint pin_in_slot_constraints[] = {
     {ROW_D1, 2, 0}, {ROW_D1, 2, 1}, {ROW_D2, 1, 0}, {ROW_D2, 2, 0}};

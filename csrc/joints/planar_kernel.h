@@ -38,6 +38,7 @@ static void planar_axes(const real R[9], const twist *P, real angular[9], real l
 #define planar_bias zero_bias
 #define planar_qdot NULL
 #define planar_normalize NULL
+static const spin_lines planar_spins[] = {SPINS_ALONG_Z, SPINS_ALONG_Z};
 static const constraint_frame planar_frame = {2, 1, {2, 0, 1}, {0, 0}};
 static const basic_constraint planar_constraints[] = {{ROW_D1, 2, 0}, {ROW_D1, 2, 1}, {ROW_D2, 2, 0}};
 #endif

@@ -36,6 +36,7 @@ static void prismatic_inverse(const real C[9], const real t[3], const real *near
 #define prismatic_qdot NULL
 #define prismatic_normalize NULL
 #define prismatic_axes NULL
+static const spin_lines prismatic_spins[] = {SPINS_PASSED_ON, SPINS_PASSED_ON};
 static const constraint_frame prismatic_frame = {3, 2, {0}, {0, 0}};
 static const basic_constraint prismatic_constraints[] = {
     {ROW_D1, 0, 1}, {ROW_D1, 1, 2}, {ROW_D1, 2, 0}, {ROW_D2, 0, 0}, {ROW_D2, 1, 0}};

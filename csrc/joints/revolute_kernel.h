@@ -41,6 +41,7 @@ static void revolute_inverse(const real C[9], const real t[3], const real *near,
 #define revolute_qdot NULL
 #define revolute_normalize NULL
 #define revolute_axes NULL
+static const spin_lines revolute_spins[] = {SPINS_AXIS_Z, SPINS_AXIS_Z};
 static const constraint_frame revolute_frame = {2, 3, {0}, {0, 0}};
 static const basic_constraint revolute_constraints[] = {ROWS_OF_S, {ROW_D1, 2, 0}, {ROW_D1, 2, 1}};
 #endif

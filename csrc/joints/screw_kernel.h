@@ -27,6 +27,7 @@ static void screw_inverse(const real C[9], const real t[3], const real *near, co
 #define screw_qdot NULL
 #define screw_normalize NULL
 #define screw_axes NULL
+static const spin_lines screw_spins[] = {SPINS_NONE, SPINS_NONE};
 static const constraint_frame screw_frame = {2, 3, {0}, {4, 5}};
 static const basic_constraint screw_constraints[] = {
     {ROW_D1, 2, 0}, {ROW_D1, 2, 1}, {ROW_D2, 0, 0}, {ROW_D2, 1, 0}, {ROW_SCREW, 2, 0}};

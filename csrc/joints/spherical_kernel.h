@@ -30,6 +30,7 @@ static void spherical_normalize(real *q) { normalize_quaternion(q); }
 
 #define spherical_bias zero_bias
 #define spherical_axes NULL
+static const spin_lines spherical_spins[] = {SPINS_THROUGH_ORIGIN, SPINS_THROUGH_ORIGIN};
 static const constraint_frame spherical_frame = {0, 3, {0, 1, 2}, {0, 0}};
 static const basic_constraint spherical_constraints[] = {ROWS_OF_S};
 #endif

@@ -77,6 +77,7 @@ static void universal_axes(const real R[9], const twist *P, real angular[9], rea
 
 #define universal_qdot NULL
 #define universal_normalize NULL
+static const spin_lines universal_spins[] = {SPINS_AXIS_Z, SPINS_AXIS_X};
 static const constraint_frame universal_frame = {1, 3, {0, 1}, {0, 0}};
 static const basic_constraint universal_constraints[] = {ROWS_OF_S, {ROW_D1, 2, 0}};
 #endif

@@ -12,6 +12,7 @@
 #ifndef LW_TREE_IDLE_SPIN_KERNEL_H
 #define LW_TREE_IDLE_SPIN_KERNEL_H
 #include "block/field_view_kernel.h"
+#include "joints/table_kernel.h"
 #include "math/spatial_kernel.h"
 #include "tree/link_frames_kernel.h"
 #include "math/tolerances.h"
@@ -198,46 +199,26 @@ static int is_held(const view *v, int32_t j) {
   return 0;
 }
 
-/* Lines about which a body turns without its neighbour at the other end. PASSED_ON: with it. */
-typedef enum allowed_lines { ANY, THROUGH_ORIGIN, ALONG_Z, AXIS_Z, AXIS_X, NONE, PASSED_ON } allowed_lines;
-
-static allowed_lines lines_allowed_by(lw_joint_type type, int of_child) {
-  switch (type) {
-    case LW_FIXED:
-    case LW_PRISMATIC: return PASSED_ON;
-    case LW_REVOLUTE:
-    case LW_CYLINDRICAL: return AXIS_Z;
-    case LW_UNIVERSAL: return of_child ? AXIS_X : AXIS_Z;
-    case LW_PLANAR: return ALONG_Z;
-    case LW_SPHERICAL: return THROUGH_ORIGIN;
-    case LW_FREE: return ANY;
-    case LW_PIN_IN_SLOT:
-    case LW_CURVED_SLOT:
-    case LW_PATH_SLOT: return of_child ? AXIS_Z : NONE;
-    case LW_SCREW:
-    case LW_CURVED_SLIDE:
-    case LW_PATH_SLIDE:
-    case LW_JOINT_TYPES: break;
-  }
-  return NONE;
+static spin_lines spins_of(const view *v, int32_t joint, int of_child) {
+  return joint_operations_of[v->m->joint[joint].type].spins[of_child];
 }
 
 static int restrict_by_joint(const view *v, int32_t j, int of_child, int held, double size) {
   const int32_t link = links_of_joint(v->m, j).link[of_child];
   if (link < 0 || spin_kind(spin_of(v, link)) == NO_LINE) return 0;
-  const allowed_lines allowed = held ? NONE : lines_allowed_by((lw_joint_type)v->m->joint[j].type, of_child);
-  if (allowed == ANY || allowed == PASSED_ON) return 0;
+  const spin_lines allowed = held ? SPINS_NONE : spins_of(v, j, of_child);
+  if (allowed == SPINS_ALL || allowed == SPINS_PASSED_ON) return 0;
   line_set own;
   double x[3];
   real R[9];
   frame_of_end(v, link, j, of_child, &own, x, R);
-  if (allowed == ALONG_Z) {
+  if (allowed == SPINS_ALONG_Z) {
     const line_set before = lines_of(v, link), along = lines_along(&before, own.d);
     return restrict_lines(v, link, &along, size);
   }
-  for (int i = 0; allowed == AXIS_X && i < 3; i++) own.d[i] = x[i];
-  if (allowed == THROUGH_ORIGIN) own.kind = LINES_THROUGH_POINT;
-  if (allowed == NONE) own.kind = NO_LINE;
+  for (int i = 0; allowed == SPINS_AXIS_X && i < 3; i++) own.d[i] = x[i];
+  if (allowed == SPINS_THROUGH_ORIGIN) own.kind = LINES_THROUGH_POINT;
+  if (allowed == SPINS_NONE) own.kind = NO_LINE;
   return restrict_lines(v, link, &own, size);
 }
 
@@ -248,7 +229,7 @@ static line_set lines_across(const view *v, int32_t j, int from_child, const lin
   double x[3], in_joint[2][3];
   real R[2][9];
   for (int end = 0; end < 2; end++) frame_of_end(v, ends.link[end], j, end, &axis[end], x, R[end]);
-  if (v->m->joint[j].type == LW_PRISMATIC) out = lines_along(lines, axis[from_child].d);
+  if (lw_is_translational(v->m->joint[j].type)) out = lines_along(lines, axis[from_child].d);
   for (int i = 0; i < 3; i++) {
     in_joint[0][i] = in_joint[1][i] = 0.0;
     for (int k = 0; k < 3; k++) {
@@ -294,13 +275,12 @@ static int restrict_by_joints(const view *v, double size) {
   int changed = 0;
   for (int32_t j = 0; j < v->m->size.joints; j++) {
     if (!joint_is_closed(v->m, j)) continue;
-    const int32_t type = v->m->joint[j].type;
     const ends_of_joint ends = links_of_joint(v->m, j);
     int any = 0;
     for (int end = 0; end < 2; end++) any |= ends.link[end] >= 0 && spin_kind(spin_of(v, ends.link[end])) != NO_LINE;
     if (!any) continue;
     const int held = is_held(v, j);
-    if (!held && lines_allowed_by((lw_joint_type)type, 0) == PASSED_ON) changed |= pass_on(v, j, size);
+    if (!held && spins_of(v, j, 0) == SPINS_PASSED_ON) changed |= pass_on(v, j, size);
     else
       for (int end = 0; end < 2; end++) changed |= restrict_by_joint(v, j, end, held, size);
   }
@@ -347,15 +327,18 @@ static int lacks_moment(const mass_distribution *mass) {
   return own.kind != NO_LINE && (own.kind == ALL_LINES || moment_about(mass, &own) <= NO_MOMENT * mass->about_point);
 }
 
+/* As where more than one speed is of an angle. */
 static int has_axes_in_any_direction(int32_t type) {
-  return type == LW_SPHERICAL || type == LW_UNIVERSAL || type == LW_FREE;
+  int32_t angles = 0;
+  for (int32_t c = 0; c < lw_joint_sizes[type].u; c++) angles += !(lw_joint_sizes[type].translations >> c & 1);
+  return angles > 1;
 }
 
 /* Whether the joint on which the tree carries a body moves an inertia of this body itself in every pose. Where all do,
  * the mass matrix of the tree is positive definite, whatever closes loops or hangs on it. */
 static int moves_own_inertia(const view *v, int32_t link, const mass_distribution *mass) {
   const int32_t type = v->m->link[link].type;
-  if (type == LW_PRISMATIC || type == LW_FIXED) return 1;
+  if (joint_operations_of[type].spins[0] == SPINS_PASSED_ON) return 1;
   return (type == LW_REVOLUTE || type == LW_SCREW) && re(v->constants[link].J[5]) > NO_MOMENT * mass->about_point;
 }
 

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,9 +23,8 @@ from linkwork._util.names import suggest
 from linkwork._util.rotations import quaternions_of
 from linkwork.core.native import Stage
 from linkwork.errors import MechanismError, MechanismNameError
-from linkwork.mechanism import GROUND, Actuator, Frame, Joint, PathSlide
+from linkwork.mechanism import GROUND, Actuator, Frame, Joint
 from linkwork.mechanism.forces import of_kind
-from linkwork.mechanism.joints import AlongPath
 
 if TYPE_CHECKING:
     from linkwork.analysis.configuration_space import ConfigurationSpace
@@ -125,6 +124,7 @@ class ClosingFrames:
 
     def __init__(self, space: ConfigurationSpace, joint: Joint) -> None:
         self.space, self.joint = space, joint
+        self._number = list(space.model.mechanism.joints).index(joint.name)
         self._bodies = [_body_number(space, body) for body in (joint.parent, joint.child)]
         self._frames = [
             Frame(frame.position, frame.rotation @ joint.kind.canonical_axes)
@@ -150,19 +150,16 @@ class ClosingFrames:
         found: FloatArray = block.body_jacobian(self._bodies[1], self._frames[1].position) - parent
         return found
 
+    def coordinates(self, near: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return coordinates (nq,), next to some, and columns (nu, 6) [angular; linear], parent's axes."""
+        q, columns = self.space.block.joint_at_pose(self._number, *self.relative(), near)
+        return q, columns[: self.joint.kind.nu]
+
     def constrained(self) -> FloatArray:
         """Return wrenches (6 - nu, 6) on the child, orthonormal, world axes, that do no work in the joint."""
         kind, axes = self.joint.kind, self.pose(0)[1]
-        free = np.eye(6)[: kind.nu]
-        if kind.quaternion is None:
-            free = _RELATIVE[kind.type_name](*self.relative(), self.joint)[1].copy()
-        if kind.type_name == "screw":
-            free[0, 5] = kind.value
-        if kind.type_name == "curved_slide":
-            free[0, 2] = 1.0 / kind.value
-        if isinstance(kind, PathSlide):
-            free[0, :3] = kind.path.at(kind.path.nearest(self.relative()[0])).rotation
-        left, _, _ = np.linalg.svd(free.T, full_matrices=True)
+        columns = self.coordinates(np.zeros(kind.nq))[1]
+        left, _, _ = np.linalg.svd(columns.T, full_matrices=True)
         wrenches = left[:, kind.nu :].T.reshape(-1, 2, 3)
         found: FloatArray = (wrenches @ axes.T).reshape(-1, 6)
         return found
@@ -174,21 +171,21 @@ class _CutCoordinates(PoseFunction):
     def __init__(self, space: ConfigurationSpace, joint: Joint) -> None:
         kind = joint.kind
         super().__init__(space, _numbered(f"{joint.name}.q", kind.nq), kind.coordinate_units)
-        self._joint, self._coordinates = joint, _fixed if kind.quaternion else _RELATIVE[kind.type_name]
         self._frames = ClosingFrames(space, joint)
         n = space.model.numbering
         self._cut = n.u[joint.name]
         self._reference = slice(n.q[joint.name].start - n.nq, n.q[joint.name].stop - n.nq)
         self._periods = np.array(kind.periods)
         self._repeats = np.isfinite(self._periods)
+        self._linear = np.array([unit == "m" for unit in kind.motion_units])
 
     def value(self) -> FloatArray:
         """Return the coordinates (n,), angles and laps next to those from which the space counts revolutions."""
-        reference = self.space.block["cut_reference"][self._reference]
-        return reference - self._left(reference)
+        return self._frames.coordinates(self.space.block["cut_reference"][self._reference])[0]
 
     def rows(self) -> FloatArray:
-        rates = self._coordinates(*self._frames.relative(), self._joint)[1]
+        rates = self._frames.coordinates(self.value())[1]
+        rates[self._linear, :3] = rates[~self._linear, 3:] = 0.0  # along its own direction
         found: FloatArray = rates @ self._twist(0)
         return found
 
@@ -196,11 +193,8 @@ class _CutCoordinates(PoseFunction):
         return self.space.block["acceleration"][self._cut].copy()
 
     def difference(self, wanted: FloatArray) -> FloatArray:
-        return self._left(wanted)
-
-    def _left(self, wanted: FloatArray) -> FloatArray:
         """Return what is left to values (n,), of angles and laps by the shortest way."""
-        left = wanted - self._coordinates(*self._frames.relative(), self._joint)[0]
+        left = wanted - self.value()
         periods = self._periods[self._repeats]
         left[self._repeats] -= periods * np.round(left[self._repeats] / periods)
         return left
@@ -645,97 +639,3 @@ def _quaternion(r: Sequence[float]) -> tuple[float, float, float, float]:
         w, x, y, z = r[3] - r[1], r[2] + r[6], r[5] + r[7], 1.0 + 2.0 * r[8] - trace
     size = math.sqrt(w * w + x * x + y * y + z * z)
     return w / size, x / size, y / size, z / size
-
-
-# ---- coordinates of a joint from its frames, and their rates by the twist [angular; linear] in parent axes ----
-
-_Relative = tuple[FloatArray, FloatArray]
-
-
-def _angle(turn: FloatArray) -> float:
-    return float(np.arctan2(turn[1, 0] - turn[0, 1], turn[0, 0] + turn[1, 1]))
-
-
-def _revolute(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
-    return np.array([_angle(turn)]), np.eye(6)[[2]]
-
-
-def _screw(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
-    angle, pitch = _angle(turn), joint.kind.value
-    revolutions = round((offset[2] / pitch - angle) / (2 * np.pi)) if pitch else 0
-    return np.array([angle + 2 * np.pi * revolutions]), np.eye(6)[[2]]
-
-
-def _prismatic(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
-    return np.array([offset[2]]), np.eye(6)[[5]]
-
-
-def _cylindrical(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
-    return np.array([_angle(turn), offset[2]]), np.eye(6)[[2, 5]]
-
-
-def _planar(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
-    return np.array([offset[0], offset[1], _angle(turn)]), np.eye(6)[[3, 4, 2]]
-
-
-def _pin_in_slot(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
-    return np.array([offset[0], _angle(turn)]), np.eye(6)[[3, 2]]
-
-
-def _lap(sine: float, cosine: float, radius: float) -> tuple[float, FloatArray]:
-    """Return the displacement along a circle and the tangent there."""
-    angle = np.arctan2(sine, cosine)
-    return radius * angle, np.array([0.0, 0.0, 0.0, np.cos(angle), np.sin(angle), 0.0])
-
-
-def _curved_slide(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
-    r = joint.kind.value
-    sine, cosine = turn[1, 0] - turn[0, 1], turn[0, 0] + turn[1, 1]
-    q, tangent = _lap(offset[0] / r + sine, 1.0 - offset[1] / r + cosine, r)
-    return np.array([q]), tangent[None]
-
-
-def _curved_slot(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
-    r = joint.kind.value
-    q, tangent = _lap(offset[0] / r, 1.0 - offset[1] / r, r)
-    return np.array([q, _angle(turn)]), np.stack([tangent, np.eye(6)[2]])
-
-
-def _path_slide(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
-    path = cast(AlongPath, joint.kind).path
-    q = path.nearest(offset)
-    return np.array([q]), np.concatenate([np.zeros(3), path.at(q).frame[:, 0]])[None]
-
-
-def _path_slot(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
-    (q,), (tangent,) = _path_slide(offset, turn, joint)
-    return np.array([q, _angle(turn)]), np.stack([tangent, np.eye(6)[2]])
-
-
-def _universal(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
-    first = np.arctan2(turn[1, 0], turn[0, 0])
-    second = np.arctan2(turn[2, 1], turn[2, 2])
-    rates = np.zeros((2, 6))
-    rates[0, 2] = 1.0
-    rates[1, :2] = np.cos(first), np.sin(first)
-    return np.array([first, second]), rates
-
-
-def _fixed(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
-    return np.zeros(0), np.zeros((0, 6))
-
-
-_RELATIVE: dict[str, Callable[[FloatArray, FloatArray, Joint], _Relative]] = {
-    "revolute": _revolute,
-    "screw": _screw,
-    "prismatic": _prismatic,
-    "cylindrical": _cylindrical,
-    "planar": _planar,
-    "pin_in_slot": _pin_in_slot,
-    "curved_slide": _curved_slide,
-    "curved_slot": _curved_slot,
-    "path_slide": _path_slide,
-    "path_slot": _path_slot,
-    "universal": _universal,
-    "fixed": _fixed,
-}

@@ -460,6 +460,18 @@ class Block:
         self._check(lib.lw_body_jacobian(self.handle, body, doubles(point), doubles(jacobian)))
         return jacobian
 
+    def joint_at_pose(
+        self, joint: int, position: FloatArray, rotation: FloatArray, near: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the coordinates (nq,) of a joint, next to some, and its columns (nu, 6) [angular; linear].
+
+        Of the pose next to that of its child's frame in its parent's, both canonical; columns in axes of the parent's.
+        """
+        q, columns = near.copy(), np.zeros((6, 6))
+        given = np.ascontiguousarray(rotation), np.ascontiguousarray(position)
+        self._check(lib.lw_joint_at_pose(self.handle, joint, *map(doubles, given), doubles(q), doubles(columns)))
+        return q, columns
+
     def body_acceleration(self, body: int, point: FloatArray) -> FloatArray:
         """Return angular acceleration and acceleration (6,) of a point of a body."""
         acceleration = np.empty(6)

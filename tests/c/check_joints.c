@@ -1,6 +1,7 @@
 /* Each joint type agrees with itself: its pose, differentiated by a complex step, is the motion of its columns; their
  * rate is its bias; its inverse finds the coordinates of its pose; its columns move none of its basic constraints and
- * constrained directions, which with its speeds are six. Runs when it is built. */
+ * constrained directions, which with its speeds are six; and its bodies spin about the lines that it names, no others.
+ * Runs when it is built. */
 #define LW_ARITHMETIC 2 /* LW_COMPLEX */
 #include <complex.h>
 
@@ -223,6 +224,50 @@ static void check_constraints(int32_t type) {
   check_constraint_frame(type, &child.motion, child.P);
 }
 
+/* ---- about which lines its bodies spin ---- */
+
+/* Whether its speeds turn and move the child by this at its origin, in the parent's axes. */
+static int is_free(int32_t speeds, const twist *P, const double a[3], const double l[3]) {
+  double rows[7][6];
+  for (int32_t c = 0; c < speeds; c++)
+    for (int k = 0; k < 3; k++) rows[c][k] = re(P[c].a[k]), rows[c][3 + k] = re(P[c].l[k]);
+  const int rank = rank_of(speeds, rows);
+  for (int k = 0; k < 3; k++) rows[rank][k] = a[k], rows[rank][3 + k] = l[k];
+  return rank_of(rank + 1, rows) == rank;
+}
+
+/* Axes x, y and z of an end about which its body spins, a mask, and as far as z is among them, whether along any line. */
+static int spins_at(int32_t type, const link_motion *pose, const twist *P, int of_child) {
+  const int32_t speeds = lw_joint_sizes[type].u;
+  int found = 0;
+  for (int axis = 0; axis < 3; axis++) {
+    double a[3] = {0.0}, l[3] = {0.0}, r[3];
+    for (int k = 0; k < 3; k++) a[k] = of_child ? re(pose->R[3 * k + axis]) : k == axis, r[k] = re(pose->r[k]);
+    for (int k = 0; k < 3 && !of_child; k++) /* the child's origin moves, a x r */
+      l[k] = a[(k + 1) % 3] * r[(k + 2) % 3] - a[(k + 2) % 3] * r[(k + 1) % 3];
+    found |= is_free(speeds, P, a, l) << axis;
+  }
+  static const double none[3] = {0.0}, unit[2][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
+  const int slides = is_free(speeds, P, none, unit[0]) && is_free(speeds, P, none, unit[1]);
+  return found | slides << 3;
+}
+
+static void check_spins(int32_t type) {
+  static const int of_lines[] = {[SPINS_ALL] = 15,     [SPINS_THROUGH_ORIGIN] = 7, [SPINS_ALONG_Z] = 12,
+                                 [SPINS_AXIS_Z] = 4,   [SPINS_AXIS_X] = 1,         [SPINS_NONE] = 0,
+                                 [SPINS_PASSED_ON] = 0};
+  const spin_lines *spins = joint_operations_of[type].spins;
+  const real u[6] = {0.0};
+  const int turns_together = lw_is_translational(type) || lw_joint_sizes[type].u == 0;
+  real q[7] = {0.0};
+  random_coordinates(type, q);
+  const moved_child child = move_child(type, 0, q, u);
+  for (int end = 0; end < 2; end++) {
+    EXPECT(spins_at(type, &child.motion, child.P, end) == of_lines[spins[end]]);
+    EXPECT((spins[end] == SPINS_PASSED_ON) == turns_together);
+  }
+}
+
 int main(void) {
   for (int32_t type = 0; type < LW_JOINT_TYPES; type++) {
     subject = lw_joint_sizes[type].name;
@@ -230,6 +275,7 @@ int main(void) {
       for (int inlined = 0; inlined < 2; inlined++) check_columns_and_bias(type, inlined);
       check_inverse(type);
       check_constraints(type);
+      check_spins(type);
     }
   }
   return failures ? 1 : 0;
