@@ -209,7 +209,7 @@ class Canvas:
         parent, child = self(joint.places[0]), self(joint.places[1])
         axis = None if joint.axis is None else self.view(joint.axis) * np.array([1.0, -1.0])
         self.labels.occupy(child, 2 * self.size, 2 * self.size)
-        return joint_mark(joint.type_name, parent, child, axis, self.size)
+        return joint_mark(joint.kind.drawn_as, parent, child, axis, self.size)
 
     def _mark(self, place: FloatArray, axis: FloatArray | None, body: str) -> str:
         """A point of interest: a cross in the colour of its body, and its direction as an arrow."""

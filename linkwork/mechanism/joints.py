@@ -14,12 +14,30 @@ from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, finite, length, number
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.names import quoted
 from linkwork._util.rotations import rotation_from_z
 from linkwork.errors import MechanismError
 from linkwork.mechanism.frames import direction, unit
 from linkwork.mechanism.paths import MOST_POINTS, Path
 
 KINDS: dict[str, type[JointKind]] = {}
+
+DRAWN = (  # types that pictures and pages have a drawing of
+    "fixed",
+    "revolute",
+    "prismatic",
+    "universal",
+    "cylindrical",
+    "planar",
+    "spherical",
+    "free",
+    "screw",
+    "pin_in_slot",
+    "curved_slide",
+    "curved_slot",
+    "path_slide",
+    "path_slot",
+)
 
 _SLACK = 1e-5  # cosine of the angle between axes that are perpendicular but for the digits they were typed with
 _ALONG_AXIS = 1e-3  # sine of the angle between a path and its axis
@@ -56,6 +74,11 @@ class JointKind:
         Where the quaternion stands among the coordinates, None if there is none.
     frame_note
         Orientation of the canonical joint frame, for the description of a parameter.
+    turns_and_slides
+        Turns and slides along axes of the canonical frame that make the joint one after the other, one a coordinate,
+        as in ``("turn z", "slide z")``; None: none do.
+    drawn_as
+        The type of joint as which pictures and pages draw it; without one of its own, itself.
     keeps
         What stays of the orientation of the child in canonical frames: "all", the axes "z" parallel, the "angle"
         between z of the parent and x of the child, or nothing, "".
@@ -73,6 +96,8 @@ class JointKind:
     parameter: ClassVar[JointParameter | None] = None
     looks_along: ClassVar[bool] = False  # a picture shows it best along its first axis
     slides_along: ClassVar[bool] = False  # its child slides along its first axis
+    turns_and_slides: ClassVar[tuple[str, ...] | None] = None
+    drawn_as: ClassVar[str]
 
     def __init_subclass__(cls) -> None:
         if "type_name" not in vars(cls):
@@ -80,6 +105,10 @@ class JointKind:
         units = cls.coordinate_units
         if not hasattr(cls, "keeps"):
             raise TypeError(f"{cls.__name__}: what it keeps of the orientation is missing")
+        if "drawn_as" not in vars(cls):
+            cls.drawn_as = cls.type_name
+        if cls.drawn_as not in DRAWN:
+            raise TypeError(f"{cls.__name__}: nothing draws {cls.drawn_as!r}; name one of {quoted(DRAWN)} in drawn_as")
         cls.nq, cls.nu = len(units), len(cls.motion_units)
         cls.quaternion = slice(units.index("1"), units.index("1") + 4) if "1" in units else None
         KINDS[cls.type_name] = cls
@@ -125,6 +154,15 @@ class JointKind:
             z, x = self.axes
             return np.column_stack([x, np.cross(z, x), z])
         return rotation_from_z(self.axes[0]) if self.axes else np.eye(3)
+
+    @property
+    def simple_motions(self) -> list[tuple[str, FloatArray]] | None:
+        """The turns and slides that make it, each "turn" or "slide" with its axis (3,) in joint-frame axes."""
+        if self.turns_and_slides is None:
+            return None
+        given = dict(zip("zx", self.axes, strict=False))
+        named = dict(zip("xyz", self.canonical_axes.T, strict=True)) | given
+        return [(motion, named[axis]) for motion, axis in map(str.split, self.turns_and_slides)]
 
     def guide(self, reach: float) -> FloatArray:
         """Return points (n, 3) of the curve along which the child's origin slides, in the parent's canonical frame.
@@ -178,6 +216,7 @@ class Revolute(JointKind):
 
     type_name = "revolute"
     keeps = "z"
+    turns_and_slides = ("turn z",)
     axis_names = ("axis",)
     coordinate_units = motion_units = ("rad",)
     frame_note = "joint axis along z"
@@ -193,6 +232,7 @@ class Prismatic(JointKind):
 
     type_name = "prismatic"
     keeps = "all"
+    turns_and_slides = ("slide z",)
     axis_names = ("axis",)
     coordinate_units = motion_units = ("m",)
     frame_note = "joint axis along z"
@@ -215,6 +255,7 @@ class Universal(JointKind):
 
     type_name = "universal"
     keeps = "angle"
+    turns_and_slides = ("turn z", "turn x")
     axis_names = ("axis1", "axis2")
     coordinate_units = motion_units = ("rad", "rad")
     frame_note = "axis1 along z, axis2 along x"
@@ -238,6 +279,7 @@ class Cylindrical(JointKind):
 
     type_name = "cylindrical"
     keeps = "z"
+    turns_and_slides = ("turn z", "slide z")
     axis_names = ("axis",)
     coordinate_units = motion_units = ("rad", "m")
     frame_note = "joint axis along z"
@@ -301,6 +343,7 @@ class Planar(JointKind):
 
     type_name = "planar"
     keeps = "z"
+    turns_and_slides = ("slide x", "slide y", "turn z")
     axis_names = ("normal",)
     coordinate_units = motion_units = ("m", "m", "rad")
     frame_note = "normal along z, displacements along x and y"
@@ -339,6 +382,7 @@ class PinInSlot(JointKind):
 
     type_name = "pin_in_slot"
     keeps = "z"
+    turns_and_slides = ("slide x", "turn z")
     axis_names = ("axis", "slot")
     coordinate_units = motion_units = ("m", "rad")
     frame_note = "axis along z, slot along x"
@@ -624,6 +668,7 @@ class Fixed(JointKind):
 
     type_name = "fixed"
     keeps = "all"
+    turns_and_slides = ()
 
 
 def _axis_and_tangent(kind: str, axis: ArrayLike, name: str, tangent: ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -170,7 +170,7 @@ def _angular(joint: Joint) -> int:
 def _linear_rows(joint: Joint) -> slice:
     """Rows of displacements: the first where the points coincide, else the last (csrc/joints/)."""
     rows, angular = 6 - joint.kind.nu, _angular(joint)
-    points_coincide = joint.kind.type_name in ("revolute", "spherical", "universal", "fixed")
+    points_coincide = "m" not in joint.kind.motion_units and joint.kind.parameter is None
     return slice(0, rows - angular) if points_coincide else slice(angular, rows)
 
 

@@ -37,11 +37,21 @@ class Body(TypedDict):
     Q: list[str]
 
 
+class JointParameter(TypedDict):
+    """The number that belongs to a joint."""
+
+    label: str
+    unit: str
+
+
 class Joint(TypedDict):
     """A joint; its frames have the axis along z, and its axes are in them."""
 
     name: str
     type: str
+    title: str
+    keeps: str
+    parameter: JointParameter | None
     parent: str
     child: str
     parentFrame: Frame

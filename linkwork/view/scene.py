@@ -127,7 +127,10 @@ class _SceneOf:
         speeds = self.model.numbering.u[name]
         return {
             "name": name,
-            "type": kind.type_name,
+            "type": kind.drawn_as,
+            "title": kind.type_name.replace("_", " "),
+            "keeps": kind.keeps,
+            "parameter": kind.parameter and {"label": kind.parameter.name.capitalize(), "unit": kind.parameter.unit},
             "parent": joint.parent,
             "child": joint.child,
             "parentFrame": frames[0],

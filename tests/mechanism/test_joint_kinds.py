@@ -1,6 +1,7 @@
 """The kinds of joints in a description: axes, canonical frames, start values, springs, files."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -28,8 +29,11 @@ from linkwork.mechanism import (
     Universal,
 )
 from linkwork.mechanism.checks import check
-from linkwork.mechanism.joints import KINDS
+from linkwork.mechanism.joints import DRAWN, KINDS, JointKind
 from support.bodies import BALL, refused, with_bodies
+from support.checkout import TOP
+from support.joint_shapes import shape_of
+from support.poses import turn
 
 BENT = [(0, 0, 0), (1, 0.1, 0), (1.5, 0.5, -0.4), (0.5, 1, -0.5)]
 ALL = [
@@ -315,3 +319,29 @@ def test_axes_are_in_world_axes_where_a_joint_is_placed_in_the_world():
         for body, frame in (("lower", joint.parent_frame), ("upper", joint.child_frame)):
             in_world = mech.bodies[body].rotation @ frame.rotation @ kind.canonical_axes
             np.testing.assert_allclose(in_world, kind.canonical_axes, atol=1e-15)
+
+
+@pytest.mark.parametrize("joint", [one for one in ALL if one.simple_motions is not None], ids=lambda one: one.type_name)
+def test_turns_and_slides_make_the_joint(joint):
+    """Their product, in joint-frame axes, is the pose of the joint by equations of its own."""
+    q = np.linspace(0.3, 0.8, joint.nq)
+    rotation, position = np.eye(3), np.zeros(3)
+    for (motion, axis), value in zip(joint.simple_motions, q, strict=True):
+        if motion == "turn":
+            rotation = rotation @ turn(axis, value)
+        else:
+            position = position + rotation @ axis * value
+    expected = shape_of(joint).pose(q)
+    np.testing.assert_allclose(rotation, expected.rotation, atol=1e-14)
+    np.testing.assert_allclose(position, expected.position, atol=1e-14)
+
+
+def test_a_joint_that_nothing_draws_is_refused():
+    with pytest.raises(TypeError, match="nothing draws 'sledge'"):
+        type("Sledge", (JointKind,), {"type_name": "sledge", "keeps": "all"})
+
+
+def test_drawn_joints_are_those_of_the_page():
+    payload = (TOP / "viewer" / "src" / "payload.ts").read_text(encoding="utf-8")
+    union = payload[payload.index("export type JointType") : payload.index("export interface Joint ")]
+    assert re.findall(r'"(\w+)"', union) == list(DRAWN)

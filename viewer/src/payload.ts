@@ -32,13 +32,17 @@ export interface Body {
   Q: string[]; // columns of its quaternion, four
 }
 
+/** Types that have a drawing: `DRAWN` in linkwork/mechanism/joints.py. */
 export type JointType =
   | "fixed" | "revolute" | "prismatic" | "universal" | "cylindrical" | "planar" | "spherical" | "free" | "screw"
   | "pin_in_slot" | "curved_slide" | "curved_slot" | "path_slide" | "path_slot";
 
 export interface Joint {
   name: string;
-  type: JointType;
+  type: JointType; // as which it is drawn
+  title: string;
+  keeps: "all" | "z" | "angle" | ""; // what stays of the orientation of the child
+  parameter: { label: string; unit: string } | null; // its value is `pitch`
   parent: string; // a body or "ground"
   child: string;
   parentFrame: Frame;

@@ -12,24 +12,8 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork.errors import MechanismError
-from linkwork.mechanism import (
-    CurvedSlide,
-    CurvedSlot,
-    Cylindrical,
-    Fixed,
-    Frame,
-    Free,
-    Joint,
-    PathSlide,
-    PathSlot,
-    PinInSlot,
-    Planar,
-    Prismatic,
-    Revolute,
-    Screw,
-    Spherical,
-    Universal,
-)
+from linkwork.mechanism import Frame, Free, Joint, Screw, Spherical
+from linkwork.mechanism.joints import AlongCircle
 
 _NO_AXIS = np.zeros(3)
 
@@ -64,22 +48,12 @@ def factors(joint: Joint, backward: bool, on_ground: bool) -> list[Factor]:
 
 def _forward(joint: Joint, on_ground: bool) -> list[Factor]:
     kind = joint.kind
+    if kind.simple_motions is not None:
+        types = {"turn": "hinge", "slide": "slide"}
+        return [Factor(types[motion], axis, k, k) for k, (motion, axis) in enumerate(kind.simple_motions)]
     match kind:
-        case Revolute():
-            return [Factor("hinge", kind.axis)]
-        case Prismatic():
-            return [Factor("slide", kind.axis)]
-        case Universal():
-            return [Factor("hinge", kind.axis1, 0, 0), Factor("hinge", kind.axis2, 1, 1)]
-        case Cylindrical():
-            return [Factor("hinge", kind.axis, 0, 0), Factor("slide", kind.axis, 1, 1)]
         case Screw():
             return [Factor("slide", kind.axis, pitch=kind.pitch), Factor("hinge", kind.axis)]
-        case Planar():
-            x, y, normal = kind.canonical_axes.T
-            return [Factor("slide", x, 0, 0), Factor("slide", y, 1, 1), Factor("hinge", normal, 2, 2)]
-        case PinInSlot():
-            return [Factor("slide", kind.slot, 0, 0), Factor("hinge", kind.axis, 1, 1)]
         case Spherical():
             return [Factor("ball", _NO_AXIS)]
         case Free() if on_ground:
@@ -87,18 +61,12 @@ def _forward(joint: Joint, on_ground: bool) -> list[Factor]:
         case Free():
             slides = [Factor("slide", axis, k, k + 3) for k, axis in enumerate(np.eye(3))]
             return [*slides, Factor("ball", _NO_AXIS, 3, 0)]
-        case Fixed():
-            return []
-        case PathSlide() | PathSlot():
-            raise MechanismError(
-                f"joint {joint.name!r}: MJCF has no {type(kind).__name__}, a joint along a path; write JSON"
-            )
-        case CurvedSlide() | CurvedSlot():
+        case AlongCircle():
             raise MechanismError(
                 f"joint {joint.name!r}: MJCF has no joint along a circle; replace the {type(kind).__name__} by hinges "
                 "about the centre of the circle"
             )
-    raise TypeError(type(kind).__name__)
+    raise MechanismError(f"joint {joint.name!r}: MJCF has no {type(kind).__name__}; write JSON")
 
 
 class Placed(NamedTuple):

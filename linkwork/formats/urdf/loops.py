@@ -24,33 +24,20 @@ from linkwork.formats.urdf.joints import read_axis
 from linkwork.formats.xml_tree import Element
 from linkwork.mechanism import Frame
 from linkwork.mechanism.joints import (
-    CurvedSlide,
-    CurvedSlot,
-    Cylindrical,
+    KINDS,
+    AlongPath,
     Fixed,
     Free,
     JointKind,
-    PinInSlot,
-    Planar,
     Prismatic,
     Revolute,
-    Screw,
     Spherical,
     Universal,
 )
 
-_BY_AXIS: dict[str, Callable[..., JointKind]] = {
-    "revolute": Revolute,
-    "continuous": Revolute,
-    "prismatic": Prismatic,
-    "planar": Planar,
-    "cylindrical": Cylindrical,
-}
-_PLAIN: dict[str, Callable[..., JointKind]] = {"fixed": Fixed, "spherical": Spherical, "floating": Free}
-_BY_TWO_AXES: dict[str, Callable[..., JointKind]] = {"universal": Universal, "pin_in_slot": PinInSlot}
-_CURVED: dict[str, Callable[..., JointKind]] = {"curved_slide": CurvedSlide, "curved_slot": CurvedSlot}
-_SECOND_AXIS = {"universal": "axis2", "pin_in_slot": "slot", "curved_slide": "direction", "curved_slot": "slot"}
-LOOP_TYPES = (*_BY_AXIS, *_PLAIN, *_BY_TWO_AXES, *_CURVED, "screw")
+_KINDS = {name: kind for name, kind in KINDS.items() if kind is not Free and not issubclass(kind, AlongPath)}
+_KINDS |= {"continuous": Revolute, "floating": Free}  # the names of URDF
+LOOP_TYPES = tuple(_KINDS)
 CONSTRAINT_TYPES = ("revolute", "prismatic", "universal", "spherical", "link")
 
 _PERPENDICULAR = 1e-5  # cosine; the axes of a universal joint that are meant to be so
@@ -84,21 +71,19 @@ def _loop(context: Context, element: Element) -> RobotJoint:
 
 def _loop_kind(context: Context, element: Element) -> JointKind:
     given = element.attribute("type")
-    if given in _PLAIN:
+    if given not in _KINDS:
+        raise element.error(f"there is no type {given!r} of <loop>; {suggest(given, LOOP_TYPES)}")
+    kind = _KINDS[given]
+    if not kind.axis_names:
         for unused in element.children("axis"):
             unused.skip()
-        return _PLAIN[given]()
-    if given not in LOOP_TYPES:
-        raise element.error(f"there is no type {given!r} of <loop>; {suggest(given, LOOP_TYPES)}")
-    axis = read_axis(context, element)
-    if given in _BY_AXIS:
-        return _BY_AXIS[given](axis)
-    if given == "screw":
-        return Screw(axis, element.required("pitch").number("value"))
-    second, _ = axis_of(element, _SECOND_AXIS[given], None)
-    if given in _BY_TWO_AXES:
-        return _BY_TWO_AXES[given](axis, second)
-    return _CURVED[given](axis, second, element.required("radius").number("value"))
+        return kind()
+    make: Callable[..., JointKind] = kind
+    values: list[object] = [read_axis(context, element)]
+    values += [axis_of(element, name, None)[0] for name in kind.axis_names[1:]]
+    if kind.parameter is not None:
+        values.append(element.required(kind.parameter.name).number("value"))
+    return make(*values)
 
 
 # ---- the constraint proposed for ROS ----

@@ -32,24 +32,7 @@ from linkwork.mechanism import (
     Stop,
     Transition,
 )
-from linkwork.mechanism.joints import (
-    AlongPath,
-    CurvedSlide,
-    CurvedSlot,
-    Cylindrical,
-    Fixed,
-    Free,
-    JointKind,
-    PathSlide,
-    PathSlot,
-    PinInSlot,
-    Planar,
-    Prismatic,
-    Revolute,
-    Screw,
-    Spherical,
-    Universal,
-)
+from linkwork.mechanism.joints import AlongCircle, AlongPath, Fixed, Free, JointKind, Planar, Screw, Spherical
 from linkwork.mechanism.shapes import Mesh, Shape
 from linkwork.mechanism.transitions import stop_range
 
@@ -338,20 +321,7 @@ def steps_of(kind: JointKind, outward: bool, apart: bool) -> list[Step]:
 
 def _steps(kind: JointKind, apart: bool) -> list[Step]:
     match kind:
-        case Revolute():
-            return [_turn(kind.axis, 0)]
-        case Prismatic():
-            return [_slide(kind.axis, 0)]
-        case Universal():
-            return [_turn(kind.axis1, 0), _turn(kind.axis2, 1)]
-        case Cylindrical():
-            return [_turn(kind.axis, 0), _slide(kind.axis, 1)]
-        case PinInSlot():
-            return [_slide(kind.slot, 0), _turn(kind.axis, 1)]
-        case Planar() if apart:
-            x, y, normal = np.asarray(kind.canonical_axes).T
-            return [_slide(x, 0), _slide(y, 1), _turn(normal, 2)]
-        case Planar():
+        case Planar() if not apart:
             return [Step("planar", kind.normal, (0, 1, 2))]
         case Screw():
             return [Step("screw", kind.axis, (0,), 2.0 * math.pi * kind.pitch)]
@@ -361,22 +331,15 @@ def _steps(kind: JointKind, apart: bool) -> list[Step]:
             return [Step("floating", None, ())]
         case Fixed():
             return [Step("fixed", None, ())]
-        case PathSlide() | PathSlot():
-            raise MechanismError(f"URDF has no {type(kind).__name__}, a joint along a path; write JSON")
-        case CurvedSlide() | CurvedSlot():
+        case AlongCircle():
             raise MechanismError(
                 f"URDF has no joint along a circle outside loops; replace the {type(kind).__name__} by revolute joints "
                 "about the centre of the circle"
             )
-    raise AssertionError(kind)
-
-
-def _turn(axis: FloatArray, coordinate: int) -> Step:
-    return Step("continuous", axis, (coordinate,))
-
-
-def _slide(axis: FloatArray, coordinate: int) -> Step:
-    return Step("prismatic", axis, (coordinate,))
+    if kind.simple_motions is None:
+        raise MechanismError(f"URDF has no {type(kind).__name__}; write JSON")
+    types = {"turn": "continuous", "slide": "prismatic"}
+    return [Step(types[motion], axis, (k,)) for k, (motion, axis) in enumerate(kind.simple_motions)]
 
 
 _SINGLE = ("continuous", "revolute", "prismatic", "screw")

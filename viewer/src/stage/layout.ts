@@ -4,7 +4,7 @@
  */
 
 import { Color, Vector3 } from "three";
-import type { Body, Joint, JointType, Scene } from "../payload";
+import type { Body, Joint, Scene } from "../payload";
 import { rotation, vector } from "./frames";
 import { GROUND } from "./names";
 
@@ -50,12 +50,6 @@ export interface Layout {
   /** Radius of the pin's bearing. */
   radiusOf(joint: Joint): number;
 }
-
-/** How the child turns: about z only, not at all, or out of any plane. */
-const TURNS: Record<JointType, "axial" | "no" | "any"> = {
-  revolute: "axial", cylindrical: "axial", screw: "axial", pin_in_slot: "axial", planar: "axial", curved_slide: "axial",
-  curved_slot: "axial", path_slot: "axial", path_slide: "any", prismatic: "no", fixed: "no", universal: "any", spherical: "any", free: "any",
-};
 
 export function layoutOf(scene: Scene): Layout {
   const size = scene.size > 0 && Number.isFinite(scene.size) ? scene.size : 1;
@@ -206,9 +200,9 @@ function sameGroup(link: Link, group: string[]): boolean {
 function carried(joint: Joint, normal: Vector3, fromParent: boolean): Vector3 | null {
   const [near, far] = fromParent ? [joint.parentFrame, joint.childFrame] : [joint.childFrame, joint.parentFrame];
   const inFrame = normal.clone().applyQuaternion(rotation(near.Q).normalize().invert());
-  if (TURNS[joint.type] === "axial") {
+  if (joint.keeps === "z") {
     if (Math.abs(inFrame.z) < PARALLEL) return null;
-  } else if (TURNS[joint.type] === "any") return null;
+  } else if (joint.keeps !== "all") return null;
   return inFrame.applyQuaternion(rotation(far.Q).normalize());
 }
 

@@ -2,7 +2,7 @@
 
 import { Box3, Matrix4, Vector3 } from "three";
 import { poseOf, type Instant, type Motion, type Pose } from "../motion";
-import type { Joint, JointType, Scene } from "../payload";
+import type { Joint, Scene } from "../payload";
 import { matrix, rotation, vector } from "./frames";
 import { GROUND } from "./names";
 
@@ -35,11 +35,9 @@ export function someRows(motion: Motion, most = MOST): number[] {
 }
 
 /** What slides has a way, and what hangs from a ball or cross a direction: these are looked for. */
-const TRAVELS: Record<JointType, boolean> = {
-  prismatic: true, cylindrical: true, screw: true, planar: true, pin_in_slot: true, universal: true, spherical: true,
-  fixed: true, revolute: false, free: false, curved_slide: false, curved_slot: false, path_slide: false,
-  path_slot: false,
-};
+function hasTravel(joint: Joint): boolean {
+  return joint.guide.length === 0 && joint.type !== "revolute" && joint.type !== "free";
+}
 
 /** Poses at rows that are spread over the runs: the fewer, the more bodies there are. */
 export function posesOver(scene: Scene, motions: Motion[], most: number): Map<string, Matrix4>[] {
@@ -54,7 +52,7 @@ export function travelsOf(scene: Scene, poses: Map<string, Matrix4>[]): Map<Join
     travels.set(joint, travel);
     const body = scene.bodies.find(({ name }) => name === joint.child);
     const middle = body ? middleOf(body.com, body.anchors) : null;
-    if (TRAVELS[joint.type]) {
+    if (hasTravel(joint)) {
       const [frame, place] = [matrix(joint.parentFrame).invert(), vector(joint.childFrame.r)];
       for (const pose of poses) {
         const [parent, child] = [pose.get(joint.parent), pose.get(joint.child)];

@@ -1,7 +1,7 @@
 /** The parts of a scene as the inspector lists them: facts, neighbours and columns of each. */
 
 import type { Motion } from "../motion";
-import type { Body, Joint, JointType, PointOfInterest, Scene, Spring, Vector, Wrench } from "../payload";
+import type { Body, Joint, PointOfInterest, Scene, Spring, Vector, Wrench } from "../payload";
 import type { IconName } from "./icons";
 import { digits, withUnit } from "./numbers";
 
@@ -42,23 +42,6 @@ export const KIND_TITLES: Record<Kind, string> = {
   point: "Points",
 };
 
-const JOINT_WORDS: Record<JointType, string> = {
-  fixed: "fixed",
-  revolute: "revolute",
-  prismatic: "prismatic",
-  universal: "universal",
-  cylindrical: "cylindrical",
-  planar: "planar",
-  spherical: "spherical",
-  free: "free",
-  screw: "screw",
-  pin_in_slot: "pin in slot",
-  curved_slide: "curved slide",
-  curved_slot: "curved slot",
-  path_slide: "slide along a path",
-  path_slot: "slot along a path",
-};
-
 /** All parts, in the order of `KIND_TITLES` and of the description. */
 export function partsOf(scene: Scene): Part[] {
   return [
@@ -93,16 +76,15 @@ function bodyPart(body: Body, scene: Scene): Part {
 
 function jointPart(joint: Joint): Part {
   const facts: Fact[] = [
-    { label: "Type", text: JOINT_WORDS[joint.type] },
+    { label: "Type", text: joint.title },
     { label: "Parent", links: [{ kind: "body", name: joint.parent }] },
     { label: "Child", links: [{ kind: "body", name: joint.child }] },
   ];
-  if (joint.type === "screw") facts.push({ label: "Pitch", text: withUnit(digits(joint.pitch), "m/rad") });
-  if (joint.type === "curved_slide" || joint.type === "curved_slot") facts.push({ label: "Radius", text: withUnit(digits(joint.pitch), "m") });
+  if (joint.parameter) facts.push({ label: joint.parameter.label, text: withUnit(digits(joint.pitch), joint.parameter.unit) });
   const extras = [joint.spring && "spring", joint.damper && "damper"].filter(Boolean);
   if (extras.length) facts.push({ label: "In the joint", text: extras.join(", ") });
   if (joint.cut) facts.push({ label: "Loop", text: "this joint closes a loop" });
-  const summary = JOINT_WORDS[joint.type] + (joint.cut ? ", closes a loop" : "");
+  const summary = joint.title + (joint.cut ? ", closes a loop" : "");
   return { ...part("joint", joint.type, joint.name, summary), facts, owners: [joint.name, `loop.${joint.name}`] };
 }
 
