@@ -87,27 +87,6 @@ static void body_column(const lw_model *m, lw_block b, int32_t link, int32_t spe
 }
 #endif
 
-#if LW_ARITHMETIC == LW_DOUBLE
-/* Of a joint whose child's frame is at `position` in its parent's, both canonical: the coordinates that bring it nearest,
- * q nearest to those given, and its columns there. */
-static void joint_at_pose(const lw_model *m, lw_block b, int32_t joint, const double *rotation, const double *position,
-                          double *q, void *columns) {
-  const view v = open_view(m, b);
-  const int32_t type = m->joint[joint].type, n = lw_joint_sizes[type].q;
-  const joint_operations *kind = &joint_operations_of[type];
-  const real *parameter = parameter_of(&v, joint);
-  real near[7] = {0.0}, sc[14], R[9], t[3];
-  copy(n, q, near);
-  kind->inverse(rotation, position, near, parameter, q, sc);
-  sincos_all(q, n, sc);
-  identity_rotation(R);
-  if (kind->pose) {
-    kind->pose(q, sc, parameter, R, t);
-    kind->columns(q, R, parameter, columns);
-  } else if (n) column_along(R, 2, lw_is_translational(type), columns);
-}
-#endif
-
 /* Coordinates of the cut joints, with the revolutions that the couplings select. */
 static void locate_cuts(const lw_model *m, lw_block b) {
   const view v = open_view(m, b);

@@ -26,7 +26,7 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
     return LW_ERROR_MEMORY;
   }
   s->model = s->base = m;
-  s->kernels = lw_best_kernels();
+  s->kernels = m->kernels;
   s->snapshot = s->memory + (ALIGNMENT - (uintptr_t)s->memory % ALIGNMENT) % ALIGNMENT;
   s->snapshot_size = head + n;
   s->stage = (int32_t *)s->snapshot;

@@ -59,7 +59,7 @@ lw_status lw_model_exact_frames(const lw_model *m, lw_frame *frames, int32_t *ch
   const int ready = b.reals && b.work && b.integers && x && open_memory(m, x);
   if (ready) {
     memcpy(b.reals, m->defaults, sizeof(double) * (size_t)m->parameters);
-    const lw_kernels *k = lw_best_kernels();
+    const lw_kernels *k = m->kernels;
     if (!k->constants(m, b).kind) k->make_loops_exact(m, b, x);
     if (x->changed) apply_changes(m, x, frames);
     *changed = x->changed, *inexact = x->inexact_plus_1 - 1;

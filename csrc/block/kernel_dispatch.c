@@ -1,6 +1,5 @@
 /* Which kernels this processor runs. The processor is asked by hand: the compilers' own helpers need libraries that
- * not all of them have. It is asked once, when the library is loaded: on virtual machines each question takes
- * microseconds. */
+ * not all of them have. On virtual machines each question takes microseconds: it is asked once for a model. */
 #include "block/kernels.h"
 
 #ifdef LW_HAVE_AVX2
@@ -15,13 +14,7 @@ static int has_avx2(void) {
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & 1u << 5);
 }
 
-static const lw_kernels *best = &lw_kernels_double;
-
-__attribute__((constructor)) static void choose(void) {
-  if (has_avx2()) best = &lw_kernels_double_avx2;
-}
-
-const lw_kernels *lw_best_kernels(void) { return best; }
+const lw_kernels *lw_best_kernels(void) { return has_avx2() ? &lw_kernels_double_avx2 : &lw_kernels_double; }
 #else
 const lw_kernels *lw_best_kernels(void) { return &lw_kernels_double; }
 #endif

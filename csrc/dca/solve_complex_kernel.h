@@ -66,7 +66,7 @@ typedef enum dca_loads { LOADS_NOT_FOUND } dca_loads;
 static void solve_dca(const view *v, const dca_work *w, dca_loads loads) {
   (void)loads; /* always those of independent constraints */
   const plain_work in = plain_work_of(v);
-  const lw_kernels *kernels = lw_best_kernels();
+  const lw_kernels *kernels = v->m->kernels;
   const lw_block b = {.reals = v->x, .work = v->work, .integers = v->integers, .dca = v->dca->solved_in};
   const int32_t bodies = w->plan->bodies, rows = w->plan->rows;
   memcpy(in.rows, w->rows, sizeof *in.rows * (size_t)w->plan->constraints);

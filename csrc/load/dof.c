@@ -40,7 +40,7 @@ static void count_at(const lw_kernels *k, const lw_model *m, lw_block b, const d
 }
 
 static void count_dof_at_both(lw_model *m, lw_block b, double *neutral, lw_dof_count *found) {
-  const lw_kernels *k = lw_best_kernels();
+  const lw_kernels *k = m->kernels;
   lw_dof_count *other = found + m->clusters;
   double *x = b.reals;
   memcpy(x, m->defaults, sizeof *x * (size_t)m->parameters);
@@ -74,7 +74,7 @@ lw_status lw_estimate_dof(lw_model *m) {
 }
 
 static void count_regular_dof(lw_model *m, lw_block b) {
-  const lw_kernels *k = lw_best_kernels();
+  const lw_kernels *k = m->kernels;
   memcpy(b.reals, m->defaults, sizeof(double) * (size_t)m->parameters);
   if (k->constants(m, b).kind) return;
   k->find_regular_dof(m, b);

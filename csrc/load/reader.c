@@ -9,6 +9,7 @@
  *                        actuators
  * It is the mechanism as it is at first. Variants, in which other joints are closed, are compiled from these bytes.
  * Every index is checked before it is used, so that no byte of a bad file can lead out of bounds. */
+#include "block/kernels.h"
 #include "load/kept_variants.h"
 #include "load/reader.h"
 #include <stdlib.h>
@@ -160,7 +161,7 @@ static lw_status read_model(reader *r, lw_model **model) {
   if (names < 0) return lw_format_error(r, "the model is truncated: %lld bytes are missing", (long long)-names);
   lw_model *m = allocate_model(&c, (size_t)parameters, (size_t)names);
   if (!m) return LW_ERROR_MEMORY;
-  m->checksum = checksum;
+  m->checksum = checksum, m->kernels = lw_best_kernels();
   if ((e = lw_read_tables(r, m, &c)) || (e = read_parameters(r, m)) || (e = read_names(r, m)) ||
       (e = lw_layout_model(r, m)) || (e = lw_dca_plan_model(m))) {
     lw_model_free(m);

@@ -283,6 +283,7 @@ typedef enum lw_method {
   X(ACTUATOR, actuators, actuator_name)
 
 struct lw_model {
+  const struct lw_kernels *kernels; /* that this processor runs (block/kernels.h) */
   lw_sizes size;
   lw_offsets at;
   lw_field field[LW_FIELD_COUNT];
