@@ -263,7 +263,7 @@ def test_ctrl_c_keeps_what_was_simulated(suffix):
     arguments = ["simulate", _saved(), "--t-end", "1e5", "--rtol", "1e-10", "--columns", "A.q", "-o", f"a.{suffix}"]
     child = subprocess.Popen([sys.executable, "-m", "linkwork", *arguments], stderr=subprocess.PIPE, text=True)
     try:
-        while child.poll() is None and computed(child.pid) < 4.0:
+        while child.poll() is None and computed(child.pid) < 2.0:
             time.sleep(0.1)
         child.send_signal(signal.SIGINT)
         _, said = child.communicate(timeout=120)

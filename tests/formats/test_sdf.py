@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from pathlib import Path
 
 import numpy as np
@@ -541,15 +540,13 @@ def test_broken_files_raise_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "robot.sdf"
     path.write_text(SAMPLE)
     assert len(sdf.read(path).links) == 4
-    refused, read_anyway, end = 0, 0, time.monotonic() + 3.0
-    for text in mutations(SAMPLE, 100_000, seed=5):
+    refused, read_anyway = 0, 0
+    for text in mutations(SAMPLE, 1000, seed=5):
         path.write_text(text)
         try:
             sdf.read(path)
             read_anyway += 1
         except LinkworkError:
             refused += 1
-        if time.monotonic() > end:
-            break
     assert refused > 20
     assert read_anyway > 20

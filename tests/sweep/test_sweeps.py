@@ -82,7 +82,7 @@ def test_points_that_fail_are_named_and_others_have_results(moody, tmp_path, cou
 
 def test_a_hang_costs_its_point_alone(moody, tmp_path) -> None:
     points = grid({"moody.mood": [moods.FINE, moods.HANGS, moods.FINE]})
-    result = sweep(moody, points, tmp_path / "out", t_end=0.1, master=STEP, workers=1, retries=0, time_limit=4.0)
+    result = sweep(moody, points, tmp_path / "out", t_end=0.1, master=STEP, workers=1, retries=0, time_limit=10.0)
     assert result.finished.tolist() == [True, False, True]
     assert "took too long" in result.failures[0]["error"]
 
