@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -409,8 +408,8 @@ def test_broken_files_raise_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "robot.usda"
     path.write_text(sample)
     assert len(usd.read(path).joints) == 4
-    refused, read_anyway, end = 0, 0, time.monotonic() + 3.0
-    for i, text in enumerate(mutations(sample, 100_000, seed=6)):
+    refused, read_anyway = 0, 0
+    for i, text in enumerate(mutations(sample, 400, seed=6)):
         path = tmp_path / f"robot{i}.usda"
         path.write_text(text)
         try:
@@ -419,7 +418,5 @@ def test_broken_files_raise_nothing_else(tmp_path: Path) -> None:
         except LinkworkError:
             refused += 1
         path.unlink()
-        if time.monotonic() > end:
-            break
     assert refused > 10
     assert read_anyway > 10
