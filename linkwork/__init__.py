@@ -39,7 +39,7 @@ from linkwork.errors import (
 
 if TYPE_CHECKING:
     from linkwork.analysis.assembly_modes import AssemblyModes, assembly_modes
-    from linkwork.analysis.closure_redundancy import RedundantConstraints
+    from linkwork.analysis.closure_redundancy import RedundantConstraints, redundant_constraints
     from linkwork.analysis.design import Design, design
     from linkwork.analysis.equilibrium import equilibria, equilibrium
     from linkwork.analysis.equilibrium_result import Equilibria, Equilibrium
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from linkwork.analysis.motor_jacobian import MotorJacobian, motor_jacobian
     from linkwork.analysis.motor_loads import MotorLoads
     from linkwork.analysis.parameter_jacobian import ParameterJacobian, parameter_jacobian
-    from linkwork.analysis.redundant_constraints import redundant_constraints
     from linkwork.analysis.workspace import Workspace, workspace
     from linkwork.coarse_graining import CoarseGrained, coarse_grain
     from linkwork.comparison import Comparison, compare
@@ -265,7 +264,7 @@ _HOMES = {
     "load": "formats.files",
     "motor_jacobian": "analysis.motor_jacobian",
     "page": "view.page",
-    "redundant_constraints": "analysis.redundant_constraints",
+    "redundant_constraints": "analysis.closure_redundancy",
     "save": "formats.files",
     "simulate": "simulation.simulate",
     "Study": "simulation.study",
