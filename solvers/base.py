@@ -145,21 +145,15 @@ MAX_EVENTS = 100_000
 class Limits:
     """Limits that end a run with an error.
 
-    Parameters
-    ----------
-    steps
-        Largest number of steps, the rejected ones included where the method counts them; None: no limit.
-    events
-        Largest number of events within one unit of time; None: no limit.
-
     Raises
     ------
     SolverValueError
         If a limit is no whole number of at least 1; a `SolverTypeError` if it is no number.
     """
 
+    # Largest number of steps, the rejected ones included where the method counts them; None: no limit.
     steps: int | None = MAX_STEPS
-    events: int | None = MAX_EVENTS
+    events: int | None = MAX_EVENTS  # largest number of events within one unit of time; None: no limit
 
     def __post_init__(self) -> None:
         for name in ("steps", "events"):

@@ -44,13 +44,7 @@ def solver_class(name: str) -> type[Solver]:
 
 
 def create(name: str, problem: Problem, t_end: float, options: Options) -> Solver:
-    """Return a solver by name, not yet started.
-
-    Raises
-    ------
-    SolverError
-        If the name is unknown, or the problem has implicit equations and the solver takes only explicit ones.
-    """
+    """Return a solver by name, not yet started."""
     found = solver_class(name)
     if problem.implicit is not None and not found.takes_implicit:
         raise SolverError(f"solver {name!r} takes no implicit equations F(t, y, y') = 0; choose solver 'ida'")

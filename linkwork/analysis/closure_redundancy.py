@@ -67,24 +67,15 @@ def redundant_constraints(mechanism: Mechanism | ModelBase, state: State | None 
 
 @dataclass(frozen=True, eq=False)
 class RedundantConstraint:
-    """A direction that a closure constrains although others do.
+    """A direction that a closure constrains although others do."""
 
-    Attributes
-    ----------
-    closure, kind
-        Its name; "joint" of a cut joint, "coupling", "motion", "lock" or "distance".
-    wrench
-        (6,) [torque; force] of a joint on its child, world axes, about the child's joint frame; zero of other kinds.
-    others
-        Names of the closures before it on which it depends.
-    joints
-        Names of the joints of the loops that all these close; of couplings those that they couple.
-    """
-
+    # closure, kind: its name; "joint" of a cut joint, "coupling", "motion", "lock" or "distance"
     closure: str
     kind: str
+    # (6,) [torque; force] of a joint on its child, world axes, about the child's joint frame; zero of other kinds.
     wrench: FloatArray
-    others: tuple[str, ...]
+    others: tuple[str, ...]  # names of the closures before it on which it depends
+    # Names of the joints of the loops that all these close; of couplings those that they couple.
     joints: tuple[str, ...]
 
     def __str__(self) -> str:

@@ -47,21 +47,12 @@ Task = Callable[
 
 
 class Tangent(NamedTuple):
-    """The motions that the constraints leave at a pose.
+    """The motions that the constraints leave at a pose."""
 
-    Attributes
-    ----------
-    basis
-        (nu, dof): u = basis @ rates, orthonormal in the weighed speeds.
-    singular_values
-        Of the weighed J without dimension, descending, as many as speeds: those that count as zero are `dof`.
-    left
-        (rows, redundant): combinations of the rows of J that vanish.
-    """
-
-    basis: FloatArray
+    basis: FloatArray  # (nu, dof): u = basis @ rates, orthonormal in the weighed speeds
+    # Of the weighed J without dimension, descending, as many as speeds: those that count as zero are `dof`.
     singular_values: FloatArray
-    left: FloatArray
+    left: FloatArray  # (rows, redundant): combinations of the rows of J that vanish
 
     @property
     def dof(self) -> int:
@@ -81,13 +72,6 @@ class Closest(NamedTuple):
 class ConfigurationSpace:
     """Poses of a model, with the discrete state, time and inputs of motions of a state.
 
-    Parameters
-    ----------
-    model
-        A compiled mechanism.
-    state
-        The pose to begin at; by default the assembled start.
-
     Attributes
     ----------
     block
@@ -100,7 +84,11 @@ class ConfigurationSpace:
         (nu,) length of each speed: `length` for rotations, less for geared rotors, 1 for displacements.
     """
 
-    def __init__(self, model: ModelBase, state: State | None = None) -> None:
+    def __init__(
+        self,
+        model: ModelBase,  # A compiled mechanism
+        state: State | None = None,  # the pose to begin at; by default the assembled start
+    ) -> None:
         self.model = model
         self.block: Block = model.block()
         self.start = model.assemble() if state is None else state

@@ -62,16 +62,11 @@ class PoseValues(Mapping[str, NDArray[Any]]):
     """Quantities over the poses by name: "tip.r[1]" (poses,), "tip.r" (poses, 3).
 
     The numbers may be complex, by which derivatives of an objective are found.
-
-    Attributes
-    ----------
-    parameters
-        Present values of the parameters by name.
     """
 
     def __init__(self, names: Sequence[str], columns: Mapping[str, Column], y: Any, parameters: dict[str, Any]) -> None:
         self._names, self._columns, self._y = list(names), columns, y
-        self.parameters = parameters
+        self.parameters = parameters  # present values of the parameters by name
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """Return the values of a quantity, (poses,) or (poses, k)."""

@@ -31,16 +31,6 @@ class Gearing:
         The compiled mechanism.
     size
         Of the mechanism, m.
-
-    Attributes
-    ----------
-    rows
-        Coefficients of the couplings, (couplings, nu).
-    coupled
-        (nu,) whether a coordinate is in one.
-    is_rotor
-        (nu,) whether a rotation moves one body alone, whose centre of mass is on the axis, on which no force acts and
-        which has no points of interest.
     """
 
     def __init__(self, model: ModelBase, size: float) -> None:
@@ -54,8 +44,10 @@ class Gearing:
                 for term in terms:
                     row[model.numbering.u[term.joint].start + term.element] += term.coefficients[0]
                 rows.append(row)
-        self.rows = np.array(rows).reshape(len(rows), nu)
-        self.coupled: NDArray[np.bool_] = np.asarray(self.rows.any(axis=0))
+        self.rows = np.array(rows).reshape(len(rows), nu)  # coefficients of the couplings, (couplings, nu)
+        self.coupled: NDArray[np.bool_] = np.asarray(self.rows.any(axis=0))  # (nu,) whether a coordinate is in one
+        # (nu,) whether a rotation moves one body alone, whose centre of mass is on the axis, on which no force acts and
+        # which has no points of interest.
         self.is_rotor = np.zeros(nu, dtype=bool)
         for name in model.numbering.tree:
             self.is_rotor[model.numbering.u[name]] = _is_rotor(model.mechanism, model.mechanism.joints[name], size)

@@ -51,18 +51,10 @@ UNACTUATED = "without motor"
 
 @dataclass(frozen=True)
 class Combination:
-    """A linear combination of parameters that loads determine.
+    """A linear combination of parameters that loads determine."""
 
-    Attributes
-    ----------
-    weights
-        By parameter, that of the first is 1.
-    unit
-        Of the combination.
-    """
-
-    weights: dict[str, float]
-    unit: str
+    weights: dict[str, float]  # by parameter, that of the first is 1
+    unit: str  # of the combination
 
     def __str__(self) -> str:
         terms: list[str] = []

@@ -39,19 +39,12 @@ _INDEX = re.compile(r"^(?P<what>.*?)(?:\[(?P<element>\d+)\])?$", re.DOTALL)
 
 
 class PoseFunction(ABC):
-    """A function of the pose of a configuration space.
+    """A function of the pose of a configuration space."""
 
-    Attributes
-    ----------
-    names, units
-        Of its values, as "hand.r[1]", and "m" or "rad"; of a rotation vector for an orientation.
-    is_linear
-        Its rows are the same in all poses.
-    """
-
+    # names, units: of its values, as "hand.r[1]", and "m" or "rad"; of a rotation vector for an orientation
     names: tuple[str, ...]
     units: tuple[str, ...]
-    is_linear = False
+    is_linear = False  # its rows are the same in all poses
 
     def __init__(self, space: ConfigurationSpace, names: Sequence[str], units: Sequence[str]) -> None:
         self.space = space
@@ -483,18 +476,12 @@ def pose_function(space: ConfigurationSpace, name: str) -> PoseFunction:
     )
 
 
-def stacked(space: ConfigurationSpace, names: str | Sequence[str], what: str) -> Stacked:
-    """Return the functions of one name or several; a body, as "hand", is its orientation and its position.
-
-    Parameters
-    ----------
-    space
-        Of the model.
-    names
-        As of `pose_function`, and names of bodies.
-    what
-        The argument that gives them, for messages.
-    """
+def stacked(
+    space: ConfigurationSpace,  # of the model
+    names: str | Sequence[str],  # as of `pose_function`, and names of bodies
+    what: str,  # the argument that gives them, for messages
+) -> Stacked:
+    """Return the functions of one name or several; a body, as "hand", is its orientation and its position."""
     given = names_of(names, what)
     if not given:
         raise MechanismError(f"{what} names no function of the pose, as 'A.q', 'hand.r' or 'hand'")
@@ -564,13 +551,7 @@ def motor(space: ConfigurationSpace, name: str) -> PoseFunction:
 
 
 def driving(space: ConfigurationSpace, name: str) -> PoseFunction:
-    """Return the function along which a motor that a user names acts, as `motor`.
-
-    Raises
-    ------
-    MechanismError
-        Also where a drive prescribes the coordinate: the load is that of the drive.
-    """
+    """Return the function along which a motor that a user names acts, as `motor`."""
     found = motor(space, name)
     joint, _, index = str(name).replace(".tau", "").replace(".u", "").partition("[")
     for drive in space.model.numbering.motions:

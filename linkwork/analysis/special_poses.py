@@ -125,22 +125,15 @@ class Piece:
 
 
 class Trace:
-    """The way along a curve, in pieces.
-
-    Parameters
-    ----------
-    curve
-        With the degree of freedom that is swept.
-    swept
-        The swept coordinate.
-    recorded
-        Further functions whose revolutions are counted.
-    through
-        Continue around dead points.
-    """
+    """The way along a curve, in pieces."""
 
     def __init__(
-        self, curve: Curve, swept: Tracked, recorded: Sequence[PoseFunction] = (), *, through: bool = False
+        self,
+        curve: Curve,  # with the degree of freedom that is swept
+        swept: Tracked,  # the swept coordinate
+        recorded: Sequence[PoseFunction] = (),  # further functions whose revolutions are counted
+        *,
+        through: bool = False,  # continue around dead points
     ) -> None:
         self.curve, self.swept, self.through = curve, swept, through
         self.limits = limits_of(curve)
@@ -335,22 +328,13 @@ CENTRE = 1e-6  # of the mechanism's length: nearer to a branch point the curve i
 
 @dataclass(frozen=True)
 class BranchPoint:
-    """A pose in which the constraints drop in rank.
+    """A pose in which the constraints drop in rank."""
 
-    Attributes
-    ----------
-    q
-        Coordinates (nq,).
-    directions
-        Unit vectors (n, nu) in weighed displacements along the branches that cross there; empty where they touch, or
-        more than two may cross.
-    point
-        With the rows of the constraints there; its tangent is NaN.
-    """
-
-    q: FloatArray
+    q: FloatArray  # coordinates (nq,)
+    # Unit vectors (n, nu) in weighed displacements along the branches that cross there; empty where they touch, or more
+    # than two may cross.
     directions: FloatArray
-    point: Point
+    point: Point  # with the rows of the constraints there; its tangent is NaN
 
 
 class Crossing:

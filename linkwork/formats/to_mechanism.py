@@ -33,27 +33,13 @@ if TYPE_CHECKING:
 
 
 def to_mechanism(
-    robot: Robot,
-    base: str | None = None,
-    limits: bool = False,
-    merge_fixed: bool = True,
-    strict: bool = False,
+    robot: Robot,  # what a reader has read; it is used up
+    base: str | None = None,  # "fixed" or "free"; None: as the file says
+    limits: bool = False,  # True: limits of joints become stops
+    merge_fixed: bool = True,  # True: links that are fixed to each other become one body
+    strict: bool = False,  # True: refuse elements that are approximated or left out
 ) -> Mechanism:
-    """Return a robot as a mechanism with its report.
-
-    Parameters
-    ----------
-    robot
-        What a reader has read; it is used up.
-    base
-        "fixed" or "free"; None: as the file says.
-    limits
-        True: limits of joints become stops.
-    merge_fixed
-        True: links that are fixed to each other become one body.
-    strict
-        True: refuse elements that are approximated or left out.
-    """
+    """Return a robot as a mechanism with its report."""
     _check_references(robot)
     set_base(robot, base)
     set_poses(robot)
@@ -378,18 +364,12 @@ def _clipped(q: Any, stop: Stop) -> Any:
     return found
 
 
-def start_within_limits(mech: Mechanism, elements: dict[str, str], report: Report) -> None:
-    """Move the start of a mechanism to a closed pose within its stops; stops that exclude all poses are taken out.
-
-    Parameters
-    ----------
-    mech
-        It gets start values of all joints of the tree, or loses stops.
-    elements
-        For each stop the element of the file.
-    report
-        What changes is noted here.
-    """
+def start_within_limits(
+    mech: Mechanism,  # it gets start values of all joints of the tree, or loses stops
+    elements: dict[str, str],  # for each stop the element of the file
+    report: Report,  # what changes is noted here
+) -> None:
+    """Move the start of a mechanism to a closed pose within its stops; stops that exclude all poses are taken out."""
     from linkwork.model.bounded_pose import start_within_stops, stops_beyond
     from linkwork.model.compile import compile
 
@@ -417,17 +397,12 @@ def start_within_limits(mech: Mechanism, elements: dict[str, str], report: Repor
             )
 
 
-def make_loops_exact(mech: Mechanism, elements: Mapping[str, str], report: Report) -> Model | None:
+def make_loops_exact(
+    mech: Mechanism,  # its joints change
+    elements: Mapping[str, str],  # for each joint the element of the file
+    report: Report,  # what changes is noted here: as approximated, or as taken where it is the rounding of ten digits
+) -> Model | None:
     """Give a mechanism the frames with which `compile` would make its loops exact.
-
-    Parameters
-    ----------
-    mech
-        Its joints change.
-    elements
-        For each joint the element of the file.
-    report
-        What changes is noted here: as approximated, or as taken where it is the rounding of ten digits.
 
     Returns
     -------
@@ -618,17 +593,7 @@ _AREA = (
 
 @dataclass
 class Closure:
-    """A closure between two bodies.
-
-    Attributes
-    ----------
-    elements
-        Those of the file that it stands for.
-    text
-        How, if they are several.
-    gap
-        m, by which distances of its points on one body differ from those on the other one.
-    """
+    """A closure between two bodies."""
 
     name: str
     kind: JointKind
@@ -636,9 +601,9 @@ class Closure:
     child: str | None
     parent_frame: Frame
     child_frame: Frame
-    elements: list[str]
-    text: str = ""
-    gap: float = 0.0
+    elements: list[str]  # those of the file that it stands for
+    text: str = ""  # how, if they are several
+    gap: float = 0.0  # m, by which distances of its points on one body differ from those on the other one
 
 
 def joined(closures: list[Closure]) -> list[Closure]:

@@ -24,15 +24,9 @@ ACTIONS: dict[str, type[Action]] = {}
 
 
 class Action:
-    """What a transition does; the fields of a kind of action are its keys in files.
+    """What a transition does; the fields of a kind of action are its keys in files."""
 
-    Attributes
-    ----------
-    type_name
-        Its name in files.
-    """
-
-    type_name: ClassVar[str]
+    type_name: ClassVar[str]  # its name in files
 
     def __init_subclass__(cls) -> None:
         if "type_name" in cls.__dict__:

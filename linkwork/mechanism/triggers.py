@@ -22,15 +22,9 @@ TRIGGERS: dict[str, type[Trigger]] = {}
 
 
 class Trigger:
-    """When a transition happens; the fields of a kind of trigger are its keys in files.
+    """When a transition happens; the fields of a kind of trigger are its keys in files."""
 
-    Attributes
-    ----------
-    type_name
-        Its name in files.
-    """
-
-    type_name: ClassVar[str]
+    type_name: ClassVar[str]  # its name in files
 
     def __init_subclass__(cls) -> None:
         TRIGGERS[cls.type_name] = cls

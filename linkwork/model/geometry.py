@@ -27,18 +27,10 @@ _ORIGIN = (0.0, 0.0, 0.0)
 
 
 class Pose(NamedTuple):
-    """Where a body is.
+    """Where a body is."""
 
-    Attributes
-    ----------
-    position
-        Of the origin of the body's frame in the world, (..., 3), m.
-    rotation
-        Its axes as columns, (..., 3, 3): body to world.
-    """
-
-    position: FloatArray
-    rotation: FloatArray
+    position: FloatArray  # of the origin of the body's frame in the world, (..., 3), m
+    rotation: FloatArray  # its axes as columns, (..., 3, 3): body to world
 
     @property
     def frame(self) -> Frame:
@@ -47,21 +39,11 @@ class Pose(NamedTuple):
 
 
 class VelocityTransformation(NamedTuple):
-    """How all speeds of the tree joints follow from independent ones: u = matrix @ u_i + offset.
+    """How all speeds of the tree joints follow from independent ones: u = matrix @ u_i + offset."""
 
-    Attributes
-    ----------
-    independents
-        Names of the n independent speeds, as "A.u".
-    matrix
-        (..., nu, n). Its columns span the null space of the constraint Jacobian.
-    offset
-        (..., nu), speeds that prescribed motions ask for; else zero.
-    """
-
-    independents: tuple[str, ...]
-    matrix: FloatArray
-    offset: FloatArray
+    independents: tuple[str, ...]  # names of the n independent speeds, as "A.u"
+    matrix: FloatArray  # (..., nu, n). Its columns span the null space of the constraint Jacobian
+    offset: FloatArray  # (..., nu), speeds that prescribed motions ask for; else zero
 
 
 class ModelGeometry(ModelBase):

@@ -158,17 +158,6 @@ class LocalCoordinates:
     ----------
     speeds
         Positions among the speeds of the tree joints, ascending.
-
-    Attributes
-    ----------
-    values, rates
-        Of the coordinates, (n,) each: zeros, and the speeds.
-    units
-        By name.
-    seeds
-        Of each coordinate: offsets of the joint's coordinates, and how they change with it.
-    offsets
-        Variables whose derivatives `rows` takes: coordinates and speeds of the joints.
     """
 
     def __init__(self, system: ModelBase, block: Block, speeds: Sequence[int]) -> None:
@@ -182,9 +171,11 @@ class LocalCoordinates:
         ]
         self._joints = [one for one in self._joints if one[3]]
         self.q, self.u = np.array(block["q"]), np.array(block["u"])
+        # values, rates: of the coordinates, (n,) each: zeros, and the speeds
         self.values, self.rates = np.zeros(len(speeds)), self.u[list(speeds)]
         kinds = {name: system.mechanism.joints[name].kind for name, *_ in self._joints}
-        self.units: dict[str, str] = {}
+        self.units: dict[str, str] = {}  # by name
+        # Of each coordinate: offsets of the joint's coordinates, and how they change with it.
         self.seeds: list[tuple[OffsetArray, FloatArray]] = []
         taken: list[int] = []
         for name, q, u, own in self._joints:
@@ -194,6 +185,7 @@ class LocalCoordinates:
                 self.units[local_name(system, k)] = kinds[name].motion_units[k - u.start]
                 self.seeds.append((where, np.ascontiguousarray(columns[:, k - u.start])))
             taken += [*at_q[q], *at_u[u]]
+        # Variables whose derivatives `rows` takes: coordinates and speeds of the joints.
         self.offsets = np.array(taken, dtype=np.uint32)
 
     def rows(self, derivatives: FloatArray) -> FloatArray:
@@ -251,7 +243,8 @@ def without_idle_spins(
     system: ModelBase,
     state: State,
     model: LinearModel,
-    derivative: Derivative,
+    derivative: Derivative,  # of variables along a seed in others
+    # inputs, outputs: as they were asked for
     inputs: Sequence[str] | None,
     outputs: Sequence[str] | None,
 ) -> LinearModel:
@@ -259,13 +252,6 @@ def without_idle_spins(
 
     With V the directions of the idle spins in x, A V lies in the span of V and C V is zero: x - V V_I^-1 x_I, where I
     are as many of the states, obeys equations of its own.
-
-    Parameters
-    ----------
-    derivative
-        Of variables along a seed in others.
-    inputs, outputs
-        As they were asked for.
 
     Raises
     ------

@@ -37,18 +37,12 @@ DECADES = 4  # of tolerances that are tried
 CLEAR = 0.1  # of the error: by which the other axes may be off if one joint is to be blamed
 
 
-def describe_misalignment(model: NamedModel, error: AssemblyError, assemble: Assemble) -> str:
-    """Return what keeps a loop of a model from closing, and the remedy; an empty text if no small error does.
-
-    Parameters
-    ----------
-    model
-        Whose assembly failed.
-    error
-        The failure; its text gives the gap that is left.
-    assemble
-        Assembles another mechanism with the same guesses, without those of a joint that is named.
-    """
+def describe_misalignment(
+    model: NamedModel,  # whose assembly failed
+    error: AssemblyError,  # the failure; its text gives the gap that is left
+    assemble: Assemble,  # assembles another mechanism with the same guesses, without those of a joint that is named
+) -> str:
+    """Return what keeps a loop of a model from closing, and the remedy; an empty text if no small error does."""
     gaps = _GAP.findall(str(error))  # the last: names may be anything
     if not gaps or float(gaps[-1]) > LARGEST * _size(model):
         return ""

@@ -50,17 +50,10 @@ class TimeResult(ResultBase, NamedColumns):
     A row holds the values at one time. Where an event happened there are several rows of the same time. `result[name]`
     is a column, read-only, `result[1.0:2.0]` the result between two times, `len(result)` the number of rows; a loop
     over a result gives the names of its columns, and `dict(result)` has all of them by name.
-
-    Attributes
-    ----------
-    name
-        Of the mechanism or system.
-    t
-        Times, (nt,), s.
     """
 
-    name: str
-    t: FloatArray
+    name: str  # of the mechanism or system
+    t: FloatArray  # times, (nt,), s
     _name_error: ClassVar[type[LinkworkError]]  # of a name that is not there
 
     # ---- of each kind of result ----

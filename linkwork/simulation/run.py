@@ -42,25 +42,16 @@ VIOLATION_SHARE = 0.01  # part of its range by which a motion may be missed befo
 
 @dataclass(frozen=True)
 class Settings:
-    """Solver, limits, and the accuracy of the states, of which the steps get a share.
-
-    Attributes
-    ----------
-    options
-        Of the states, and of the solver's steps.
-    duration
-        Where the absolute tolerance follows the sizes of the mechanism, those of a run of so many seconds; None: it is
-        that of the options.
-    gains
-        Of the feedback on loops, positions and speeds; negative: chosen.
-    """
+    """Solver, limits, and the accuracy of the states, of which the steps get a share."""
 
     request: FormulationRequest
-    options: Options
+    options: Options  # of the states, and of the solver's steps
     of_steps: Options
     limits: Limits
+    # Where the absolute tolerance follows the sizes of the mechanism, those of a run of so many seconds; None: it is
+    # that of the options.
     duration: float | None
-    gains: FloatArray
+    gains: FloatArray  # of the feedback on loops, positions and speeds; negative: chosen
 
 
 @dataclass(frozen=True)
@@ -73,17 +64,7 @@ class Driven:
 
 
 class Run:
-    """One simulation: the block in which it computes, its law, and the run of the core.
-
-    Attributes
-    ----------
-    law
-        Its inputs, controller and event functions.
-    segments
-        In which the inputs change smoothly.
-    native
-        The run of the core; None until it begins.
-    """
+    """One simulation: the block in which it computes, its law, and the run of the core."""
 
     def __init__(
         self,
@@ -98,13 +79,15 @@ class Run:
         self.t_start, self.t_end = checked_span(*span)
         self._times = None if t_eval is None else checked_times(t_eval, self.t_start, self.t_end)
         self.block: Block = system.block()
+        # Its inputs, controller and event functions.
         self.law = Law(system, self.block, driven.inputs, driven.controller, driven.events)
         solver_class(settings.request.solver)  # is there one?
-        self.segments = self._started(state)
+        self.segments = self._started(state)  # in which the inputs change smoothly
         self.formulation: Formulation | None = settings.request.make(system, self.block, self.law)
         self._outside = self._integrator()
         control = state.step_control
         parts = [(one.end, one.max_step) for one in self.segments]
+        # The run of the core; None until it begins.
         self.native = NativeRun(
             self.block,
             self._options(),

@@ -19,22 +19,14 @@ ORDERS = (0, 1, 2)
 
 
 class Parallel:
-    """The Jacobi scheme: all instances step with the values at the begin of the step.
-
-    Attributes
-    ----------
-    order
-        The order in which instances step.
-    inputs
-        Their inputs within a step.
-    ends
-        Time and inputs by instance that a trial of the step has found; inputs are interpolated to them. None: no trial.
-    """
+    """The Jacobi scheme: all instances step with the values at the begin of the step."""
 
     def __init__(self, network: Network, extrapolation: int, *, tries: bool = False) -> None:
         self.network = network
-        self.order = self.ordered()
-        self.inputs = Extrapolation(extrapolation, network, tries=tries)
+        self.order = self.ordered()  # the order in which instances step
+        self.inputs = Extrapolation(extrapolation, network, tries=tries)  # their inputs within a step
+        # Time and inputs by instance that a trial of the step has found; inputs are interpolated to them. None: no
+        # trial.
         self.ends: tuple[float, Mapping[str, FloatArray]] | None = None
 
     def ordered(self) -> list[Instance]:

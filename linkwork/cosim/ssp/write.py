@@ -37,20 +37,15 @@ TYPED = ("Real", "Float64", "Integer", "Int32", "Boolean", "String", "Enumeratio
 TOLERANCE = 1e-6
 
 
-def write_ssp(system: SystemDefinition, path: Path, version: str | None = None, step: float | None = None) -> Path:
-    """Write a system with its FMUs; the same system gives the same bytes.
-
-    Parameters
-    ----------
-    system
-        The system.
-    path
-        The archive.
-    version
-        Of SSP; None: 2.0 where variables are of types or arrays that 1.0 does not know, else 1.0.
-    step
-        The communication step for OMSimulator [s]; None: that of a run whose master is not given.
-    """
+def write_ssp(
+    system: SystemDefinition,
+    path: Path,
+    # Of SSP; None: 2.0 where variables are of types or arrays that 1.0 does not know, else 1.0.
+    version: str | None = None,
+    # The communication step for OMSimulator [s]; None: that of a run whose master is not given.
+    step: float | None = None,
+) -> Path:
+    """Write a system with its FMUs; the same system gives the same bytes."""
     if version is not None and version not in VERSIONS:
         raise CosimError(f"there is no version {version!r} of SSP here; choose one of {quoted(VERSIONS)}")
     if step is not None and not (isinstance(step, (int, float)) and math.isfinite(step) and step > 0):

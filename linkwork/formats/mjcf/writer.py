@@ -626,42 +626,26 @@ _SECTIONS = ("compiler", "option", "asset", "worldbody", "tendon", "equality", "
 
 
 class FileParts:
-    """The XML as it grows, and where the parts of the mechanism are in it.
-
-    Attributes
-    ----------
-    mech, tree, report
-        The mechanism, its tree, and what became of its parts.
-    sections
-        The sections of the file by tag.
-    bodies
-        Names in the file of the bodies of the file, by those in the mechanism; the ground is "world".
-    elements
-        The XML element of each body, and of the ground.
-    poses
-        The pose of each body in the world where all coordinates are zero.
-    joints
-        The joints of the file in its order.
-    joint_elements
-        The XML elements of the joints by name.
-    joint_names
-        For each joint of the mechanism the name of its last joint of the file.
-    """
+    """The XML as it grows, and where the parts of the mechanism are in it."""
 
     def __init__(self, mech: Mechanism, tree: Tree, report: Report) -> None:
+        # mech, tree, report: the mechanism, its tree, and what became of its parts
         self.mech, self.tree, self.report = mech, tree, report
         lost = [name for name in mech.bodies if name not in tree.steps and name not in tree.folded]
         if lost:
             raise MechanismError(f"body {lost[0]!r}: no joint connects it to the ground: give it one, such as a Free")
         self.root = Element("mujoco", model=mech.name)
-        self.sections = {tag: SubElement(self.root, tag) for tag in _SECTIONS}
+        self.sections = {tag: SubElement(self.root, tag) for tag in _SECTIONS}  # the sections of the file by tag
+        # Names in the file of the bodies of the file, by those in the mechanism; the ground is "world".
         self.bodies = {GROUND: "world"}
+        # The XML element of each body, and of the ground.
         self.elements: dict[str, Element] = {GROUND: self.sections["worldbody"]}
+        # The pose of each body in the world where all coordinates are zero.
         self.poses: dict[str, Frame] = {GROUND: Frame()}
-        self.joints: list[Placed] = []
-        self.joint_elements: dict[str, Element] = {}
+        self.joints: list[Placed] = []  # the joints of the file in its order
+        self.joint_elements: dict[str, Element] = {}  # the XML elements of the joints by name
         self._of_joint: dict[str, list[Placed]] = {}
-        self.joint_names: dict[str, str] = {}
+        self.joint_names: dict[str, str] = {}  # for each joint of the mechanism the name of its last joint of the file
         self._coordinates: dict[tuple[str, int], str] = {}
         self._used: dict[str, set[str]] = {"body": {"world"}}
 

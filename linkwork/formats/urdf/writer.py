@@ -73,21 +73,14 @@ def write(mech: Mechanism, report: Report) -> str:
 
 @dataclass
 class Draft:
-    """The file as it grows.
-
-    Attributes
-    ----------
-    links
-        By body: the name of its link.
-    places
-        By joint and number of the coordinate, from 0: the `<joint>` that has this coordinate.
-    """
+    """The file as it grows."""
 
     mech: Mechanism
     report: Report
     tree: Tree
     root: ElementTree.Element = field(default_factory=lambda: ElementTree.Element("robot"))
-    links: dict[str, str] = field(default_factory=dict)
+    links: dict[str, str] = field(default_factory=dict)  # by body: the name of its link
+    # By joint and number of the coordinate, from 0: the `<joint>` that has this coordinate.
     places: dict[tuple[str, int], ElementTree.Element] = field(default_factory=dict)
     _taken_links: set[str] = field(default_factory=set)
     _taken_joints: set[str] = field(default_factory=set)
@@ -300,24 +293,12 @@ def _write_geometry(geometry: ElementTree.Element, shape: Shape) -> None:
 
 
 class Step(NamedTuple):
-    """A URDF joint.
+    """A URDF joint."""
 
-    Attributes
-    ----------
-    type
-        "revolute", "prismatic" and so on; "screw" is a type of `<drake:joint>`.
-    axis
-        (3,), None without one.
-    coordinates
-        Which coordinates of the joint it has, from 0.
-    lead
-        Of a screw: advance in one revolution, m.
-    """
-
-    type: str
-    axis: FloatArray | None
-    coordinates: tuple[int, ...]
-    lead: float = 0.0
+    type: str  # "revolute", "prismatic" and so on; "screw" is a type of `<drake:joint>`
+    axis: FloatArray | None  # (3,), None without one
+    coordinates: tuple[int, ...]  # which coordinates of the joint it has, from 0
+    lead: float = 0.0  # of a screw: advance in one revolution, m
 
 
 def steps_of(kind: JointKind, outward: bool, apart: bool) -> list[Step]:
@@ -546,16 +527,10 @@ def _set_limit(element: ElementTree.Element, **values: float) -> None:
 
 @dataclass
 class Branch:
-    """A joint of the tree, from the link that carries it outward.
-
-    Attributes
-    ----------
-    outward
-        Whether the joint's parent carries its child; False: the other way round.
-    """
+    """A joint of the tree, from the link that carries it outward."""
 
     joint: Joint
-    outward: bool
+    outward: bool  # whether the joint's parent carries its child; False: the other way round
 
     @property
     def inner(self) -> str:
@@ -570,16 +545,11 @@ class Branch:
 
 @dataclass
 class Tree:
-    """Joints of the tree in an order in which each finds its inner body, those that close loops, and frames of links.
-
-    Attributes
-    ----------
-    frames
-        By body: the frame of its link in the body's frame.
-    """
+    """Joints of the tree in an order in which each finds its inner body, those that close loops, frames of links."""
 
     branches: list[Branch] = field(default_factory=list)
     closing: list[Joint] = field(default_factory=list)
+    # By body: the frame of its link in the body's frame.
     frames: dict[str, Frame] = field(default_factory=lambda: {GROUND: Frame()})
 
     def in_link(self, body: str, frame: Frame) -> Frame:

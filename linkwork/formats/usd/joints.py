@@ -425,18 +425,13 @@ _ROUNDING = 1e-12
 
 @dataclass
 class StagedJoint:
-    """A joint with one axis, closed in the stage: the poses of its links there, and its coordinates.
-
-    Attributes
-    ----------
-    gap, angle
-        By which it is open, m and rad.
-    """
+    """A joint with one axis, closed in the stage: the poses of its links there, and its coordinates."""
 
     joint: RobotJoint
     parent: Frame
     child: Frame
     q: FloatArray
+    # gap, angle: by which it is open, m and rad
     gap: float
     angle: float
 

@@ -192,13 +192,7 @@ KINDS = ("Cube", "Sphere", "Cylinder", "Capsule")
 
 
 def shape_of(prim: Any, bodies: Bodies, units: Units, attributes: Attributes) -> Shape:
-    """Return a prim as a shape in the frame of its body.
-
-    Raises
-    ------
-    MechanismError
-        If it cannot be shown: the text tells why.
-    """
+    """Return a prim as a shape in the frame of its body."""
     from pxr import UsdGeom
 
     kind = str(prim.GetTypeName())
@@ -247,17 +241,13 @@ _TEXT = b"#usda"
 _STRINGS = re.compile(rb'"""(?:[^\\]|\\.)*?"""|"(?:[^"\\\n]|\\.)*"|#[^\n]*', re.DOTALL)
 
 
-def open_stage(path: Path, report: Report, root: Path | None = None) -> Any:
+def open_stage(
+    # The file. Layers that it names are sublayers, references and payloads; those that are missing are reported.
+    path: Path,
+    report: Report,  # gets an entry for each missing layer
+    root: Path | None = None,  # in which they must lie, or in a folder in it; None: the folder of the file
+) -> Any:
     """Open a USD file.
-
-    Parameters
-    ----------
-    path
-        The file. Layers that it names are sublayers, references and payloads; those that are missing are reported.
-    report
-        Gets an entry for each missing layer.
-    root
-        In which they must lie, or in a folder in it; None: the folder of the file.
 
     Returns
     -------

@@ -110,27 +110,18 @@ _P, _S = slice(6, 10), slice(10, 14)
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """A chain of n bodies on spherical joints, from the ground outwards; made by `Chain.of`.
+    """A chain of n bodies on spherical joints, from the ground outwards; made by `Chain.of`."""
 
-    Attributes
-    ----------
-    names
-        Of the bodies along the chain.
-    bodies
-        As the kernels take them, in the axes of the body frames. The last body has its mass centre as outer joint.
-    inner_turn, outer_turn
-        Joint frame of each joint in the body before it and in the body behind it, quaternions (n, 4).
-    reversed
-        Whether a joint's child is the body before it, (n,).
-    q_index, u_index
-        Where the coordinates and speeds of each joint stand among those of the system, (n, 4) and (n, 3).
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the bodies along the chain
+    # As the kernels take them, in the axes of the body frames. The last body has its mass centre as outer joint.
     bodies: ChainBodies
+    # inner_turn, outer_turn: joint frame of each joint in the body before it and in the body behind it, quaternions (n,
+    # 4)
     inner_turn: FloatArray
     outer_turn: FloatArray
-    reversed: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    reversed: np.ndarray[tuple[int], np.dtype[np.bool_]]  # whether a joint's child is the body before it, (n,)
+    # q_index, u_index: where the coordinates and speeds of each joint stand among those of the system, (n, 4) and (n,
+    # 3)
     q_index: np.ndarray[tuple[int, int], np.dtype[np.intp]]
     u_index: np.ndarray[tuple[int, int], np.dtype[np.intp]]
 

@@ -491,13 +491,7 @@ def _xml(fmu: Fmu, path: str) -> ElementTree.Element:
 
 
 def numbers_of(one: Description, names: list[str]) -> dict[str, Number]:
-    """Return the numbers of variables by name; aliases count, and elements of arrays with their index.
-
-    Raises
-    ------
-    Unusable
-        If the FMU has no such number.
-    """
+    """Return the numbers of variables by name; aliases count, and elements of arrays with their index."""
     scalars = [v for v in one.variables if v.reference is not None and v.type in _TYPES]
     known = {number.name: number for number in one.numbers(scalars)}
     for variable in scalars:
