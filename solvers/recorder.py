@@ -33,11 +33,6 @@ class Recorder:
         Times of the rows, shape (nt,), those within rounding of an end of the run at that end; without them every step
         makes a row. At the time of an event the row holds the state before it; where one part ends and the next one
         starts, the state at the start of the next.
-
-    Raises
-    ------
-    SolverValueError
-        If the times are not finite or those of the rows are not a sequence within the run.
     """
 
     output: Output  #: the rows; exists once the first part has begun

@@ -29,13 +29,7 @@ def solver_names() -> tuple[str, ...]:
 
 
 def solver_class(name: str) -> type[Solver]:
-    """Return the class behind a name.
-
-    Raises
-    ------
-    SolverError
-        If the name is unknown.
-    """
+    """Return the class behind a name."""
     if not isinstance(name, str) or name not in _CLASSES:
         raise SolverNameError(f"there is no solver {name!r}: {suggest(name, _CLASSES)}")
     module, attribute = _CLASSES[name].split(":")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, names_of
+from linkwork._util.checks import FloatArray, names_of, refuse_repeated
 from linkwork._util.names import suggest
 from linkwork._util.rotations import quaternions_of
 from linkwork.core.native import Stage
@@ -493,8 +493,7 @@ def stacked(
         )
     full = [part for name in given for part in ((f"{name}.Q", f"{name}.r") if name in bodies else (name,))]
     found = Stacked(space, [pose_function(space, name) for name in full])
-    if twice := [name for k, name in enumerate(found.names) if name in found.names[:k]]:
-        raise MechanismError(f"{what}: {twice[0]!r} is named twice: name it once")
+    refuse_repeated(found.names, what)
     return found
 
 

@@ -50,11 +50,6 @@ class ChainKernels:
         They are copied.
     dense
         Allocate the matrix of `reduce`, 72 n^2 bytes; without it all memory is proportional to n.
-
-    Raises
-    ------
-    MechanismError
-        If there is no body, or a number that no body can have.
     """
 
     def __init__(self, bodies: ChainBodies, dense: bool = False) -> None:

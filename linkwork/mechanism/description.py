@@ -116,11 +116,6 @@ class Description(KnownAttributes):
             Reference pose in the world: (3,), m, and a rotation matrix (3, 3), body to world, or a unit quaternion
             [w, x, y, z]. Joints given with `at=` are placed in this pose.
 
-        Raises
-        ------
-        MechanismError
-            On a value that no body can have; the text names the body and the remedy. Nothing is added then.
-
         Examples
         --------
         >>> from linkwork.mechanism import Mechanism, inertia
@@ -181,11 +176,6 @@ class Description(KnownAttributes):
         max_load
             Largest size of the driving load "A.tau", N m or N: beyond, the load that acts saturates. One number for all
             speeds, or one for each; infinite, or left out: no limit. Springs and dampers are not limited.
-
-        Raises
-        ------
-        MechanismError
-            On a value that no joint can have; the text names the joint and the remedy. Nothing is added then.
 
         Examples
         --------
@@ -263,11 +253,6 @@ class Description(KnownAttributes):
         name
             Of the drive, a coupling of one term whose offset moves; by default "A_drive", or "U_2_drive".
 
-        Raises
-        ------
-        MechanismError
-            On an unknown or unfit coordinate, or a name that is taken. Nothing is added then.
-
         Examples
         --------
         >>> from linkwork.mechanism import Mechanism, Motion, Revolute, inertia
@@ -298,12 +283,6 @@ class Description(KnownAttributes):
         length
             m, positive; by default the distance of the points in the reference poses of the bodies.
 
-        Raises
-        ------
-        MechanismError
-            On a name that is taken, an unknown body, one body twice, or a length that is not positive. Nothing is
-            added then.
-
         Examples
         --------
         >>> from linkwork.mechanism import Free, Mechanism, inertia
@@ -325,11 +304,6 @@ class Description(KnownAttributes):
         ----------
         force
             A `SpringDamper`, a `Wrench` or an `Actuator`; its joints or bodies have been added before.
-
-        Raises
-        ------
-        MechanismError
-            If there is no such joint or body, if it is not fit for the force, or if the force's name is taken.
 
         Examples
         --------
@@ -396,11 +370,6 @@ class Description(KnownAttributes):
         axis
             A direction at the point in the frame of the body, (3,), of any length.
 
-        Raises
-        ------
-        MechanismError
-            On a name that is taken, an unknown body, or numbers that are not finite. Nothing is added then.
-
         Examples
         --------
         >>> from linkwork.mechanism import Mechanism, Revolute, inertia
@@ -464,11 +433,6 @@ class Description(KnownAttributes):
         shape
             Of `linkwork.shape`: a box, cylinder, capsule, sphere or mesh.
 
-        Raises
-        ------
-        MechanismError
-            On an unknown body, or something else than a shape. Nothing is added then.
-
         Examples
         --------
         >>> from linkwork.mechanism import Mechanism, inertia, shape
@@ -494,12 +458,6 @@ class Description(KnownAttributes):
             Coordinates: a number, or an array (nq,); rad or m. A quaternion may have any length but zero.
         u
             Speeds: a number, or an array (nu,); rad/s or m/s.
-
-        Raises
-        ------
-        MechanismError
-            On an unknown joint, a value of the wrong size, a quaternion of length zero or a coordinate beyond a bound
-            of its `Stop`, naming the joint. Nothing is changed then.
 
         Examples
         --------

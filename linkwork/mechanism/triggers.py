@@ -83,11 +83,6 @@ class PointDistance:
     rate
         Whether the rate of the distance is meant, positive where it grows, rather than the distance.
 
-    Raises
-    ------
-    MechanismError
-        If there are not two bodies, on points that are not finite, or on a rate other than True or False.
-
     Examples
     --------
     >>> PointDistance(bodies=("hook", "ground"), points=((0.1, 0, 0), (1, 0, 0)))
@@ -128,11 +123,6 @@ class Crossing(Trigger):
         rad or m; of a speed or rate, rad/s or m/s.
     direction
         +1: where it rises through the value; -1: where it falls; 0: both.
-
-    Raises
-    ------
-    MechanismError
-        On a value that is not a finite number, or another direction.
 
     Examples
     --------

@@ -64,11 +64,6 @@ class ModelGeometry(ModelBase):
         Pose
             (position, rotation); its `frame` is the same as a `Frame`.
 
-        Raises
-        ------
-        MechanismError
-            On an unknown body or a wrong state.
-
         Examples
         --------
         >>> import linkwork as lw
@@ -107,11 +102,6 @@ class ModelGeometry(ModelBase):
         ndarray
             (..., 3), m, world axes.
 
-        Raises
-        ------
-        MechanismError
-            On an unknown body, arrays of the wrong size, numbers that are not finite, and a state of another model.
-
         Examples
         --------
         >>> import linkwork as lw
@@ -143,11 +133,6 @@ class ModelGeometry(ModelBase):
         -------
         ndarray
             (..., 3), m/s, world axes.
-
-        Raises
-        ------
-        MechanismError
-            On an unknown body, arrays of the wrong size, numbers that are not finite, and a state of another model.
 
         Examples
         --------
@@ -195,13 +180,6 @@ class ModelGeometry(ModelBase):
         ndarray
             (..., 3), m/s^2, world axes.
 
-        Raises
-        ------
-        MechanismError
-            On an unknown body, arrays of the wrong size, numbers that are not finite, and a state of another model.
-        SingularityError
-            Where the accelerations are not unique.
-
         Examples
         --------
         >>> import linkwork as lw
@@ -236,13 +214,6 @@ class ModelGeometry(ModelBase):
         ndarray
             (..., 3, n), m per unit of each speed's coordinate, world axes.
 
-        Raises
-        ------
-        MechanismError
-            On an unknown body or speed, and another number of speeds than degrees of freedom.
-        SingularityError
-            If the independent speeds do not determine the others.
-
         Examples
         --------
         >>> import linkwork as lw
@@ -271,13 +242,6 @@ class ModelGeometry(ModelBase):
         -------
         ndarray
             (..., 6, n), world axes.
-
-        Raises
-        ------
-        MechanismError
-            On an unknown body or speed, and another number of speeds than degrees of freedom.
-        SingularityError
-            If the independent speeds do not determine the others.
 
         Examples
         --------

@@ -32,14 +32,20 @@ class Model(ModelGeometry):
     matters where motions are prescribed, is by default that of the `State`, or 0. Arrays come in the order of `q_names`
     and `u_names`; `by_joint` names them. Threads may share a system: each computes in memory of its own.
 
+    Arrays of another size, numbers that are not finite, unknown names and states of another model are a
+    `MechanismError`. Where the accelerations are not unique, functions that need them raise a `SingularityError`.
+
     Attributes
     ----------
-    mechanism, topology, numbering
-        The description, its graph, and where each joint's numbers stand.
+    mechanism
+        The description, with pins among its joints.
+    topology, numbering
+        Its graph, and where each joint's numbers stand.
     model_bytes
         The serialised model, as an FMU carries it.
-    changes
-        What may become of the mechanism by its transitions.
+    corrections
+        Each a `FrameCorrection`: the joint whose frames were changed to make loops exact, and by how much; see
+        docs/conventions.md. `mechanism` has the frames as changed.
     method, reference
         As given to `compile`.
     sizes
@@ -66,11 +72,6 @@ class Model(ModelGeometry):
         -------
         str
             Lines of text.
-
-        Raises
-        ------
-        MechanismError
-            On a state of another model.
 
         Examples
         --------

@@ -315,13 +315,6 @@ class TimeResult(ResultBase, NamedColumns):
         -------
         pandas.DataFrame
             With the time as index, named "time"; `attrs["units"]` holds the unit of each column.
-
-        Raises
-        ------
-        LinkworkError
-            If there is no such column.
-        ImportError
-            If pandas is missing.
         """
         with optional_import("tables", "pandas", "viz"):
             import pandas as pd
@@ -378,13 +371,6 @@ class TimeResult(ResultBase, NamedColumns):
         -------
         matplotlib.figure.Figure
             With one axes object for each panel.
-
-        Raises
-        ------
-        LinkworkError
-            If there is no such column.
-        ImportError
-            If matplotlib is missing.
         """
         raise NotImplementedError
 

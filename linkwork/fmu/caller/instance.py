@@ -103,13 +103,7 @@ class FmuInstance(ABC):
     # ---- life
 
     def load(self, folder: Path, token: str | None = None) -> None:
-        """Load the library of its FMU, which is unpacked in a folder; `token` is another than that of its description.
-
-        Raises
-        ------
-        NotLoaded
-            If the library cannot be loaded or does not export a function.
-        """
+        """Load the library of its FMU, unpacked in a folder; `token` is another than that of its description."""
         self.fmpy = load_library(self.description, self.interface, folder, self.name, token)
 
     def instantiate(self, **options: Any) -> None:
