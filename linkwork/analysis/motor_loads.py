@@ -16,7 +16,7 @@ from linkwork._util.registered import registered
 from linkwork._util.text import aligned
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.results.files import Column
-from linkwork.results.stored_columns import StoredColumns
+from linkwork.results.in_time import StoredColumns
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

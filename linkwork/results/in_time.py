@@ -22,7 +22,7 @@ from linkwork._util.registered import registered
 from linkwork.errors import LinkworkError
 from linkwork.results.base import Columns, ResultBase
 from linkwork.results.files import WRITERS, Column, FileContent
-from linkwork.results.selection import selected
+from linkwork.results.selection import groups_of, selected
 from linkwork.results.time_axis import IntArray, Places, locate, slice_of, span
 
 if TYPE_CHECKING:
@@ -477,3 +477,36 @@ def common_times(one: FloatArray, other: FloatArray) -> FloatArray:
     first, last = max(one.min(), other.min()), min(one.max(), other.max())
     within: FloatArray = both[(both >= first) & (both <= last)]
     return within
+
+
+class StoredColumns(TimeResult):
+    """A result with `_columns` (rows,) and `_units` by name, elements of a quantity by themselves."""
+
+    _columns: dict[str, Column]
+    _units: dict[str, str]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all columns but the time."""
+        return list(self._columns)
+
+    @cached_property
+    def _groups(self) -> dict[str, list[str]]:
+        return groups_of(self._columns)
+
+    @cached_property
+    def _known(self) -> Collection[str]:
+        return dict.fromkeys([*self._columns, *self._groups, "time"])
+
+    def _elements(self, name: str) -> list[str]:
+        return self._groups.get(name, [name])
+
+    def _column(self, name: str) -> Column:
+        if name in self._columns:
+            return self._columns[name]
+        if name in self._groups:
+            return np.stack([self._columns[one] for one in self._groups[name]], axis=1)
+        return self.t
+
+    def _unit(self, name: str) -> str:
+        return self._units.get(self._elements(name)[0], "s")
