@@ -33,7 +33,8 @@ class Model(ModelGeometry):
     and `u_names`; `by_joint` names them. Threads may share a system: each computes in memory of its own.
 
     Arrays of another size, numbers that are not finite, unknown names and states of another model are a
-    `MechanismError`. Where the accelerations are not unique, functions that need them raise a `SingularityError`.
+    `MechanismError`. Where the accelerations are not unique, functions that need them raise a `SingularityError`, and
+    so do Jacobians where the independent speeds do not determine the others.
 
     Attributes
     ----------
