@@ -118,7 +118,7 @@ PYTHON_ARROWS = {
         *("linkwork.model.base", "linkwork.model.compile", "linkwork.model.state", "linkwork.comparison"),
         "linkwork.results.base",
     },
-    "linkwork.draw.plotting": {"numpy", "matplotlib", "linkwork._util"},
+    "linkwork.draw.plotting": {"numpy", "matplotlib", "linkwork.errors", "linkwork._util"},
     "linkwork.draw.result_plot": {
         *("matplotlib", "linkwork.results.base", "linkwork.results.in_time", "linkwork.draw.plotting"),
     },
