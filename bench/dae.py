@@ -20,8 +20,7 @@ from bench.mechanisms import CHECKOUT, Missing, example
 from bench.report import Cell, Goal, Report
 from bench.timing import growth
 from linkwork.errors import SolverError
-from linkwork.simulation.dae.chain import Chain
-from linkwork.simulation.dae.chou import Chou
+from linkwork.simulation.dae.chou import Chain, Chou
 from linkwork.solvers import Problem, Solution, solve
 from linkwork.solvers.ida import backends
 

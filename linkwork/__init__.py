@@ -39,7 +39,7 @@ from linkwork.errors import (
 
 if TYPE_CHECKING:
     from linkwork.analysis.assembly_modes import AssemblyModes, assembly_modes
-    from linkwork.analysis.closure_redundancy import RedundantConstraints
+    from linkwork.analysis.closure_redundancy import RedundantConstraints, redundant_constraints
     from linkwork.analysis.design import Design, design
     from linkwork.analysis.equilibrium import equilibria, equilibrium
     from linkwork.analysis.equilibrium_result import Equilibria, Equilibrium
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from linkwork.analysis.motor_jacobian import MotorJacobian, motor_jacobian
     from linkwork.analysis.motor_loads import MotorLoads
     from linkwork.analysis.parameter_jacobian import ParameterJacobian, parameter_jacobian
-    from linkwork.analysis.redundant_constraints import redundant_constraints
     from linkwork.analysis.workspace import Workspace, workspace
     from linkwork.coarse_graining import CoarseGrained, coarse_grain
     from linkwork.comparison import Comparison, compare
@@ -221,57 +220,43 @@ __all__ = [
 
 # Loaded when asked for: running FMUs needs no mechanics, computing no XML. What is not here is of the description.
 _HOMES = {
-    "Equilibria": "analysis.equilibrium_result",
-    "Equilibrium": "analysis.equilibrium_result",
-    "equilibria": "analysis.equilibrium",
-    "equilibrium": "analysis.equilibrium",
-    "Design": "analysis.design",
-    "design": "analysis.design",
-    "BaseParameters": "analysis.identify",
-    "Identification": "analysis.identify",
-    "base_parameters": "analysis.identify",
-    "identify": "analysis.identify",
-    "ParameterJacobian": "analysis.parameter_jacobian",
-    "parameter_jacobian": "analysis.parameter_jacobian",
-    "CoarseGrained": "coarse_graining",
-    "Comparison": "comparison",
-    "Event": "model.impacts",
-    "VelocityJump": "model.impacts",
-    "InverseKinematics": "analysis.inverse_kinematics",
-    "MotorLoads": "analysis.motor_loads",
-    "inverse_dynamics": "analysis.inverse_dynamics",
-    "LinearModel": "model.linear_model",
-    "MotorJacobian": "analysis.motor_jacobian",
-    "RedundantConstraints": "analysis.closure_redundancy",
-    "Result": "simulation.result",
-    "State": "model.state",
-    "Model": "model.model",
-    "Workspace": "analysis.workspace",
-    "check_fmu": "fmu.check",
-    "coarse_grain": "coarse_graining",
-    "compare": "comparison",
-    "Controller": "simulation.controller",
-    "EventFunction": "simulation.event_functions",
-    "RunningState": "simulation.running_state",
-    "compile": "model.compile",
-    "export_fmu": "fmu.export",
-    "inverse_kinematics": "analysis.inverse_kinematics",
-    "AssemblyModes": "analysis.assembly_modes",
-    "assembly_modes": "analysis.assembly_modes",
-    "KinematicResult": "analysis.kinematic_result",
-    "SpecialPose": "analysis.kinematic_result",
-    "kinematics": "analysis.kinematics",
-    "linearize": "model.linearize",
-    "load": "formats.files",
-    "motor_jacobian": "analysis.motor_jacobian",
-    "page": "view.page",
-    "redundant_constraints": "analysis.redundant_constraints",
-    "save": "formats.files",
-    "simulate": "simulation.simulate",
-    "Study": "simulation.study",
-    "Table": "simulation.table",
-    "study": "simulation.study",
-    "workspace": "analysis.workspace",
+    name: home
+    for home, names in {
+        "analysis.assembly_modes": ("AssemblyModes", "assembly_modes"),
+        "analysis.closure_redundancy": ("RedundantConstraints", "redundant_constraints"),
+        "analysis.design": ("Design", "design"),
+        "analysis.equilibrium": ("equilibria", "equilibrium"),
+        "analysis.equilibrium_result": ("Equilibria", "Equilibrium"),
+        "analysis.identify": ("BaseParameters", "Identification", "base_parameters", "identify"),
+        "analysis.inverse_dynamics": ("inverse_dynamics",),
+        "analysis.inverse_kinematics": ("InverseKinematics", "inverse_kinematics"),
+        "analysis.kinematic_result": ("KinematicResult", "SpecialPose"),
+        "analysis.kinematics": ("kinematics",),
+        "analysis.motor_jacobian": ("MotorJacobian", "motor_jacobian"),
+        "analysis.motor_loads": ("MotorLoads",),
+        "analysis.parameter_jacobian": ("ParameterJacobian", "parameter_jacobian"),
+        "analysis.workspace": ("Workspace", "workspace"),
+        "coarse_graining": ("CoarseGrained", "coarse_grain"),
+        "comparison": ("Comparison", "compare"),
+        "fmu.check": ("check_fmu",),
+        "fmu.export": ("export_fmu",),
+        "formats.files": ("load", "save"),
+        "model.compile": ("compile",),
+        "model.impacts": ("Event", "VelocityJump"),
+        "model.linear_model": ("LinearModel",),
+        "model.linearize": ("linearize",),
+        "model.model": ("Model",),
+        "model.state": ("State",),
+        "simulation.controller": ("Controller",),
+        "simulation.event_functions": ("EventFunction",),
+        "simulation.result": ("Result",),
+        "simulation.running_state": ("RunningState",),
+        "simulation.simulate": ("simulate",),
+        "simulation.study": ("Study", "study"),
+        "simulation.table": ("Table",),
+        "view.page": ("page",),
+    }.items()
+    for name in names
 }
 # Folders that implement methods which are declared below them, as those that draw results do.
 implemented_in("linkwork.analysis", "linkwork.draw", "linkwork.view")

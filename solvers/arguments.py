@@ -13,13 +13,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def real(value: object, what: str) -> float:
-    """Return a number as a float, NaN and infinity included.
-
-    Raises
-    ------
-    SolverTypeError
-        If it is a string, a boolean, an array or anything else but a real number.
-    """
+    """Return a number as a float, NaN and infinity included."""
     single = value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
     if isinstance(single, bool | np.bool_) or not isinstance(single, Real):
         raise SolverTypeError(f"{what} must be a number, not {value!r}")
@@ -27,13 +21,7 @@ def real(value: object, what: str) -> float:
 
 
 def count(value: object, what: str) -> int:
-    """Return a whole number of at least 1.
-
-    Raises
-    ------
-    SolverValueError
-        If it is none; a `SolverTypeError` if it is no number.
-    """
+    """Return a whole number of at least 1."""
     number = real(value, what)
     if not (number >= 1 and number.is_integer()):
         raise SolverValueError(f"{what} = {number:g}; give a whole number of at least 1, or None for no limit")
@@ -41,13 +29,7 @@ def count(value: object, what: str) -> int:
 
 
 def vector(value: npt.ArrayLike, what: str) -> FloatArray:
-    """Return a vector of finite numbers, shape (nt,).
-
-    Raises
-    ------
-    SolverValueError
-        If they are no vector, or not finite; a `SolverTypeError` if they are no numbers.
-    """
+    """Return a vector of finite numbers, shape (nt,)."""
     try:
         given = np.asarray(value)
     except ValueError:  # ragged

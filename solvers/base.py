@@ -105,11 +105,6 @@ class Options:
         unknown. A solver may let smaller ones grow with their states, up to `atol`.
     max_step, first_step
         Longest and first step, in units of time, positive also backwards; None leaves them to the solver.
-
-    Raises
-    ------
-    SolverValueError
-        If a value is not one that any run can use; a `SolverTypeError` if it is no number.
     """
 
     rtol: float = 1e-8
@@ -143,23 +138,11 @@ MAX_EVENTS = 100_000
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits that end a run with an error.
+    """Limits that end a run with an error."""
 
-    Parameters
-    ----------
-    steps
-        Largest number of steps, the rejected ones included where the method counts them; None: no limit.
-    events
-        Largest number of events within one unit of time; None: no limit.
-
-    Raises
-    ------
-    SolverValueError
-        If a limit is no whole number of at least 1; a `SolverTypeError` if it is no number.
-    """
-
+    # Largest number of steps, the rejected ones included where the method counts them; None: no limit.
     steps: int | None = MAX_STEPS
-    events: int | None = MAX_EVENTS
+    events: int | None = MAX_EVENTS  # largest number of events within one unit of time; None: no limit
 
     def __post_init__(self) -> None:
         for name in ("steps", "events"):

@@ -13,38 +13,23 @@ MOST_FOLLOWING = 1_000_000
 
 
 class Output:
-    """Times and states in the order of the run.
-
-    Attributes
-    ----------
-    times_given
-        The times are given, and their states are to be computed; otherwise every step makes a row, and so do a jump and
-        what turns far within a step.
-    t, y
-        Times (nt,) and states (nt, n). Arrays of given times have their final size; the others grow.
-    count
-        Number of rows filled.
-    step_values
-        Step values (nt, n_step_values) of the last step that ended before the row.
-    latest
-        Those of the last step, (n_step_values,): the array of the recorder.
-    step_control
-        What the step size control remembered at the row, (nt, 3), where a step ended there; else not a number.
-    following
-        Rows may be requested within steps.
-    limit
-        Number of rows that the solver may fill: the capacity, or the number of given times in this part of the run.
-    """
+    """Times and states in the order of the run."""
 
     def __init__(self, n: int, times: FloatArray | None, backwards: bool, latest: FloatArray) -> None:
+        # The times are given, and their states are to be computed; otherwise every step makes a row, and so do a jump
+        # and what turns far within a step.
         self.times_given = times is not None
+        # t, y: times (nt,) and states (nt, n). Arrays of given times have their final size; the others grow
         self.t: FloatArray = np.empty(FIRST_CAPACITY) if times is None else times
         self.y: FloatArray = np.empty((self.t.size, n))
+        # Step values (nt, n_step_values) of the last step that ended before the row.
         self.step_values: FloatArray = np.empty((self.t.size, latest.size))
+        # What the step size control remembered at the row, (nt, 3), where a step ended there; else not a number.
         self.step_control: FloatArray = np.full((self.t.size, 3), np.nan)
-        self.latest = latest
-        self.count = 0
-        self.following = True
+        self.latest = latest  # those of the last step, (n_step_values,): the array of the recorder
+        self.count = 0  # number of rows filled
+        self.following = True  # rows may be requested within steps
+        # Number of rows that the solver may fill: the capacity, or the number of given times in this part of the run.
         self.limit = self.t.size
         self._sign = -1.0 if backwards else 1.0
         self._ascending = self._sign * (np.empty(0) if times is None else times)

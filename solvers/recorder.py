@@ -33,29 +33,6 @@ class Recorder:
         Times of the rows, shape (nt,), those within rounding of an end of the run at that end; without them every step
         makes a row. At the time of an event the row holds the state before it; where one part ends and the next one
         starts, the state at the start of the next.
-
-    Attributes
-    ----------
-    t, y
-        Time and state (n,) reached, after the last event.
-    events
-        In the order in which they happened.
-    step_values
-        Numbers, (n_step_values,), that `on_step` and `on_event` of the problem keep; the rows hold those of the last
-        step before them.
-    step_control
-        What the step size control remembers at the end of the last part; None: the solver does not know it.
-    atols
-        The absolute tolerances of the states at the end of the last part, (n,); None: they have one.
-    message, status
-        How the last part ended.
-    progress
-        The steps so far, by which runs without hope are given up.
-
-    Raises
-    ------
-    SolverValueError
-        If the times are not finite or those of the rows are not a sequence within the run.
     """
 
     output: Output  #: the rows; exists once the first part has begun
@@ -64,13 +41,19 @@ class Recorder:
         self, t_start: float, t_end: float, t_eval: npt.ArrayLike | None = None, n_step_values: int = 0
     ) -> None:
         self.t_start, self.t_end = t_start, t_end = checked_span(t_start, t_end)
-        self.progress = StepProgress(t_start, t_end)
+        self.progress = StepProgress(t_start, t_end)  # the steps so far, by which runs without hope are given up
+        # t, y: time and state (n,) reached, after the last event
         self.t = t_start
         self.y: FloatArray = np.empty(0)
-        self.events: list[EventRecord] = []
+        self.events: list[EventRecord] = []  # in the order in which they happened
+        # Numbers, (n_step_values,), that `on_step` and `on_event` of the problem keep; the rows hold those of the last
+        # step before them.
         self.step_values: FloatArray = np.zeros(n_step_values)
+        # What the step size control remembers at the end of the last part; None: the solver does not know it.
         self.step_control: StepControl | None = None
+        # The absolute tolerances of the states at the end of the last part, (n,); None: they have one.
         self.atols: FloatArray | None = None
+        # message, status: how the last part ended
         self.message = ""
         self.status = Status.FAILED
         self._times = None if t_eval is None else checked_times(t_eval, t_start, t_end)

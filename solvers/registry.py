@@ -29,13 +29,7 @@ def solver_names() -> tuple[str, ...]:
 
 
 def solver_class(name: str) -> type[Solver]:
-    """Return the class behind a name.
-
-    Raises
-    ------
-    SolverError
-        If the name is unknown.
-    """
+    """Return the class behind a name."""
     if not isinstance(name, str) or name not in _CLASSES:
         raise SolverNameError(f"there is no solver {name!r}: {suggest(name, _CLASSES)}")
     module, attribute = _CLASSES[name].split(":")
@@ -44,13 +38,7 @@ def solver_class(name: str) -> type[Solver]:
 
 
 def create(name: str, problem: Problem, t_end: float, options: Options) -> Solver:
-    """Return a solver by name, not yet started.
-
-    Raises
-    ------
-    SolverError
-        If the name is unknown, or the problem has implicit equations and the solver takes only explicit ones.
-    """
+    """Return a solver by name, not yet started."""
     found = solver_class(name)
     if problem.implicit is not None and not found.takes_implicit:
         raise SolverError(f"solver {name!r} takes no implicit equations F(t, y, y') = 0; choose solver 'ida'")

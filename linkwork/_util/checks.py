@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -74,10 +74,23 @@ def number(value: object, what: str) -> float:
     return float(finite(value, (), what))  # type: ignore[arg-type]
 
 
+def whole_number(value: object, what: str, least: int = 0) -> int:
+    """Return `value` as an integer that is at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise MechanismError(f"{what} must be a whole number from {least}, not {value!r}")
+    return int(value)
+
+
 def shortened(value: object) -> str:
     """Return a value for a message, at most 120 characters of it."""
     text = repr(value)
     return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def refuse_repeated(names: Sequence[str], what: str) -> None:
+    """Refuse a name that is given twice; `what` is the argument."""
+    if twice := [name for k, name in enumerate(names) if name in names[:k]]:
+        raise MechanismError(f"{what}: {twice[0]!r} is named twice: name it once")
 
 
 def names_of(names: object, what: str) -> list[str]:

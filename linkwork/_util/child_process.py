@@ -31,19 +31,13 @@ class ChildProcess:
         Its name.
     environment
         Variables of the environment that it gets besides those of this process.
-
-    Attributes
-    ----------
-    folder
-        Of its own, which goes when it is closed. Temporary files of the process go as it is started again.
-    late
-        Whether a time limit has ended it.
     """
 
     def __init__(self, module: str, environment: Mapping[str, str] | None = None) -> None:
-        self.late = False
+        self.late = False  # whether a time limit has ended it
         self._module, self._environment = module, dict(environment or {})
         self._folder = tempfile.TemporaryDirectory(prefix="linkwork_child_", ignore_cleanup_errors=True)
+        # Of its own, which goes when it is closed. Temporary files of the process go as it is started again.
         self.folder = Path(self._folder.name)
         self._said: IO[bytes] = open(self.folder / "said", "a+b")  # noqa: SIM115  (closed by close())
         self._process: subprocess.Popen[bytes] | None = None

@@ -14,12 +14,7 @@ _Target = TypeVar("_Target", bound=Callable[..., Any])
 
 
 def checks_keywords(target: _Target) -> _Target:
-    """Decorate a public function, method or class: unknown keyword arguments are refused before the call.
-
-    Parameters
-    ----------
-    target
-        A function, or a class, whose constructor is checked. Signature and documentation stay the same.
+    """Decorate a public function or class: unknown keyword arguments are refused before the call (of its constructor).
 
     Examples
     --------

@@ -7,22 +7,12 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def optional_import(purpose: str, package: str, extra: str) -> Iterator[None]:
+def optional_import(
+    purpose: str,  # what needs the package, in the plural: "plots"
+    package: str,  # the package's name for the reader: "matplotlib"
+    extra: str,  # the extra of Linkwork that installs it: "viz"
+) -> Iterator[None]:
     """Import an optional package inside this context.
-
-    Parameters
-    ----------
-    purpose
-        What needs the package, in the plural: "plots".
-    package
-        The package's name for the reader: "matplotlib".
-    extra
-        The extra of Linkwork that installs it: "viz".
-
-    Raises
-    ------
-    ImportError
-        If the import fails; the text names the package and the extra.
 
     Examples
     --------

@@ -73,18 +73,15 @@ def plain_name(name: str) -> str:
 # ---- legal names for any text ----
 
 
-def legible_name(text: str, taken: Container[str] = ()) -> str:
+def legible_name(
+    text: str,  # such as a name in a file of another program
+    # Names that are in use; with the names given so far in it, the names of different texts differ.
+    taken: Container[str] = (),
+) -> str:
     """Return a legal name for any text: itself if it is legal and free, else one that is similar.
 
     Accents are left out, letters of other scripts get their Unicode names, other signs become underscores. Names that
     are taken or reserved get a number.
-
-    Parameters
-    ----------
-    text
-        Such as a name in a file of another program.
-    taken
-        Names that are in use; with the names given so far in it, the names of different texts differ.
 
     Examples
     --------

@@ -18,18 +18,10 @@ SPINNER = "|/-\\"
 
 @dataclass(frozen=True, slots=True)
 class ProgressUpdate:
-    """The state of long work.
+    """The state of long work."""
 
-    Attributes
-    ----------
-    text
-        One line, such as "t = 0.5 s of 2 s".
-    fraction
-        The finished part, 0 to 1; None if it is unknown.
-    """
-
-    text: str
-    fraction: float | None = None
+    text: str  # one line, such as "t = 0.5 s of 2 s"
+    fraction: float | None = None  # the finished part, 0 to 1; None if it is unknown
 
     def __str__(self) -> str:
         return self.text if self.fraction is None else f"{self.fraction:6.1%}  {self.text}"

@@ -50,11 +50,6 @@ def base_exponents(unit: str) -> dict[str, int]:
     {'kg': 1, 'm': 2, 's': -1, 'rad': -1}
     >>> base_exponents("1")
     {}
-
-    Raises
-    ------
-    ExportError
-        If the unit is not written in this form or holds an unknown symbol.
     """
     exponents: Counter[str] = Counter()
     outer, sign, end = [1], 1, 0

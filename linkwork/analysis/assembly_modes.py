@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, finite, number
+from linkwork._util.checks import FloatArray, finite, number, whole_number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import number_of, quoted
 from linkwork._util.one_thread import on_one_thread
@@ -152,9 +152,7 @@ def assembly_modes(
     [-2.362906, -0.551831]
     """
     model = model_of(mechanism)
-    for value, name in ((starts, "starts"), (seed, "seed")):
-        if not isinstance(value, int) or isinstance(value, bool) or value < (name == "starts"):
-            raise MechanismError(f"{name} must be a whole number from {int(name == 'starts')}, not {value!r}")
+    starts, seed = whole_number(starts, "starts", 1), whole_number(seed, "seed")
     search = _Search(ConfigurationSpace(model, state), q)
     with Progress(progress) as shown:
         return search.run(starts, np.random.default_rng(seed), shown)

@@ -19,9 +19,12 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted
+from linkwork._util.one_thread import on_one_thread
 from linkwork.analysis.configuration_space import SMALLEST, ConfigurationSpace
 from linkwork.analysis.pose_functions import ClosingFrames
 from linkwork.core.native import RANK_TOLERANCE
+from linkwork.mechanism import Mechanism
+from linkwork.model.compile import model_of
 from linkwork.results.base import ResultBase
 
 if TYPE_CHECKING:
@@ -29,26 +32,50 @@ if TYPE_CHECKING:
     from linkwork.model.state import State
 
 
+@checks_keywords
+@on_one_thread
+def redundant_constraints(mechanism: Mechanism | ModelBase, state: State | None = None) -> RedundantConstraints:
+    """Return the constraints that are redundant in a pose, with the closures and joints to which they belong.
+
+    Parameters
+    ----------
+    mechanism
+        Or a model.
+    state
+        The pose; by default the assembled start.
+
+    Examples
+    --------
+    >>> import linkwork as lw
+    >>> mech = lw.Mechanism("parallelogram")
+    >>> hinge = lw.Revolute((0, 1, 0))
+    >>> for name, origin in (("left", (0, 0, 0)), ("right", (1, 0, 0))):
+    ...     mech.add_body(name, 1.0, (0, 0, 0.25), lw.inertia.rod(1.0, 0.5, axis="z"), origin=origin)
+    ...     mech.add_joint(f"{name}_low", hinge, "ground", name, at=origin)
+    >>> mech.add_body("top", 1.0, (0.5, 0, 0), lw.inertia.rod(1.0, 1.0), origin=(0, 0, 0.5))
+    >>> mech.add_joint("left_high", hinge, "left", "top", at=(0, 0, 0.5))
+    >>> mech.add_joint("right_high", hinge, "right", "top", at=(1, 0, 0.5), cut=True)
+    >>> lw.redundant_constraints(mech)
+    RedundantConstraints: 1 degree of freedom = 3 speeds - 5 equations + 3 redundant
+      joint 'right_high': torque about (1, 0, 0), in left_low, left_high, right_low, right_high
+      joint 'right_high': torque about (0, 0, 1), in left_low, left_high, right_low, right_high
+      joint 'right_high': force along (0, 1, 0), in left_low, left_high, right_low, right_high
+    """
+    model = model_of(mechanism)
+    return find_redundant_constraints(model, state)
+
+
 @dataclass(frozen=True, eq=False)
 class RedundantConstraint:
-    """A direction that a closure constrains although others do.
+    """A direction that a closure constrains although others do."""
 
-    Attributes
-    ----------
-    closure, kind
-        Its name; "joint" of a cut joint, "coupling", "motion", "lock" or "distance".
-    wrench
-        (6,) [torque; force] of a joint on its child, world axes, about the child's joint frame; zero of other kinds.
-    others
-        Names of the closures before it on which it depends.
-    joints
-        Names of the joints of the loops that all these close; of couplings those that they couple.
-    """
-
+    # closure, kind: its name; "joint" of a cut joint, "coupling", "motion", "lock" or "distance"
     closure: str
     kind: str
+    # (6,) [torque; force] of a joint on its child, world axes, about the child's joint frame; zero of other kinds.
     wrench: FloatArray
-    others: tuple[str, ...]
+    others: tuple[str, ...]  # names of the closures before it on which it depends
+    # Names of the joints of the loops that all these close; of couplings those that they couple.
     joints: tuple[str, ...]
 
     def __str__(self) -> str:

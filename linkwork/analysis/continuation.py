@@ -46,29 +46,17 @@ class LostBranchError(Unfinished):
 
 @dataclass(frozen=True)
 class Point:
-    """A pose on the curve.
+    """A pose on the curve."""
 
-    Attributes
-    ----------
-    q
-        Coordinates (nq,).
-    tangent
-        Unit vector t (nu,) in weighed displacements; NaN where the rank of A drops.
-    rows
-        A (rows, nu), weighed.
-    left, values, right
-        Its singular value decomposition; values descending, as many as speeds, the last that of the tangent.
-    correction
-        How far the corrector moved, m.
-    """
-
-    q: FloatArray
-    tangent: FloatArray
-    rows: FloatArray
+    q: FloatArray  # coordinates (nq,)
+    tangent: FloatArray  # unit vector t (nu,) in weighed displacements; NaN where the rank of A drops
+    rows: FloatArray  # A (rows, nu), weighed
+    # left, values, right: its singular value decomposition; values descending, as many as speeds, the last that of the
+    # tangent
     left: FloatArray
     values: FloatArray
     right: FloatArray
-    correction: float
+    correction: float  # how far the corrector moved, m
 
     @property
     def rank(self) -> int:
@@ -187,16 +175,11 @@ class Segment(Protocol):
 
 
 class Step:
-    """A step that has been accepted, by the length of its predictor.
-
-    Attributes
-    ----------
-    contraction
-        |A0^+ (A1 - A0)|, by which the next step is chosen.
-    """
+    """A step that has been accepted, by the length of its predictor."""
 
     def __init__(self, curve: Curve, first: Point, last: Point, length: float, contraction: float) -> None:
         self.curve, self.first, self.last = curve, first, last
+        # contraction: |A0^+ (A1 - A0)|, by which the next step is chosen
         self.lower, self.upper, self.contraction = 0.0, length, contraction
 
     def at(self, parameter: float) -> Point:

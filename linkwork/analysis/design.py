@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwork._util.checks import FloatArray, number, shortened
+from linkwork._util.checks import FloatArray, number, shortened, whole_number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.named import NamedValues
 from linkwork._util.names import quoted, suggest
@@ -62,16 +62,11 @@ class PoseValues(Mapping[str, NDArray[Any]]):
     """Quantities over the poses by name: "tip.r[1]" (poses,), "tip.r" (poses, 3).
 
     The numbers may be complex, by which derivatives of an objective are found.
-
-    Attributes
-    ----------
-    parameters
-        Present values of the parameters by name.
     """
 
     def __init__(self, names: Sequence[str], columns: Mapping[str, Column], y: Any, parameters: dict[str, Any]) -> None:
         self._names, self._columns, self._y = list(names), columns, y
-        self.parameters = parameters
+        self.parameters = parameters  # present values of the parameters by name
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """Return the values of a quantity, (poses,) or (poses, k)."""
@@ -554,8 +549,7 @@ def design(
         raise MechanismError(f"gradient must be a function of the values over the poses, not {gradient!r}")
     if not 0.0 < number(rtol, "rtol") < 1.0:
         raise MechanismError(f"rtol must be between 0 and 1, not {rtol:g}")
-    if isinstance(max_evaluations, bool) or not isinstance(max_evaluations, int | np.integer) or max_evaluations < 1:
-        raise MechanismError(f"max_evaluations must be a whole number from 1, not {max_evaluations!r}")
+    max_evaluations = whole_number(max_evaluations, "max_evaluations", 1)
     chosen = ParameterSet(model, list(parameters), combinations)
     if ignored := [v.name for v in model.variables if v.kind == "start" and v.name in chosen.elements]:
         raise MechanismError(

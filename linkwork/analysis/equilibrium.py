@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, finite, names_of, number
+from linkwork._util.checks import FloatArray, finite, names_of, number, refuse_repeated, whole_number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted
 from linkwork._util.one_thread import on_one_thread
@@ -155,12 +155,9 @@ def equilibria(
     Equilibria
         The distinct ones, that of least energy first; perhaps none.
     """
-    if isinstance(starts, bool) or not isinstance(starts, int | np.integer) or starts < 1:
-        raise MechanismError(f"starts must be a whole number from 1, not {starts!r}")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise MechanismError(f"seed must be a whole number from 0, not {seed!r}")
+    starts, seed = whole_number(starts, "starts", 1), whole_number(seed, "seed")
     problem = _Problem(mechanism, None, None, inputs, hold, None, speeds, time)
-    return problem.scatter(int(starts), np.random.default_rng(seed), Progress(progress))
+    return problem.scatter(starts, np.random.default_rng(seed), Progress(progress))
 
 
 class _Problem:
@@ -220,7 +217,7 @@ class _Problem:
         if not names:
             raise MechanismError("motors names none: name joints or actuators, such as ['A']")
         found = {name: driving(self.space, name) for name in names}
-        _refuse_repeated([one for function in found.values() for one in function.names], "motors")
+        refuse_repeated([one for function in found.values() for one in function.names], "motors")
         joints = self.model.mechanism.joints  # "A[1]" of a joint of one speed is "A"
         single = {f"{joint}[1]": joint for joint, one in joints.items() if one.kind.nu == 1}
         return {single.get(name, name): one for name, one in found.items()}
@@ -236,7 +233,7 @@ class _Problem:
             if function.size != np.size(function.value()):
                 raise MechanismError(f"hold: {name!r} is an orientation: hold coordinates, or points such as 'hand.r'")
             found[name] = Held(function, function.value() if value is None else _target(function, value, name))
-        _refuse_repeated([one for held in found.values() for one in held.function.names], "hold")
+        refuse_repeated([one for held in found.values() for one in held.function.names], "hold")
         return found
 
     def _turning(self, name: str) -> PoseFunction:
@@ -674,13 +671,8 @@ def _by_name(given: Mapping[str, Any] | None, what: str, example: str) -> Mappin
 def _listed(names: Iterable[str], what: str) -> list[str]:
     """Return names, each once."""
     found = names_of(names, what)
-    _refuse_repeated(found, what)
+    refuse_repeated(found, what)
     return found
-
-
-def _refuse_repeated(names: Sequence[str], what: str) -> None:
-    if twice := [name for k, name in enumerate(names) if name in names[:k]]:
-        raise MechanismError(f"{what}: {twice[0]!r} is named twice: name it once")
 
 
 def _target(function: PoseFunction, value: ArrayLike, name: str) -> FloatArray:

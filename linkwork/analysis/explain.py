@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from linkwork._util.names import number_of
 from linkwork.errors import LinkworkError
+from linkwork.model.compiled import compile_variant
 from linkwork.model.corrections import describe_corrections
 from linkwork.model.idle_spins import idle_speeds
 from linkwork.model.independent_coordinates import admissible_speeds
 from linkwork.model.methods import METHODS, Choice, takes_whole
 from linkwork.model.mobility import AtState, count_dof, free_joints, look
-from linkwork.model.topology_variant import structure_of
 
 if TYPE_CHECKING:
     from linkwork.core.plan import Cluster, Loop
@@ -368,3 +369,20 @@ def _more(count: int, what: str) -> list[str]:
 def _rounded(cost: float) -> str:
     """Three digits, which is more than is known."""
     return f"{float(f'{cost:.3g}'):,.0f}".replace(",", " ")
+
+
+def open_joints(system: ModelBase, state: State) -> frozenset[int]:
+    """Return the positions of the joints that are open at a state."""
+    if not system.removable_joints:
+        return frozenset()
+    closed = state.discrete_state[: len(system.mechanism.joints)]  # its first numbers
+    return frozenset(joint for joint in system.removable_joints if not closed[joint])
+
+
+def structure_of(system: ModelBase, state: State) -> tuple[ModelBase, State]:
+    """Return the structure that a state is in, as a system by itself, and the state there."""
+    opened = open_joints(system, state)
+    if opened == system.open_joints:
+        return system, state
+    alone = type(system)(compile_variant(system._compiled, opened)).with_parameters(system.parameters)
+    return alone, replace(state, model=alone)

@@ -40,27 +40,13 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 
 
 class Balance(NamedTuple):
-    """Forces at a pose, and what keeps them in balance as far as it can.
+    """Forces at a pose, and what keeps them in balance as far as it can."""
 
-    Attributes
-    ----------
-    force
-        h (nu,), by which the loads fall short: M udot + h = J'lambda.
-    tangent
-        The motions that constraints and held functions leave.
-    multipliers
-        lambda (rows,) of least norm.
-    loads
-        mu, one number for each row of the held functions.
-    gradient
-        T'h (dof,), N: the slope of the potential energy along the basis, where there is one.
-    """
-
-    force: FloatArray
-    tangent: Tangent
-    multipliers: FloatArray
-    loads: FloatArray
-    gradient: FloatArray
+    force: FloatArray  # h (nu,), by which the loads fall short: M udot + h = J'lambda
+    tangent: Tangent  # the motions that constraints and held functions leave
+    multipliers: FloatArray  # lambda (rows,) of least norm
+    loads: FloatArray  # mu, one number for each row of the held functions
+    gradient: FloatArray  # T'h (dof,), N: the slope of the potential energy along the basis, where there is one
 
     @property
     def residual(self) -> float:
@@ -77,28 +63,16 @@ class Linear(NamedTuple):
 
 
 class ForceBalance:
-    """Forces at the poses of a configuration space, whose block has the inputs.
-
-    Parameters
-    ----------
-    space
-        Of the mechanism.
-    speeds
-        (nu,) of a steady motion; at rest zero.
-    motors
-        Functions along which further loads act.
-
-    Attributes
-    ----------
-    motor_loads
-        These loads, one after another; at first zero.
-    """
+    """Forces at the poses of a configuration space, whose block has the inputs."""
 
     def __init__(
-        self, space: ConfigurationSpace, speeds: FloatArray | None = None, motors: Sequence[PoseFunction] = ()
+        self,
+        space: ConfigurationSpace,  # of the mechanism
+        speeds: FloatArray | None = None,  # (nu,) of a steady motion; at rest zero
+        motors: Sequence[PoseFunction] = (),  # functions along which further loads act
     ) -> None:
         self.space, self.motors = space, motors
-        self.motor_loads = np.zeros(sum(one.size for one in motors))
+        self.motor_loads = np.zeros(sum(one.size for one in motors))  # these loads, one after another; at first zero
         self.u = np.zeros(space.nu) if speeds is None else speeds
         self._time = float(space.block["time"][0])
         self._rows = space.block.model.constraint_rows

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from linkwork._util.checks import FloatArray
+from linkwork._util.checks import FloatArray, whole_number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.named import NamedValues
 from linkwork._util.names import quoted, suggest
@@ -51,18 +51,10 @@ UNACTUATED = "without motor"
 
 @dataclass(frozen=True)
 class Combination:
-    """A linear combination of parameters that loads determine.
+    """A linear combination of parameters that loads determine."""
 
-    Attributes
-    ----------
-    weights
-        By parameter, that of the first is 1.
-    unit
-        Of the combination.
-    """
-
-    weights: dict[str, float]
-    unit: str
+    weights: dict[str, float]  # by parameter, that of the first is 1
+    unit: str  # of the combination
 
     def __str__(self) -> str:
         terms: list[str] = []
@@ -529,9 +521,7 @@ def _base(unknowns: Unknowns, rows: FloatArray) -> BaseParameters:
 
 def _random_regression(space: ConfigurationSpace, unknowns: Unknowns, seed: int) -> FloatArray:
     """Return the loads by the parameters (rows, p) in random motions around the start."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise MechanismError(f"seed must be a whole number from 0, not {seed!r}")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(whole_number(seed, "seed"))
     count = max(12, RANDOM_POSES * len(unknowns.names))
     states: list[FloatArray] = []
     speeds: list[FloatArray] = []

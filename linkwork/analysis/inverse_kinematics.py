@@ -69,25 +69,14 @@ class Attempt(NamedTuple):
 
 
 class PoseSolver:
-    """Searches for poses of one kind of targets, one after the other.
-
-    Parameters
-    ----------
-    space
-        The configuration space; its present pose is the start of the first search.
-    functions
-        What the targets are values of.
-    limits
-        By default none.
-    preferred
-        Functions with preferred values, among the poses that do the targets.
-    """
+    """Searches for poses of one kind of targets, one after the other."""
 
     def __init__(
         self,
-        space: ConfigurationSpace,
-        functions: Stacked,
-        limits: Limits | None = None,
+        space: ConfigurationSpace,  # the configuration space; its present pose is the start of the first search
+        functions: Stacked,  # what the targets are values of
+        limits: Limits | None = None,  # by default none
+        # Functions with preferred values, among the poses that do the targets.
         preferred: tuple[Stacked, Sequence[FloatArray]] | None = None,
     ) -> None:
         from scipy.linalg.lapack import dposv, dpotrs

@@ -21,21 +21,12 @@ WITHIN = 1e-9  # by so much of the largest load limits may be exceeded: rounding
 
 
 class Distribution(NamedTuple):
-    """Loads of least norm.
+    """Loads of least norm."""
 
-    Attributes
-    ----------
-    loads
-        (rows, motors).
-    conditioning
-        1 / (|A| |A^-1|) in the Frobenius norm, (rows,): 0 where motors do not drive all degrees of freedom.
-    residual
-        Largest |A tau - e| of each row, (rows,).
-    """
-
-    loads: FloatArray
+    loads: FloatArray  # (rows, motors)
+    # 1 / (|A| |A^-1|) in the Frobenius norm, (rows,): 0 where motors do not drive all degrees of freedom.
     conditioning: FloatArray
-    residual: FloatArray
+    residual: FloatArray  # largest |A tau - e| of each row, (rows,)
 
 
 def least_norm(matrix: FloatArray, load: FloatArray, weights: FloatArray) -> Distribution:
@@ -83,18 +74,12 @@ def undriven(rows: FloatArray) -> FloatArray:
     return found
 
 
-def least_loads(rows: FloatArray, force: FloatArray, scale: FloatArray | float = 1.0) -> tuple[FloatArray, FloatArray]:
-    """Return the loads (n,) of least norm with rows' loads = force as far as they work, and the force (dof,) left over.
-
-    Parameters
-    ----------
-    rows
-        (n, dof), by which loads act along motions.
-    force
-        (dof,), which they are to balance.
-    scale
-        Of each row, by which it is of order 1, (n, 1).
-    """
+def least_loads(
+    rows: FloatArray,  # (n, dof), by which loads act along motions
+    force: FloatArray,  # (dof,), which they are to balance
+    scale: FloatArray | float = 1.0,  # of each row, by which it is of order 1, (n, 1)
+) -> tuple[FloatArray, FloatArray]:
+    """Return loads (n,) of least norm with rows' loads = force as far as they work, and what is left of force."""
     free = undriven(rows * scale)
     lack: FloatArray = free @ (free.T @ force)
     loads = np.linalg.lstsq(rows.T - free @ (free.T @ rows.T), force - lack, rcond=RANK_TOLERANCE)[0]
@@ -130,18 +115,14 @@ def _norms(matrix: FloatArray) -> FloatArray:
 
 
 def within(
-    matrix: FloatArray, loads: FloatArray, weights: FloatArray, lower: FloatArray, upper: FloatArray
+    matrix: FloatArray,  # A (dof, motors) of full rank
+    loads: FloatArray,  # those of least norm without limits, (motors,)
+    # weights, lower, upper: (motors,); limits may be infinite
+    weights: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
 ) -> FloatArray | None:
     """Return the loads (motors,) of least norm within limits; None where there are none.
-
-    Parameters
-    ----------
-    matrix
-        A (dof, motors) of full rank.
-    loads
-        Those of least norm without limits, (motors,).
-    weights, lower, upper
-        (motors,); limits may be infinite.
 
     Examples
     --------

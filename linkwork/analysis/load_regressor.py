@@ -45,21 +45,13 @@ class Samples(NamedTuple):
 
 
 class Group(ABC):
-    """Numbers x of the model, and the numbers phi that follow from them in which loads are linear.
+    """Numbers x of the model, and the numbers phi that follow from them in which loads are linear."""
 
-    Attributes
-    ----------
-    offsets
-        Of x in the block.
-    physical, linear
-        Names of x and of phi.
-    physical_units, linear_units
-        Their units.
-    """
-
-    offsets: OffsetArray
+    offsets: OffsetArray  # of x in the block
+    # physical, linear: names of x and of phi
     physical: tuple[str, ...]
     linear: tuple[str, ...]
+    # physical_units, linear_units: their units
     physical_units: tuple[str, ...]
     linear_units: tuple[str, ...]
 
@@ -183,21 +175,7 @@ class PlainGroup(Group):
 
 
 class Unknowns:
-    """Parameters p of a model by which loads are described, and phi(p) of the groups that they belong to.
-
-    Attributes
-    ----------
-    names, units
-        Of p.
-    groups
-        Those with an unknown.
-    start
-        Values (p,) of the model.
-    explicit
-        Those that were named one by one, not by a body or a group.
-    is_linear
-        Whether phi is linear in p.
-    """
+    """Parameters p of a model by which loads are described, and phi(p) of the groups that they belong to."""
 
     def __init__(self, model: Model, parameters: Sequence[str] | None) -> None:
         self.model = model
@@ -211,16 +189,18 @@ class Unknowns:
             chosen += found
         if not chosen:
             raise MechanismError("parameters is empty: name at least one, such as 'crank.mass', or a body")
+        # Those that were named one by one, not by a body or a group.
         self.explicit = {one for one in names if any(one in (*g.physical, *g.linear) for g in groups)}
         unique = dict.fromkeys((id(group), is_linear, k) for group, is_linear, k in chosen)
         by_id = {id(group): group for group in groups}
         order = {id(group): k for k, group in enumerate(groups)}
         used = sorted({key[0] for key in unique}, key=order.__getitem__)
-        self.groups = [by_id[key] for key in used]
+        self.groups = [by_id[key] for key in used]  # those with an unknown
         self._modes = [_mode(by_id[key], [e for e in unique if e[0] == key]) for key in used]
         base = model.block().reals
         self._base = [base[group.offsets] for group in self.groups]
         self._members = [sorted({k for i, _, k in unique if i == key}, key=_importance(by_id[key])) for key in used]
+        # names, units: of p
         self.names: list[str] = []
         self.units: list[str] = []
         start: list[float] = []
@@ -231,8 +211,9 @@ class Unknowns:
             self.names += [of_group[k] for k in members]
             self.units += [units_of_group[k] for k in members]
             start += (group.phi(x) if is_linear else x)[members].tolist()
-        self.start = np.array(start)
+        self.start = np.array(start)  # values (p,) of the model
         probe = self.start + np.where(self.start, 0.3 * self.start, 0.3)
+        # Whether phi is linear in p.
         self.is_linear = bool(np.allclose(self.slope(self.start), self.slope(probe), rtol=1e-12, atol=1e-14))
 
     def _parts(self, p: FloatArray) -> list[FloatArray]:

@@ -33,48 +33,28 @@ ENDS = 3  # rows at each end, where derivatives of splines are poor
 
 
 class Measured(NamedTuple):
-    """A motion with the loads that were measured.
+    """A motion with the loads that were measured."""
 
-    Attributes
-    ----------
-    t
-        (n,), s.
-    samples
-        Its states and accelerations.
-    bases
-        (n, nu, dof), the motions that the loops leave.
-    motors
-        Names of the loads.
-    loads
-        (n, motors).
-    rows
-        (n, motors, nu): the loads act on the speeds by rows' load.
-    """
-
-    t: FloatArray
-    samples: Samples
-    bases: FloatArray
-    motors: tuple[str, ...]
-    loads: FloatArray
-    rows: FloatArray
+    t: FloatArray  # (n,), s
+    samples: Samples  # its states and accelerations
+    bases: FloatArray  # (n, nu, dof), the motions that the loops leave
+    motors: tuple[str, ...]  # names of the loads
+    loads: FloatArray  # (n, motors)
+    rows: FloatArray  # (n, motors, nu): the loads act on the speeds by rows' load
 
 
 class Columns:
     """Measured columns by name, all finite and of one length.
 
     A name with a dot, or of an array (n, k), must be one of the mechanism; all others are records of something else.
-
-    Parameters
-    ----------
-    measurements
-        As a user gives them.
-    names
-        Of the variables of the mechanism.
-    arrays
-        Names of the columns of each array over the tree joints.
     """
 
-    def __init__(self, measurements: Any, names: Collection[str], arrays: Mapping[str, Sequence[str]]) -> None:
+    def __init__(
+        self,
+        measurements: Any,  # as a user gives them
+        names: Collection[str],  # of the variables of the mechanism
+        arrays: Mapping[str, Sequence[str]],  # names of the columns of each array over the tree joints
+    ) -> None:
         table = _table(measurements, names, arrays)
         times = [name for name in TIMES if name in table]
         if not times:

@@ -41,32 +41,18 @@ FULL_RANK = 1e-8  # of a singular value, relative to the largest
 
 @dataclass(frozen=True, eq=False)
 class MotionRows:
-    """Rows of a motion.
+    """Rows of a motion."""
 
-    Attributes
-    ----------
-    t
-        (rows,), s.
-    q, u, udot
-        Of the tree joints, (rows, nq), (rows, nu) and (rows, nu).
-    inputs
-        All inputs, (rows, n_inputs).
-    turns
-        Coordinates from which those of the cut joints are counted, (rows, nq_cut); None: from row to row.
-    discrete
-        The discrete state of each row; empty: that of the start.
-    error
-        Why the rows end before the motion does; None: they do not.
-    """
-
-    t: FloatArray
+    t: FloatArray  # (rows,), s
+    # q, u, udot: of the tree joints, (rows, nq), (rows, nu) and (rows, nu)
     q: FloatArray
     u: FloatArray
     udot: FloatArray
-    inputs: FloatArray
+    inputs: FloatArray  # all inputs, (rows, n_inputs)
+    # Coordinates from which those of the cut joints are counted, (rows, nq_cut); None: from row to row.
     turns: FloatArray | None = None
-    discrete: Sequence[FloatArray] = ()
-    error: LinkworkError | None = None
+    discrete: Sequence[FloatArray] = ()  # the discrete state of each row; empty: that of the start
+    error: LinkworkError | None = None  # why the rows end before the motion does; None: they do not
 
     def __len__(self) -> int:
         return len(self.t)
@@ -280,21 +266,15 @@ def _described(values: Any, array: FloatArray) -> str:
 
 
 class PrescribedMotion:
-    """The motion of a mechanism by functions of its pose in time.
+    """The motion of a mechanism by functions of its pose in time."""
 
-    Parameters
-    ----------
-    space
-        At a pose of the branch.
-    motion
-        What each function does, by name.
-    t
-        (rows,), s.
-    inputs
-        (rows, n_inputs).
-    """
-
-    def __init__(self, space: ConfigurationSpace, motion: Mapping[str, Any], t: FloatArray, inputs: FloatArray) -> None:
+    def __init__(
+        self,
+        space: ConfigurationSpace,  # at a pose of the branch
+        motion: Mapping[str, Any],  # what each function does, by name
+        t: FloatArray,  # (rows,), s
+        inputs: FloatArray,  # (rows, n_inputs)
+    ) -> None:
         self._space, self._t, self._inputs = space, t, inputs
         self._courses = [self._course(name, given) for name, given in motion.items()]
         self._enter_time(0, 0, 0.0)

@@ -44,18 +44,10 @@ _MOST_SHOWN = 8  # motors, as columns of the table
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """A direction of the rates of functions of the pose.
+    """A direction of the rates of functions of the pose."""
 
-    Attributes
-    ----------
-    rates
-        (n,) rad/s and m/s, of weighted norm 1 m/s.
-    text
-        In words, as "platform turns about (0, 0, 1)".
-    """
-
-    rates: FloatArray
-    text: str
+    rates: FloatArray  # (n,) rad/s and m/s, of weighted norm 1 m/s
+    text: str  # in words, as "platform turns about (0, 0, 1)"
 
     def __str__(self) -> str:
         return self.text

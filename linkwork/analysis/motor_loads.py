@@ -16,7 +16,7 @@ from linkwork._util.registered import registered
 from linkwork._util.text import aligned
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.results.files import Column
-from linkwork.results.stored_columns import StoredColumns
+from linkwork.results.in_time import StoredColumns
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,22 +31,14 @@ NEARLY_SINGULAR = 1e-3  # conditioning below which `repr` names the time
 
 @dataclass(frozen=True, eq=False)
 class LoadRows:
-    """Numbers of each row of a motion.
+    """Numbers of each row of a motion."""
 
-    Attributes
-    ----------
-    loads, speeds
-        Of the motors, (rows, motors).
-    inputs
-        By which the motors are driven, (rows, motors): loads of joints, inputs of actuators.
-    conditioning
-        (rows,): 1 / (|A| |A^-1|) of the motors' rows along the motions that the constraints leave, in the Frobenius
-        norm; 1 or 0 with one degree of freedom.
-    """
-
+    # loads, speeds: of the motors, (rows, motors)
     loads: FloatArray
     speeds: FloatArray
-    inputs: FloatArray
+    inputs: FloatArray  # by which the motors are driven, (rows, motors): loads of joints, inputs of actuators
+    # (rows,): 1 / (|A| |A^-1|) of the motors' rows along the motions that the constraints leave, in the Frobenius norm;
+    # 1 or 0 with one degree of freedom.
     conditioning: FloatArray
 
     def at(self, places: Places) -> LoadRows:

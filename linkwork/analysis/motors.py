@@ -33,23 +33,12 @@ class Motors:
         Of the model.
     names
         Joints, "A"; single speeds, "U[2]"; actuators. A joint of several speeds is a motor for each.
-
-    Attributes
-    ----------
-    names
-        One for each motor.
-    rows
-        Rates of the motors by the speeds of all joints, (motors, nu + nu_cut).
-    units
-        Of the motion of each: "rad" or "m".
-    speeds, actuators
-        Motors that are speeds: their numbers, and those of the speeds; the same of actuators.
     """
 
     def __init__(self, space: ConfigurationSpace, names: Sequence[str]) -> None:
         self._space = space
-        self.names: list[str] = []
-        self.units: list[str] = []
+        self.names: list[str] = []  # one for each motor
+        self.units: list[str] = []  # of the motion of each: "rad" or "m"
         rows: list[FloatArray] = []
         speeds: list[tuple[int, int]] = []
         actuators: list[tuple[int, int]] = []
@@ -67,7 +56,9 @@ class Motors:
                 speeds += self._add_joint(str(name), rows)
         if repeated := {name for name in self.names if self.names.count(name) > 1}:
             raise MechanismError(f"motors: {min(repeated)!r} is named twice: name it once")
+        # Rates of the motors by the speeds of all joints, (motors, nu + nu_cut).
         self.rows = np.array(rows).reshape(len(rows), space.model.numbering.nu_all)
+        # speeds, actuators: motors that are speeds: their numbers, and those of the speeds; the same of actuators
         self.speeds = np.array(speeds, dtype=int).reshape(-1, 2).T
         self.actuators = np.array(actuators, dtype=int).reshape(-1, 2).T
 

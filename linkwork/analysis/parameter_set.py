@@ -39,19 +39,6 @@ class ParameterSet:
         its elements; of combinations.
     combinations
         Weights by parameter, by the name of the combination.
-
-    Attributes
-    ----------
-    names, units
-        Of the p parameters.
-    elements
-        Names of the m numbers that they move.
-    offsets
-        (m,), where these stand in the block.
-    weights
-        (m, p), their derivative by the parameters.
-    values
-        (p,), those of the model.
     """
 
     def __init__(self, model: ModelBase, names: Sequence[str], combinations: Combinations | None = None) -> None:
@@ -86,12 +73,16 @@ class ParameterSet:
                 units[variable.name] = variable.unit
         if not moved:
             raise MechanismError("parameters is empty: name at least one, such as 'crank.mass'")
+        # names, units: of the p parameters
         self.names, self.units = tuple(moved), tuple(units[name] for name in moved)
-        self.elements = tuple(elements)
+        self.elements = tuple(elements)  # names of the m numbers that they move
+        # (m,), where these stand in the block.
         self.offsets = np.array([variable.reference for variable in elements.values()], dtype=np.uint32)
+        # (m, p), their derivative by the parameters.
         self.weights = np.array([[moved[name].get(element, 0.0) for name in self.names] for element in self.elements])
         self._base = model.block().reals[self.offsets]
         at = {element: k for k, element in enumerate(self.elements)}
+        # (p,), those of the model.
         self.values = np.array(
             [self._base[at[first]] / weight for first, weight in (next(iter(moved[n].items())) for n in self.names)]
         )

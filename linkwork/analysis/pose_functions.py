@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, names_of
+from linkwork._util.checks import FloatArray, names_of, refuse_repeated
 from linkwork._util.names import suggest
 from linkwork._util.rotations import quaternions_of
 from linkwork.core.native import Stage
@@ -38,19 +38,12 @@ _INDEX = re.compile(r"^(?P<what>.*?)(?:\[(?P<element>\d+)\])?$", re.DOTALL)
 
 
 class PoseFunction(ABC):
-    """A function of the pose of a configuration space.
+    """A function of the pose of a configuration space."""
 
-    Attributes
-    ----------
-    names, units
-        Of its values, as "hand.r[1]", and "m" or "rad"; of a rotation vector for an orientation.
-    is_linear
-        Its rows are the same in all poses.
-    """
-
+    # names, units: of its values, as "hand.r[1]", and "m" or "rad"; of a rotation vector for an orientation
     names: tuple[str, ...]
     units: tuple[str, ...]
-    is_linear = False
+    is_linear = False  # its rows are the same in all poses
 
     def __init__(self, space: ConfigurationSpace, names: Sequence[str], units: Sequence[str]) -> None:
         self.space = space
@@ -477,18 +470,12 @@ def pose_function(space: ConfigurationSpace, name: str) -> PoseFunction:
     )
 
 
-def stacked(space: ConfigurationSpace, names: str | Sequence[str], what: str) -> Stacked:
-    """Return the functions of one name or several; a body, as "hand", is its orientation and its position.
-
-    Parameters
-    ----------
-    space
-        Of the model.
-    names
-        As of `pose_function`, and names of bodies.
-    what
-        The argument that gives them, for messages.
-    """
+def stacked(
+    space: ConfigurationSpace,  # of the model
+    names: str | Sequence[str],  # as of `pose_function`, and names of bodies
+    what: str,  # the argument that gives them, for messages
+) -> Stacked:
+    """Return the functions of one name or several; a body, as "hand", is its orientation and its position."""
     given = names_of(names, what)
     if not given:
         raise MechanismError(f"{what} names no function of the pose, as 'A.q', 'hand.r' or 'hand'")
@@ -500,8 +487,7 @@ def stacked(space: ConfigurationSpace, names: str | Sequence[str], what: str) ->
         )
     full = [part for name in given for part in ((f"{name}.Q", f"{name}.r") if name in bodies else (name,))]
     found = Stacked(space, [pose_function(space, name) for name in full])
-    if twice := [name for k, name in enumerate(found.names) if name in found.names[:k]]:
-        raise MechanismError(f"{what}: {twice[0]!r} is named twice: name it once")
+    refuse_repeated(found.names, what)
     return found
 
 
@@ -558,13 +544,7 @@ def motor(space: ConfigurationSpace, name: str) -> PoseFunction:
 
 
 def driving(space: ConfigurationSpace, name: str) -> PoseFunction:
-    """Return the function along which a motor that a user names acts, as `motor`.
-
-    Raises
-    ------
-    MechanismError
-        Also where a drive prescribes the coordinate: the load is that of the drive.
-    """
+    """Return the function along which a motor that a user names acts, as `motor`."""
     found = motor(space, name)
     joint, _, index = str(name).replace(".tau", "").replace(".u", "").partition("[")
     for drive in space.model.numbering.motions:

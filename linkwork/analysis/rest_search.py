@@ -39,25 +39,17 @@ SMALLEST_RADIUS = 1e-12  # of the length of the mechanism
 
 
 class Bound:
-    """A bound of a stop: `sign` (coordinate - value) >= 0.
+    """A bound of a stop: `sign` (coordinate - value) >= 0."""
 
-    Parameters
-    ----------
-    name
-        Of the transition.
-    coordinate
-        That is bounded.
-    value
-        rad or m.
-    sign
-        1 of a lower bound, -1 of an upper one.
-    start
-        The coordinate at the beginning, next to which its revolutions are counted.
-    wraps
-        The coordinate is known but for full revolutions.
-    """
-
-    def __init__(self, name: str, coordinate: PoseFunction, value: float, sign: int, start: float, wraps: bool) -> None:
+    def __init__(
+        self,
+        name: str,  # of the transition
+        coordinate: PoseFunction,  # that is bounded
+        value: float,  # rad or m
+        sign: int,  # 1 of a lower bound, -1 of an upper one
+        start: float,  # the coordinate at the beginning, next to which its revolutions are counted
+        wraps: bool,  # the coordinate is known but for full revolutions
+    ) -> None:
         self.name, self.coordinate, self.value, self.sign = name, coordinate, value, sign
         self._wraps, self._reference = wraps, start
 
@@ -86,35 +78,16 @@ class Held:
 
 @dataclass
 class Rest:
-    """How a search ended.
+    """How a search ended."""
 
-    Attributes
-    ----------
-    q
-        The pose.
-    balance
-        Of the forces there.
-    contacts
-        The bounds that it rests on.
-    scale
-        Size of the forces, N.
-    steps
-        Number of accepted steps.
-    failure
-        Why it is no pose of rest; empty: it is one.
-    runs_away
-        The displacement (nu,) of a pose that went too far.
-    lacking
-        The motion (nu,) along which no load of what is held keeps the pose, at a dead point.
-    """
-
-    q: FloatArray
-    balance: Balance
-    contacts: list[Bound]
-    scale: float
-    steps: int
-    failure: str = ""
-    runs_away: FloatArray | None = field(default=None, repr=False)
+    q: FloatArray  # the pose
+    balance: Balance  # of the forces there
+    contacts: list[Bound]  # the bounds that it rests on
+    scale: float  # size of the forces, N
+    steps: int  # number of accepted steps
+    failure: str = ""  # why it is no pose of rest; empty: it is one
+    runs_away: FloatArray | None = field(default=None, repr=False)  # the displacement (nu,) of a pose that went too far
+    # The motion (nu,) along which no load of what is held keeps the pose, at a dead point.
     lacking: FloatArray | None = field(default=None, repr=False)
 
 

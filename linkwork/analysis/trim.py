@@ -28,25 +28,14 @@ MOST_STEPS = 60
 
 
 class Trim(NamedTuple):
-    """A pose and the loads of motors that hold it.
+    """A pose and the loads of motors that hold it."""
 
-    Attributes
-    ----------
-    q, loads
-        Coordinates (nq,), and loads of all motors, one after another.
-    scale
-        Size of the forces, N.
-    lacking
-        The motion (nu,) that no motor holds, or None.
-    converged
-        The forces are in balance.
-    """
-
+    # q, loads: coordinates (nq,), and loads of all motors, one after another
     q: FloatArray
     loads: FloatArray
-    scale: float
-    lacking: FloatArray | None
-    converged: bool
+    scale: float  # size of the forces, N
+    lacking: FloatArray | None  # the motion (nu,) that no motor holds, or None
+    converged: bool  # the forces are in balance
 
 
 def find_motor_loads(search: RestSearch, q: FloatArray, *, fixed: bool) -> Trim:

@@ -39,13 +39,7 @@ def add_master_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def master_of(arguments: argparse.Namespace, usual_step: Callable[[], float]) -> Master:
-    """Make the master that arguments ask for; `usual_step` gives its step if none is named [s].
-
-    Raises
-    ------
-    CosimError
-        If an option belongs to another master.
-    """
+    """Make the master that arguments ask for; `usual_step` gives its step if none is named [s]."""
     if arguments.master == "adaptive":
         return _adaptive(arguments)
     for name in OF_ADAPTIVE:

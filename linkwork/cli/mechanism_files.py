@@ -67,13 +67,7 @@ def robot_options(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def load_mechanism(path: Path, options: dict[str, Any] | None = None) -> Mechanism:
-    """Read a mechanism from a file, or from the function ``mechanism()`` of a Python file.
-
-    Raises
-    ------
-    ExportError
-        If the file is not there, is of another kind or gives no mechanism.
-    """
+    """Read a mechanism from a file, or from the function ``mechanism()`` of a Python file."""
     if not path.is_file():
         raise ExportError(f"there is no file {path}")
     if path.suffix != ".py":

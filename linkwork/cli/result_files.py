@@ -66,13 +66,7 @@ def check_files(paths: Iterable[Path]) -> None:
 
 
 def refuse_to_overwrite(arguments: argparse.Namespace) -> None:
-    """Refuse an output file that is one of the files that the command reads.
-
-    Raises
-    ------
-    LinkworkError
-        The text names the file.
-    """
+    """Refuse an output file that is one of the files that the command reads."""
     files = {name: list(_paths(value)) for name, value in vars(arguments).items()}
     written = files.pop("output", [])
     for read in (path for paths in files.values() for path in paths):

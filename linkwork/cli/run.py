@@ -96,13 +96,7 @@ def _carry_out(arguments: argparse.Namespace, child: Child | None) -> int:
 
 
 def make_plan(arguments: argparse.Namespace) -> Plan:
-    """Look at everything that can be wrong before anything runs or is written.
-
-    Raises
-    ------
-    CosimError
-        If something does not fit.
-    """
+    """Look at everything that can be wrong before anything runs or is written."""
     files = [*arguments.output, *([arguments.diagram] if arguments.diagram else [])]
     for path in files:
         check_place(path)

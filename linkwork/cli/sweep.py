@@ -102,13 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def points_of(arguments: argparse.Namespace) -> Points:
-    """The points that the arguments describe: every combination of table, grid and Latin hypercube.
-
-    Raises
-    ------
-    CosimError
-        If there are none, or a parameter is named twice.
-    """
+    """The points that the arguments describe: every combination of table, grid and Latin hypercube."""
     factors = [table(arguments.table)] if arguments.table else []
     factors += [grid({name: values}) for name, values in arguments.grid.items()]
     if arguments.latin:

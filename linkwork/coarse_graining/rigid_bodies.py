@@ -25,40 +25,22 @@ _ROUNDING = 1e-12  # distance from the centre of mass that counts as none, relat
 
 @dataclass(frozen=True)
 class Momenta:
-    """Energy and momentum of a whole system, in world axes.
+    """Energy and momentum of a whole system, in world axes."""
 
-    Attributes
-    ----------
-    kinetic
-        Kinetic energy.
-    linear, angular
-        Momentum (3,), and angular momentum (3,) about the world's origin.
-    """
-
-    kinetic: float
+    kinetic: float  # kinetic energy
+    # linear, angular: momentum (3,), and angular momentum (3,) about the world's origin
     linear: FloatArray
     angular: FloatArray
 
 
 @dataclass(frozen=True)
 class RigidBodies:
-    """Rigid bodies by themselves, in world axes; arrays in the order of the segments.
+    """Rigid bodies by themselves, in world axes; arrays in the order of the segments."""
 
-    Attributes
-    ----------
-    mass
-        (k,)
-    com
-        Centres of mass, (k, 3).
-    inertia
-        About the centres of mass, (k, 3, 3).
-    velocity, angular_velocity
-        Of the centres of mass, and of the bodies, (k, 3) each.
-    """
-
-    mass: FloatArray
-    com: FloatArray
-    inertia: FloatArray
+    mass: FloatArray  # (k,)
+    com: FloatArray  # centres of mass, (k, 3)
+    inertia: FloatArray  # about the centres of mass, (k, 3, 3)
+    # velocity, angular_velocity: of the centres of mass, and of the bodies, (k, 3) each
     velocity: FloatArray
     angular_velocity: FloatArray
 

@@ -69,27 +69,13 @@ class Task:
 
 @dataclass(frozen=True)
 class Reference:
-    """The motion that counts as right.
+    """The motion that counts as right."""
 
-    Attributes
-    ----------
-    result
-        At the times of the comparison.
-    origin
-        In words.
-    errors
-        How wrong it may be; None: unknown.
-    checked_by
-        Source of this estimate, in words.
-    compared
-        Which times count, (nt,), booleans.
-    """
-
-    result: Result
-    origin: str
-    errors: Errors | None
-    checked_by: str
-    compared: BoolArray
+    result: Result  # at the times of the comparison
+    origin: str  # in words
+    errors: Errors | None  # how wrong it may be; None: unknown
+    checked_by: str  # source of this estimate, in words
+    compared: BoolArray  # which times count, (nt,), booleans
 
     @property
     def accuracy(self) -> str:

@@ -26,14 +26,6 @@ FORM = "write a run as FORMULATION/SOLVER, such as 'rcr/dopri5', or as SOLVER al
 class ComparisonRun:
     """One line of a comparison: a formulation and a solver, at every tolerance.
 
-    Parameters
-    ----------
-    formulation
-        How loops are solved, as `compile` takes it ("auto", "rcr", "embedding", "multipliers", "dca"); or the
-        differential-algebraic equations that "ida" solves: "ggl", "chou1" to "chou4" (the number is the scheme).
-    solver
-        As `simulate` takes it.
-
     Examples
     --------
     >>> ComparisonRun.parse("rcr/DOP853")
@@ -42,8 +34,10 @@ class ComparisonRun:
     ('auto/Radau', 'auto/ida')
     """
 
+    # How loops are solved, as `compile` takes it ("auto", "rcr", "embedding", "multipliers", "dca"); or the
+    # differential-algebraic equations that "ida" solves: "ggl", "chou1" to "chou4" (the number is the scheme).
     formulation: str
-    solver: str
+    solver: str  # as `simulate` takes it
 
     def __post_init__(self) -> None:
         formulations = ("auto", *METHODS, *DAE_FORMULATIONS)

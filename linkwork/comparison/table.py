@@ -13,43 +13,29 @@ from linkwork.results.base import TableResult
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One run at one tolerance. What does not exist, or could not be computed, is None.
+    """One run at one tolerance. What does not exist, or could not be computed, is None."""
 
-    Attributes
-    ----------
-    run, rtol
-        As text, and the accuracy asked for; `atol` is the same.
-    error, error_q, error_u
-        Against the reference: of the compared variables, of all coordinates, of all speeds. Of a value x' the error is
-        |x - x'| / max(1, largest |x'|), in SI units.
-    error_floor
-        Twice what the reference may be wrong by itself: a smaller `error` means at most about this.
-    residual
-        Largest residual of all loops, couplings and distances, m, or in the unit of the coupling.
-    energy_drift
-        Largest change of the energy, relative to the energy in motion; None where it need not stay constant.
-    steps, rejected, evaluations, jacobian_evaluations
-        As the solver counts them.
-    cpu_time
-        s, of a run with rows at every step, best of several.
-    message
-        Why the run failed; empty if it did not.
-    """
-
+    # run, rtol: as text, and the accuracy asked for; `atol` is the same
     run: str
     rtol: float
+    # error, error_q, error_u: against the reference: of the compared variables, of all coordinates, of all speeds. Of a
+    # value x' the error is |x - x'| / max(1, largest |x'|), in SI units
     error: float | None = None
     error_q: float | None = None
     error_u: float | None = None
+    # Twice what the reference may be wrong by itself: a smaller `error` means at most about this.
     error_floor: float | None = None
+    # Largest residual of all loops, couplings and distances, m, or in the unit of the coupling.
     residual: float | None = None
+    # Largest change of the energy, relative to the energy in motion; None where it need not stay constant.
     energy_drift: float | None = None
+    # steps, rejected, evaluations, jacobian_evaluations: as the solver counts them
     steps: int | None = None
     rejected: int | None = None
     evaluations: int | None = None
     jacobian_evaluations: int | None = None
-    cpu_time: float | None = None
-    message: str = ""
+    cpu_time: float | None = None  # s, of a run with rows at every step, best of several
+    message: str = ""  # why the run failed; empty if it did not
 
     @property
     def failed(self) -> bool:
@@ -59,25 +45,14 @@ class ComparisonRow:
 
 @dataclass
 class ComparisonTable(TableResult):
-    """Formulations and solvers compared with each other.
+    """Formulations and solvers compared with each other."""
 
-    Attributes
-    ----------
-    name, t_end
-        Of the mechanism; s.
-    rows
-        By run, and by tolerance from the largest on.
-    reference
-        What they were compared with; None as long as it was not computed.
-    columns
-        Variables that `error` measures; None: all coordinates and speeds.
-    """
-
+    # name, t_end: of the mechanism; s
     name: str
     t_end: float
-    columns: list[str] | None = None
-    reference: Reference | None = None
-    rows: list[ComparisonRow] = field(default_factory=list)
+    columns: list[str] | None = None  # variables that `error` measures; None: all coordinates and speeds
+    reference: Reference | None = None  # what they were compared with; None as long as it was not computed
+    rows: list[ComparisonRow] = field(default_factory=list)  # by run, and by tolerance from the largest on
 
     @property
     def floor(self) -> float:

@@ -18,11 +18,6 @@ class Builder:
     """An `lw_builder`: ``builder.add_body(...)`` calls lw_builder_add_body of linkwork.h, and so on.
 
     Texts, numbers, sequences of numbers and arrays are given as they are, and None for NULL.
-
-    Raises
-    ------
-    MechanismError
-        Where a call or `finish` refuses a value; the text names it.
     """
 
     def __init__(self) -> None:

@@ -24,23 +24,16 @@ _NOT_PREPARED = "nothing is prepared for solving: call factor or reduce first"
 
 @dataclass(frozen=True)
 class ChainBodies:
-    """Bodies in a row, from the support outwards.
+    """Bodies in a row, from the support outwards."""
 
-    Attributes
-    ----------
-    mass, inertia
-        (n,), kg, and (n, 3, 3) about the mass centres in body axes, kg m^2.
-    inner, centre
-        Inner joint and mass centre, each less the outer joint, in body axes, (n, 3), m. The outer joint of the last
-        body is any point of it.
-    gravity, support
-        (3,), m/s^2, and place of the first joint, (3,), m; world axes.
-    """
-
+    # mass, inertia: (n,), kg, and (n, 3, 3) about the mass centres in body axes, kg m^2
     mass: FloatArray
     inertia: FloatArray
+    # inner, centre: inner joint and mass centre, each less the outer joint, in body axes, (n, 3), m. The outer joint of
+    # the last body is any point of it
     inner: FloatArray
     centre: FloatArray
+    # gravity, support: (3,), m/s^2, and place of the first joint, (3,), m; world axes
     gravity: FloatArray
     support: FloatArray
 
@@ -57,11 +50,6 @@ class ChainKernels:
         They are copied.
     dense
         Allocate the matrix of `reduce`, 72 n^2 bytes; without it all memory is proportional to n.
-
-    Raises
-    ------
-    MechanismError
-        If there is no body, or a number that no body can have.
     """
 
     def __init__(self, bodies: ChainBodies, dense: bool = False) -> None:

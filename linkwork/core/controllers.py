@@ -15,13 +15,6 @@ class Law:
     ----------
     content
         ``resources/model.lwm`` of its FMU.
-
-    Attributes
-    ----------
-    values
-        Of the variables in the order of the file, (n,), a view; booleans and integers are whole numbers.
-    has_state
-        Whether it remembers from sample to sample.
     """
 
     def __init__(self, content: bytes) -> None:
@@ -29,8 +22,9 @@ class Law:
         self._check(lib.controller_create(self._instance, content, len(content)))
         self._type = self._instance.model.type
         size = self._instance.model.n_variables * ffi.sizeof("double")
+        # Of the variables in the order of the file, (n,), a view; booleans and integers are whole numbers.
         self.values: NDArray[np.float64] = np.frombuffer(ffi.buffer(self._instance.x, size))
-        self.has_state = bool(self._type.update)
+        self.has_state = bool(self._type.update)  # whether it remembers from sample to sample
 
     def check(self) -> None:
         """Raise ValueError if parameters make no sense."""

@@ -157,29 +157,18 @@ class Jump:
 
 @dataclass(frozen=True)
 class LoadEquations:
-    """What loads of motors must satisfy in each row of a motion: matrix @ loads = load.
+    """What loads of motors must satisfy in each row of a motion: matrix @ loads = load."""
 
-    Attributes
-    ----------
-    matrix, load
-        (rows, dof, motors) and (rows, dof).
-    speed
-        Of the motors, (rows, motors).
-    length, force
-        Of the actuators by their inputs, (rows, actuators).
-    violation
-        Displacement, m, speed, m/s, and acceleration, m/s2, by which the motion misses the constraints, (rows, 3).
-    error
-        Why the rows end before the motion does; None: they do not.
-    """
-
+    # matrix, load: (rows, dof, motors) and (rows, dof)
     matrix: FloatArray
     load: FloatArray
-    speed: FloatArray
+    speed: FloatArray  # of the motors, (rows, motors)
+    # Displacement, m, speed, m/s, and acceleration, m/s2, by which the motion misses the constraints, (rows, 3).
     violation: FloatArray
+    # length, force: of the actuators by their inputs, (rows, actuators)
     length: FloatArray
     force: FloatArray
-    error: LinkworkError | None
+    error: LinkworkError | None  # why the rows end before the motion does; None: they do not
 
 
 class NativeModel:
@@ -278,15 +267,7 @@ class _Views(dict[str, FloatArray]):
 
 
 class Block:
-    """All numbers of one instance of a model: parameters, inputs, states and the values computed from them.
-
-    Attributes
-    ----------
-    reals
-        The numbers, as an array that shares the block's memory. After writing states or inputs to it call `changed`.
-    cells
-        The same memory, several times faster for single numbers: `cells[i]` reads and writes Python numbers.
-    """
+    """All numbers of one instance of a model: parameters, inputs, states and the values computed from them."""
 
     def __init__(self, model: NativeModel) -> None:
         self.model = model
@@ -296,7 +277,9 @@ class Block:
             raise_status(status, "the state could not be created")
         self.handle = ffi.gc(handle[0], _free_after(model.handle, lib.lw_state_free))
         reals = ffi.gc(lib.lw_state_reals(self.handle), _free_after(self.handle))
+        # The numbers, as an array that shares the block's memory. After writing states or inputs to it call `changed`.
         self.reals: FloatArray = np.frombuffer(ffi.buffer(reals, 8 * model.sizes.reals), dtype=np.float64)
+        # The same memory, several times faster for single numbers: `cells[i]` reads and writes Python numbers.
         self.cells: Any = ffi.from_buffer("double[]", self.reals)
         self._views = _Views(self.reals, model.fields)
         self._inputs = self.reals[model.inputs]
@@ -399,31 +382,19 @@ class Block:
 
     def load_equations(
         self,
-        motor: FloatArray,
+        motor: FloatArray,  # speed of each motor by the speeds of all joints, (motors, nu + nu_cut)
+        # t, q, u, udot: the motion: (rows,), (rows, nq), (rows, nu) and (rows, nu)
         t: FloatArray,
         q: FloatArray,
         u: FloatArray,
         udot: FloatArray,
-        inputs: FloatArray,
+        inputs: FloatArray,  # (rows, n_inputs)
+        # Coordinates (rows, nq_cut) from which those of the cut joints are counted; None: each row continues the one
+        # before.
         turns: FloatArray | None,
-        capacity: int,
+        capacity: int,  # degrees of freedom that there are at most
     ) -> LoadEquations:
-        """Return what loads of motors must satisfy along a motion, as far as such equations exist.
-
-        Parameters
-        ----------
-        motor
-            Speed of each motor by the speeds of all joints, (motors, nu + nu_cut).
-        t, q, u, udot
-            The motion: (rows,), (rows, nq), (rows, nu) and (rows, nu).
-        inputs
-            (rows, n_inputs).
-        turns
-            Coordinates (rows, nq_cut) from which those of the cut joints are counted; None: each row continues the
-            one before.
-        capacity
-            Degrees of freedom that there are at most.
-        """
+        """Return what loads of motors must satisfy along a motion, as far as such equations exist."""
         rows, motors, actuators = len(t), len(motor), self.model.sizes.actuators
         matrix, load = np.empty((rows, capacity, motors)), np.empty((rows, capacity))
         speed, actuator = np.empty((rows, motors)), np.empty((rows, 2, actuators))

@@ -25,31 +25,16 @@ StepControl: TypeAlias = tuple[float, float, float]  # as `lw_ode_step_control`
 
 
 class RunLaw(Protocol):
-    """What drives a run from Python: inputs that vary, samples, and event functions.
+    """What drives a run from Python: inputs that vary, samples, and event functions."""
 
-    Attributes
-    ----------
-    x0
-        Continuous states at the start, (n,).
-    varies
-        `apply` is asked at every instant.
-    of_state, sees_states
-        Inputs follow the states; functions are given states.
-    commands
-        Where commands that vary stand, of which each has an event indicator.
-    directions
-        Of the event functions, whose indicators lie behind: +1, -1 or 0 for both.
-    sample_time
-        s; 0: no samples are taken.
-    """
-
-    x0: FloatArray
-    varies: bool
+    x0: FloatArray  # continuous states at the start, (n,)
+    varies: bool  # `apply` is asked at every instant
+    # of_state, sees_states: inputs follow the states; functions are given states
     of_state: bool
     sees_states: bool
-    commands: list[int]
-    directions: list[int]
-    sample_time: float
+    commands: list[int]  # where commands that vary stand, of which each has an event indicator
+    directions: list[int]  # of the event functions, whose indicators lie behind: +1, -1 or 0 for both
+    sample_time: float  # s; 0: no samples are taken
 
     @abstractmethod
     def apply(self, t: float, x: FloatArray, xdot: FloatArray) -> None:
@@ -87,20 +72,11 @@ class Reached(NamedTuple):
 
 
 class RowsToFill(NamedTuple):
-    """Rows that an integrator fills.
+    """Rows that an integrator fills."""
 
-    Attributes
-    ----------
-    times
-        Given times in this segment that have no row yet, (nt,); None: rows are where steps end.
-    follows
-        There are rows within steps too, where something turns far.
-    put
-        Writes times (nt,), step values (nt, nq_cut) and states (nt, n) of the next rows.
-    """
-
-    times: FloatArray | None
-    follows: bool
+    times: FloatArray | None  # given times in this segment that have no row yet, (nt,); None: rows are where steps end
+    follows: bool  # there are rows within steps too, where something turns far
+    # Writes times (nt,), step values (nt, nq_cut) and states (nt, n) of the next rows.
     put: Callable[[FloatArray, FloatArray, FloatArray], None]
 
 
@@ -212,28 +188,18 @@ class RunEvents(NamedTuple):
 
 
 class NativeRun:
-    """A run in a block, which is at its start.
-
-    Parameters
-    ----------
-    block
-        In which it computes.
-    y, revolutions
-        States [q; u; x] and coordinates of the cut joints.
-    control
-        What the step size control remembered there; None: the method restarts.
-    parts
-        Ends and largest steps of parts of the run, in which the law is asked one by one; none: there is one.
-    """
+    """A run in a block, which is at its start."""
 
     def __init__(
         self,
-        block: Block,
+        block: Block,  # in which it computes
         options: RunOptions,
+        # y, revolutions: states [q; u; x] and coordinates of the cut joints
         y: FloatArray,
         revolutions: FloatArray,
-        control: StepControl | None,
+        control: StepControl | None,  # what the step size control remembered there; None: the method restarts
         law: RunLaw,
+        # Ends and largest steps of parts of the run, in which the law is asked one by one; none: there is one.
         parts: Sequence[tuple[float, float]] = (),
         integrator: RunIntegrator | None = None,
     ) -> None:

@@ -14,58 +14,34 @@ CAPTURED_PARENT, CAPTURED_CHILD = 1, 2  # which frame of a joint is found when i
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A body and the joint that carries it in the tree.
+    """A body and the joint that carries it in the tree."""
 
-    Attributes
-    ----------
-    body, joint
-        Positions in `mech.bodies` and `mech.joints`.
-    parent
-        Index of the link nearer to ground, -1: the ground itself.
-    reversed
-        True: the joint's declared child is that parent.
-    """
-
+    # body, joint: positions in `mech.bodies` and `mech.joints`
     body: int
     joint: int
-    parent: int
-    reversed: bool
+    parent: int  # index of the link nearer to ground, -1: the ground itself
+    reversed: bool  # True: the joint's declared child is that parent
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A cut joint and what it closes.
+    """A cut joint and what it closes."""
 
-    Attributes
-    ----------
-    joint
-        Position of the cut joint in `mech.joints`.
-    parent, child
-        Links of the cut joint's declared parent and child, -1: ground.
-    root
-        Link from which the branches to parent and child start, -1: ground. Its own tree joint is not on the loop.
-    """
-
-    joint: int
+    joint: int  # position of the cut joint in `mech.joints`
+    # parent, child: links of the cut joint's declared parent and child, -1: ground
     parent: int
     child: int
+    # Link from which the branches to parent and child start, -1: ground. Its own tree joint is not on the loop.
     root: int
 
 
 @dataclass(frozen=True, slots=True)
 class LoopStep:
-    """A loop and what it adds to a cluster.
+    """A loop and what it adds to a cluster."""
 
-    Attributes
-    ----------
-    loop
-        Position in `Topology.loops`; -1: none, a link that only a coupling or distance brings into the cluster.
-    links
-        The links that it adds, parents first: those towards the parent of the loop's cut joint, then those towards
-        its child. None, if its cut joint joins links of earlier loops.
-    """
-
-    loop: int
+    loop: int  # position in `Topology.loops`; -1: none, a link that only a coupling or distance brings into the cluster
+    # The links that it adds, parents first: those towards the parent of the loop's cut joint, then those towards its
+    # child. None, if its cut joint joins links of earlier loops.
     links: tuple[int, ...]
 
 
@@ -96,34 +72,19 @@ class Cluster:
 
 @dataclass(frozen=True)
 class CouplingPlace:
-    """Where a coupling acts.
+    """Where a coupling acts."""
 
-    Attributes
-    ----------
-    cluster
-        Position in `Topology.clusters`; -1: none, of the lock of a joint that is open.
-    terms
-        For each term the position of its joint in `mech.joints`, and the coordinate among those of the joint, from 0.
-    """
-
-    cluster: int
+    cluster: int  # position in `Topology.clusters`; -1: none, of the lock of a joint that is open
+    # For each term the position of its joint in `mech.joints`, and the coordinate among those of the joint, from 0.
     terms: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
 class DistancePlace:
-    """Where a distance acts.
+    """Where a distance acts."""
 
-    Attributes
-    ----------
-    cluster
-        Position in `Topology.clusters`.
-    ends
-        The links of its two bodies, -1: ground.
-    """
-
-    cluster: int
-    ends: tuple[int, int]
+    cluster: int  # position in `Topology.clusters`
+    ends: tuple[int, int]  # the links of its two bodies, -1: ground
 
 
 @dataclass(frozen=True)
@@ -137,30 +98,19 @@ class Segment:
 
 @dataclass(frozen=True)
 class Topology:
-    """Tree and loops of a mechanism.
+    """Tree and loops of a mechanism."""
 
-    Attributes
-    ----------
-    links
-        One for each body, parents first.
-    loops
-        One for each cut joint, in the order in which those were added; one that is open is in no cluster.
-    clusters
-        The loops, couplings and distances grouped by the joints they share: in the order of their first loops, then
-        in that of their first couplings, then of their first distances.
-    couplings, distances
-        One for each coupling or distance, in the order in which those were added; behind the couplings the locks, each
-        like a coupling of one term.
-    segments
-        All links in runs. Backwards, every outboard link comes before its cluster, and every cluster before its
-        root.
-    """
-
-    links: tuple[Link, ...]
+    links: tuple[Link, ...]  # one for each body, parents first
+    # One for each cut joint, in the order in which those were added; one that is open is in no cluster.
     loops: tuple[Loop, ...]
+    # The loops, couplings and distances grouped by the joints they share: in the order of their first loops, then in
+    # that of their first couplings, then of their first distances.
     clusters: tuple[Cluster, ...]
+    # couplings, distances: one for each coupling or distance, in the order in which those were added; behind the
+    # couplings the locks, each like a coupling of one term
     couplings: tuple[CouplingPlace, ...]
     distances: tuple[DistancePlace, ...]
+    # All links in runs. Backwards, every outboard link comes before its cluster, and every cluster before its root.
     segments: tuple[Segment, ...]
 
     @property

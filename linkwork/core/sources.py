@@ -10,11 +10,6 @@ def source_dir(name: str) -> Path:
     """Return the folder of C sources `csrc` or `fmu_src`.
 
     A wheel carries them inside the package, a checkout has them next to it.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the installation does not have the folder.
     """
     package = Path(__file__).resolve().parents[1]
     for folder in (package / name, package.parent / name):
@@ -35,11 +30,6 @@ def fmu_libraries() -> dict[str, Path]:
 
     A wheel brings those of all platforms, a local build its own. They lie in the package of the compiled extension: an
     editable install leaves the Python files in the checkout and puts the compiled ones into site-packages.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is none.
     """
     extension = importlib.util.find_spec("linkwork.core._core")
     if extension is None or extension.origin is None:

@@ -13,13 +13,7 @@ PLACES = {"3.0": "extra/org.linkwork/scene.json", "2.0": "resources/scene.json"}
 
 
 def scene_bytes(path: Path) -> bytes | None:
-    """Return the scene file of an FMU; None: it has none.
-
-    Raises
-    ------
-    LinkworkError
-        If the FMU cannot be read.
-    """
+    """Return the scene file of an FMU; None: it has none."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())

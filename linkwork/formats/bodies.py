@@ -18,17 +18,10 @@ _SLACK = 1e-9  # of the triangle inequality, relative to the largest moment, as 
 
 @dataclass
 class LinkBody:
-    """The body of some links.
+    """The body of some links."""
 
-    Attributes
-    ----------
-    name
-        Of the link whose frame is that of the body.
-    mass, com, inertia
-        Of all its links together, in its frame.
-    """
-
-    name: str
+    name: str  # of the link whose frame is that of the body
+    # mass, com, inertia: of all its links together, in its frame
     mass: float = 0.0
     com: FloatArray = field(default_factory=lambda: np.zeros(3))
     inertia: FloatArray = field(default_factory=lambda: np.zeros((3, 3)))

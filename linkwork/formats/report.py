@@ -16,21 +16,12 @@ _REFUSALS = 10  # lines of an error; the report has them all
 
 
 class Entry(NamedTuple):
-    """What became of one element.
+    """What became of one element."""
 
-    Attributes
-    ----------
-    element
-        The element in the words of the file: "joint 'hip' > limit".
-    outcome
-        "taken", "approximated" or "left out".
-    text
-        Taken: as what, where that is not obvious. Approximated: how, and by how much. Left out: why, and what it would
-        change.
-    """
-
-    element: str
-    outcome: Outcome
+    element: str  # the element in the words of the file: "joint 'hip' > limit"
+    outcome: Outcome  # "taken", "approximated" or "left out"
+    # Taken: as what, where that is not obvious. Approximated: how, and by how much. Left out: why, and what it would
+    # change.
     text: str = ""
 
     def __str__(self) -> str:
@@ -39,18 +30,6 @@ class Entry(NamedTuple):
 
 class Report(ResultBase):
     """What became of each element of a file that was read or written.
-
-    Attributes
-    ----------
-    path
-        The file.
-    format
-        Its format: "URDF", "SDF", "MJCF", "USD".
-    entries
-        A list of `Entry`, in the order of the file.
-    names
-        For each kind of element ("link", "joint", ...), the names in the file and those in the mechanism. A link that
-        is fixed to another one has the name of the body of both.
 
     Examples
     --------
@@ -65,8 +44,10 @@ class Report(ResultBase):
 
     def __init__(self, path: str, format: str) -> None:
         self.path = path
-        self.format = format
-        self.entries: list[Entry] = []
+        self.format = format  # its format: "URDF", "SDF", "MJCF", "USD"
+        self.entries: list[Entry] = []  # A list of `Entry`, in the order of the file
+        # For each kind of element ("link", "joint", ...), the names in the file and those in the mechanism. A link that
+        # is fixed to another one has the name of the body of both.
         self.names: dict[str, dict[str, str]] = {}
 
     def taken(self, element: str, text: str = "") -> None:

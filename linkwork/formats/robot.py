@@ -22,65 +22,44 @@ Range = tuple[float, float]
 
 @dataclass
 class Link:
-    """A rigid link; massless by default.
-
-    Attributes
-    ----------
-    mass, com, inertia
-        kg; m, in link axes, (3,); kg m^2, about the centre of mass in link axes, (3, 3).
-    pose
-        In the world where all coordinates are zero; None: follows from the joints.
-    shapes
-        What is shown of it, in link axes.
-    """
+    """A rigid link; massless by default."""
 
     name: str
+    # mass, com, inertia: kg; m, in link axes, (3,); kg m^2, about the centre of mass in link axes, (3, 3)
     mass: float = 0.0
     com: FloatArray = field(default_factory=lambda: np.zeros(3))
     inertia: FloatArray = field(default_factory=lambda: np.zeros((3, 3)))
-    pose: Frame | None = None
-    shapes: list[Shape] = field(default_factory=list)
+    pose: Frame | None = None  # in the world where all coordinates are zero; None: follows from the joints
+    shapes: list[Shape] = field(default_factory=list)  # what is shown of it, in link axes
 
 
 @dataclass
 class RobotJoint:
-    """A joint, or a closure of a loop.
-
-    Attributes
-    ----------
-    parent, child
-        Names of links; None: the world.
-    parent_frame, child_frame
-        The joint frame in each link; they coincide where the coordinates are zero. The axes of `kind` are in its axes.
-    closes
-        Whether the file states it as the closure of a loop, which has no coordinates there. Frames of two of a
-        closure coincide where it is closed; where they do is for assembly to find.
-    stiffness, damping, free, reflected_inertia, max_load
-        One value for each speed; empty: none.
-    limits
-        One range for each coordinate, or None; empty: none.
-    start, start_u
-        Start values of the coordinates (nq,) and speeds (nu,); None: none.
-    element
-        What reports and errors call it.
-    """
+    """A joint, or a closure of a loop."""
 
     name: str
     kind: JointKind
+    # parent, child: names of links; None: the world
     parent: str | None
     child: str | None
+    # parent_frame, child_frame: the joint frame in each link; they coincide where the coordinates are zero. The axes of
+    # `kind` are in its axes
     parent_frame: Frame = field(default_factory=Frame)
     child_frame: Frame = field(default_factory=Frame)
+    # Whether the file states it as the closure of a loop, which has no coordinates there. Frames of two of a closure
+    # coincide where it is closed; where they do is for assembly to find.
     closes: bool = False
+    # stiffness, damping, free, reflected_inertia, max_load: one value for each speed; empty: none
     stiffness: tuple[float, ...] = ()
     damping: tuple[float, ...] = ()
     free: tuple[float, ...] = ()
     reflected_inertia: tuple[float, ...] = ()
     max_load: tuple[float, ...] = ()
-    limits: tuple[Range | None, ...] = ()
+    limits: tuple[Range | None, ...] = ()  # one range for each coordinate, or None; empty: none
+    # start, start_u: start values of the coordinates (nq,) and speeds (nu,); None: none
     start: FloatArray | None = None
     start_u: FloatArray | None = None
-    element: str = ""
+    element: str = ""  # what reports and errors call it
 
     def __post_init__(self) -> None:
         self.element = self.element or f"joint {self.name!r}"
@@ -139,30 +118,18 @@ class RobotRod:
 
 @dataclass
 class Robot:
-    """All that a file describes.
-
-    Attributes
-    ----------
-    gravity
-        m/s^2, (3,); None: the default, as the format does not state it.
-    links, joints
-        By name, in the order of the file. Names of links and joints may be the same.
-    base
-        What the file says of links without a joint to the world: "fixed" or "free"; the first of each connected set
-        gets that joint.
-    shapes
-        What is shown of the world.
-    report
-        What became of the elements so far.
-    """
+    """All that a file describes."""
 
     name: str
-    report: Report
-    gravity: FloatArray | None = None
+    report: Report  # what became of the elements so far
+    gravity: FloatArray | None = None  # m/s^2, (3,); None: the default, as the format does not state it
+    # links, joints: by name, in the order of the file. Names of links and joints may be the same
     links: dict[str, Link] = field(default_factory=dict)
     joints: dict[str, RobotJoint] = field(default_factory=dict)
     couplings: list[RobotCoupling] = field(default_factory=list)
     actuators: list[RobotActuator] = field(default_factory=list)
     rods: list[RobotRod] = field(default_factory=list)
+    # What the file says of links without a joint to the world: "fixed" or "free"; the first of each connected set gets
+    # that joint.
     base: str = "fixed"
-    shapes: list[Shape] = field(default_factory=list)
+    shapes: list[Shape] = field(default_factory=list)  # what is shown of the world

@@ -2,13 +2,16 @@
 
 The base is joined to the world; links that are fixed to each other become one body; point closures become hinges and
 welds; every element gets its line in the report.
+
+Two points that are held together on both bodies leave a rotation about their line: as two closures of three equations
+each, one of the six is redundant. As one hinge all five are independent.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +22,10 @@ from linkwork._util.names import quoted
 from linkwork._util.part_names import legible_name
 from linkwork.errors import AssemblyError, LinkworkError, LinkworkWarning, MechanismError
 from linkwork.formats.bodies import Bodies, possible_inertia
-from linkwork.formats.closures import Closure, joined
 from linkwork.formats.report import Report
 from linkwork.formats.robot import Coordinate, Robot, RobotJoint, RobotRod
-from linkwork.mechanism import GROUND, Actuator, Fixed, Frame, Free, Mechanism, SpringDamper, Stop
+from linkwork.mechanism import GROUND, Actuator, Fixed, Frame, Free, Mechanism, Revolute, Spherical, SpringDamper, Stop
+from linkwork.mechanism.frames import unit
 from linkwork.mechanism.joints import JointKind
 
 if TYPE_CHECKING:
@@ -30,27 +33,13 @@ if TYPE_CHECKING:
 
 
 def to_mechanism(
-    robot: Robot,
-    base: str | None = None,
-    limits: bool = False,
-    merge_fixed: bool = True,
-    strict: bool = False,
+    robot: Robot,  # what a reader has read; it is used up
+    base: str | None = None,  # "fixed" or "free"; None: as the file says
+    limits: bool = False,  # True: limits of joints become stops
+    merge_fixed: bool = True,  # True: links that are fixed to each other become one body
+    strict: bool = False,  # True: refuse elements that are approximated or left out
 ) -> Mechanism:
-    """Return a robot as a mechanism with its report.
-
-    Parameters
-    ----------
-    robot
-        What a reader has read; it is used up.
-    base
-        "fixed" or "free"; None: as the file says.
-    limits
-        True: limits of joints become stops.
-    merge_fixed
-        True: links that are fixed to each other become one body.
-    strict
-        True: refuse elements that are approximated or left out.
-    """
+    """Return a robot as a mechanism with its report."""
     _check_references(robot)
     set_base(robot, base)
     set_poses(robot)
@@ -375,18 +364,12 @@ def _clipped(q: Any, stop: Stop) -> Any:
     return found
 
 
-def start_within_limits(mech: Mechanism, elements: dict[str, str], report: Report) -> None:
-    """Move the start of a mechanism to a closed pose within its stops; stops that exclude all poses are taken out.
-
-    Parameters
-    ----------
-    mech
-        It gets start values of all joints of the tree, or loses stops.
-    elements
-        For each stop the element of the file.
-    report
-        What changes is noted here.
-    """
+def start_within_limits(
+    mech: Mechanism,  # it gets start values of all joints of the tree, or loses stops
+    elements: dict[str, str],  # for each stop the element of the file
+    report: Report,  # what changes is noted here
+) -> None:
+    """Move the start of a mechanism to a closed pose within its stops; stops that exclude all poses are taken out."""
     from linkwork.model.bounded_pose import start_within_stops, stops_beyond
     from linkwork.model.compile import compile
 
@@ -414,17 +397,12 @@ def start_within_limits(mech: Mechanism, elements: dict[str, str], report: Repor
             )
 
 
-def make_loops_exact(mech: Mechanism, elements: Mapping[str, str], report: Report) -> Model | None:
+def make_loops_exact(
+    mech: Mechanism,  # its joints change
+    elements: Mapping[str, str],  # for each joint the element of the file
+    report: Report,  # what changes is noted here: as approximated, or as taken where it is the rounding of ten digits
+) -> Model | None:
     """Give a mechanism the frames with which `compile` would make its loops exact.
-
-    Parameters
-    ----------
-    mech
-        Its joints change.
-    elements
-        For each joint the element of the file.
-    report
-        What changes is noted here: as approximated, or as taken where it is the rounding of ten digits.
 
     Returns
     -------
@@ -603,3 +581,85 @@ def _changes(kind: JointKind, before: FloatArray, after: FloatArray) -> list[tup
         along = abs(float(before[kind.quaternion] @ after[kind.quaternion]))
         found.append((2.0 * float(np.arccos(min(along, 1.0))), "rad"))
     return found
+
+
+_EQUAL = 1e-3  # of distances on both bodies, relative to the largest; beyond, the closures contradict each other
+_EXACT = 1e-9  # below, they are equal
+_APART = 1e-9  # m; nearer points are one
+_AREA = (
+    1e-6  # of three points that are not on a line: twice their triangle's area, relative to the longest side squared
+)
+
+
+@dataclass
+class Closure:
+    """A closure between two bodies."""
+
+    name: str
+    kind: JointKind
+    parent: str | None
+    child: str | None
+    parent_frame: Frame
+    child_frame: Frame
+    elements: list[str]  # those of the file that it stands for
+    text: str = ""  # how, if they are several
+    gap: float = 0.0  # m, by which distances of its points on one body differ from those on the other one
+
+
+def joined(closures: list[Closure]) -> list[Closure]:
+    """Return the closures with those replaced by hinges and welds that point closures make up."""
+    pairs: dict[frozenset[str | None], list[Closure]] = {}
+    for closure in closures:
+        if isinstance(closure.kind, Spherical):
+            pairs.setdefault(frozenset((closure.parent, closure.child)), []).append(closure)
+    replaced = {id(closure): group for group in pairs.values() if len(group) > 1 for closure in group}
+    found: list[Closure] = []
+    for closure in closures:
+        points = replaced.get(id(closure))
+        if points is None:
+            found.append(closure)
+        elif closure is points[0]:
+            one = _as_one(points)
+            found += points if one is None else [one]
+    return found
+
+
+def _as_one(points: list[Closure]) -> Closure | None:
+    """Return the one closure that point closures of a pair make up; None where they contradict each other."""
+    parent, child = points[0].parent, points[0].child
+    here = np.array([p.parent_frame.position if p.parent == parent else p.child_frame.position for p in points])
+    there = np.array([p.child_frame.position if p.parent == parent else p.parent_frame.position for p in points])
+    sides, others = (np.linalg.norm(at[:, None] - at[None], axis=-1) for at in (here, there))
+    longest = float(sides.max())
+    gap = float(np.abs(sides - others).max())
+    if gap > max(_EQUAL * longest, _APART):
+        return None
+    gap = gap if gap > _EXACT * longest else 0.0
+    elements = [element for point in points for element in point.elements]
+    name = points[0].name
+    first, second = np.unravel_index(sides.argmax(), sides.shape)
+    if longest <= _APART:
+        text = "the same point several times is one ball joint"
+        return Closure(name, Spherical(), parent, child, Frame(here[0]), Frame(there[0]), elements, text, gap)
+    third = int(np.argmax([_area(here, first, second, k) for k in range(len(here))]))
+    if _area(here, first, second, third) <= _AREA * longest**2:
+        frames = _line(here, first, second), _line(there, first, second)
+        text = f"{len(points)} point closures on one line are one hinge"
+        return Closure(name, Revolute((0, 0, 1)), parent, child, *frames, elements, text, gap)
+    frames = _triangle(here, first, second, third), _triangle(there, first, second, third)
+    text = f"{len(points)} point closures that are not on one line are a weld"
+    return Closure(name, Fixed(), parent, child, *frames, elements, text, gap)
+
+
+def _area(at: FloatArray, first: int, second: int, third: int) -> float:
+    return float(np.linalg.norm(np.cross(at[second] - at[first], at[third] - at[first])))
+
+
+def _line(at: FloatArray, first: int, second: int) -> Frame:
+    return Frame.from_two_points(at[first], at[second], axis="z")
+
+
+def _triangle(at: FloatArray, first: int, second: int, third: int) -> Frame:
+    along = unit(at[second] - at[first])
+    side = at[third] - at[first]
+    return Frame.from_axes(x=along, y=unit(side - (side @ along) * along), origin=at[first])

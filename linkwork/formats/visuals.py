@@ -47,21 +47,12 @@ class MeshFiles:
         self.folder = path.absolute().parent
         self._root = self.folder if root is None else root
 
-    def find(self, text: str, folder: Path | None = None) -> str:
-        """Return the path of a mesh, relative to the folder of the robot's file.
-
-        Parameters
-        ----------
-        text
-            A path or URI as the file has it.
-        folder
-            Of the file that names it, an included one; None: that of the robot's file.
-
-        Raises
-        ------
-        MeshRefusedError
-            If it cannot be shown: the text gives the reason.
-        """
+    def find(
+        self,
+        text: str,  # A path or URI as the file has it
+        folder: Path | None = None,  # of the file that names it, an included one; None: that of the robot's file
+    ) -> str:
+        """Return the path of a mesh, relative to the folder of the robot's file."""
         given = text.strip()
         catalogue = next((start for start in CATALOGUES if given.startswith(start)), "")
         name = Path(given.replace("\\", "/")).name

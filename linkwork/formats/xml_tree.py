@@ -180,16 +180,11 @@ class Element:
         return values
 
 
-def read_xml(path: Path, *roots: str) -> Element:
-    """Read an XML file.
-
-    Parameters
-    ----------
-    path
-        The file, at most 32 MB.
-    roots
-        The tags that its root may have.
-    """
+def read_xml(
+    path: Path,  # the file, at most 32 MB
+    *roots: str,  # the tags that its root may have
+) -> Element:
+    """Read an XML file."""
     size = path.stat().st_size
     if size > MAX_BYTES:
         raise MechanismError(f"{path}: {size / 1e6:.0f} MB; at most {MAX_BYTES / 1e6:.0f} MB are read")

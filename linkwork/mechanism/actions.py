@@ -8,9 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
-from linkwork._util.checks import FloatArray, finite, number
+from linkwork._util.checks import FloatArray, finite, number, whole_number
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
 from linkwork.mechanism.forces import Point
@@ -24,15 +22,9 @@ ACTIONS: dict[str, type[Action]] = {}
 
 
 class Action:
-    """What a transition does; the fields of a kind of action are its keys in files.
+    """What a transition does; the fields of a kind of action are its keys in files."""
 
-    Attributes
-    ----------
-    type_name
-        Its name in files.
-    """
-
-    type_name: ClassVar[str]
+    type_name: ClassVar[str]  # its name in files
 
     def __init_subclass__(cls) -> None:
         if "type_name" in cls.__dict__:
@@ -60,11 +52,6 @@ class Stop(Action):
         Coefficient of restitution: speed after an impact by that before it, 0 to 1.
     coordinate
         In a joint of several coordinates: the number of the one that is bounded, from 1; not of a quaternion.
-
-    Raises
-    ------
-    MechanismError
-        Without a bound, with bounds or a restitution that nothing can have, naming the joint.
 
     Examples
     --------
@@ -95,7 +82,7 @@ class Stop(Action):
         if not 0.0 <= self.restitution <= 1.0:
             raise MechanismError(f"{what}: restitution must be from 0 (none) to 1 (elastic), not {self.restitution:g}")
         if self.coordinate is not None:
-            object.__setattr__(self, "coordinate", counted_from_one(self.coordinate, f"{what}: coordinate"))
+            object.__setattr__(self, "coordinate", whole_number(self.coordinate, f"{what}: coordinate", 1))
 
     def check(self, mech: Surroundings, what: str) -> None:
         """Refuse a joint that does not exist (any more) or has no such coordinate, and a start beyond a bound."""
@@ -148,11 +135,6 @@ class Impulse(Action):
     force, torque
         What the inputs hold unless they are set: impulse, N s, and angular impulse, N m s, world axes, (3,).
 
-    Raises
-    ------
-    MechanismError
-        On values that are not three finite numbers, naming the body.
-
     Examples
     --------
     >>> Impulse("ball", force=(0, 0, 2)).force
@@ -183,10 +165,3 @@ def named(name: object, action: str, of: str) -> str:
     if not isinstance(name, str):
         raise MechanismError(f"{action}: {of} must be a name, not {name!r}")
     return name
-
-
-def counted_from_one(value: object, what: str) -> int:
-    """Return the number of a coordinate or speed; other values than whole numbers from 1 are refused."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or value < 1:
-        raise MechanismError(f"{what} must be a whole number from 1, not {value!r}")
-    return int(value)

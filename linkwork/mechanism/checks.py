@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 
 def check(mech: Description) -> None:
-    """Refuse a mechanism that cannot be compiled: no body, an unknown name, a body that hangs on nothing.
-
-    Raises
-    ------
-    MechanismError
-        The text names the body, joint or force and what to do.
-    """
+    """Refuse a mechanism that cannot be compiled: no body, an unknown name, a body that hangs on nothing."""
     if not mech.bodies and mech.report is not None:
         raise MechanismError(
             f"mechanism {mech.name!r} has no bodies: all links of its file are fixed to the world; load it with "

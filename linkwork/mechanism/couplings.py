@@ -24,41 +24,22 @@ Coefficients = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Term:
-    """One coordinate in a coupling, and a polynomial in it.
+    """One coordinate in a coupling, and a polynomial in it."""
 
-    Attributes
-    ----------
-    joint, element
-        Name of the joint, and which of its coordinates, from 0.
-    coefficients
-        Of q, q^2, q^3 and q^4.
-    """
-
+    # joint, element: name of the joint, and which of its coordinates, from 0
     joint: str
     element: int
-    coefficients: Coefficients
+    coefficients: Coefficients  # of q, q^2, q^3 and q^4
 
 
 @dataclass(frozen=True)
 class Coupling:
-    """An equation between joint coordinates: the polynomials of its terms add up to `offset` and, if any, the motion.
+    """An equation of joint coordinates: the polynomials of its terms add up to `offset` and, if any, the motion."""
 
-    Attributes
-    ----------
-    name
-        Its name, unique among bodies, joints and couplings.
-    terms
-        By coordinate as it was named: "A", or "U[2]" in a joint of several.
-    offset
-        In the unit of the first coordinate named, as everything in the equation.
-    motion
-        Prescribed function of time that is added; None: none.
-    """
-
-    name: str
-    terms: dict[str, Term]
-    offset: float
-    motion: Motion | None = None
+    name: str  # its name, unique among bodies, joints and couplings
+    terms: dict[str, Term]  # by coordinate as it was named: "A", or "U[2]" in a joint of several
+    offset: float  # in the unit of the first coordinate named, as everything in the equation
+    motion: Motion | None = None  # prescribed function of time that is added; None: none
 
     def check(self, mech: Surroundings) -> None:
         """Refuse a coupling of coordinates that do not exist (any more)."""

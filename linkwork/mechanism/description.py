@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.attributes import KnownAttributes
-from linkwork._util.checks import FloatArray, check_name, finite
+from linkwork._util.checks import FloatArray, check_finite, check_name, finite, length, numbers, shortened
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
 from linkwork.mechanism.actions import Action
@@ -19,15 +20,24 @@ from linkwork.mechanism.couplings import Coupling, coupling, name_of_drive
 from linkwork.mechanism.distances import Distance, distance
 from linkwork.mechanism.forces import Force, Taken, names_in_use
 from linkwork.mechanism.frames import Frame, check_rotation, rotation_matrix
-from linkwork.mechanism.joining import joint
-from linkwork.mechanism.joints import JointKind
+from linkwork.mechanism.joints import AlongPath, JointKind
 from linkwork.mechanism.motions import Motion
-from linkwork.mechanism.part_checks import check_body_known, check_inertia, check_mass, check_new_name, check_start
-from linkwork.mechanism.parts import Body, Joint
+from linkwork.mechanism.part_checks import (
+    GROUND,
+    check_body_known,
+    check_inertia,
+    check_mass,
+    check_new_name,
+    check_start,
+)
+from linkwork.mechanism.parts import Body, Joint, check_frame
 from linkwork.mechanism.points import Measure, PointOfInterest, measure, point_of_interest
 from linkwork.mechanism.shapes import Shape
 from linkwork.mechanism.transitions import Transition, check_starts, transition
 from linkwork.mechanism.triggers import Trigger
+
+if TYPE_CHECKING:
+    from linkwork.mechanism.surroundings import Surroundings
 
 
 class Description(KnownAttributes):
@@ -106,11 +116,6 @@ class Description(KnownAttributes):
             Reference pose in the world: (3,), m, and a rotation matrix (3, 3), body to world, or a unit quaternion
             [w, x, y, z]. Joints given with `at=` are placed in this pose.
 
-        Raises
-        ------
-        MechanismError
-            On a value that no body can have; the text names the body and the remedy. Nothing is added then.
-
         Examples
         --------
         >>> from linkwork.mechanism import Mechanism, inertia
@@ -171,11 +176,6 @@ class Description(KnownAttributes):
         max_load
             Largest size of the driving load "A.tau", N m or N: beyond, the load that acts saturates. One number for all
             speeds, or one for each; infinite, or left out: no limit. Springs and dampers are not limited.
-
-        Raises
-        ------
-        MechanismError
-            On a value that no joint can have; the text names the joint and the remedy. Nothing is added then.
 
         Examples
         --------
@@ -253,11 +253,6 @@ class Description(KnownAttributes):
         name
             Of the drive, a coupling of one term whose offset moves; by default "A_drive", or "U_2_drive".
 
-        Raises
-        ------
-        MechanismError
-            On an unknown or unfit coordinate, or a name that is taken. Nothing is added then.
-
         Examples
         --------
         >>> from linkwork.mechanism import Mechanism, Motion, Revolute, inertia
@@ -288,12 +283,6 @@ class Description(KnownAttributes):
         length
             m, positive; by default the distance of the points in the reference poses of the bodies.
 
-        Raises
-        ------
-        MechanismError
-            On a name that is taken, an unknown body, one body twice, or a length that is not positive. Nothing is
-            added then.
-
         Examples
         --------
         >>> from linkwork.mechanism import Free, Mechanism, inertia
@@ -315,11 +304,6 @@ class Description(KnownAttributes):
         ----------
         force
             A `SpringDamper`, a `Wrench` or an `Actuator`; its joints or bodies have been added before.
-
-        Raises
-        ------
-        MechanismError
-            If there is no such joint or body, if it is not fit for the force, or if the force's name is taken.
 
         Examples
         --------
@@ -386,11 +370,6 @@ class Description(KnownAttributes):
         axis
             A direction at the point in the frame of the body, (3,), of any length.
 
-        Raises
-        ------
-        MechanismError
-            On a name that is taken, an unknown body, or numbers that are not finite. Nothing is added then.
-
         Examples
         --------
         >>> from linkwork.mechanism import Mechanism, Revolute, inertia
@@ -454,11 +433,6 @@ class Description(KnownAttributes):
         shape
             Of `linkwork.shape`: a box, cylinder, capsule, sphere or mesh.
 
-        Raises
-        ------
-        MechanismError
-            On an unknown body, or something else than a shape. Nothing is added then.
-
         Examples
         --------
         >>> from linkwork.mechanism import Mechanism, inertia, shape
@@ -484,12 +458,6 @@ class Description(KnownAttributes):
             Coordinates: a number, or an array (nq,); rad or m. A quaternion may have any length but zero.
         u
             Speeds: a number, or an array (nu,); rad/s or m/s.
-
-        Raises
-        ------
-        MechanismError
-            On an unknown joint, a value of the wrong size, a quaternion of length zero or a coordinate beyond a bound
-            of its `Stop`, naming the joint. Nothing is changed then.
 
         Examples
         --------
@@ -533,3 +501,85 @@ class Description(KnownAttributes):
         if not isinstance(values, Mapping | None):
             raise MechanismError(f"start {of} must be a dictionary such as {{'A': 0.1}}, not {values!r}")
         return {name: check_start(self, name, value, of) for name, value in (values or {}).items()}
+
+
+def joint(
+    mech: Surroundings,
+    name: str,
+    kind: JointKind,
+    parent: str,
+    child: str,
+    at: ArrayLike | None,
+    parent_frame: Frame | None,
+    child_frame: Frame | None,
+    cut: bool,
+    reflected_inertia: ArrayLike,
+    max_load: ArrayLike,
+) -> Joint:
+    """Return a joint between bodies of `mech`; errors name the joint."""
+    what = f"joint {name!r}"
+    if not isinstance(kind, JointKind):
+        raise MechanismError(f"{what}: kind must be a joint such as Revolute(axis=(0, 0, 1)), not {kind!r}")
+    for body in (parent, child):
+        check_body_known(mech, what, body)
+    if parent == child:
+        raise MechanismError(f"{what} joins {parent!r} to itself: give two different bodies")
+    if not isinstance(cut, bool | np.bool_):
+        raise MechanismError(f"{what}: cut must be True or False, not {cut!r}")
+    if at is None:
+        frames = _given_frames(what, parent_frame, child_frame)
+    elif isinstance(kind, AlongPath):
+        raise MechanismError(f"{what}: a joint along a path has no single place; give parent_frame= and child_frame=")
+    elif parent_frame is None and child_frame is None:
+        point = finite(at, (3,), f"{what}: at")
+        frames = _frame_in(mech, parent, point), _frame_in(mech, child, point)
+    else:
+        raise MechanismError(f"{what}: give either at= or parent_frame= and child_frame=, not both")
+    rotors = _of_speeds(kind, reflected_inertia, f"{what}: reflected_inertia", "give 0 for none")
+    limits = _of_speeds(kind, max_load, f"{what}: max_load", "leave it out for none")
+    if rotors.any():
+        check_finite(rotors, f"{what}: reflected_inertia")
+    return Joint(name, kind, parent, child, *frames, bool(cut), rotors, limits)
+
+
+def _of_speeds(kind: JointKind, value: ArrayLike, what: str, remedy: str) -> FloatArray:
+    """Return a number for each speed of a joint, (nu,), from one for all of them or as many; none is below zero."""
+    plain: object = value
+    if isinstance(plain, float) and plain >= 0.0:
+        return _alike(kind.nu, plain)
+    count, title = length(value), type(kind).__name__
+    if count != kind.nu and (count or np.ndim(value)):
+        raise MechanismError(
+            f"{what} has {count} numbers, but a {title} has {kind.nu} speeds: give one number for all of them"
+            + (f", or {kind.nu}" if kind.nu > 1 else "")
+        )
+    given = np.array(np.broadcast_to(numbers(value, np.shape(value), what), (kind.nu,)))
+    if not (given >= 0.0).all():
+        raise MechanismError(f"{what} must not be below zero, and no NaN; {remedy}, not {shortened(value)}")
+    given.setflags(write=False)
+    return given
+
+
+@lru_cache
+def _alike(count: int, value: float) -> FloatArray:
+    """Return the same number for each of several speeds; most joints share such arrays."""
+    found = np.full(count, value)
+    found.setflags(write=False)
+    return found
+
+
+def _given_frames(what: str, parent_frame: Frame | None, child_frame: Frame | None) -> tuple[Frame, Frame]:
+    frames = []
+    for frame, side in ((parent_frame, "parent_frame"), (child_frame, "child_frame")):
+        if frame is not None:
+            check_frame(frame, f"{what}: {side}")
+        frames.append(Frame() if frame is None else frame)
+    return frames[0], frames[1]
+
+
+def _frame_in(mech: Surroundings, body: str, point: FloatArray) -> Frame:
+    """Return the frame at a world point, parallel to the world, in the frame of a body in its reference pose."""
+    if body == GROUND:
+        return Frame(point)
+    pose = mech.bodies[body]
+    return Frame(pose.rotation.T @ (point - pose.origin), pose.rotation.T)

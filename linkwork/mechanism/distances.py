@@ -21,24 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Distance:
-    """A constant distance between points of two bodies.
+    """A constant distance between points of two bodies."""
 
-    Attributes
-    ----------
-    name
-        Its name, unique among bodies, joints, couplings and distances.
-    bodies
-        Names of two bodies, one of them may be "ground".
-    points
-        A point of each in the frame of its body, m.
-    length
-        m, positive.
-    """
-
-    name: str
-    bodies: tuple[str, str]
-    points: tuple[Point, Point]
-    length: float
+    name: str  # its name, unique among bodies, joints, couplings and distances
+    bodies: tuple[str, str]  # names of two bodies, one of them may be "ground"
+    points: tuple[Point, Point]  # A point of each in the frame of its body, m
+    length: float  # m, positive
 
     def check(self, mech: Surroundings) -> None:
         """Refuse bodies that do not exist (any more), and one that is given twice."""

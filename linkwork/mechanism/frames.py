@@ -35,11 +35,6 @@ class Frame:
     rotation
         Axes of the frame: a rotation matrix (3, 3), frame to body, or a unit quaternion [w, x, y, z]; None: parallel.
 
-    Raises
-    ------
-    MechanismError
-        On arrays of the wrong shape.
-
     Examples
     --------
     >>> Frame((0.4, 0, 0)).position
@@ -110,11 +105,6 @@ class Frame:
             Its origin, (3,), m.
         degrees
             True: the angles are in degrees.
-
-        Raises
-        ------
-        MechanismError
-            On an unknown order, or another number of angles.
 
         Examples
         --------

@@ -1,6 +1,7 @@
 """Inertias of homogeneous bodies: each returns the matrix (3, 3) in kg m^2 about the centre of mass, in body axes.
 
 Masses are in kg and may be anything here: `Mechanism.add_body` judges them, because it knows the body's name.
+Axes without a direction and sizes that are not positive are a `MechanismError`.
 """
 
 from __future__ import annotations
@@ -36,12 +37,6 @@ def rod(mass: float, length: float, axis: ArrayLike = "x") -> FloatArray:
     ndarray
         (3, 3), kg m^2, about the centre of mass in body axes.
 
-    Raises
-    ------
-    MechanismError
-        On an axis without a direction, and a size that is not positive. A bad mass is refused by
-        `Mechanism.add_body`.
-
     Examples
     --------
     >>> rod(12.0, 1.0).diagonal()
@@ -73,12 +68,6 @@ def disk(mass: float, radius: float, axis: ArrayLike = "z") -> FloatArray:
     ndarray
         (3, 3), kg m^2, about the centre of mass in body axes.
 
-    Raises
-    ------
-    MechanismError
-        On an axis without a direction, and a size that is not positive. A bad mass is refused by
-        `Mechanism.add_body`.
-
     Examples
     --------
     >>> disk(2.0, 1.0).diagonal()
@@ -106,12 +95,6 @@ def cylinder(mass: float, radius: float, length: float, axis: ArrayLike = "z") -
     ndarray
         (3, 3), kg m^2, about the centre of mass in body axes.
 
-    Raises
-    ------
-    MechanismError
-        On an axis without a direction, and a size that is not positive. A bad mass is refused by
-        `Mechanism.add_body`.
-
     Examples
     --------
     >>> cylinder(12.0, 1.0, 3.0).diagonal()
@@ -138,11 +121,6 @@ def sphere(mass: float, radius: float) -> FloatArray:
     ndarray
         (3, 3), kg m^2, about the centre of mass in body axes.
 
-    Raises
-    ------
-    MechanismError
-        On a radius that is not positive; a bad mass is refused by `Mechanism.add_body`.
-
     Examples
     --------
     >>> sphere(5.0, 1.0).diagonal()
@@ -167,11 +145,6 @@ def box(mass: float, size: Sequence[float]) -> FloatArray:
     -------
     ndarray
         (3, 3), kg m^2, about the centre of mass in body axes.
-
-    Raises
-    ------
-    MechanismError
-        On lengths that are not three numbers, or negative; a bad mass is refused by `Mechanism.add_body`.
 
     Examples
     --------

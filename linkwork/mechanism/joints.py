@@ -53,51 +53,31 @@ class JointParameter(NamedTuple):
 
 
 class JointKind:
-    """What a joint lets its child do relative to its parent.
+    """What a joint lets its child do relative to its parent."""
 
-    Attributes
-    ----------
-    type_name
-        Its name in files.
-    axis_names
-        Names of the axes that are attributes, unit vectors (3,) in joint-frame axes. The constructor takes a vector
-        (3,) of any length, or "x", "y" or "z".
-    parameter
-        The number that the constructor takes after the axes and that is an attribute; None: there is none.
-    coordinate_units
-        Of each coordinate: "rad", "m", or "1" for the elements of a unit quaternion [w, x, y, z], child in parent.
-    motion_units
-        Of what each speed is the rate of: "rad" or "m".
-    nq, nu
-        Numbers of coordinates and of speeds.
-    quaternion
-        Where the quaternion stands among the coordinates, None if there is none.
-    frame_note
-        Orientation of the canonical joint frame, for the description of a parameter.
-    turns_and_slides
-        Turns and slides along axes of the canonical frame that make the joint one after the other, one a coordinate,
-        as in ``("turn z", "slide z")``; None: none do.
-    drawn_as
-        The type of joint as which pictures and pages draw it; without one of its own, itself.
-    keeps
-        What stays of the orientation of the child in canonical frames: "all", the axes "z" parallel, the "angle"
-        between z of the parent and x of the child, or nothing, "".
-    """
-
-    type_name: ClassVar[str]
+    type_name: ClassVar[str]  # its name in files
+    # What stays of the orientation of the child in canonical frames: "all", the axes "z" parallel, the "angle" between
+    # z of the parent and x of the child, or nothing, "".
     keeps: ClassVar[str]
+    # Names of the axes that are attributes, unit vectors (3,) in joint-frame axes. The constructor takes a vector (3,)
+    # of any length, or "x", "y" or "z".
     axis_names: ClassVar[tuple[str, ...]] = ()
+    # Of each coordinate: "rad", "m", or "1" for the elements of a unit quaternion [w, x, y, z], child in parent.
     coordinate_units: ClassVar[tuple[str, ...]] = ()
-    motion_units: ClassVar[tuple[str, ...]] = ()
+    motion_units: ClassVar[tuple[str, ...]] = ()  # of what each speed is the rate of: "rad" or "m"
+    # nq, nu: numbers of coordinates and of speeds
     nq: ClassVar[int]
     nu: ClassVar[int]
-    quaternion: ClassVar[slice | None]
-    frame_note: ClassVar[str] = ""
+    quaternion: ClassVar[slice | None]  # where the quaternion stands among the coordinates, None if there is none
+    frame_note: ClassVar[str] = ""  # orientation of the canonical joint frame, for the description of a parameter
+    # The number that the constructor takes after the axes and that is an attribute; None: there is none.
     parameter: ClassVar[JointParameter | None] = None
     looks_along: ClassVar[bool] = False  # a picture shows it best along its first axis
     slides_along: ClassVar[bool] = False  # its child slides along its first axis
+    # Turns and slides along axes of the canonical frame that make the joint one after the other, one a coordinate, as in
+    # ("turn z", "slide z"); None: none do.
     turns_and_slides: ClassVar[tuple[str, ...] | None] = None
-    drawn_as: ClassVar[str]
+    drawn_as: ClassVar[str]  # the type of joint as which pictures and pages draw it; by default itself
 
     def __init_subclass__(cls) -> None:
         if "type_name" not in vars(cls):
@@ -393,17 +373,11 @@ class PinInSlot(JointKind):
 
 
 class AlongCircle(JointKind):
-    """What joints along a circle have in common; their second axis is the direction where the displacement is zero.
-
-    Attributes
-    ----------
-    radius
-        In m; below zero the centre lies against the direction axis x second axis.
-    """
+    """What joints along a circle have in common; their second axis is the direction where the displacement is zero."""
 
     keeps = "z"
     looks_along = True
-    radius: float
+    radius: float  # in m; below zero the centre lies against the direction axis x second axis
 
     @property
     def periods(self) -> tuple[float, ...]:
@@ -488,17 +462,7 @@ class CurvedSlot(AlongCircle):
 
 
 class AlongPath(JointKind):
-    """What joints along a path through points have in common.
-
-    Attributes
-    ----------
-    points
-        Points (n, 3) of the parent, in m, in joint-frame axes.
-    closed
-        Whether the path returns from the last point to the first.
-    path
-        The curve, in the canonical frame.
-    """
+    """What joints along a path through points have in common."""
 
     axis_names = ("axis",)
     looks_along = True
@@ -511,14 +475,15 @@ class AlongPath(JointKind):
         least = 3 if closed else 2
         if not least <= count <= MOST_POINTS:
             raise MechanismError(f"{what}: points must be {least} to {MOST_POINTS} points (n, 3), not {count}")
+        # Points (n, 3) of the parent, in m, in joint-frame axes.
         self.points = finite(points, (count, 3), f"{what}: points")
         self.axis = direction(axis, f"{what}: axis")
-        self.closed = bool(closed)
+        self.closed = bool(closed)  # whether the path returns from the last point to the first
         chords = np.linalg.norm(np.diff(self.points, axis=0, append=self.points[:1]), axis=1)
         same = np.flatnonzero((chords if closed else chords[:-1]) <= 1e-9 * np.ptp(self.points, axis=0).max())
         if same.size:
             raise MechanismError(f"{what}: point {same[0] + 1} and the next one are the same; leave one of them out")
-        self.path = Path(self.points @ self.canonical_axes, closed=self.closed)
+        self.path = Path(self.points @ self.canonical_axes, closed=self.closed)  # the curve, in the canonical frame
         _, places, tangents = self.path.samples
         across = np.hypot(*tangents.T[:2])
         if across.min() < _ALONG_AXIS:

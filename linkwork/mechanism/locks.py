@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from linkwork._util.checks import whole_number
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
-from linkwork.mechanism.actions import Action, counted_from_one, named
+from linkwork.mechanism.actions import Action, named
 from linkwork.mechanism.part_checks import check_joint_known
 
 if TYPE_CHECKING:
@@ -60,11 +61,6 @@ class Lock(SpeedAction):
     speeds
         Numbers of the speeds, from 1 as in "ball.u[2]": one or a sequence; None: all.
 
-    Raises
-    ------
-    MechanismError
-        On speeds that are no such numbers, naming the joint.
-
     Examples
     --------
     >>> Lock("hinge")
@@ -103,7 +99,7 @@ def _speeds(value: object, what: str) -> tuple[int, ...] | None:
         return None
     listed = value.tolist() if isinstance(value, np.ndarray) else value
     listed = listed if isinstance(listed, list | tuple | range) else [listed]
-    speeds = sorted(counted_from_one(one, what) for one in listed)
+    speeds = sorted(whole_number(one, what, 1) for one in listed)
     if not speeds:
         raise MechanismError(f"{what} must not be empty: give numbers such as (1, 2), or leave it out for all")
     if len(set(speeds)) < len(speeds):

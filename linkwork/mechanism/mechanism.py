@@ -19,7 +19,8 @@ from linkwork.mechanism.description import Description
 class Mechanism(Description):
     """Bodies, joints, couplings, distances, forces, transitions, points of interest, shapes and start guesses.
 
-    Errors are raised at once.
+    Each method refuses at once what does not fit: names that are taken or unknown, numbers of another size or not
+    finite, values that no part can have. The `MechanismError` names the part and the remedy; nothing is changed then.
 
     Parameters
     ----------

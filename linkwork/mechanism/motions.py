@@ -32,11 +32,6 @@ class Motion:
     phase
         rad.
 
-    Raises
-    ------
-    MechanismError
-        On a value that is not a finite number, naming it.
-
     Examples
     --------
     >>> Motion((0.3, 12.0))  # a crank that turns steadily

@@ -12,26 +12,13 @@ from linkwork.mechanism.joints import JointKind
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A rigid body.
+    """A rigid body."""
 
-    Attributes
-    ----------
-    name
-        Its name, unique among bodies.
-    mass
-        kg, zero for a massless body.
-    com
-        Centre of mass in body axes from the body's origin, (3,), m.
-    inertia
-        About the centre of mass in body axes, (3, 3), kg m^2.
-    origin, rotation
-        Reference pose: the body's origin in the world, (3,), m, and its axes, (3, 3), body to world.
-    """
-
-    name: str
-    mass: float
-    com: FloatArray
-    inertia: FloatArray
+    name: str  # its name, unique among bodies
+    mass: float  # kg, zero for a massless body
+    com: FloatArray  # centre of mass in body axes from the body's origin, (3,), m
+    inertia: FloatArray  # about the centre of mass in body axes, (3, 3), kg m^2
+    # origin, rotation: reference pose: the body's origin in the world, (3,), m, and its axes, (3, 3), body to world
     origin: FloatArray
     rotation: FloatArray
 
@@ -43,34 +30,22 @@ class Body:
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """A joint between two bodies, or between a body and the ground.
+    """A joint between two bodies, or between a body and the ground."""
 
-    Attributes
-    ----------
-    name
-        Its name, unique among joints.
-    kind
-        What it lets the child do; its axes are unit vectors in joint-frame axes.
-    parent, child
-        Names of the bodies, one of them may be "ground". Coordinates are of the child relative to the parent.
-    parent_frame, child_frame
-        The joint frame in the parent's and in the child's own frame; they coincide when the coordinates are zero.
-    cut
-        True: the joint shall close its loop, so that its coordinates are no states.
-    reflected_inertia
-        Inertia of the rotor that drives each speed, times the gear ratio squared, (nu,), kg m^2 or kg.
-    max_load
-        At which the driving load of each speed saturates, (nu,), N m or N; infinite: it has no limit.
-    """
-
-    name: str
-    kind: JointKind
+    name: str  # its name, unique among joints
+    kind: JointKind  # what it lets the child do; its axes are unit vectors in joint-frame axes
+    # parent, child: names of the bodies, one of them may be "ground". Coordinates are of the child relative to the
+    # parent
     parent: str
     child: str
+    # parent_frame, child_frame: the joint frame in the parent's and in the child's own frame; they coincide when the
+    # coordinates are zero
     parent_frame: Frame
     child_frame: Frame
-    cut: bool
+    cut: bool  # True: the joint shall close its loop, so that its coordinates are no states
+    # Inertia of the rotor that drives each speed, times the gear ratio squared, (nu,), kg m^2 or kg.
     reflected_inertia: FloatArray
+    # At which the driving load of each speed saturates, (nu,), N m or N; infinite: it has no limit.
     max_load: FloatArray
 
 

@@ -34,11 +34,6 @@ class Pin(Action):
         the event; without both it is at the child's origin then, or at the parent's where the child is the ground,
         with the axes of that body.
 
-    Raises
-    ------
-    MechanismError
-        On bodies, a kind or frames that no joint can have.
-
     Examples
     --------
     >>> from linkwork.mechanism import Frame, Revolute

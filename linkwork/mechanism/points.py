@@ -24,24 +24,12 @@ QUANTITIES = (DISTANCE, ANGLE)
 
 @dataclass(frozen=True)
 class PointOfInterest:
-    """A point that is fixed in a body or in the world, and a direction at it.
+    """A point that is fixed in a body or in the world, and a direction at it."""
 
-    Attributes
-    ----------
-    name
-        Its name.
-    body
-        Name of a body, or "ground".
-    point
-        In the frame of the body, m.
-    axis
-        A unit vector in the frame of the body; None: it has no direction.
-    """
-
-    name: str
-    body: str
-    point: Point
-    axis: Point | None = None
+    name: str  # its name
+    body: str  # name of a body, or "ground"
+    point: Point  # in the frame of the body, m
+    axis: Point | None = None  # A unit vector in the frame of the body; None: it has no direction
 
     def check(self, mech: Surroundings) -> None:
         """Refuse a body that does not exist (any more)."""
@@ -50,21 +38,11 @@ class PointOfInterest:
 
 @dataclass(frozen=True)
 class Measure:
-    """A distance or an angle of two points of interest.
+    """A distance or an angle of two points of interest."""
 
-    Attributes
-    ----------
-    name
-        Its name.
-    quantity
-        "distance" of the points, m; "angle" between their axes, 0 to pi rad.
-    points
-        Names of two points of interest.
-    """
-
-    name: str
-    quantity: str
-    points: tuple[str, str]
+    name: str  # its name
+    quantity: str  # "distance" of the points, m; "angle" between their axes, 0 to pi rad
+    points: tuple[str, str]  # names of two points of interest
 
     def check(self, mech: Surroundings) -> None:
         """Refuse points that do not exist (any more), that have no axis for an angle, or are on one body."""

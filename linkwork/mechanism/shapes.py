@@ -32,6 +32,8 @@ class Shape:
         Its frame in the frame of the body; its origin is the middle of the solid, for a mesh the origin of its file.
     colour
         "#rrggbb"; None: that of the body.
+
+    Sizes that are not positive, other frames and other colours are a `MechanismError`, which names the argument.
     """
 
     type_name: ClassVar[str] = ""
@@ -77,11 +79,6 @@ class Box(Shape):
     colour
         "#rrggbb", or three numbers from 0 to 1: red, green, blue; None: that of the body.
 
-    Raises
-    ------
-    MechanismError
-        On edges that are not positive, or a wrong frame or colour; the text names the argument.
-
     Examples
     --------
     >>> Box((0.4, 0.05, 0.05), colour=(1, 0.5, 0)).colour
@@ -124,11 +121,6 @@ class Cylinder(_Round):
     colour
         "#rrggbb", or three numbers from 0 to 1; None: that of the body.
 
-    Raises
-    ------
-    MechanismError
-        On a length that is not positive, or a wrong frame or colour; the text names the argument.
-
     Examples
     --------
     >>> Cylinder(0.02, 0.4, frame=Frame.from_two_points((0, 0, 0), (1, 0, 0), axis="z")).length
@@ -152,11 +144,6 @@ class Capsule(_Round):
     colour
         "#rrggbb", or three numbers from 0 to 1; None: that of the body.
 
-    Raises
-    ------
-    MechanismError
-        On a length that is not positive, or a wrong frame or colour; the text names the argument.
-
     Examples
     --------
     >>> Capsule(radius=0.02, length=0.4).radius
@@ -179,11 +166,6 @@ class Sphere(Shape):
         Its frame in the frame of the body.
     colour
         "#rrggbb", or three numbers from 0 to 1; None: that of the body.
-
-    Raises
-    ------
-    MechanismError
-        On a radius that is not positive, or a wrong frame or colour; the text names the argument.
 
     Examples
     --------
@@ -219,11 +201,6 @@ class Mesh(Shape):
         Its frame in the frame of the body.
     colour
         "#rrggbb", or three numbers from 0 to 1; None: that of the body. Those of the file are not read.
-
-    Raises
-    ------
-    MechanismError
-        On an empty path, a scale of zero, or a wrong frame or colour; the text names the argument.
 
     Examples
     --------

@@ -19,21 +19,11 @@ from linkwork.mechanism.triggers import Command, Trigger
 
 @dataclass(frozen=True)
 class Transition:
-    """A change at an instant.
+    """A change at an instant."""
 
-    Attributes
-    ----------
-    name
-        Its name, unique among all names of the mechanism.
-    action
-        What happens.
-    when
-        What makes it happen; None for a `Stop`, which watches its bounds.
-    """
-
-    name: str
-    action: Action
-    when: Trigger | None = None
+    name: str  # its name, unique among all names of the mechanism
+    action: Action  # what happens
+    when: Trigger | None = None  # what makes it happen; None for a `Stop`, which watches its bounds
 
     @property
     def label(self) -> str:

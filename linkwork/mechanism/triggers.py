@@ -22,15 +22,9 @@ TRIGGERS: dict[str, type[Trigger]] = {}
 
 
 class Trigger:
-    """When a transition happens; the fields of a kind of trigger are its keys in files.
+    """When a transition happens; the fields of a kind of trigger are its keys in files."""
 
-    Attributes
-    ----------
-    type_name
-        Its name in files.
-    """
-
-    type_name: ClassVar[str]
+    type_name: ClassVar[str]  # its name in files
 
     def __init_subclass__(cls) -> None:
         TRIGGERS[cls.type_name] = cls
@@ -89,11 +83,6 @@ class PointDistance:
     rate
         Whether the rate of the distance is meant, positive where it grows, rather than the distance.
 
-    Raises
-    ------
-    MechanismError
-        If there are not two bodies, on points that are not finite, or on a rate other than True or False.
-
     Examples
     --------
     >>> PointDistance(bodies=("hook", "ground"), points=((0.1, 0, 0), (1, 0, 0)))
@@ -134,11 +123,6 @@ class Crossing(Trigger):
         rad or m; of a speed or rate, rad/s or m/s.
     direction
         +1: where it rises through the value; -1: where it falls; 0: both.
-
-    Raises
-    ------
-    MechanismError
-        On a value that is not a finite number, or another direction.
 
     Examples
     --------

@@ -15,11 +15,10 @@ from linkwork.errors import AssemblyError, MechanismError, SingularityError
 from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import Loads, one, sized, together, vector
 from linkwork.model.changed_starts import ChangedStart, changed_starts, describe_changed_starts, warn_of_changed_starts
-from linkwork.model.closures import describe_closures
+from linkwork.model.closures import describe_closures, describe_misalignment, describe_tolerance
 from linkwork.model.compiled import CompiledMechanism, compile_mechanism
 from linkwork.model.kept_state import KeptState
 from linkwork.model.methods import MethodRequest
-from linkwork.model.misalignment import describe_misalignment, describe_tolerance
 from linkwork.model.state_values import JointArray
 from linkwork.model.structure import ModelStructure
 
@@ -34,24 +33,7 @@ class Energy(NamedTuple):
 
 
 class ModelBase(ModelStructure):
-    """A compiled mechanism: its names, its states and the quantities computed at them.
-
-    Attributes
-    ----------
-    mechanism
-        The description, with pins among its joints.
-    model_bytes
-        The serialised model, as an FMU carries it.
-    corrections
-        Each a `FrameCorrection`: the joint whose frames were changed to make loops exact, and by how much; see
-        docs/conventions.md. `mechanism` has the frames as changed.
-    method, reference
-        As given to `compile`.
-    sizes
-        Counts of bodies, joints, loops, coordinates and speeds.
-    parameters
-        Values by name that differ from those of the description; see `with_parameters`.
-    """
+    """A compiled mechanism: its names, its states and the quantities computed at them; attributes as of `Model`."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _recompiled, (type(self), self.mechanism, self.method, self.reference, self.parameters)
@@ -74,11 +56,6 @@ class ModelBase(ModelStructure):
         -------
         Model
             Values that are not named are as in this one.
-
-        Raises
-        ------
-        MechanismError
-            On an unknown name, one that is no parameter, or a value that is of the wrong size or not finite.
 
         Examples
         --------
@@ -286,11 +263,6 @@ class ModelBase(ModelStructure):
         State
             With loops as open as the coordinates leave them; `assemble` closes them.
 
-        Raises
-        ------
-        MechanismError
-            On a wrong size or a number that is not finite.
-
         Examples
         --------
         >>> import linkwork as lw
@@ -330,13 +302,6 @@ class ModelBase(ModelStructure):
         JointArray
             (..., nu), rad/s^2 or m/s^2; those of the cut joints are its attribute `cut`.
 
-        Raises
-        ------
-        MechanismError
-            On arrays of the wrong size, numbers that are not finite, unknown names, and a state of another model.
-        SingularityError
-            Where the accelerations are not unique.
-
         Examples
         --------
         >>> import linkwork as lw
@@ -371,13 +336,6 @@ class ModelBase(ModelStructure):
         ndarray
             [qdot; udot], (..., nq + nu).
 
-        Raises
-        ------
-        MechanismError
-            On arrays of the wrong size, numbers that are not finite, unknown names, and a state of another model.
-        SingularityError
-            Where the accelerations are not unique.
-
         Examples
         --------
         >>> import linkwork as lw
@@ -403,11 +361,6 @@ class ModelBase(ModelStructure):
         -------
         Energy
             `kinetic` and `potential`, each (...), J.
-
-        Raises
-        ------
-        MechanismError
-            On arrays of the wrong size, numbers that are not finite, and a state of another model.
 
         Examples
         --------
@@ -436,11 +389,6 @@ class ModelBase(ModelStructure):
         -------
         ndarray
             (..., loops), m, in the order of `loop_names`.
-
-        Raises
-        ------
-        MechanismError
-            On arrays of the wrong size, numbers that are not finite, and a state of another model.
 
         Examples
         --------
@@ -475,11 +423,6 @@ class ModelBase(ModelStructure):
         ndarray
             (..., couplings), in the order of `coupling_names`, each in the unit of its first coordinate.
 
-        Raises
-        ------
-        MechanismError
-            On arrays of the wrong size, numbers that are not finite, and a state of another model.
-
         Examples
         --------
         >>> import linkwork as lw
@@ -506,11 +449,6 @@ class ModelBase(ModelStructure):
         -------
         ndarray
             (..., distances), m, in the order of `distance_names`.
-
-        Raises
-        ------
-        MechanismError
-            On arrays of the wrong size, numbers that are not finite, and a state of another model.
 
         Examples
         --------
@@ -547,13 +485,6 @@ class ModelBase(ModelStructure):
         ndarray
             [torque; force], (..., joints, 6), N m and N, rows in the order of `joint_names`.
 
-        Raises
-        ------
-        MechanismError
-            On arrays of the wrong size, numbers that are not finite, unknown names, and a state of another model.
-        SingularityError
-            Where the accelerations are not unique.
-
         Examples
         --------
         >>> import linkwork as lw
@@ -585,11 +516,6 @@ class ModelBase(ModelStructure):
         -------
         ndarray
             (..., nu, nu).
-
-        Raises
-        ------
-        MechanismError
-            On arrays of the wrong size, numbers that are not finite, and a state of another model.
 
         Examples
         --------
@@ -633,11 +559,6 @@ class ModelBase(ModelStructure):
         JointArray
             tau, (..., nu), N m or N.
 
-        Raises
-        ------
-        MechanismError
-            On arrays of the wrong size, numbers that are not finite, unknown names, and a state of another model.
-
         Examples
         --------
         >>> import linkwork as lw
@@ -678,13 +599,6 @@ class ModelBase(ModelStructure):
         -------
         ndarray
             (..., n, n), n = nq + nu.
-
-        Raises
-        ------
-        MechanismError
-            On arrays of the wrong size, numbers that are not finite, unknown names, and a state of another model.
-        SingularityError
-            Where the accelerations are not unique.
 
         Examples
         --------
@@ -736,13 +650,6 @@ class ModelBase(ModelStructure):
         -------
         float or ndarray
             A number (...), or (..., n) for a quantity of several.
-
-        Raises
-        ------
-        MechanismError
-            On an unknown name, arrays of the wrong size, numbers that are not finite, and a state of another model.
-        SingularityError
-            Where the accelerations are not unique.
 
         Examples
         --------

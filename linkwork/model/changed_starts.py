@@ -20,24 +20,14 @@ _ROUNDING = 1e-4  # of what a value was changed by: at the end of a range less i
 
 
 class ChangedStart(NamedTuple):
-    """A given start value that assembly did not keep.
+    """A given start value that assembly did not keep."""
 
-    Attributes
-    ----------
-    name
-        Of the coordinate or speed, such as "A.q".
-    asked, kept
-        The start value, and the value of the state.
-    unit
-        Of both.
-    is_guess
-        Whether the start values that were kept decide it, so that it only selected one of the closed poses.
-    """
-
-    name: str
+    name: str  # of the coordinate or speed, such as "A.q"
+    # asked, kept: the start value, and the value of the state
     asked: float
     kept: float
-    unit: str
+    unit: str  # of both
+    # Whether the start values that were kept decide it, so that it only selected one of the closed poses.
     is_guess: bool
 
 

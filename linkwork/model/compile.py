@@ -87,13 +87,7 @@ def _rounding_warnings(compiled: CompiledMechanism) -> Iterator[RoundingWarning]
 
 
 def model_of(mechanism: Mechanism | ModelBase) -> Model:
-    """Return the model of a mechanism, or a model as it is: the first argument of analyses.
-
-    Raises
-    ------
-    MechanismError
-        On anything else, and as `compile`.
-    """
+    """Return the model of a mechanism, or a model as it is: the first argument of analyses."""
     if isinstance(mechanism, Mechanism):
         return compile(mechanism)
     if not isinstance(mechanism, Model):

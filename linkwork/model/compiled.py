@@ -23,28 +23,17 @@ from linkwork.variables.numbering import Numbering, number
 
 @dataclass(frozen=True, eq=False)
 class CompiledMechanism:
-    """What the core makes of a mechanism: the model and its bytes, and the plan read from it.
+    """What the core makes of a mechanism: the model and its bytes, and the plan read from it."""
 
-    Attributes
-    ----------
-    mechanism
-        The description, with pins among its joints, behind all others, and with exact frames.
-    model_bytes, native
-        The serialised model, as an FMU carries it; loaded.
-    method, reference
-        As given to `compile`.
-    corrections
-        Frames of joints that were changed so that loops are exact.
-    inexact_loop
-        A joint whose loop, alone or with others, moves but for a gap of the size of rounding, which is left.
-    """
-
-    mechanism: Mechanism
+    mechanism: Mechanism  # the description, with pins among its joints, behind all others, and with exact frames
+    # model_bytes, native: the serialised model, as an FMU carries it; loaded
     model_bytes: bytes
     native: NativeModel
+    # method, reference: as given to `compile`
     method: MethodRequest = "auto"
     reference: str = "auto"
-    corrections: tuple[FrameCorrection, ...] = ()
+    corrections: tuple[FrameCorrection, ...] = ()  # frames of joints that were changed so that loops are exact
+    # A joint whose loop, alone or with others, moves but for a gap of the size of rounding, which is left.
     inexact_loop: str | None = None
 
     def with_parameters(self, values: FloatArray) -> CompiledMechanism:

@@ -17,17 +17,10 @@ ROUNDING = 1e-9  # rad or m
 
 @dataclass(frozen=True)
 class FrameCorrection:
-    """By how much the frames of a joint were changed to make its loops exact.
+    """By how much the frames of a joint were changed to make its loops exact."""
 
-    Attributes
-    ----------
-    joint
-        Its name.
-    angle, distance
-        By which its frames were turned, rad, and moved, m; the larger one of the two frames.
-    """
-
-    joint: str
+    joint: str  # its name
+    # angle, distance: by which its frames were turned, rad, and moved, m; the larger one of the two frames
     angle: float
     distance: float
 

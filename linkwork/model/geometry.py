@@ -27,18 +27,10 @@ _ORIGIN = (0.0, 0.0, 0.0)
 
 
 class Pose(NamedTuple):
-    """Where a body is.
+    """Where a body is."""
 
-    Attributes
-    ----------
-    position
-        Of the origin of the body's frame in the world, (..., 3), m.
-    rotation
-        Its axes as columns, (..., 3, 3): body to world.
-    """
-
-    position: FloatArray
-    rotation: FloatArray
+    position: FloatArray  # of the origin of the body's frame in the world, (..., 3), m
+    rotation: FloatArray  # its axes as columns, (..., 3, 3): body to world
 
     @property
     def frame(self) -> Frame:
@@ -47,21 +39,11 @@ class Pose(NamedTuple):
 
 
 class VelocityTransformation(NamedTuple):
-    """How all speeds of the tree joints follow from independent ones: u = matrix @ u_i + offset.
+    """How all speeds of the tree joints follow from independent ones: u = matrix @ u_i + offset."""
 
-    Attributes
-    ----------
-    independents
-        Names of the n independent speeds, as "A.u".
-    matrix
-        (..., nu, n). Its columns span the null space of the constraint Jacobian.
-    offset
-        (..., nu), speeds that prescribed motions ask for; else zero.
-    """
-
-    independents: tuple[str, ...]
-    matrix: FloatArray
-    offset: FloatArray
+    independents: tuple[str, ...]  # names of the n independent speeds, as "A.u"
+    matrix: FloatArray  # (..., nu, n). Its columns span the null space of the constraint Jacobian
+    offset: FloatArray  # (..., nu), speeds that prescribed motions ask for; else zero
 
 
 class ModelGeometry(ModelBase):
@@ -81,11 +63,6 @@ class ModelGeometry(ModelBase):
         -------
         Pose
             (position, rotation); its `frame` is the same as a `Frame`.
-
-        Raises
-        ------
-        MechanismError
-            On an unknown body or a wrong state.
 
         Examples
         --------
@@ -125,11 +102,6 @@ class ModelGeometry(ModelBase):
         ndarray
             (..., 3), m, world axes.
 
-        Raises
-        ------
-        MechanismError
-            On an unknown body, arrays of the wrong size, numbers that are not finite, and a state of another model.
-
         Examples
         --------
         >>> import linkwork as lw
@@ -161,11 +133,6 @@ class ModelGeometry(ModelBase):
         -------
         ndarray
             (..., 3), m/s, world axes.
-
-        Raises
-        ------
-        MechanismError
-            On an unknown body, arrays of the wrong size, numbers that are not finite, and a state of another model.
 
         Examples
         --------
@@ -213,13 +180,6 @@ class ModelGeometry(ModelBase):
         ndarray
             (..., 3), m/s^2, world axes.
 
-        Raises
-        ------
-        MechanismError
-            On an unknown body, arrays of the wrong size, numbers that are not finite, and a state of another model.
-        SingularityError
-            Where the accelerations are not unique.
-
         Examples
         --------
         >>> import linkwork as lw
@@ -254,13 +214,6 @@ class ModelGeometry(ModelBase):
         ndarray
             (..., 3, n), m per unit of each speed's coordinate, world axes.
 
-        Raises
-        ------
-        MechanismError
-            On an unknown body or speed, and another number of speeds than degrees of freedom.
-        SingularityError
-            If the independent speeds do not determine the others.
-
         Examples
         --------
         >>> import linkwork as lw
@@ -289,13 +242,6 @@ class ModelGeometry(ModelBase):
         -------
         ndarray
             (..., 6, n), world axes.
-
-        Raises
-        ------
-        MechanismError
-            On an unknown body or speed, and another number of speeds than degrees of freedom.
-        SingularityError
-            If the independent speeds do not determine the others.
 
         Examples
         --------

@@ -21,22 +21,13 @@ _CONSTANTS, _RB, _PB = 34, 22, 31  # of the record link_constants: length, body 
 
 @dataclass(frozen=True)
 class SpinningBody:
-    """Lines about which a body turns while nothing else moves.
+    """Lines about which a body turns while nothing else moves."""
 
-    Attributes
-    ----------
-    body
-        Its name.
-    point, direction
-        (3,) of the line, or None for all lines through the point; world axes.
-    has_inertia
-        Whether there is inertia about it.
-    """
-
-    body: str
+    body: str  # its name
+    # point, direction: (3,) of the line, or None for all lines through the point; world axes
     point: FloatArray
     direction: FloatArray | None
-    has_inertia: bool
+    has_inertia: bool  # whether there is inertia about it
 
     def __str__(self) -> str:
         """Return what turns, in words: ``"rod about the line along [1, 0, 0]"``."""

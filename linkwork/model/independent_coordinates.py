@@ -31,23 +31,15 @@ _REMEDY = 'use states="full"'
 
 @dataclass(frozen=True)
 class IndependentCoordinates:
-    """Independent states.
+    """Independent states."""
 
-    Attributes
-    ----------
-    q, u
-        Their positions among the coordinates and among the speeds of the tree joints, ascending.
-    local
-        Those of the speeds `u` along which local coordinates are counted, from the pose of the choice: of joints with a
-        quaternion, whose coordinates are then not among `q`.
-    idle
-        Idle spins that are left out, in words: ``("rod about its line",)``.
-    """
-
+    # q, u: their positions among the coordinates and among the speeds of the tree joints, ascending
     q: tuple[int, ...]
     u: tuple[int, ...]
+    # Those of the speeds `u` along which local coordinates are counted, from the pose of the choice: of joints with a
+    # quaternion, whose coordinates are then not among `q`.
     local: tuple[int, ...] = ()
-    idle: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()  # idle spins that are left out, in words: ``("rod about its line",)``
 
     def names(self, system: ModelBase) -> list[str]:
         """Return their names, coordinates first: ``["A.q", "A.u"]``, local ones as ``"S.dq[1]"``."""
@@ -71,25 +63,21 @@ class _Group:
 
 
 def choose_independent_coordinates(
-    system: ModelBase, state: State | None = None, requested: Sequence[str] | None = None, *, local: bool = False
+    # Of any number of loops, couplings and distances; transitions may not change its degrees of freedom.
+    system: ModelBase,
+    state: State | None = None,  # A regular pose, around which the choice is to be good; by default the assembled start
+    # Names of coordinates instead, as many as degrees of freedom: ``["A"]`` of a joint, ``["P[2]"]`` or ``["P.q[2]"]``
+    # of one of several.
+    requested: Sequence[str] | None = None,
+    *,
+    # Whether joints with a quaternion have local coordinates, one along each speed, so that some of them may be
+    # independent and others not: ``["S"]`` for three of them, ``["S[1]"]`` or ``["S.dq[1]"]`` for one.
+    local: bool = False,
 ) -> IndependentCoordinates:
     """Choose coordinates that determine all others, with their speeds.
 
     Coordinates whose start values were given come first, in the order given, as long as the others depend on them
     smoothly; then those on which they depend most smoothly.
-
-    Parameters
-    ----------
-    system
-        Of any number of loops, couplings and distances; transitions may not change its degrees of freedom.
-    state
-        A regular pose, around which the choice is to be good; by default the assembled start.
-    requested
-        Names of coordinates instead, as many as degrees of freedom: ``["A"]`` of a joint, ``["P[2]"]`` or
-        ``["P.q[2]"]`` of one of several.
-    local
-        Whether joints with a quaternion have local coordinates, one along each speed, so that some of them may be
-        independent and others not: ``["S"]`` for three of them, ``["S[1]"]`` or ``["S.dq[1]"]`` for one.
 
     Raises
     ------

@@ -18,19 +18,12 @@ MethodRequest = str | Mapping[str, str]
 
 @dataclass(frozen=True)
 class Method:
-    """A way to solve loops.
+    """A way to solve loops."""
 
-    Attributes
-    ----------
-    name, meaning
-        As `compile` takes it; in words.
-    takes_whole
-        It takes the whole mechanism, and cannot be chosen for a cluster.
-    """
-
+    # name, meaning: as `compile` takes it; in words
     name: str
     meaning: str
-    takes_whole: bool = False
+    takes_whole: bool = False  # it takes the whole mechanism, and cannot be chosen for a cluster
 
 
 METHODS: dict[str, Method] = {
@@ -47,40 +40,25 @@ REFERENCES = ("auto", "centroid", "joint", "origin")
 
 
 class Expected(NamedTuple):
-    """What a cluster is expected to be like in regular poses, as the core counts it at its start.
+    """What a cluster is expected to be like in regular poses, as the core counts it at its start."""
 
-    Attributes
-    ----------
-    columns, rows
-        Speeds of its tree and cut joints; equations of its closures, redundant ones included.
-    independents, dof
-        Columns that its loops leave independent, each for itself; those that all closures leave.
-    """
-
+    # columns, rows: speeds of its tree and cut joints; equations of its closures, redundant ones included
     columns: int
     rows: int
+    # independents, dof: columns that its loops leave independent, each for itself; those that all closures leave
     independents: int
     dof: int
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The method of a cluster.
+    """The method of a cluster."""
 
-    Attributes
-    ----------
-    method, requested
-        Its name, and whether it was asked for.
-    costs
-        Expected multiplications of an evaluation by each method that can take the cluster.
-    refusals
-        Why others cannot.
-    """
-
+    # method, requested: its name, and whether it was asked for
     method: str
     requested: bool
-    costs: dict[str, float]
-    refusals: dict[str, str]
+    costs: dict[str, float]  # expected multiplications of an evaluation by each method that can take the cluster
+    refusals: dict[str, str]  # why others cannot
 
 
 def takes_whole(method: MethodRequest) -> bool:

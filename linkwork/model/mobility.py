@@ -13,18 +13,10 @@ if TYPE_CHECKING:
 
 
 class AtState(NamedTuple):
-    """What the mechanics find at a state.
+    """What the mechanics find at a state."""
 
-    Attributes
-    ----------
-    independents
-        Names of the speeds of each cluster that they chose to express the others.
-    conditioning
-        Of each loop: the smallest pivot of its closure relative to the largest, 0..1.
-    """
-
-    independents: list[list[str]]
-    conditioning: list[float]
+    independents: list[list[str]]  # names of the speeds of each cluster that they chose to express the others
+    conditioning: list[float]  # of each loop: the smallest pivot of its closure relative to the largest, 0..1
 
 
 def look(system: ModelBase, state: State) -> AtState:

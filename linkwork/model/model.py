@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from linkwork._util.registered import registered
-from linkwork.errors import LinkworkError
-from linkwork.model.adoption import adopt
+from linkwork.errors import LinkworkError, MechanismError
 from linkwork.model.geometry import ModelGeometry
 from linkwork.model.impacts import VelocityJump, jump
+from linkwork.model.state import State
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from linkwork._util.picture import Picture
+    from linkwork.model.base import ModelBase
     from linkwork.model.linear_model import LinearModel
-    from linkwork.model.state import State
 
 
 class Model(ModelGeometry):
@@ -29,14 +32,21 @@ class Model(ModelGeometry):
     matters where motions are prescribed, is by default that of the `State`, or 0. Arrays come in the order of `q_names`
     and `u_names`; `by_joint` names them. Threads may share a system: each computes in memory of its own.
 
+    Arrays of another size, numbers that are not finite, unknown names and states of another model are a
+    `MechanismError`. Where the accelerations are not unique, functions that need them raise a `SingularityError`, and
+    so do Jacobians where the independent speeds do not determine the others.
+
     Attributes
     ----------
-    mechanism, topology, numbering
-        The description, its graph, and where each joint's numbers stand.
+    mechanism
+        The description, with pins among its joints.
+    topology, numbering
+        Its graph, and where each joint's numbers stand.
     model_bytes
         The serialised model, as an FMU carries it.
-    changes
-        What may become of the mechanism by its transitions.
+    corrections
+        Each a `FrameCorrection`: the joint whose frames were changed to make loops exact, and by how much; see
+        docs/conventions.md. `mechanism` has the frames as changed.
     method, reference
         As given to `compile`.
     sizes
@@ -63,11 +73,6 @@ class Model(ModelGeometry):
         -------
         str
             Lines of text.
-
-        Raises
-        ------
-        MechanismError
-            On a state of another model.
 
         Examples
         --------
@@ -282,3 +287,32 @@ class Model(ModelGeometry):
         from linkwork.model.linearization import linear_model
 
         return linear_model(self, state, **options)
+
+
+CLOSED = 1e-12  # m; a smaller gap is rounding
+
+
+def _largest_gap(model: ModelBase, state: State) -> float:
+    """Return the largest residual at a state; infinite where it cannot be computed."""
+    try:
+        gaps = [model.loop_residual(state), model.coupling_residual(state), model.distance_residual(state)]
+    except LinkworkError:
+        return np.inf
+    return max(float(np.abs(gap).max(initial=0.0)) for gap in gaps)
+
+
+def adopt(model: ModelBase, state: State) -> State:
+    """Return a state as one of another model of the same structure, its loops closed."""
+    if state.model.mechanism is not model.mechanism or state.model.numbering != model.numbering:
+        raise MechanismError(
+            f"the state belongs to another mechanism, {state.model.mechanism.name!r}, not to "
+            f"{model.mechanism.name!r} with other parameters"
+        )
+    here = replace(state, model=model)
+    if _largest_gap(model, here) <= CLOSED:
+        return here
+    tree = set(model.numbering.tree)
+    q, u = ({n: v for n, v in model.by_joint(x).items() if n in tree and np.size(v)} for x in (state.q, state.u))
+    motion = {name: state.motion[span] for name, span in model.numbering.motions.items()}
+    closed = model._closed_state(q, u, time=state.time, motion=motion)
+    return replace(closed, discrete_state=state.discrete_state)

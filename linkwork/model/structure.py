@@ -209,11 +209,6 @@ class ModelStructure:
         Column
             Its first number, count and unit.
 
-        Raises
-        ------
-        MechanismError
-            If there is none of this name; the text suggests a known one.
-
         Examples
         --------
         >>> import linkwork as lw
@@ -241,11 +236,6 @@ class ModelStructure:
         -------
         dict
             By joint name a number (...), or an array (..., n) for a joint of several coordinates or speeds.
-
-        Raises
-        ------
-        MechanismError
-            On an array of another size.
 
         Examples
         --------

@@ -14,19 +14,11 @@ if TYPE_CHECKING:
 
 
 class TrialPose:
-    """Poses to try in a block.
-
-    Attributes
-    ----------
-    block
-        Holds the pose tried last.
-    size
-        Number of the tree's coordinates.
-    """
+    """Poses to try in a block."""
 
     def __init__(self, model: NamedModel, block: Block) -> None:
-        self.block = block
-        self.size = block.reals[block.model.fields["q"].span].size
+        self.block = block  # holds the pose tried last
+        self.size = block.reals[block.model.fields["q"].span].size  # number of the tree's coordinates
         self._quaternions = [
             slice(span.start + kind.quaternion.start, span.start + kind.quaternion.stop)
             for name, span in model.numbering.q.items()

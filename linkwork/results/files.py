@@ -19,23 +19,15 @@ ROWS_AT_ONCE = 4096  # of a CSV file, which limits the memory that its text take
 
 
 class FileContent:
-    """The content of a result file.
-
-    Attributes
-    ----------
-    t
-        Times (n,), s.
-    columns
-        Scalar columns (n,) by name.
-    units
-        Unit of each column.
-    about
-        Everything else, as plain data.
-    """
+    """The content of a result file."""
 
     def __init__(
         self, t: Column, columns: Mapping[str, Column], units: Mapping[str, str], about: Mapping[str, Any]
     ) -> None:
+        # t: times (n,), s
+        # columns: scalar columns (n,) by name
+        # units: unit of each column
+        # about: everything else, as plain data
         self.t, self.columns, self.units, self.about = t, dict(columns), dict(units), dict(about)
 
 

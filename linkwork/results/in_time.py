@@ -22,7 +22,7 @@ from linkwork._util.registered import registered
 from linkwork.errors import LinkworkError
 from linkwork.results.base import Columns, ResultBase
 from linkwork.results.files import WRITERS, Column, FileContent
-from linkwork.results.selection import selected
+from linkwork.results.selection import groups_of, selected
 from linkwork.results.time_axis import IntArray, Places, locate, slice_of, span
 
 if TYPE_CHECKING:
@@ -50,17 +50,10 @@ class TimeResult(ResultBase, NamedColumns):
     A row holds the values at one time. Where an event happened there are several rows of the same time. `result[name]`
     is a column, read-only, `result[1.0:2.0]` the result between two times, `len(result)` the number of rows; a loop
     over a result gives the names of its columns, and `dict(result)` has all of them by name.
-
-    Attributes
-    ----------
-    name
-        Of the mechanism or system.
-    t
-        Times, (nt,), s.
     """
 
-    name: str
-    t: FloatArray
+    name: str  # of the mechanism or system
+    t: FloatArray  # times, (nt,), s
     _name_error: ClassVar[type[LinkworkError]]  # of a name that is not there
 
     # ---- of each kind of result ----
@@ -287,8 +280,6 @@ class TimeResult(ResultBase, NamedColumns):
         LinkworkError
             If they share no column or no time, or a column is not in both.
         """
-        from linkwork.results.differences import common_times, differences
-
         shared = set(other.names)
         chosen = [name for name in self.names if name in shared] if columns is None else self._selected(columns)
         if not chosen:
@@ -324,13 +315,6 @@ class TimeResult(ResultBase, NamedColumns):
         -------
         pandas.DataFrame
             With the time as index, named "time"; `attrs["units"]` holds the unit of each column.
-
-        Raises
-        ------
-        LinkworkError
-            If there is no such column.
-        ImportError
-            If pandas is missing.
         """
         with optional_import("tables", "pandas", "viz"):
             import pandas as pd
@@ -387,13 +371,6 @@ class TimeResult(ResultBase, NamedColumns):
         -------
         matplotlib.figure.Figure
             With one axes object for each panel.
-
-        Raises
-        ------
-        LinkworkError
-            If there is no such column.
-        ImportError
-            If matplotlib is missing.
         """
         raise NotImplementedError
 
@@ -455,3 +432,81 @@ class TimeResult(ResultBase, NamedColumns):
         rows = [[name, self._unit(name), *(values[end].item() for end in ends)] for name, values in shown.items()]
         times = [f"t = {self.t[end]:.6g} s" for end in ends]
         return html_table(repr(self), ["column", "unit", *times], rows, "more; names lists all columns")
+
+
+def differences(
+    t: FloatArray, one: Mapping[str, Column], other: Mapping[str, Column], units: Mapping[str, str]
+) -> pd.DataFrame:
+    """Return the largest difference of each column: as a number, as a part of its largest value, and its time.
+
+    Texts and truth values differ by 1.
+    """
+    with optional_import("tables", "pandas", "viz"):
+        import pandas as pd
+    rows = {name: _largest(t, one[name], other[name]) for name in one}
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["difference", "relative", "time"])
+    table.insert(0, "unit", [units[name] for name in rows])
+    return table.rename_axis("column")
+
+
+def _largest(t: FloatArray, a: Column, b: Column) -> tuple[float, float, float]:
+    """Return the largest difference, the same by the largest value, and its time; NaN where only one is a number."""
+    if not t.size:
+        return np.nan, np.nan, np.nan
+    if {a.dtype.kind, b.dtype.kind} & {"U", "b"}:
+        distance, scale = (a != b).astype(np.float64), 1.0
+    else:
+        a, b = a.astype(np.float64), b.astype(np.float64)
+        equal = (a == b) | (np.isnan(a) & np.isnan(b))
+        distance = np.abs(np.subtract(a, b, out=np.zeros(t.size), where=~equal))
+        scale = float(np.nanmax(np.abs([a, b]), initial=0.0))
+    worst = int(np.argmax(np.where(np.isnan(distance), np.inf, distance)))
+    largest = float(distance[worst])
+    return largest, largest / scale if scale else largest, float(t[worst])
+
+
+def common_times(one: FloatArray, other: FloatArray) -> FloatArray:
+    """Return the times of two axes, each once and ascending, as far as both axes reach.
+
+    >>> common_times(np.array([0.0, 1.0, 2.0]), np.array([0.5, 1.5, 1.5, 3.0]))
+    array([0.5, 1. , 1.5, 2. ])
+    """
+    if not one.size or not other.size:
+        return np.empty(0)
+    both = np.union1d(one, other)
+    first, last = max(one.min(), other.min()), min(one.max(), other.max())
+    within: FloatArray = both[(both >= first) & (both <= last)]
+    return within
+
+
+class StoredColumns(TimeResult):
+    """A result with `_columns` (rows,) and `_units` by name, elements of a quantity by themselves."""
+
+    _columns: dict[str, Column]
+    _units: dict[str, str]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all columns but the time."""
+        return list(self._columns)
+
+    @cached_property
+    def _groups(self) -> dict[str, list[str]]:
+        return groups_of(self._columns)
+
+    @cached_property
+    def _known(self) -> Collection[str]:
+        return dict.fromkeys([*self._columns, *self._groups, "time"])
+
+    def _elements(self, name: str) -> list[str]:
+        return self._groups.get(name, [name])
+
+    def _column(self, name: str) -> Column:
+        if name in self._columns:
+            return self._columns[name]
+        if name in self._groups:
+            return np.stack([self._columns[one] for one in self._groups[name]], axis=1)
+        return self.t
+
+    def _unit(self, name: str) -> str:
+        return self._units.get(self._elements(name)[0], "s")

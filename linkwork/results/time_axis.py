@@ -15,21 +15,11 @@ IntArray = NDArray[np.intp]
 
 
 class Places(NamedTuple):
-    """Instants between rows.
+    """Instants between rows."""
 
-    Attributes
-    ----------
-    rows
-        The row at the instant, the last one if there are several, or else the one before it, (n,).
-    weights
-        Part of the way to the next row, (n,): 0 at the row itself.
-    times
-        The instants, (n,), s.
-    """
-
-    rows: IntArray
-    weights: FloatArray
-    times: FloatArray
+    rows: IntArray  # the row at the instant, the last one if there are several, or else the one before it, (n,)
+    weights: FloatArray  # part of the way to the next row, (n,): 0 at the row itself
+    times: FloatArray  # the instants, (n,), s
 
 
 def locate(axis: FloatArray, times: FloatArray) -> Places:
@@ -37,11 +27,6 @@ def locate(axis: FloatArray, times: FloatArray) -> Places:
 
     >>> locate(np.array([0.0, 1.0, 1.0, 3.0]), np.array([1.0, 1.5]))
     Places(rows=array([2, 2]), weights=array([0.  , 0.25]), times=array([1. , 1.5]))
-
-    Raises
-    ------
-    ValueError
-        If an instant is outside the axis; the text names both.
     """
     if not axis.size:
         raise ValueError("there are no rows")
@@ -62,11 +47,6 @@ def slice_of(axis: FloatArray, rows: IntArray, start: float | None, stop: float 
     """Return the places of the rows from `start` to `stop`, both interpolated where no row is there.
 
     `rows` are the places of the rows on the axis. At the start of the slice, the row after an event is taken.
-
-    Raises
-    ------
-    ValueError
-        If a time is outside the axis or the slice runs against it.
     """
     first, last = (
         locate(axis, np.array([axis[rows[0]] if start is None else start])),

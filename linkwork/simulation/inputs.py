@@ -27,33 +27,15 @@ InputValue: TypeAlias = (
 
 @dataclass(frozen=True)
 class InputFunction:
-    """An input that is a function: of time, or of time and state.
+    """An input that is a function: of time, or of time and state."""
 
-    Attributes
-    ----------
-    label
-        What messages call the input.
-    span
-        Where its numbers stand among all inputs.
-    function
-        As it was given.
-    required
-        What it must return, in words.
-    command
-        It is true or false.
-    source
-        The argument that messages begin with.
-    table
-        From which it was made; None: the user gave a function.
-    """
-
-    label: str
-    span: slice
-    function: Callable[..., Any]
-    required: str
-    command: bool = False
-    source: str = "inputs"
-    table: Table | None = None
+    label: str  # what messages call the input
+    span: slice  # where its numbers stand among all inputs
+    function: Callable[..., Any]  # as it was given
+    required: str  # what it must return, in words
+    command: bool = False  # it is true or false
+    source: str = "inputs"  # the argument that messages begin with
+    table: Table | None = None  # from which it was made; None: the user gave a function
 
     def numbers(self, value: Any, t: float) -> FloatArray | float:
         """Return what the function has returned as numbers for the inputs of the span."""
@@ -80,24 +62,16 @@ class Inputs:
         Where each input stands.
     at_rest
         All inputs (n_inputs,) where nothing is given.
-
-    Attributes
-    ----------
-    names
-        Of the given inputs.
-    constant
-        All inputs (n_inputs,) as far as they are constant, else at rest.
-    of_time, of_state
-        Those that are tables or functions of time, and of time and state.
     """
 
     def __init__(self, given: Mapping[str, InputValue], numbering: Numbering, at_rest: FloatArray) -> None:
         if not isinstance(given, Mapping):
             raise MechanismError(f"inputs must be a dictionary by joint name such as {{'A': 0.1}}, not {given!r}")
-        self.names = tuple(given)
-        self.constant = at_rest.copy()
+        self.names = tuple(given)  # of the given inputs
+        self.constant = at_rest.copy()  # all inputs (n_inputs,) as far as they are constant, else at rest
         self._first_motion = numbering.n_loads
         self._end_of_motions = numbering.n_loads + numbering.n_motion
+        # of_time, of_state: those that are tables or functions of time, and of time and state
         self.of_time: list[InputFunction] = []
         self.of_state: list[InputFunction] = []
         for name, span in numbering.input_spans(given, "inputs").items():

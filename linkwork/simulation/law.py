@@ -23,29 +23,6 @@ class Law:
     """Inputs as functions of time and state, a controller and event functions, in the block of a run.
 
     It is the `RunLaw` of a run in C.
-
-    Attributes
-    ----------
-    inputs
-        As they were given by name.
-    state
-        What the functions see.
-    x0
-        Continuous states of the controller at the start, (n,).
-    events
-        The event functions.
-    commands
-        Where commands that vary stand; known once the run has begun.
-    directions
-        Of the event functions.
-    sample_time
-        Of a digital controller, s; 0: there is none.
-    of_state
-        Some inputs depend on the state at every instant.
-    varies
-        Some inputs change from instant to instant, or there are event functions.
-    sees_states
-        Functions of the user are given states.
     """
 
     def __init__(
@@ -56,15 +33,18 @@ class Law:
         controller: tuple[Controller, float] | None = None,
         events: Sequence[EventFunction] = (),
     ) -> None:
-        self.inputs = inputs
-        self.events = list(events)
-        self.state = RunningState(model, block)
+        self.inputs = inputs  # as they were given by name
+        self.events = list(events)  # the event functions
+        self.state = RunningState(model, block)  # what the functions see
         self._controller = None if controller is None else controller[0]
-        self.sample_time = 0.0 if controller is None else controller[1]
+        self.sample_time = 0.0 if controller is None else controller[1]  # of a digital controller, s; 0: there is none
         self._is_continuous = controller is not None and not self.sample_time
-        self.of_state = bool(inputs.of_state) or self._is_continuous
+        self.of_state = bool(inputs.of_state) or self._is_continuous  # some inputs depend on the state at every instant
+        # Some inputs change from instant to instant, or there are event functions.
         self.varies = bool(inputs.of_time) or self.of_state or bool(events)
+        # Functions of the user are given states.
         self.sees_states = controller is not None or bool(inputs.of_state or events)
+        # Continuous states of the controller at the start, (n,).
         self.x0 = start_of(self._controller) if self._controller is not None else np.empty(0)
         self._outputs = _Outputs(model, inputs.names)
         self._held = inputs.constant.copy()  # all inputs but the functions
@@ -76,8 +56,8 @@ class Law:
         self._of_state = [_fast(one, block) for one in inputs.of_state]
         self._segments: Sequence[Segment] = ()
         self._low, self._high = -np.inf, np.inf  # within which functions of time are asked
-        self.commands: list[int] = []
-        self.directions = [event.direction for event in self.events]
+        self.commands: list[int] = []  # where commands that vary stand; known once the run has begun
+        self.directions = [event.direction for event in self.events]  # of the event functions
 
     # ---- in what way inputs change ----
 

@@ -21,36 +21,21 @@ from linkwork.solvers.registry import create
 
 
 class OutsideIntegrator:
-    """A solver by name, made again for each segment of a run.
+    """A solver by name, made again for each segment of a run."""
 
-    Parameters
-    ----------
-    system, block, law
-        Of the run.
-    formulation
-        Its equations in other unknowns; None: those of the states.
-    options
-        For the steps.
-    duration
-        Where the absolute tolerances follow the sizes of the mechanism, those of a run of so many seconds; None: it is
-        that of the options.
-
-    Attributes
-    ----------
-    equations
-        Of the run; set when there is one.
-    """
-
-    equations: Equations
+    equations: Equations  # of the run; set when there is one
 
     def __init__(
         self,
         name: str,
+        # system, block, law: of the run
         system: Model,
         block: Block,
         law: Law,
-        formulation: Formulation | None,
-        options: Options,
+        formulation: Formulation | None,  # its equations in other unknowns; None: those of the states
+        options: Options,  # for the steps
+        # Where the absolute tolerances follow the sizes of the mechanism, those of a run of so many seconds; None: it
+        # is that of the options.
         duration: float | None,
         backward: bool,
     ) -> None:

@@ -1,21 +1,27 @@
-"""One simulation: a run of the C core in a block, with what drives it from Python."""
+"""One simulation: a run of the C core in a block, with what drives it from Python, and its record."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.progress import Progress
+from linkwork._util.stack import levels_of_package
 from linkwork.core.native import Block
-from linkwork.core.native_run import METHODS, NativeRun, RunOptions
-from linkwork.errors import MechanismError
+from linkwork.core.native_run import METHODS, MOST_FOLLOWING, NativeRun, RunEvents, RunOptions, RunPhases, RunRows
+from linkwork.errors import MechanismError, RowsWarning
+from linkwork.model.impacts import Event, impulses_in
 from linkwork.model.mobility import is_immobile
 from linkwork.model.model import Model
 from linkwork.model.state import State
+from linkwork.results.time_axis import IntArray
 from linkwork.simulation.controller import Controller
 from linkwork.simulation.dae.formulation import Formulation
 from linkwork.simulation.dae.registry import FormulationRequest
@@ -24,37 +30,29 @@ from linkwork.simulation.inputs import Inputs
 from linkwork.simulation.law import Law
 from linkwork.simulation.outside_integrator import OutsideIntegrator
 from linkwork.simulation.result import Result
-from linkwork.simulation.run_record import RunRecord, warn_of_rows
 from linkwork.simulation.segments import Segment, segments_of
-from linkwork.solvers import Options
+from linkwork.simulation.trajectory import Node
+from linkwork.solvers import Options, Statistics
 from linkwork.solvers.base import Limits
 from linkwork.solvers.recorder import attach, checked_span, checked_times
 from linkwork.solvers.registry import solver_class
+from linkwork.solvers.rotation import SAMPLE_ANGLE
 
 VIOLATION_SHARE = 0.01  # part of its range by which a motion may be missed before its function is the cause
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Solver, limits, and the accuracy of the states, of which the steps get a share.
-
-    Attributes
-    ----------
-    options
-        Of the states, and of the solver's steps.
-    duration
-        Where the absolute tolerance follows the sizes of the mechanism, those of a run of so many seconds; None: it is
-        that of the options.
-    gains
-        Of the feedback on loops, positions and speeds; negative: chosen.
-    """
+    """Solver, limits, and the accuracy of the states, of which the steps get a share."""
 
     request: FormulationRequest
-    options: Options
+    options: Options  # of the states, and of the solver's steps
     of_steps: Options
     limits: Limits
+    # Where the absolute tolerance follows the sizes of the mechanism, those of a run of so many seconds; None: it is
+    # that of the options.
     duration: float | None
-    gains: FloatArray
+    gains: FloatArray  # of the feedback on loops, positions and speeds; negative: chosen
 
 
 @dataclass(frozen=True)
@@ -67,17 +65,7 @@ class Driven:
 
 
 class Run:
-    """One simulation: the block in which it computes, its law, and the run of the core.
-
-    Attributes
-    ----------
-    law
-        Its inputs, controller and event functions.
-    segments
-        In which the inputs change smoothly.
-    native
-        The run of the core; None until it begins.
-    """
+    """One simulation: the block in which it computes, its law, and the run of the core."""
 
     def __init__(
         self,
@@ -92,13 +80,15 @@ class Run:
         self.t_start, self.t_end = checked_span(*span)
         self._times = None if t_eval is None else checked_times(t_eval, self.t_start, self.t_end)
         self.block: Block = system.block()
+        # Its inputs, controller and event functions.
         self.law = Law(system, self.block, driven.inputs, driven.controller, driven.events)
         solver_class(settings.request.solver)  # is there one?
-        self.segments = self._started(state)
+        self.segments = self._started(state)  # in which the inputs change smoothly
         self.formulation: Formulation | None = settings.request.make(system, self.block, self.law)
         self._outside = self._integrator()
         control = state.step_control
         parts = [(one.end, one.max_step) for one in self.segments]
+        # The run of the core; None until it begins.
         self.native = NativeRun(
             self.block,
             self._options(),
@@ -197,3 +187,170 @@ class Run:
                     f"{abs(residuals[number]):.3g} at t = {result.t[-1]:.6g} s: the rate and the acceleration that its "
                     "function returns must be the derivatives of the value"
                 )
+
+
+SHOWN_ROWS = 100  # at which speeds are looked at
+
+
+class RunRecord:
+    """What the core has recorded of a run so far.
+
+    Parameters
+    ----------
+    native
+        The run of the core, in a block.
+    law, segments
+        What drives it, and where inputs jump.
+    energy_lost
+        By events before it, J.
+    """
+
+    def __init__(
+        self, system: Model, block: Block, native: NativeRun, law: Law, segments: list[Segment], energy_lost: float
+    ) -> None:
+        self._system, self._block, self._native, self._law = system, block, native, law
+        self._segments, self._energy_lost = segments, energy_lost
+        self._rows: RunRows = native.rows
+        self._phases: RunPhases = native.phases
+        self._events: RunEvents = native.events
+        self._n = system.numbering.nq + system.numbering.nu
+        self._discrete = list(self._phases.discrete) if system.sizes.transitions else []
+
+    def result(self, message: str, of_solver: Statistics | None) -> Result:
+        """Return the result, with everything that its columns need; `of_solver`: the costs of a solver in Python."""
+        rows, phases = self._rows, self._rows.phase
+        return Result(
+            self._system,
+            rows.t,
+            rows.y[:, : self._n],
+            inputs=self._inputs(rows.t, rows.y, rows.revolutions, phases),
+            gains=self._block.reals[self._system.fields["correction_gain"].span].copy(),
+            revolutions=rows.revolutions,
+            discrete=[self._discrete[k] for k in phases] if self._discrete else (),
+            events=self._all_events(),
+            statistics=_statistics(self._native, of_solver),
+            message=message,
+            events_before=self._phases.events_before[phases],
+            nodes=self._nodes(),
+            controller_states=rows.y[:, self._n :],
+            step_controls=rows.control,
+            end_control=self._native.control,
+        )
+
+    def _all_events(self) -> list[Event]:
+        system, events = self._system, self._events
+        nq, names, functions = system.numbering.nq, list(system.mechanism.transitions), self._law.events
+        energy = system.fields["energy_lost"].first - self._block.model.discrete_state.start
+        found = []
+        for k, (t, fired) in enumerate(zip(events.t.tolist(), events.fired, strict=True)):
+            which = np.flatnonzero(fired)
+            of_functions = tuple(functions[i - len(names)].name for i in which if i >= len(names))
+            fields: tuple[Any, ...] = ({}, 0.0, of_functions)
+            if not of_functions:
+                after = self._discrete[self._after(k)]
+                before = self._discrete[self._after(k) - 1][energy] if self._after(k) else self._energy_lost
+                fields = impulses_in(system, after), float(after[energy]) - float(before)
+            speeds = events.before[k, nq : self._n].copy(), events.after[k, nq : self._n].copy()
+            found.append(Event(t, tuple(names[i] for i in which if i < len(names)), *speeds, *fields))
+        return found
+
+    def _after(self, event: int) -> int:
+        """Return the phase that an event begins."""
+        return int(np.searchsorted(self._phases.events_before, event + 1))
+
+    def _last(self, events: int) -> int:
+        """Return the last phase behind so many events; -1: there is none."""
+        before = self._phases.events_before
+        last = int(np.searchsorted(before, events, side="right")) - 1
+        return last if last >= 0 and before[last] == events else -1
+
+    def _nodes(self) -> list[Node]:
+        """Return the states before and after every event and at the end: times that may be no rows."""
+        events, places = self._events, []
+        for k, t in enumerate(events.t.tolist()):
+            places += [(t, events.before[k], self._last(k), k), (t, events.after[k], self._after(k), k + 1)]
+        t_end = self._native.t
+        count = int(np.count_nonzero(events.t < t_end))
+        places = [one for one in (*places, (t_end, self._native.states, self._last(count), count)) if one[2] >= 0]
+        t, y = np.array([one[0] for one in places]), np.array([one[1] for one in places]).reshape(len(places), -1)
+        phases = np.array([one[2] for one in places], dtype=np.intp)
+        inputs = self._inputs(t, y, self._turns(t), phases)
+        x = y[:, self._n :]
+        return [
+            Node(at, row[: self._n], inputs[i], self._discrete[phase] if self._discrete else None, count, x[i])
+            for i, (at, row, phase, count) in enumerate(places)
+        ]
+
+    def _turns(self, t: FloatArray) -> FloatArray:
+        """Return the coordinates of the cut joints where they were last counted before times (nt,)."""
+        rows = self._rows
+        sign = -1.0 if self._segments[-1].end < self._segments[0].begin else 1.0
+        if not rows.t.size:
+            return np.tile(self._native.revolutions, (t.size, 1))
+        found: FloatArray = rows.revolutions[np.minimum(np.searchsorted(sign * rows.t, sign * t), rows.t.size - 1)]
+        return found
+
+    def _inputs(self, t: FloatArray, y: FloatArray, revolutions: FloatArray, phases: IntArray) -> FloatArray:
+        """Return the inputs (nt, n_inputs) at states (nt, n); functions of the state are asked again."""
+        law, block, n = self._law, self._block, self._n
+        held = self._phases.inputs[phases]
+        if not law.varies:
+            return held
+        law.enter_part(-1)
+        times = _before_jumps(self._segments, t)
+        inputs = law.over(times, held)
+        if not law.of_state:
+            return inputs
+        inputs, nq = inputs.copy(), self._system.numbering.nq
+        for i in range(len(t)):
+            if self._discrete:
+                block.put_discrete_state(self._discrete[phases[i]])
+            block.count_revolutions(revolutions[i])
+            block.enter(y[i, :nq], y[i, nq:n], held[i], t[i])
+            inputs[i] = law.again(times[i], y[i, n:])
+        return inputs
+
+
+def _before_jumps(segments: list[Segment], t: FloatArray) -> FloatArray:
+    """Return the times of rows (nt,); of two rows at a jump of inputs the first one is before it."""
+    if len(segments) == 1:
+        return t
+    times, again = t.copy(), t[1:] == t[:-1]
+    near = {after.begin: before.low if after.end < after.begin else before.high for before, after in pairwise(segments)}
+    for i in np.flatnonzero(np.append(again, False) & ~np.append(False, again)):
+        times[i] = near.get(t[i], t[i])
+    return times
+
+
+def _statistics(native: NativeRun, of_solver: Statistics | None) -> Statistics:
+    """Return what the run has cost; `of_solver`: that of a solver in Python."""
+    of = native.statistics
+    found = of_solver
+    if found is None:
+        by_method = {"dopri5": of.ode.steps - of.ode.implicit_steps, "rodas5p": of.ode.implicit_steps}
+        found = Statistics(
+            of.ode.steps,
+            of.ode.rejected,
+            of.ode.evaluations,
+            of.ode.jacobian_evaluations,
+            of.ode.event_evaluations,
+            switches=of.ode.switches,
+            methods={name: steps for name, steps in by_method.items() if steps} or {native.solver: of.ode.steps},
+        )
+    return found + Statistics(events=of.events, restarts=of.restarts)
+
+
+def warn_of_rows(native: NativeRun, block: Block, n: int) -> None:
+    """Warn where there were too many rows for all to follow what turns; n: states [q; u]."""
+    if native.row_count <= MOST_FOLLOWING + 1:
+        return
+    rows = native.rows
+    behind = np.linspace(MOST_FOLLOWING, rows.t.size - 1, SHOWN_ROWS).astype(int)
+    spacing = np.abs(rows.t[behind] - rows.t[behind - 1])
+    speeds = [block.angular_speed(rows.t[k], rows.y[k, :n], 0.0)[0] for k in behind]
+    if (spacing * speeds > 2.0 * SAMPLE_ANGLE).any():
+        text = (
+            f"the rows behind t = {rows.t[MOST_FOLLOWING]:g} s do not follow what turns within a step, since there "
+            f"are {MOST_FOLLOWING} before: give the times of the output as t_eval"
+        )
+        warnings.warn(RowsWarning(text), stacklevel=levels_of_package())

@@ -43,23 +43,16 @@ Jump: TypeAlias = tuple[float, float]  # the last instant before it and the firs
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of a run in which inputs change smoothly.
+    """A part of a run in which inputs change smoothly."""
 
-    Attributes
-    ----------
-    begin, end
-        s, in the order of the run.
-    low, high
-        Times at which functions of time are asked at the earliest and at the latest, s: no later one belongs to it.
-    max_step
-        s; infinite: no limit.
-    """
-
+    # begin, end: s, in the order of the run
     begin: float
     end: float
+    # low, high: times at which functions of time are asked at the earliest and at the latest, s: no later one belongs
+    # to it
     low: float = -np.inf
     high: float = np.inf
-    max_step: float = np.inf
+    max_step: float = np.inf  # s; infinite: no limit
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -38,11 +38,6 @@ class Table:
     outside
         Before the first and after the last row: "hold" keeps the end values; "zero" is zero there; "error" refuses.
 
-    Raises
-    ------
-    MechanismError
-        If times do not increase, a number is missing or not finite, or sizes do not fit.
-
     Examples
     --------
     >>> import linkwork as lw

@@ -18,59 +18,29 @@ from linkwork.results.time_axis import IntArray, Places
 
 
 class Node(NamedTuple):
-    """States at a time that may be no row: before or after an event, or at the end of the run.
+    """States at a time that may be no row: before or after an event, or at the end of the run."""
 
-    Attributes
-    ----------
-    t, y, inputs
-        Time, states [q; u] and inputs, as of a `Trajectory`.
-    discrete
-        The discrete state; None without transitions.
-    events
-        Number of events before it.
-    x
-        Continuous states of the controller, (n,).
-    """
-
+    # t, y, inputs: time, states [q; u] and inputs, as of a `Trajectory`
     t: float
     y: FloatArray
     inputs: FloatArray
-    discrete: FloatArray | None
-    events: int
-    x: FloatArray
+    discrete: FloatArray | None  # the discrete state; None without transitions
+    events: int  # number of events before it
+    x: FloatArray  # continuous states of the controller, (n,)
 
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """States at times in the order of a run.
+    """States at times in the order of a run."""
 
-    Attributes
-    ----------
-    t
-        Times, (nt,), s.
-    y
-        States [q; u] of the tree joints, (nt, nq + nu).
-    inputs
-        (nt, n_inputs).
-    revolutions
-        Coordinates of the cut joints from which their revolutions are counted, (nt, nq_cut).
-    discrete
-        The discrete states, (nt,); empty without transitions.
-    events
-        Number of events before each, (nt,).
-    x
-        Continuous states of the controller, (nt, n).
-    control
-        What the solver's step size control remembered, (nt, 3), where a step ended; else not a number.
-    """
-
-    t: FloatArray
-    y: FloatArray
-    inputs: FloatArray
-    revolutions: FloatArray
-    discrete: Sequence[FloatArray]
-    events: IntArray
-    x: FloatArray
+    t: FloatArray  # times, (nt,), s
+    y: FloatArray  # states [q; u] of the tree joints, (nt, nq + nu)
+    inputs: FloatArray  # (nt, n_inputs)
+    revolutions: FloatArray  # coordinates of the cut joints from which their revolutions are counted, (nt, nq_cut)
+    discrete: Sequence[FloatArray]  # the discrete states, (nt,); empty without transitions
+    events: IntArray  # number of events before each, (nt,)
+    x: FloatArray  # continuous states of the controller, (nt, n)
+    # What the solver's step size control remembered, (nt, 3), where a step ended; else not a number.
     control: FloatArray
 
     def __len__(self) -> int:

@@ -32,16 +32,10 @@ SHRINK = 1.0 - 2e-7
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of IDA.
-
-    Attributes
-    ----------
-    algebraic
-        Indices of the states that stay out of the error test.
-    """
+    """Settings of IDA."""
 
     options: Options
-    algebraic: npt.NDArray[np.intp]
+    algebraic: npt.NDArray[np.intp]  # indices of the states that stay out of the error test
 
     @property
     def first_step(self) -> float:

@@ -27,13 +27,7 @@ def make_backend(equations: Equations, settings: Settings) -> Backend:
 
 
 def find_backend() -> type[Backend]:
-    """Return the first backend that can be imported.
-
-    Raises
-    ------
-    SolverError
-        If there is none; the text names the package to install.
-    """
+    """Return the first backend that can be imported."""
     for needed, here in BACKENDS.items():
         try:
             import_module(needed)

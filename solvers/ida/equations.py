@@ -34,41 +34,26 @@ _ROOT_EPS = float(np.sqrt(np.finfo(np.float64).eps))
 
 
 class Equations:
-    """F(t, y, y') and its Newton matrix for IDA, counted and guarded.
-
-    Attributes
-    ----------
-    n
-        Number of states IDA has: one that stands still where the problem has none.
-    origin, scale, span
-        Of IDA's time s; the run ends at s = span.
-    raised
-        What a function of the problem has raised; IDA ends at it.
-    not_finite
-        The last callback asked for a shorter step, because of a number that is not finite.
-    singular
-        Message of the operator when it last found no inverse; cleared after a successful step.
-    last_matrix
-        The last Newton matrix that IDA was given.
-    cj
-        For which the operator is to be factored next.
-    """
+    """F(t, y, y') and its Newton matrix for IDA, counted and guarded."""
 
     def __init__(self, problem: Problem, t_end: float, options: Options, statistics: Statistics) -> None:
         self.problem = problem
-        self.n = problem.n or 1
+        self.n = problem.n or 1  # number of states IDA has: one that stands still where the problem has none
         self.t_end = t_end
+        # origin, scale, span: of IDA's time s; the run ends at s = span
         self.origin = problem.t0
         self.span = 0.0
         self.scale = 1.0
-        self.raised: BaseException | None = None
-        self.not_finite = False
+        self.raised: BaseException | None = None  # what a function of the problem has raised; IDA ends at it
+        self.not_finite = False  # the last callback asked for a shorter step, because of a number that is not finite
+        # Message of the operator when it last found no inverse; cleared after a successful step.
         self.singular: str | None = None
-        self.last_matrix: FloatArray | None = None
+        self.last_matrix: FloatArray | None = None  # the last Newton matrix that IDA was given
         self.operator = None if problem.implicit is None else problem.implicit.operator
         self._options = options
         self._statistics = statistics
         self._f = self._function()
+        # cj: for which the operator is to be factored next
         self._ck = self.cj = 0.0
         self._stale = True
 

@@ -37,13 +37,7 @@ def first_step(weights: FloatArray, ydot: FloatArray, span: float, longest: floa
 def correction(
     equations: Equations, t: float, y: FloatArray, ydot: FloatArray, f: FloatArray, step: float
 ) -> FloatArray:
-    """Return the Newton correction at F = f, (n,), NaN where the Newton matrix is not finite.
-
-    Raises
-    ------
-    SingularError
-        If the Newton matrix has no inverse.
-    """
+    """Return the Newton correction at F = f, (n,), NaN where the Newton matrix is not finite."""
     cj = np.sign(equations.scale) / (PROBE_STEP * step)
     if equations.operator is not None:
         try:

@@ -9,7 +9,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.fmu.check import check_fmu
-from linkwork.fmu.check.experiments import numbers_of
+from linkwork.fmu.check.checks.reference import numbers_of
 from linkwork.fmu.description import Description
 from support.latched import pendulum
 

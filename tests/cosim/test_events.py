@@ -7,8 +7,7 @@ import linkwork as lw
 from linkwork.cosim import Adaptive, GaussSeidel, Jacobi, System, run
 from linkwork.cosim.fmu.instance import Instance
 from linkwork.cosim.network import events
-from linkwork.cosim.network.build import build
-from linkwork.cosim.network.initialisation import start
+from linkwork.cosim.network.build import build, start
 from linkwork.cosim.running import models_of
 from linkwork.errors import CosimError
 from linkwork.fmu.caller.instance import Outcome

@@ -11,7 +11,7 @@ import pytest
 
 from linkwork.cosim import Connection, Jacobi, System, run
 from linkwork.cosim.fmu.model import read_model
-from linkwork.cosim.ssp.omsimulator import identifier
+from linkwork.cosim.ssp.write import identifier
 from linkwork.cosim.system.checks import converted
 from support.described_fmus import UNITS, variable, write_fmu
 from support.foreign import foreign

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from linkwork.cosim import Jacobi, System, run
-from linkwork.cosim.network.initialisation import put
+from linkwork.cosim.network.build import put
 from linkwork.cosim.recording.result import Result
 from linkwork.cosim.recording.sink_choice import open_sink
 from linkwork.errors import CosimError

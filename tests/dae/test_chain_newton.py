@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linkwork.core.chain_kernels import ChainBodies, ChainKernels
-from linkwork.simulation.dae.chain_operators import ChainNewton
+from linkwork.simulation.dae.chou import ChainNewton
 from support import chou_oracle as oracle
 
 SCHEMES = {"swept": partial(ChainNewton, reduced=False), "reduced": partial(ChainNewton, reduced=True)}

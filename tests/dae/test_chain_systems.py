@@ -5,7 +5,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.errors import MechanismError
-from linkwork.simulation.dae.chain import Chain
+from linkwork.simulation.dae.chou import Chain
 from support import chou_oracle as oracle
 from support.chains import hung, random_state
 from support.poses import quaternion_matrix

@@ -6,7 +6,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.fmu.export.instantiation_token import instantiation_token
-from linkwork.fmu.export.xml_parts import in_chunks
+from linkwork.fmu.export.model_description import in_chunks
 from linkwork.model.independent_coordinates import IndependentCoordinates
 from support.interface_file import by_xml, of_fmu
 from support.zoo import zoo

@@ -9,7 +9,7 @@ import numpy as np
 from cffi import FFI
 
 from linkwork.core.chain_kernels import ChainBodies, ChainKernels
-from linkwork.simulation.dae.chain_operators import ChainNewton
+from linkwork.simulation.dae.chou import ChainNewton
 from linkwork.solvers import CompiledImplicit, Implicit, Problem
 
 from .chou_oracle import closed_point, random_chain

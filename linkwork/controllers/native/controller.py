@@ -12,18 +12,10 @@ from linkwork.core.controllers import Law
 
 
 class NativeController(Controller):
-    """A controller whose law is in C, in FMUs and in this process.
+    """A controller whose law is in C, in FMUs and in this process."""
 
-    Attributes
-    ----------
-    law
-        Its file in ``fmu_src/controllers``, the name of its function and of its library.
-    depends_on_time
-        Whether its outputs depend on time directly.
-    """
-
-    law: ClassVar[str]
-    depends_on_time: ClassVar[bool] = False
+    law: ClassVar[str]  # its file in ``fmu_src/controllers``, the name of its function and of its library
+    depends_on_time: ClassVar[bool] = False  # whether its outputs depend on time directly
     unsaved = ("_law", "_names")
 
     def structure(self) -> Structure:

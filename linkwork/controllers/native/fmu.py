@@ -13,7 +13,6 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from linkwork._util.files import with_suffix, write_archive
 from linkwork._util.part_names import structured_name
 from linkwork._util.progress import ProgressOption
-from linkwork._util.units import base_exponents
 from linkwork._util.version import version
 from linkwork.controllers.controller import Controller
 from linkwork.controllers.native.controller import NativeController
@@ -23,9 +22,15 @@ from linkwork.errors import ExportError, FmuError, FmuNameError
 from linkwork.fmu.export.content import Experiment
 from linkwork.fmu.export.instantiation_token import instantiation_token
 from linkwork.fmu.export.libraries import library_files
-from linkwork.fmu.export.xml_parts import DATE, TYPES_FMI2, TYPES_FMI3, add_log_categories, boolean
-
-VERSIONS = ("2.0", "3.0")
+from linkwork.fmu.export.model_description import (
+    TYPES_FMI2,
+    TYPES_FMI3,
+    VERSIONS,
+    add_log_categories,
+    add_units,
+    boolean,
+    set_attributes,
+)
 
 
 def write_controller(
@@ -57,12 +62,8 @@ def write_controller(
 
 def model_description(interface: Interface, identifier: str, token: str, fmi: str) -> bytes:
     """Return the text of ``modelDescription.xml``."""
-    root = Element("fmiModelDescription", fmiVersion=fmi, modelName=interface.name)
-    root.set("guid" if fmi == "2.0" else "instantiationToken", token)
-    root.set("description", f"The controller {identifier}")
-    root.set("generationTool", f"Linkwork {version()}")
-    root.set("generationDateAndTime", DATE)
-    root.set("variableNamingConvention", "structured")
+    root = Element("fmiModelDescription")
+    set_attributes(root, fmi, interface.name, token, f"The controller {identifier}", f"Linkwork {version()}")
     SubElement(root, "CoSimulation", _abilities(identifier, fmi))
     _add_units(root, interface, fmi)
     add_log_categories(root)
@@ -91,15 +92,11 @@ def _abilities(identifier: str, fmi: str) -> dict[str, str]:
 
 def _add_units(root: Element, interface: Interface, fmi: str) -> None:
     used = sorted({one.unit for one in interface.variables if one.unit != "1"} | ({"s"} if fmi == "3.0" else set()))
-    if not used:
-        return
-    definitions = SubElement(root, "UnitDefinitions")
-    for unit in used:
-        try:
-            exponents = base_exponents(unit)
-        except ExportError as error:
-            raise FmuError(str(error)) from error
-        SubElement(SubElement(definitions, "Unit", name=unit), "BaseUnit", {k: str(n) for k, n in exponents.items()})
+    try:
+        if used:
+            add_units(root, used, displayed=False)
+    except ExportError as error:
+        raise FmuError(str(error)) from error
 
 
 def _common(reference: int, one: Variable) -> dict[str, str]:

@@ -16,41 +16,25 @@ _TYPES = {"Real": "real", "Boolean": "boolean", "Integer": "integer"}
 
 @dataclass(frozen=True)
 class Variable:
-    """One variable; its value reference is its position, from `FIRST_REFERENCE` on.
-
-    Attributes
-    ----------
-    type
-        "real", "boolean" or "integer".
-    causality, variability
-        As in FMI.
-    start
-        Start value, of outputs 0.
-    unit
-        "1" if it has none.
-    """
+    """One variable; its value reference is its position, from `FIRST_REFERENCE` on."""
 
     name: str
-    type: str
+    type: str  # "real", "boolean" or "integer"
+    # causality, variability: as in FMI
     causality: str
     variability: str
-    start: float
-    unit: str
+    start: float  # start value, of outputs 0
+    unit: str  # "1" if it has none
     description: str
 
 
 @dataclass(frozen=True)
 class Interface:
-    """All variables of a controller.
-
-    Attributes
-    ----------
-    dependencies
-        By position of an output, those of the inputs, and of time, on which it depends directly.
-    """
+    """All variables of a controller."""
 
     name: str
     variables: tuple[Variable, ...]
+    # By position of an output, those of the inputs, and of time, on which it depends directly.
     dependencies: dict[int, tuple[int, ...]]
 
     @property

@@ -88,43 +88,27 @@ def call(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], 
 
 
 class Instance:
-    """An instance of an FMU in the interface of its model.
-
-    Attributes
-    ----------
-    name, model, number
-        Its own name, its FMU, and its position in the system.
-    inputs, discrete_inputs, outputs, recorded_only
-        Its exchanged variables, and those that are only recorded; see `bind`. FMI 3.0 allows to set discrete inputs in
-        Event Mode only.
-    time
-        The communication point it is at [s].
-    in_event_mode
-        Whether it is in Event Mode (FMI 3.0).
-    needs_update
-        Whether it has requested there another update of its discrete states.
-    wants_end
-        Whether it has requested the end of the simulation.
-    discarded
-        Whether it has ever discarded a step.
-    messages
-        Its last messages of status warning or above.
-    """
+    """An instance of an FMU in the interface of its model."""
 
     def __init__(self, name: str, model: FmuModel, number: int = 0) -> None:
+        # name, model, number: its own name, its FMU, and its position in the system
         self.name = name
         self.number = number
         self.model = model
-        self.time = 0.0
-        self.in_event_mode = False
-        self.needs_update = False
+        self.time = 0.0  # the communication point it is at [s]
+        self.in_event_mode = False  # whether it is in Event Mode (FMI 3.0)
+        self.needs_update = False  # whether it has requested there another update of its discrete states
+        # wants_end: whether it has requested the end of the simulation
+        # discarded: whether it has ever discarded a step
         self.wants_end = self.discarded = False
-        self.messages: deque[str] = deque(maxlen=MOST_MESSAGES)
+        self.messages: deque[str] = deque(maxlen=MOST_MESSAGES)  # its last messages of status warning or above
         plain = model.description.tool.startswith("PythonFMU")
         caller = instance_class(model.description)
         self.fmu = caller(model.description, model.interface, name, self.messages, plain=plain)
         self._stepper: ExchangeStepper | None = None
         self._configured = False
+        # inputs, discrete_inputs, outputs, recorded_only: its exchanged variables, and those that are only recorded;
+        # see `bind`. FMI 3.0 allows to set discrete inputs in Event Mode only
         self.inputs = self.discrete_inputs = self.outputs = self.recorded_only = self.ports(())
 
     def bind(self, inputs: Sequence[Variable], outputs: Sequence[Variable], recorded_only: Sequence[Variable]) -> None:

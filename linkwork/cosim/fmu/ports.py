@@ -26,18 +26,7 @@ class Group:
 
 
 class Ports:
-    """Variables that are read, or written, together.
-
-    Attributes
-    ----------
-    variables
-        By value type, and within one in the order given.
-    real, whole
-        Their values, as arrays of doubles and of 64-bit integers; arrays of FMI 3.0 take several places. An unsigned
-        number of 64 bits is there by its bits; see `values_of`.
-    text
-        Those of strings.
-    """
+    """Variables that are read, or written, together."""
 
     def __init__(self, variables: Sequence[Variable], type_of: Callable[[str], tuple[str, Any]]) -> None:
         groups: dict[tuple[str, str], list[Variable]] = {}
@@ -50,15 +39,18 @@ class Ports:
         for (value_type, kind), members in groups.items():
             self.groups[value_type].append(Group(kind, c_types[kind], members))
         self.all = tuple(group for value_type in self.groups.values() for group in value_type)
+        # By value type, and within one in the order given.
         self.variables = tuple(one for group in self.all for one in group.variables)
         self.places = self._places()
         only = self.groups[REAL]
         shared = len(only) == 1 and only[0].numbers.dtype == np.float64
+        # real, whole: their values, as arrays of doubles and of 64-bit integers; arrays of FMI 3.0 take several places.
+        # An unsigned number of 64 bits is there by its bits; see `values_of`
         self.real = only[0].numbers if shared else np.zeros(sum(one.n_values for one in only))
         self.whole = np.zeros(sum(one.n_values for one in self.groups[WHOLE]), dtype=np.int64)
         self._unsigned = self.whole.view(np.uint64)
         self._of_unsigned = {one.name for one in self.variables if one.type == "UInt64"}
-        self.text = [""] * sum(one.n_values for one in self.groups[TEXT])
+        self.text = [""] * sum(one.n_values for one in self.groups[TEXT])  # those of strings
         self._copied = [] if shared else _slices(self.real, only)
         whole = _slices(self.whole, self.groups[WHOLE])
         self._copied += whole

@@ -13,21 +13,11 @@ KEEP = ("all", "final", "summary")
 
 @dataclass(frozen=True)
 class Job:
-    """A system to be run.
+    """A system to be run."""
 
-    Attributes
-    ----------
-    system
-        With paths of FMUs that the child can read.
-    settings
-        Arguments of `linkwork.cosim.running.run`; they must be such as can be pickled.
-    keep
-        Of the recorded variables ``all`` values, the ``final`` ones, or a ``summary`` (`reduction`).
-    outlive
-        Whether every row that came before a crash is to be had after it, for which each run takes some milliseconds.
-    """
-
-    system: System
+    system: System  # with paths of FMUs that the child can read
+    # Arguments of `linkwork.cosim.running.run`; they must be such as can be pickled.
     settings: Mapping[str, Any] = field(default_factory=dict)
-    keep: str = "all"
+    keep: str = "all"  # of the recorded variables ``all`` values, the ``final`` ones, or a ``summary`` (`reduction`)
+    # Whether every row that came before a crash is to be had after it, for which each run takes some milliseconds.
     outlive: bool = True

@@ -285,17 +285,10 @@ class Signals:
         Pairs (source, target) of instances left out.
     last
         Whether recorded outputs of the last in a chain are among them.
-
-    Attributes
-    ----------
-    names
-        Of each: the output that it comes from.
-    nominal
-        Its usual size.
     """
 
     def __init__(self, network: Network, without: Collection[tuple[str, str]] = (), *, last: bool = False) -> None:
-        self.names: list[str] = []
+        self.names: list[str] = []  # of each: the output that it comes from
         self._last: list[tuple[Instance, FloatArray, list[int]]] = []
         self._parts: list[tuple[str, FloatArray, list[int]]] = []
         nominal: list[float] = []
@@ -316,7 +309,7 @@ class Signals:
         for instance in network.each() if last else ():
             if instance.name not in owners:
                 nominal += self._add_last(instance)
-        self.nominal = np.array(nominal)
+        self.nominal = np.array(nominal)  # its usual size
 
     def _add_last(self, instance: Instance) -> list[float]:
         places: list[int] = []

@@ -28,25 +28,14 @@ class MasterRun(ABC):
 
     `advance` is called until the end is reached. After each call the network is consistent: the inputs correspond to
     the outputs, and all instances are at the same time and in Step Mode.
-
-    Attributes
-    ----------
-    statistics
-        Counts of the run.
-    notices
-        Messages for the user, such as which instances cannot restore a state.
-    events
-        Time and component of each event.
-    ended
-        Whether an FMU has requested the end of the simulation.
     """
 
     def __init__(self, network: Network, t_start: float, t_end: float, record_row: Callable[[float], None]) -> None:
         self.network, self.t_start, self.t_end, self.record_row = network, t_start, t_end, record_row
-        self.statistics = Statistics()
-        self.notices: list[str] = []
-        self.events: list[tuple[float, str]] = []
-        self.ended = False
+        self.statistics = Statistics()  # counts of the run
+        self.notices: list[str] = []  # messages for the user, such as which instances cannot restore a state
+        self.events: list[tuple[float, str]] = []  # time and component of each event
+        self.ended = False  # whether an FMU has requested the end of the simulation
 
     @abstractmethod
     def advance(self, time: float, limit: float) -> float:

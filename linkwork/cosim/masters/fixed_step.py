@@ -26,18 +26,10 @@ ROUNDING = 1e-9  # of a step: a communication point so near is the one meant
 
 @dataclass(frozen=True)
 class FixedStep(Master):
-    """Steps on a grid of times, shorter ones at events.
+    """Steps on a grid of times, shorter ones at events."""
 
-    Parameters
-    ----------
-    step
-        From one communication point to the next [s].
-    extrapolation
-        Order of the polynomials by which continuous inputs change within a step; 0 holds them.
-    """
-
-    step: float
-    extrapolation: int = 0
+    step: float  # from one communication point to the next [s]
+    extrapolation: int = 0  # order of the polynomials by which continuous inputs change within a step; 0 holds them
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.step) and self.step > 0):

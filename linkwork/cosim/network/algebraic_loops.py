@@ -39,25 +39,15 @@ class Derivative(NamedTuple):
 
 
 class Loop:
-    """One algebraic loop of a network.
-
-    Parameters
-    ----------
-    inputs
-        The inputs on the loop.
-    instances
-        All instances of the network, by name.
-    port_links
-        All connections of the network.
-    transfer
-        ``transfer(instance, time)`` brings the values of connected outputs and external inputs to an instance's inputs.
-    """
+    """One algebraic loop of a network."""
 
     def __init__(
         self,
-        inputs: Sequence[Node],
-        instances: Mapping[str, Instance],
-        port_links: Sequence[PortLink],
+        inputs: Sequence[Node],  # the inputs on the loop
+        instances: Mapping[str, Instance],  # all instances of the network, by name
+        port_links: Sequence[PortLink],  # all connections of the network
+        # ``transfer(instance, time)`` brings the values of connected outputs and external inputs to an instance's
+        # inputs.
         transfer: Callable[[Instance, float], None],
     ) -> None:
         self.inputs = tuple(inputs)

@@ -16,21 +16,7 @@ from linkwork.errors import FmuError
 
 
 class Network:
-    """Live instances and what connects them.
-
-    Attributes
-    ----------
-    instances
-        By name, in the order of the system.
-    port_links
-        All connections, as they end in ports of instances.
-    snapshots
-        Saves and restores instances.
-    next_events
-        When instances expect their next event, by name [s].
-    iterations
-        How often algebraic loops have been evaluated.
-    """
+    """Live instances and what connects them."""
 
     def __init__(
         self,
@@ -39,11 +25,11 @@ class Network:
         feeds: Mapping[str, Sequence[Feed]],
         levels: Sequence[Level],
     ) -> None:
-        self.instances = dict(instances)
-        self.port_links = list(port_links)
-        self.snapshots = Snapshots(self.instances)
-        self.next_events: dict[str, float] = {}
-        self.iterations = 0
+        self.instances = dict(instances)  # by name, in the order of the system
+        self.port_links = list(port_links)  # all connections, as they end in ports of instances
+        self.snapshots = Snapshots(self.instances)  # saves and restores instances
+        self.next_events: dict[str, float] = {}  # when instances expect their next event, by name [s]
+        self.iterations = 0  # how often algebraic loops have been evaluated
         self._feeds = {name: [one for one in feeds.get(name, ()) if not one.discrete] for name in instances}
         self._transfers = {name: self._transfers_to(name, "inputs") for name in instances}
         self._discrete = [one for one in self.instances.values() if one.discrete_inputs.variables]

@@ -18,18 +18,11 @@ ITEM, HEAD = 8, 16  # bytes of every number; of both counts
 
 @dataclass(frozen=True)
 class Layout:
-    """The layout.
+    """The layout."""
 
-    Attributes
-    ----------
-    blocks
-        For each source the type of its numbers, as numpy names it, and the columns that its numbers are.
-    booleans
-        Which columns are Booleans, kept as 0 and 1.
-    """
-
+    # For each source the type of its numbers, as numpy names it, and the columns that its numbers are.
     blocks: tuple[tuple[str, tuple[int, ...]], ...]
-    booleans: frozenset[int]
+    booleans: frozenset[int]  # which columns are Booleans, kept as 0 and 1
 
     @property
     def room(self) -> int:

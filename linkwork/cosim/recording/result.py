@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from linkwork._util.registered import registered
 from linkwork.errors import CosimError, CosimNameError
 from linkwork.results.files import Column, value_type
-from linkwork.results.stored_columns import StoredColumns
+from linkwork.results.in_time import StoredColumns
 from linkwork.results.time_axis import Places
 
 

@@ -13,38 +13,20 @@ from linkwork.cosim.recording.sink import Sink
 
 
 class Tee:
-    """A sink that keeps the last row and some columns, and passes everything on to files.
-
-    Parameters
-    ----------
-    keep
-        Names of the columns that are kept.
-    files
-        What takes all rows, if anything.
-    watch
-        Called with the time reached when rows come.
-
-    Attributes
-    ----------
-    reached
-        Time of the last row [s]; None before the first.
-    saved
-        Time of the last row that all files have taken.
-    last
-        Its values by name.
-    started
-        When the run began, by `time.perf_counter`; None if it did not.
-    """
+    """A sink that keeps the last row and some columns, and passes everything on to files."""
 
     def __init__(
-        self, keep: Sequence[str] = (), files: Sink | None = None, watch: Callable[[float], None] | None = None
+        self,
+        keep: Sequence[str] = (),  # names of the columns that are kept
+        files: Sink | None = None,  # what takes all rows, if anything
+        watch: Callable[[float], None] | None = None,  # called with the time reached when rows come
     ) -> None:
         self.keep, self.files, self.watch = tuple(keep), files, watch
-        self.reached: float | None = None
-        self.saved: float | None = None
-        self.last: dict[str, Any] = {}
+        self.reached: float | None = None  # time of the last row [s]; None before the first
+        self.saved: float | None = None  # time of the last row that all files have taken
+        self.last: dict[str, Any] = {}  # its values by name
         self.units: dict[str, str] = {}
-        self.started: float | None = None
+        self.started: float | None = None  # when the run began, by `time.perf_counter`; None if it did not
         self._names: tuple[str, ...] = ()
         self._t: list[Any] = []
         self._kept: dict[str, list[Any]] = {name: [] for name in self.keep}

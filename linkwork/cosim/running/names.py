@@ -19,13 +19,7 @@ Scalar = float | int | bool | str
 
 
 def load_system(path: Path) -> tuple[System, dict[str, FmuModel]]:
-    """Return a system and the FMU of each component; one FMU alone brings its own experiment.
-
-    Raises
-    ------
-    CosimError
-        If there is none, or it cannot be read.
-    """
+    """Return a system and the FMU of each component; one FMU alone brings its own experiment."""
     if path.is_dir():
         raise CosimError(f"{path} is a folder; name an .ssp or an .fmu")
     if path.suffix.lower() not in (".ssp", ".fmu"):
@@ -113,13 +107,7 @@ def _value(name: str, text: str, variable: Variable) -> Scalar:
 
 
 def read_inputs(path: Path, names: Names, system: System) -> dict[str, Any]:
-    """Return the columns of a file, named after variables or the system's own inputs, as times and values.
-
-    Raises
-    ------
-    CosimError
-        If it cannot be read, has no column ``time``, or a name in it is none of the system's.
-    """
+    """Return the columns of a file, named after variables or the system's own inputs, as times and values."""
     from linkwork.cosim.recording.reading import read_csv
 
     if not path.is_file():

@@ -16,15 +16,22 @@ from linkwork.cosim.fmu.model import FmuModel, usual_step
 from linkwork.cosim.masters import Jacobi, Master
 from linkwork.cosim.masters.base import MasterRun
 from linkwork.cosim.network.build import build
-from linkwork.cosim.network.finiteness import Finiteness, NotFinite
-from linkwork.cosim.network.initialisation import start as start_network
+from linkwork.cosim.network.build import start as start_network
 from linkwork.cosim.network.input_sources import Externals, by_target
 from linkwork.cosim.network.network import Network
 from linkwork.cosim.recording.recorder import Recorder
 from linkwork.cosim.recording.result import Result, Statistics
 from linkwork.cosim.recording.sink import Sink
 from linkwork.cosim.running.interruption import Interruption
-from linkwork.cosim.running.preparation import by_component, models_of, places, recorded_variables, scenes_of
+from linkwork.cosim.running.preparation import (
+    Finiteness,
+    NotFinite,
+    by_component,
+    models_of,
+    places,
+    recorded_variables,
+    scenes_of,
+)
 from linkwork.cosim.system import System, Value
 from linkwork.cosim.system.checks import check_system, configured
 from linkwork.cosim.system.references import Reference

@@ -1,4 +1,11 @@
-"""Write a system as an archive of SSP 1.0 or 2.0."""
+"""Write a system as an archive of SSP 1.0 or 2.0, with what OMSimulator needs to compute the same numbers.
+
+OMSimulator opens a system only if the first annotation of the system is of its own type and has simulation information,
+refuses annotations of components, and has two readers. The Python reader takes the attributes of the simulation
+information, and the one in C++ takes its element FixedStepMaster. Both multiply by the ratio of the units' factors and
+ignore the offsets of units. The Python reader does so by the units of the FMUs and in spite of
+``suppressUnitConversion``, the other one by the units of connectors and without linear transformations.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +18,13 @@ from pathlib import Path
 from linkwork._util.files import with_suffix, write_archive
 from linkwork._util.names import quoted
 from linkwork.cosim.fmu.model import FmuModel, read_model, usual_step
-from linkwork.cosim.ssp import omsimulator
 from linkwork.cosim.ssp.document import STRUCTURE
 from linkwork.cosim.ssp.elements import TYPES, VERSIONS, Element, add, annotation, new, to_bytes
 from linkwork.cosim.ssp.tables import Tables
 from linkwork.cosim.ssp.values import LARGEST, number_text, parameter_set
 from linkwork.cosim.system.definition import Component, Connection, SystemDefinition, Value
 from linkwork.cosim.system.references import Reference
+from linkwork.cosim.system.units import Unit, conversion
 from linkwork.errors import CosimError
 from linkwork.fmu.description import REAL, Variable
 
@@ -30,20 +37,15 @@ TYPED = ("Real", "Float64", "Integer", "Int32", "Boolean", "String", "Enumeratio
 TOLERANCE = 1e-6
 
 
-def write_ssp(system: SystemDefinition, path: Path, version: str | None = None, step: float | None = None) -> Path:
-    """Write a system with its FMUs; the same system gives the same bytes.
-
-    Parameters
-    ----------
-    system
-        The system.
-    path
-        The archive.
-    version
-        Of SSP; None: 2.0 where variables are of types or arrays that 1.0 does not know, else 1.0.
-    step
-        The communication step for OMSimulator [s]; None: that of a run whose master is not given.
-    """
+def write_ssp(
+    system: SystemDefinition,
+    path: Path,
+    # Of SSP; None: 2.0 where variables are of types or arrays that 1.0 does not know, else 1.0.
+    version: str | None = None,
+    # The communication step for OMSimulator [s]; None: that of a run whose master is not given.
+    step: float | None = None,
+) -> Path:
+    """Write a system with its FMUs; the same system gives the same bytes."""
     if version is not None and version not in VERSIONS:
         raise CosimError(f"there is no version {version!r} of SSP here; choose one of {quoted(VERSIONS)}")
     if step is not None and not (isinstance(step, (int, float)) and math.isfinite(step) and step > 0):
@@ -132,7 +134,7 @@ def _structure(content: Content, sources: dict[Path, str]) -> Element:
         name=system.name,
         description=system.description or None,
     )
-    top = add(root, "ssd:System", name=omsimulator.identifier(system.name))
+    top = add(root, "ssd:System", name=identifier(system.name))
     written = [_written(one, content) for one in system.connections]
     no_unit = {one.target for one, its in zip(system.connections, written, strict=True) if not its.has_unit}
     _external(top, content, tables)
@@ -156,7 +158,7 @@ def _annotations(top: Element, content: Content) -> None:
     usual = usual_step(content.models.values(), length if 0 < length < math.inf else 1.0)
     given = (one.description.experiment["tolerance"] for one in content.models.values())
     tolerances = [one for one in given if one and one > 0]
-    omsimulator.simulation_information(top, float(content.step or usual), min(tolerances, default=TOLERANCE))
+    simulation_information(top, float(content.step or usual), min(tolerances, default=TOLERANCE))
     required = [(one.name, name) for one in content.system.components.values() for name in one.required]
     ours = annotation(top, "linkwork:RequiredInputs") if required else None
     for component, name in required:
@@ -234,13 +236,13 @@ def _of_type(value: Value, variable: Variable) -> Value:
     return value
 
 
-def _written(connection: Connection, content: Content) -> omsimulator.Written:
+def _written(connection: Connection, content: Content) -> Written:
     ends = content.system.ends(connection)
     source, target = (content.models[end.component].unit(end.variable) for end in ends)
-    return omsimulator.written(connection, source, target)
+    return written(connection, source, target)
 
 
-def _connections(top: Element, system: SystemDefinition, written: list[omsimulator.Written]) -> None:
+def _connections(top: Element, system: SystemDefinition, written: list[Written]) -> None:
     outside = [*system.external_inputs, *system.external_outputs]
     parent = add(top, "ssd:Connections") if system.connections or outside else None
     for connection, its in zip(system.connections, written, strict=True):
@@ -281,3 +283,68 @@ def _connection(
     if (factor, offset) != (1.0, 0.0):
         add(element, "ssc:LinearTransformation", factor=number_text(factor), offset=number_text(offset))
     return element
+
+
+ANNOTATION = "org.openmodelica"
+SOLVER = "oms_ma_default"  # the name under which the Python reader looks for the master of FMUs that name none
+
+
+def simulation_information(system: Element, step: float, tolerance: float) -> None:
+    """Annotate a system with its master: fixed steps, all components in parallel, as Jacobi's."""
+    settings = {"relativeTolerance": repr(tolerance)}
+    information = add(
+        annotation(system, "oms:Annotations", ANNOTATION),
+        "oms:SimulationInformation",
+        name=SOLVER,
+        method="oms_ma",
+        fixedStepSize=repr(step),
+        **settings,
+    )
+    settings["absoluteTolerance"] = repr(tolerance)
+    add(information, "oms:FixedStepMaster", description="oms-ma", stepSize=repr(step), **settings)
+
+
+def identifier(name: str) -> str:
+    """A name as that of the outermost system has to be.
+
+    >>> identifier("quarter car"), identifier("3 masses")
+    ('quarter_car', '_3_masses')
+    """
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", name) or "system"
+    return f"_{plain}" if plain[0].isdigit() else plain
+
+
+@dataclass(frozen=True)
+class Written:
+    """A connection as it is written; `has_unit` is False where the input's connector is to name no unit."""
+
+    factor: float
+    offset: float
+    convert: bool
+    has_unit: bool
+
+
+def written(connection: Connection, source: Unit, target: Unit) -> Written:
+    """The form of a connection that means the same by SSP and, as far as there is one, to OMSimulator.
+
+    Temperatures become a linear transformation. Where a conversion is suppressed, the linear transformation undoes it.
+
+    >>> degC, K = (Unit(name, (0, 0, 0, 0, 1, 0, 0, 0), 1.0, offset) for name, offset in (("degC", 273.15), ("K", 0)))
+    >>> written(Connection("a.y", "b.x"), degC, K)
+    Written(factor=1.0, offset=273.15, convert=False, has_unit=False)
+    """
+    factor, offset, convert = connection.factor, connection.offset, connection.convert_units
+    as_is = Written(factor, offset, convert, has_unit=True)
+    if source.exponents is None or target.exponents is None:
+        return as_is
+    try:
+        scale, shift = conversion(source, target)
+    except CosimError:  # different quantities, which only a suppressed conversion may connect
+        return Written(factor, offset, convert, has_unit=False)
+    if source.exponents != target.exponents:  # by a radian
+        return Written(factor, offset, convert, has_unit=convert and (scale, shift) != (1.0, 0.0))
+    if convert and shift and scale == 1.0:
+        return Written(factor, factor * shift + offset, convert=False, has_unit=False)
+    if not convert and scale != 1.0 and not shift:
+        return Written(factor / scale, offset, convert=True, has_unit=False)
+    return as_is

@@ -34,31 +34,19 @@ SHARE = 0.01  # of the time so far that may be lost: long sweeps do not make ver
 
 
 class Store:
-    """A folder that is being written.
-
-    Parameters
-    ----------
-    folder
-        Made if it is not there; resumed if it belongs to the same sweep.
-    header
-        The sweep's `identity`.
-    points
-        Its points.
-    notify
-        Called with each notice.
-
-    Attributes
-    ----------
-    finished
-        Whether each point has its results, shape (points,).
-    """
+    """A folder that is being written."""
 
     def __init__(
-        self, folder: Path, header: Mapping[str, Any], points: Points, notify: Callable[[str], None] = print
+        self,
+        folder: Path,  # made if it is not there; resumed if it belongs to the same sweep
+        header: Mapping[str, Any],  # the sweep's `identity`
+        points: Points,  # its points
+        notify: Callable[[str], None] = print,  # called with each notice
     ) -> None:
         self.folder, self._notify = folder, notify
         _open_folder(folder, header, points, notify)
         self._lock = _lock(folder)
+        # Whether each point has its results, shape (points,).
         self.finished: NDArray[np.bool_] = np.zeros(len(points), dtype=bool)
         self._next_part = 0
         self._take_stock()

@@ -27,20 +27,14 @@ class UnknownName(str):
 
 
 def check_system(
-    system: System, models: Models, *, values: Mapping[str, Value] | None = None, external: Iterable[str] = ()
+    system: System,
+    models: Models,  # the model description of each component's FMU, by the component's name
+    *,
+    # All values that a run sets, by ``component.variable``; None: check those of the components and all sets.
+    values: Mapping[str, Value] | None = None,
+    external: Iterable[str] = (),  # external inputs: ``component.variable``, or names in `System.external_inputs`
 ) -> list[str]:
     """Check a system against its FMUs.
-
-    Parameters
-    ----------
-    system
-        The system.
-    models
-        The model description of each component's FMU, by the component's name.
-    values
-        All values that a run sets, by ``component.variable``; None: check those of the components and all sets.
-    external
-        External inputs: ``component.variable``, or names in `System.external_inputs`.
 
     Returns
     -------

@@ -58,32 +58,6 @@ class FmuInstance(ABC):
 
     A failed call raises an error of FMPy; a call that the version or the interface does not have raises an
     `AttributeError`.
-
-    Attributes
-    ----------
-    description, interface
-        Of its FMU, and ``"ME"`` or ``"CS"``.
-    name
-        Its own name.
-    messages
-        What it logs from status `least` on.
-    traced
-        Whether all calls pass through FMPy's methods: slower, and the Python traceback of a crash names the function.
-        A discarded step is then an error.
-    plain
-        Whether messages of FMI 2.0 have no arguments, and a percent sign is part of the text.
-    fmpy
-        FMPy's object, None before `load` and after `free`.
-    component
-        The instance in the library, as a pointer.
-    n_states, n_indicators
-        How many continuous states and event indicators it has: as declared, until its sizes are changed.
-    time
-        The time it is at [s]; `restore` does not know that of the state.
-    reported_time
-        The time that the FMU reported as reached by the last step [s].
-    refuses_values
-        Whether the standard forbids to set values now: after a discarded step of FMI 2.0.
     """
 
     PREFIX: ClassVar[str]  # of the functions
@@ -101,14 +75,23 @@ class FmuInstance(ABC):
         traced: bool = False,
         plain: bool = False,
     ) -> None:
+        # description, interface: of its FMU, and ``"ME"`` or ``"CS"``
         self.description, self.interface = description, interface
-        self.name = name
+        self.name = name  # its own name
+        # messages: what it logs from status `least` on
+        # traced: whether all calls pass through FMPy's methods: slower, and the Python traceback of a crash names the
+        # function. A discarded step is then an error
+        # plain: whether messages of FMI 2.0 have no arguments, and a percent sign is part of the text
         self.messages, self.least, self.traced, self.plain = messages, least, traced, plain
-        self.fmpy: Any = None
-        self.component: Any = None
+        self.fmpy: Any = None  # FMPy's object, None before `load` and after `free`
+        self.component: Any = None  # the instance in the library, as a pointer
+        # n_states, n_indicators: how many continuous states and event indicators it has: as declared, until its sizes
+        # are changed
         self.n_states, self.n_indicators = description.n_states, description.n_indicators
+        # time: the time it is at [s]; `restore` does not know that of the state
+        # reported_time: the time that the FMU reported as reached by the last step [s]
         self.time = self.reported_time = 0.0
-        self.refuses_values = False
+        self.refuses_values = False  # whether the standard forbids to set values now: after a discarded step of FMI 2.0
         self._renews = False
         self._getters: dict[str, Any] = {}
         self._setters: dict[str, Any] = {}
@@ -120,13 +103,7 @@ class FmuInstance(ABC):
     # ---- life
 
     def load(self, folder: Path, token: str | None = None) -> None:
-        """Load the library of its FMU, which is unpacked in a folder; `token` is another than that of its description.
-
-        Raises
-        ------
-        NotLoaded
-            If the library cannot be loaded or does not export a function.
-        """
+        """Load the library of its FMU, unpacked in a folder; `token` is another than that of its description."""
         self.fmpy = load_library(self.description, self.interface, folder, self.name, token)
 
     def instantiate(self, **options: Any) -> None:

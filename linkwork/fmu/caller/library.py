@@ -24,19 +24,15 @@ class NotLoaded(FmuError):
         self.missing = missing
 
 
-def load_library(description: Description, interface: str, folder: Path, name: str, token: str | None = None) -> Any:
+def load_library(
+    # description, interface: of its FMU, and ``"ME"`` or ``"CS"``
+    description: Description,
+    interface: str,
+    folder: Path,  # the folder in which the FMU is unpacked
+    name: str,  # that of the instance
+    token: str | None = None,  # an instantiation token (GUID) other than that of the description
+) -> Any:
     """Return FMPy's object for an instance of this name; the working directory stays as it is.
-
-    Parameters
-    ----------
-    description, interface
-        Of its FMU, and ``"ME"`` or ``"CS"``.
-    folder
-        The folder in which the FMU is unpacked.
-    name
-        That of the instance.
-    token
-        An instantiation token (GUID) other than that of the description.
 
     Raises
     ------

@@ -37,13 +37,7 @@ class _Section:
 
 
 def read_elf(path: Path) -> Library:
-    """Read a shared library.
-
-    Raises
-    ------
-    ValueError
-        If the file is none of ELF, or damaged.
-    """
+    """Read a shared library."""
     data = path.read_bytes()
     if data[:4] != b"\x7fELF":
         raise ValueError("it is no ELF file")

@@ -49,13 +49,7 @@ def start(instance: FmuInstance) -> None:
 
 
 def settle(instance: FmuInstance) -> bool:
-    """Iterate the discrete states to a fixed point; return whether the FMU reports changed continuous states.
-
-    Raises
-    ------
-    EndlessEvent
-        If they request another iteration every time.
-    """
+    """Iterate the discrete states to a fixed point; return whether the FMU reports changed continuous states."""
     update = instance.update_until_settled(MOST_ITERATIONS)
     _end_if(instance, update.terminate)
     if update.needed:
@@ -95,13 +89,7 @@ def _end_if(instance: FmuInstance, terminate: bool) -> None:
 
 
 def runnable(fmu: Fmu, *kinds: str, why: str = "") -> list[str]:
-    """Return which of some interfaces can be run on this machine.
-
-    Raises
-    ------
-    NotApplicable
-        If there is none; `why` names the interface.
-    """
+    """Return which of some interfaces can be run on this machine."""
     found = [kind for kind in kinds if kind in fmu.description.kinds]
     if not found:
         raise NotApplicable(why or "neither Model Exchange nor Co-Simulation")

@@ -30,24 +30,12 @@ RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{k}" for port in ("com", "lpt"
 
 @dataclass(frozen=True)
 class Entry:
-    """One variable of the model description: its meaning in the mechanism and its part in this FMU.
+    """One variable of the model description: its meaning in the mechanism and its part in this FMU."""
 
-    Attributes
-    ----------
-    variable
-        An array has the name without an index.
-    causality
-        Its part.
-    count
-        How many numbers an array has, 0: it is none.
-    assembled
-        Whether it is a state with the value of the assembled start as its start value.
-    """
-
-    variable: Variable
-    causality: Causality
-    count: int = 0
-    assembled: bool = False
+    variable: Variable  # an array has the name without an index
+    causality: Causality  # its part
+    count: int = 0  # how many numbers an array has, 0: it is none
+    assembled: bool = False  # whether it is a state with the value of the assembled start as its start value
 
     @property
     def variability(self) -> str:
@@ -81,20 +69,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class GroupTemplate:
-    """What a pattern becomes in an FMU: entries whose entity's name and place are still open.
+    """What a pattern becomes in an FMU: entries whose entity's name and place are still open."""
 
-    Attributes
-    ----------
-    entries
-        In the order of the pattern.
-    first
-        Which of the pattern's numbers is the first of each.
-    rules
-        For each that is computed and no state, which of its entity's dependencies hold: one, or those of its elements.
-    """
-
-    entries: tuple[Entry, ...]
-    first: tuple[int, ...]
+    entries: tuple[Entry, ...]  # in the order of the pattern
+    first: tuple[int, ...]  # which of the pattern's numbers is the first of each
+    # For each that is computed and no state, which of its entity's dependencies hold: one, or those of its elements.
     rules: tuple[tuple[int, ...], ...]
 
     @cached_property
@@ -176,21 +155,13 @@ class GroupTemplate:
 
 @dataclass(slots=True)
 class VariableGroup:
-    """An entity in an FMU.
+    """An entity in an FMU."""
 
-    Attributes
-    ----------
-    form, labels
-        Its entries, and the names that go into them, quoted as FMI's structured names need it.
-    offsets
-        Positions of the entries in the block and behind it, of an array that of its first number.
-    depends
-        For each entry the offsets of what it depends on, ascending; None: all, or nothing is computed.
-    """
-
+    # form, labels: its entries, and the names that go into them, quoted as FMI's structured names need it
     form: GroupTemplate
     labels: tuple[str, ...]
-    offsets: list[int]
+    offsets: list[int]  # positions of the entries in the block and behind it, of an array that of its first number
+    # For each entry the offsets of what it depends on, ascending; None: all, or nothing is computed.
     depends: list[list[int] | None] = field(default_factory=list)
 
 
@@ -206,41 +177,23 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Content:
-    """The content of a model description, in its order.
+    """The content of a model description, in its order."""
 
-    Attributes
-    ----------
-    name
-        Of the mechanism.
-    rows, indicators
-        Variables by entity; event indicators.
-    block
-        The numbers at the start, with the states of the assembled start, and behind them those stored behind the block.
-    experiment, tool
-        The default experiment, and who writes.
-    independents
-        Positions of the coordinates and of the speeds that are states, in the core's fields q and u; both empty: all.
-    sources
-        C files to compile, by path in the folder of sources; none: it is no source FMU.
-    dae
-        What DAE mode adds; None: there is none.
-    profile
-        The importer that it is written for; None: any.
-    nominal
-        From which the nominal values of variables follow.
-    """
-
-    name: str
+    name: str  # of the mechanism
+    # rows, indicators: variables by entity; event indicators
     rows: list[VariableGroup]
     indicators: list[VariableGroup]
+    # The numbers at the start, with the states of the assembled start, and behind them those stored behind the block.
     block: FloatArray
+    # experiment, tool: the default experiment, and who writes
     experiment: Experiment
     tool: str
+    # Positions of the coordinates and of the speeds that are states, in the core's fields q and u; both empty: all.
     independents: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
-    sources: tuple[str, ...] = ()
-    dae: DaeMode | None = None
-    profile: Profile | None = None
-    nominal: NominalSizes = field(default_factory=NominalSizes)
+    sources: tuple[str, ...] = ()  # C files to compile, by path in the folder of sources; none: it is no source FMU
+    dae: DaeMode | None = None  # what DAE mode adds; None: there is none
+    profile: Profile | None = None  # the importer that it is written for; None: any
+    nominal: NominalSizes = field(default_factory=NominalSizes)  # from which the nominal values of variables follow
 
     @property
     def co_simulation(self) -> bool:

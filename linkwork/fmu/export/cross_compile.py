@@ -96,30 +96,14 @@ def _key(sources: Mapping[str, Path], version: str) -> str:
 
 
 def compile_library(
-    platform: str,
-    sources: Mapping[str, Path],
-    library: Path,
-    progress: Progress,
-    flags: Mapping[str, Sequence[str]] | None = None,
-    link: Sequence[str] = (),
+    platform: str,  # one of `TARGETS`
+    sources: Mapping[str, Path],  # files by name; those whose names do not end in .c are ignored
+    library: Path,  # the file to write, in a folder of its own
+    progress: Progress,  # shows the files that are done
+    flags: Mapping[str, Sequence[str]] | None = None,  # of single sources, by name, in addition to those of all
+    link: Sequence[str] = (),  # more arguments of the linker, such as libraries
 ) -> Path:
-    """Compile sources for a platform, next to the library, and link them; return the library.
-
-    Parameters
-    ----------
-    platform
-        One of `TARGETS`.
-    sources
-        Files by name; those whose names do not end in .c are ignored.
-    library
-        The file to write, in a folder of its own.
-    progress
-        Shows the files that are done.
-    flags
-        Of single sources, by name, in addition to those of all.
-    link
-        More arguments of the linker, such as libraries.
-    """
+    """Compile sources for a platform, next to the library, and link them; return the library."""
     files = [name for name in sources if name.endswith(".c")]
     # The mechanics take by far the longest, so they come first.
     files.sort(key=lambda name: "kernels" not in name)

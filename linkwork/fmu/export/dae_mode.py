@@ -31,21 +31,11 @@ _SPREAD = 0.3  # of their coordinates and speeds
 
 @dataclass(frozen=True)
 class DaeMode:
-    """What DAE mode adds to an FMU.
+    """What DAE mode adds to an FMU."""
 
-    Attributes
-    ----------
-    enabled
-        Offset of the structural parameter; the algebraic variables and the residuals follow it.
-    rows
-        Number of constraints: there are twice as many algebraic variables.
-    dependencies
-        Offsets of what each residual depends on, ascending.
-    """
-
-    enabled: int
-    rows: int
-    dependencies: tuple[tuple[int, ...], ...]
+    enabled: int  # offset of the structural parameter; the algebraic variables and the residuals follow it
+    rows: int  # number of constraints: there are twice as many algebraic variables
+    dependencies: tuple[tuple[int, ...], ...]  # offsets of what each residual depends on, ascending
 
     @property
     def algebraic(self) -> range:
@@ -128,11 +118,6 @@ def dae_mode(system: Model, enabled: int, states: list[int], rates: list[int], i
         The first offset that is free.
     states, rates, inputs
         Offsets of the states, of their derivatives, and of inputs and time.
-
-    Raises
-    ------
-    ExportError
-        If the mechanism has transitions: the rows of its constraints change at events.
     """
     if system.mechanism.transitions:
         raise ExportError("DAE mode is for mechanisms without transitions; leave dae=True out")

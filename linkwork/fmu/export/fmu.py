@@ -1,9 +1,16 @@
-"""Mechanism to FMU."""
+"""Mechanism to FMU.
+
+With the step of the default experiment, importers that integrate by fixed explicit steps get through the run. Euler's
+method is stable in steps up to 2 / |lambda|, Dormand-Prince 5(4) in steps up to 3.3 / |lambda|. Its step control, at a
+coarse tolerance, shows what a mechanism allows: fast turns open loops, stiff springs grow without bound.
+"""
+
+from __future__ import annotations
 
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,15 +22,13 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import ProgressOption
 from linkwork._util.stack import levels_of_package
 from linkwork.errors import ExportError, ExportNameError, InitializationWarning, LinkworkError
-from linkwork.fmu.export import model_description_fmi2 as description_fmi2
-from linkwork.fmu.export import model_description_fmi3 as description_fmi3
 from linkwork.fmu.export.content import Content, Experiment
 from linkwork.fmu.export.dae_mode import dae_mode
-from linkwork.fmu.export.default_step import default_step
 from linkwork.fmu.export.documentation import documentation_files
 from linkwork.fmu.export.instantiation_token import instantiation_token
 from linkwork.fmu.export.interface_file import interface_bytes
 from linkwork.fmu.export.libraries import library_files
+from linkwork.fmu.export.model_description import VERSIONS, dae_manifest, model_description
 from linkwork.fmu.export.nominal_values import NominalSizes, rounded
 from linkwork.fmu.export.pictures import scene
 from linkwork.fmu.export.profiles import Profile, find_profile
@@ -41,7 +46,6 @@ from linkwork.fmu.export.selection import (
 from linkwork.fmu.export.settings import SETTING_STARTS, setting_entities
 from linkwork.fmu.export.sources import c_files, source_files
 from linkwork.fmu.export.terminals import terminal_files
-from linkwork.fmu.export.xml_parts import in_chunks
 from linkwork.fmu.scene_place import PLACES
 
 if TYPE_CHECKING:
@@ -50,16 +54,12 @@ if TYPE_CHECKING:
     from linkwork.model.model import Model
     from linkwork.simulation.result import Result
 
-_DESCRIPTIONS: dict[str, Callable[[Content, str], Iterator[str]]] = {
-    "2.0": description_fmi2.model_description,
-    "3.0": description_fmi3.model_description,
-}
 _MANY = 5000  # entities, from which on speed counts more than size
 
 
 @checks_keywords
 def export_fmu(
-    mechanism: "Mechanism | Model",
+    mechanism: Mechanism | Model,
     path: str | os.PathLike[str],
     fmi: str = "3.0",
     outputs: Iterable[str] | None = None,
@@ -74,7 +74,7 @@ def export_fmu(
     platforms: Iterable[str] | None = None,
     sources: bool = False,
     page: bool = False,
-    reference: "bool | Result | Mapping[str, Any] | str | os.PathLike[str] | None" = None,
+    reference: bool | Result | Mapping[str, Any] | str | os.PathLike[str] | None = None,
     reference_rtol: float | None = None,
     dae: bool = False,
     profile: str | None = None,
@@ -150,8 +150,8 @@ def export_fmu(
     """
     from linkwork._util.garbage import no_collection
 
-    if fmi not in _DESCRIPTIONS:
-        raise ExportNameError(f"there is no FMI version {fmi!r} here; choose {' or '.join(map(repr, _DESCRIPTIONS))}")
+    if fmi not in VERSIONS:
+        raise ExportNameError(f"there is no FMI version {fmi!r} here; choose {' or '.join(map(repr, VERSIONS))}")
     target = with_suffix(path, ".fmu", "an FMU", ExportError)
     _check_experiment(stop_time, step_size, tolerance)
     if arrays and fmi != "3.0":
@@ -176,7 +176,7 @@ def export_fmu(
 
 
 def describe_system(
-    system: "Model",
+    system: Model,
     outputs: Iterable[str] | None,
     experiment: Experiment,
     independents: tuple[tuple[int, ...], tuple[int, ...]] = ((), ()),
@@ -227,14 +227,14 @@ def describe_system(
     return content
 
 
-def _with_dae(content: Content, system: "Model") -> Content:
+def _with_dae(content: Content, system: Model) -> Content:
     states = sorted(row.offsets[i] for row in content.rows for i in row.form.of_kind("state"))
     rates = [row.offsets[i] for row, i in content.derivatives]
     inputs = sorted(set(content.knowns) - set(states))
     return replace(content, dae=dae_mode(system, content.block.size, states, rates, inputs))
 
 
-def _start(system: "Model") -> tuple["FloatArray", bool]:
+def _start(system: Model) -> tuple[FloatArray, bool]:
     """Return the numbers of a block, and whether its states are those of the assembled start."""
     block = np.array(system.block().reals)
     try:
@@ -248,7 +248,7 @@ def _start(system: "Model") -> tuple["FloatArray", bool]:
     return block, True
 
 
-def _nominal_sizes(system: "Model", start: "FloatArray", experiment: Experiment) -> NominalSizes:
+def _nominal_sizes(system: Model, start: FloatArray, experiment: Experiment) -> NominalSizes:
     """Of the mechanism at the start that `start`, the numbers of a block, has."""
     block = system.block()
     for name in ("q", "u"):
@@ -257,16 +257,14 @@ def _nominal_sizes(system: "Model", start: "FloatArray", experiment: Experiment)
     return NominalSizes(*map(rounded, block.nominal_sizes(experiment.stop - experiment.start)))
 
 
-def _compiled(mechanism: "Mechanism | Model") -> "Model":
+def _compiled(mechanism: Mechanism | Model) -> Model:
     from linkwork.model.compile import compile
     from linkwork.model.model import Model
 
     return mechanism if isinstance(mechanism, Model) else compile(mechanism)
 
 
-def _independents(
-    system: "Model", states: str, wanted: Sequence[str] | None
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _independents(system: Model, states: str, wanted: Sequence[str] | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Positions of independent coordinates and speeds, both empty where all are states."""
     if states == "full":
         if wanted is not None:
@@ -280,7 +278,7 @@ def _independents(
     return tuple(found.q), tuple(found.u)
 
 
-def _states(system: "Model", independents: tuple[tuple[int, ...], tuple[int, ...]]) -> frozenset[int] | None:
+def _states(system: Model, independents: tuple[tuple[int, ...], tuple[int, ...]]) -> frozenset[int] | None:
     """Offsets of the states; None: all that can be."""
     if not any(independents):
         return None
@@ -296,28 +294,73 @@ def _check_experiment(stop: float, step: float | None, tolerance: float) -> None
 
 def _files(
     content: Content,
-    system: "Model",
+    system: Model,
     fmi: str,
     sources: bool,
     page: bool,
     reference: Reference | NoReference | None,
 ) -> dict[str, bytes | Iterable[bytes]]:
     model, interface = system.model_bytes, interface_bytes(content, fmi)
-    description = _DESCRIPTIONS[fmi](content, instantiation_token(model, interface))
     return {
-        "modelDescription.xml": in_chunks(description),
+        "modelDescription.xml": model_description(content, instantiation_token(model, interface), fmi),
         "resources/model.lwm": model,
         "resources/interface.lwi": interface,
         **documentation_files(content, system, page, reference),
         **reference_files(content, reference),
-        **description_fmi3.dae_manifest(content),
+        **dae_manifest(content),
         **_scene_files(system, fmi),
         **terminal_files(content, system, fmi),
         **(source_files(model, interface, content.identifier, fmi) if sources else {}),
     }
 
 
-def _scene_files(system: "Model", fmi: str) -> dict[str, bytes]:
+def _scene_files(system: Model, fmi: str) -> dict[str, bytes]:
     """Return the scene by its path in the archive."""
     found = scene(system)
     return {} if found is None else {PLACES[fmi]: found}
+
+
+LARGEST, SMALLEST = 0.01, 1e-5  # s
+MOST_STATES = 1000  # beyond which the simulation would take longer than the rest of the export
+SOLVER_STEPS = 100_000  # of the solver, times states
+FEWEST_SOLVER_STEPS = 200
+RTOL = 1e-3  # of the simulation
+SHARE = 0.1  # of its time, spent in shorter steps
+SLOW = 3.0 * LARGEST  # steps of the solver with which the largest one does
+STEPS = 10.0  # of the default experiment, in one of the solver that is shorter
+
+
+def default_step(system: Model, stop: float) -> float:
+    """Return a step for a run from the default start, 1, 2 or 5 times a power of ten, at most 0.01 s [s]."""
+    states = system.sizes.nq + system.sizes.nu
+    if not 0 < states <= MOST_STATES:
+        return LARGEST
+    lengths = _lengths(system, stop, max(FEWEST_SOLVER_STEPS, SOLVER_STEPS // states))
+    if not lengths.size:
+        return LARGEST
+    covered = np.cumsum(lengths)
+    typical = lengths[np.searchsorted(covered, SHARE * covered[-1])]
+    return LARGEST if typical >= SLOW else _rounded_down(max(typical / STEPS, SMALLEST))
+
+
+def _lengths(system: Model, stop: float, most: int) -> FloatArray:
+    """The solver's steps, ascending; empty: there is no run."""
+    from linkwork.simulation.simulate import simulate
+
+    found: Result | None
+    try:
+        found = simulate(system, stop, solver="dopri5", rtol=RTOL, atol=RTOL, max_steps=most, progress=False)
+    except LinkworkError as problem:
+        found = getattr(problem, "result", None)
+    if found is None:
+        return np.empty(0)
+    ends = np.isfinite(found._trajectory.control).all(axis=1)  # of steps; what turns has rows within them
+    lengths: FloatArray = np.sort(np.diff(found.t[ends]))
+    return lengths[lengths > 0.0]
+
+
+def _rounded_down(step: float) -> float:
+    """As people write it."""
+    power = math.floor(math.log10(step) + 1e-9)
+    digit = next(one for one in (5, 2, 1) if one * 10.0**power <= step * (1 + 1e-9))
+    return float(f"{digit}e{power}")

@@ -87,13 +87,7 @@ class _Library(NamedTuple):
 
 
 def universal_library(libraries: Iterable[bytes]) -> bytes:
-    """Return one file with libraries for different processors, in the order of their numbers in Mach-O.
-
-    Raises
-    ------
-    ValueError
-        If one is no 64-bit Mach-O file, or two are for the same processor.
-    """
+    """Return one file with libraries for different processors, in the order of their numbers in Mach-O."""
     parts = sorted(map(_read, libraries))
     if len({part.processor for part in parts}) < len(parts):
         raise ValueError("two libraries for macOS are for the same processor")

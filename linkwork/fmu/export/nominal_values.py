@@ -7,20 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class NominalSizes:
-    """Sizes by which errors are measured; mechanisms of metres, seconds and kilograms have ones.
+    """Sizes by which errors are measured; mechanisms of metres, seconds and kilograms have ones."""
 
-    Attributes
-    ----------
-    length, speed, rate
-        Of displacements [m], their rates [m/s] and angular rates [rad/s].
-    force
-        Of the forces of masses and gravity [N].
-    """
-
+    # length, speed, rate: of displacements [m], their rates [m/s] and angular rates [rad/s]
     length: float = 1.0
     speed: float = 1.0
     rate: float = 1.0
-    force: float = 1.0
+    force: float = 1.0  # of the forces of masses and gravity [N]
 
     def by_unit(self) -> dict[str, float]:
         """Return the nominal values of the units in which states, inputs and outputs are; 1 in others."""

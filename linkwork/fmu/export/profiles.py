@@ -10,27 +10,13 @@ from linkwork.errors import ExportError, ExportNameError
 
 @dataclass(frozen=True)
 class Profile:
-    """What an importer takes.
+    """What an importer takes."""
 
-    Attributes
-    ----------
-    name
-        As users write it.
-    continuous
-        Real variables alone that change continuously; other inputs keep their start values.
-    co_simulation
-        Whether the FMU has Co-Simulation, and its settings.
-    all_dependencies
-        Whether all dependencies are written, however many.
-    parameters_as_inputs
-        Whether tunable parameters may be inputs.
-    """
-
-    name: str
-    continuous: bool
-    co_simulation: bool
-    all_dependencies: bool
-    parameters_as_inputs: bool
+    name: str  # as users write it
+    continuous: bool  # real variables alone that change continuously; other inputs keep their start values
+    co_simulation: bool  # whether the FMU has Co-Simulation, and its settings
+    all_dependencies: bool  # whether all dependencies are written, however many
+    parameters_as_inputs: bool  # whether tunable parameters may be inputs
 
 
 _PROFILES = {"casadi": Profile("casadi", True, False, True, True)}

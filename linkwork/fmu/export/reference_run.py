@@ -38,26 +38,16 @@ FLOOR = 0.01  # atol in rtol: of quantities that are zero but for rounding
 
 @dataclass(frozen=True)
 class Reference:
-    """Inputs and results at the same times.
+    """Inputs and results at the same times."""
 
-    Attributes
-    ----------
-    t
-        Times (n,), s, ascending.
-    inputs, results
-        Columns (n,) by the name of the FMU's variable, with the index of an element of an array.
-    rtol, atol
-        A run agrees if no value differs by more than ``atol + rtol * max(abs(column))``.
-    origin
-        The source of the results, in words.
-    """
-
-    t: FloatArray
+    t: FloatArray  # times (n,), s, ascending
+    # inputs, results: columns (n,) by the name of the FMU's variable, with the index of an element of an array
     inputs: dict[str, FloatArray]
     results: dict[str, FloatArray]
+    # rtol, atol: A run agrees if no value differs by more than ``atol + rtol * max(abs(column))``
     rtol: float
     atol: float
-    origin: str
+    origin: str  # the source of the results, in words
 
 
 @dataclass(frozen=True)
@@ -68,23 +58,15 @@ class NoReference:
 
 
 def reference_run(
+    # content, system: what the FMU holds, and its mechanism
     content: Content,
     system: Model,
+    # None: a run from the default start, if possible. True: likewise, and an error if it is not possible. False: none.
+    # Otherwise a result of `lw.simulate`, columns by name with `time` among them, or a CSV file of them.
     requested: bool | Result | str | os.PathLike[str] | Mapping[str, Any] | None,
-    rtol: float | None,
+    rtol: float | None,  # the stated relative tolerance; None: a thousand times that of the default experiment
 ) -> Reference | NoReference | None:
-    """Return the reference run of an FMU, or the reason why there is none; None: it is switched off.
-
-    Parameters
-    ----------
-    content, system
-        What the FMU holds, and its mechanism.
-    requested
-        None: a run from the default start, if possible. True: likewise, and an error if it is not possible. False:
-        none. Otherwise a result of `lw.simulate`, columns by name with `time` among them, or a CSV file of them.
-    rtol
-        The stated relative tolerance; None: a thousand times that of the default experiment.
-    """
+    """Return the reference run of an FMU, or the reason why there is none; None: it is switched off."""
     if requested is False:
         if rtol is not None:
             raise ExportError("reference_rtol goes with a reference; leave it out, or reference=False")

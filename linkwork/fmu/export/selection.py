@@ -150,25 +150,15 @@ def _array(first: Entry, count: int) -> Entry:
 
 
 def resolve_dependencies(
+    # rows, entities: in the same order
     rows: Iterable[VariableGroup],
     entities: Iterable[Entity],
-    known: dict[str, int],
+    known: dict[str, int],  # offsets of states, inputs and time by name
+    # Names of coordinates and speeds that are no states: a variable that depends on one depends on all.
     others: set[str],
-    unlisted: set[str],
+    unlisted: set[str],  # names of inputs that the FMU does not have: nothing depends on them
 ) -> None:
-    """Write into rows what their entries depend on.
-
-    Parameters
-    ----------
-    rows, entities
-        In the same order.
-    known
-        Offsets of states, inputs and time by name.
-    others
-        Names of coordinates and speeds that are no states: a variable that depends on one depends on all.
-    unlisted
-        Names of inputs that the FMU does not have: nothing depends on them.
-    """
+    """Write into rows what their entries depend on."""
     for row, entity in zip(rows, entities, strict=True):
         if not row.form.calculated:
             continue
@@ -234,21 +224,14 @@ def known_offsets(rows: Iterable[VariableGroup], entities: Iterable[Entity]) -> 
 
 
 def choose_outputs(
-    entities: Sequence[Entity], outputs: Iterable[str] | None, continuous: bool = False
+    entities: Sequence[Entity],  # of all variables of the mechanism
+    # Names, or beginnings of names up to a dot or bracket: ``A`` takes ``A.q`` and ``A.f[1]``. Derivatives and states
+    # may be among them. None: all states and outputs. Other states and derivatives stay readable, and other variables
+    # are left out.
+    outputs: Iterable[str] | None,
+    continuous: bool = False,  # only real ones that change continuously
 ) -> dict[int, set[int]] | None:
-    """Find the outputs that are asked for: for each entity by its position, which of its numbers.
-
-    Parameters
-    ----------
-    entities
-        Of all variables of the mechanism.
-    outputs
-        Names, or beginnings of names up to a dot or bracket: ``A`` takes ``A.q`` and ``A.f[1]``. Derivatives and
-        states may be among them. None: all states and outputs. Other states and
-        derivatives stay readable, and other variables are left out.
-    continuous
-        Only real ones that change continuously.
-    """
+    """Find the outputs that are asked for: for each entity by its position, which of its numbers."""
     chosen = _chosen(entities, outputs, _OUTPUTS, "outputs")
     return _continuous(entities, chosen, outputs, ("state", "output"), "outputs") if continuous else chosen
 

@@ -28,18 +28,10 @@ class _NotPossible(Exception):
 
 @dataclass
 class TargetValues:
-    """Damping and armature that actuators contribute to their targets.
+    """Damping and armature that actuators contribute to their targets."""
 
-    Attributes
-    ----------
-    tendon_damping
-        (ntendon,), N s/m or N m s/rad.
-    tendon_armature
-        (ntendon,), kg or kg m^2, from the tendons themselves as well.
-    """
-
-    tendon_damping: FloatArray
-    tendon_armature: FloatArray
+    tendon_damping: FloatArray  # (ntendon,), N s/m or N m s/rad
+    tendon_armature: FloatArray  # (ntendon,), kg or kg m^2, from the tendons themselves as well
     _done: list[str] = field(default_factory=list)
 
 

@@ -105,19 +105,11 @@ def _drop_rod(robot: Robot, length: float) -> str:
 
 
 class Polynomial:
-    """Polynomials of coordinates that add up to an offset.
-
-    Attributes
-    ----------
-    terms
-        For each coordinate the coefficients of its powers 1 to 4.
-    offset
-        What the terms add up to.
-    """
+    """Polynomials of coordinates that add up to an offset."""
 
     def __init__(self) -> None:
-        self.terms: dict[Coordinate, list[float]] = {}
-        self.offset = 0.0
+        self.terms: dict[Coordinate, list[float]] = {}  # for each coordinate the coefficients of its powers 1 to 4
+        self.offset = 0.0  # what the terms add up to
 
     def add(self, gears: dict[Coordinate, float], coefficients: FloatArray) -> None:
         """Add a polynomial, its coefficients from the power 0, of a sum; with several terms it must be linear."""

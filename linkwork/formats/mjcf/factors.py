@@ -19,25 +19,14 @@ _NO_AXIS = np.zeros(3)
 
 
 class Factor(NamedTuple):
-    """One joint of MJCF.
+    """One joint of MJCF."""
 
-    Attributes
-    ----------
-    type
-        "hinge", "slide", "ball" or "free".
-    axis
-        In joint-frame axes, (3,); zero of a ball or a free joint.
-    coordinate, speed
-        Positions of its first coordinate and speed among those of the joint.
-    pitch
-        Of the slide of a screw, whose coordinate is this times the joint's; None: any other.
-    """
-
-    type: str
-    axis: FloatArray
+    type: str  # "hinge", "slide", "ball" or "free"
+    axis: FloatArray  # in joint-frame axes, (3,); zero of a ball or a free joint
+    # coordinate, speed: positions of its first coordinate and speed among those of the joint
     coordinate: int = 0
     speed: int = 0
-    pitch: float | None = None
+    pitch: float | None = None  # of the slide of a screw, whose coordinate is this times the joint's; None: any other
 
 
 def factors(joint: Joint, backward: bool, on_ground: bool) -> list[Factor]:
@@ -70,25 +59,14 @@ def _forward(joint: Joint, on_ground: bool) -> list[Factor]:
 
 
 class Placed(NamedTuple):
-    """A factor in a body of MJCF.
+    """A factor in a body of MJCF."""
 
-    Attributes
-    ----------
-    joint, factor
-        Of which joint it is which factor.
-    frame
-        The joint frame in which it acts, in the frame of the body where all coordinates are zero.
-    backward
-        Whether the tree passes the joint from child to parent.
-    name
-        The name of the joint of MJCF.
-    """
-
+    # joint, factor: of which joint it is which factor
     joint: Joint
     factor: Factor
-    frame: Frame
-    backward: bool
-    name: str = ""
+    frame: Frame  # the joint frame in which it acts, in the frame of the body where all coordinates are zero
+    backward: bool  # whether the tree passes the joint from child to parent
+    name: str = ""  # the name of the joint of MJCF
 
 
 def placed(steps: list[tuple[Joint, bool]], on_ground: bool) -> tuple[Frame, list[Placed]]:

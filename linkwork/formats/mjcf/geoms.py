@@ -31,27 +31,13 @@ CONTACT = "Linkwork does not model contact: bodies pass through each other"
 
 @dataclass
 class Look:
-    """What is noted of a geom before the model is compiled.
+    """What is noted of a geom before the model is compiled."""
 
-    Attributes
-    ----------
-    geom
-        Of the specification; its `id` is the number in the compiled model.
-    rgba
-        Its colour; None: none is stated.
-    mesh
-        File, folder and scale of its mesh; None: it is of another kind.
-    stands_in
-        Whether a ball takes its place.
-    refused
-        Why it is not shown; "": it is.
-    """
-
-    geom: Any
-    rgba: tuple[float, ...] | None
-    mesh: tuple[str, str, Size] | None = None
-    stands_in: bool = False
-    refused: str = ""
+    geom: Any  # of the specification; its `id` is the number in the compiled model
+    rgba: tuple[float, ...] | None  # its colour; None: none is stated
+    mesh: tuple[str, str, Size] | None = None  # file, folder and scale of its mesh; None: it is of another kind
+    stands_in: bool = False  # whether a ball takes its place
+    refused: str = ""  # why it is not shown; "": it is
 
 
 def looks_of(mujoco: Any, spec: MjSpec, report: Report) -> list[Look]:

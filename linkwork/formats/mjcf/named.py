@@ -16,26 +16,15 @@ if TYPE_CHECKING:
 
 
 class NamedModel:
-    """MuJoCo's compiled model, the names of its elements, and the report on them.
-
-    Attributes
-    ----------
-    mujoco
-        The package.
-    model
-        The compiled model.
-    report
-        What became of the elements.
-    bodies, joints, sites, tendons, actuators, equalities
-        Names by number; the first body is the world, None.
-    """
+    """MuJoCo's compiled model, the names of its elements, and the report on them."""
 
     def __init__(self, mujoco: Any, model: MjModel, report: Report) -> None:
-        self.mujoco = mujoco
-        self.model = model
-        self.report = report
+        self.mujoco = mujoco  # the package
+        self.model = model  # the compiled model
+        self.report = report  # what became of the elements
         types = mujoco.mjtObj
         bodies = self._names(types.mjOBJ_BODY, model.nbody, lambda i: f"body_{i}")
+        # bodies, joints, sites, tendons, actuators, equalities: names by number; the first body is the world, None
         self.bodies: list[str | None] = [None, *bodies[1:]]
         self.joints = self._names(types.mjOBJ_JOINT, model.njnt, self._joint_name)
         self.sites = self._names(types.mjOBJ_SITE, model.nsite, lambda i: f"site_{i}")

@@ -9,28 +9,17 @@ CLOSURES = (Fixed, Revolute, Spherical)  # that equalities of MJCF can state
 
 
 class Tree:
-    """A spanning tree of a mechanism whose cut joints, if possible, are of kinds that MJCF can close.
-
-    Attributes
-    ----------
-    steps
-        For each body of the file the joints that carry it, from its parent, and whether each is passed from child to
-        parent; between two of them is a body without mass.
-    parent
-        For each body of the file its parent.
-    order
-        The bodies of the file, each after its parent and right before the bodies it carries.
-    cuts
-        The joints that close loops.
-    folded
-        Bodies without mass that are no bodies of the file, and the body that has their joints.
-    """
+    """A spanning tree of a mechanism whose cut joints, if possible, are of kinds that MJCF can close."""
 
     def __init__(self, mech: Mechanism) -> None:
-        self.cuts: list[Joint] = []
+        self.cuts: list[Joint] = []  # the joints that close loops
+        # For each body of the file the joints that carry it, from its parent, and whether each is passed from child to
+        # parent; between two of them is a body without mass.
         self.steps: dict[str, list[tuple[Joint, bool]]] = {}
-        self.parent: dict[str, str] = {}
+        self.parent: dict[str, str] = {}  # for each body of the file its parent
+        # The bodies of the file, each after its parent and right before the bodies it carries.
         self.order: list[str] = []
+        # Bodies without mass that are no bodies of the file, and the body that has their joints.
         self.folded: dict[str, str] = {}
         self._children: dict[str, list[str]] = {name: [] for name in (GROUND, *mech.bodies)}
         self._grow(mech, self._chosen(mech))

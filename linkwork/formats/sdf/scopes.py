@@ -21,70 +21,37 @@ MODEL = "__model__"
 
 @dataclass
 class Place:
-    """A frame in a scope.
+    """A frame in a scope."""
 
-    Attributes
-    ----------
-    kind
-        "link", "joint", "frame" or "model".
-    element
-        Where it is declared.
-    pose, relative_to
-        Its pose in the frame of this name.
-    attached_to
-        Name of the frame that it moves with; "" for links and models.
-    inner, placement
-        Of a model: its own scope, and the name of the frame in it that `pose` places.
-    """
-
-    kind: str
-    element: Element
+    kind: str  # "link", "joint", "frame" or "model"
+    element: Element  # where it is declared
+    # pose, relative_to: its pose in the frame of this name
     pose: Frame
     relative_to: str
-    attached_to: str = ""
+    attached_to: str = ""  # name of the frame that it moves with; "" for links and models
+    # inner, placement: of a model: its own scope, and the name of the frame in it that `pose` places
     inner: Scope | None = None
     placement: str = ""
 
 
 class Scope:
-    """A world or a model.
-
-    Attributes
-    ----------
-    element
-        Its element.
-    version
-        The minor version of SDF of its file.
-    own
-        Name of its own frame: "world" or "__model__".
-    prefix
-        What precedes the names of its links in the robot.
-    static
-        Whether it is immovable.
-    merged
-        Whether its names count as those of the scope around it.
-    world_pose
-        Pose of its own frame in the world.
-    places, models
-        The frames declared in it, and the scopes of those that are models, by name.
-    missing
-        What it includes that is not available, and why.
-    """
+    """A world or a model."""
 
     def __init__(self, element: Element, version: int, own: str, prefix: str, *, static: bool, depth: int) -> None:
         if depth > MAX_NESTING:
             raise element.error(f"models are nested in more than {MAX_NESTING} levels")
-        self.element = element
-        self.version = version
-        self.own = own
-        self.prefix = prefix
-        self.static = static
+        self.element = element  # its element
+        self.version = version  # the minor version of SDF of its file
+        self.own = own  # name of its own frame: "world" or "__model__"
+        self.prefix = prefix  # what precedes the names of its links in the robot
+        self.static = static  # whether it is immovable
         self.depth = depth
-        self.merged = False
-        self.world_pose = Frame()
+        self.merged = False  # whether its names count as those of the scope around it
+        self.world_pose = Frame()  # pose of its own frame in the world
+        # places, models: the frames declared in it, and the scopes of those that are models, by name
         self.places: dict[str, Place] = {}
         self.models: dict[str, Scope] = {}
-        self.missing: list[str] = []
+        self.missing: list[str] = []  # what it includes that is not available, and why
         self._poses: dict[str, Frame] = {}
 
     def add(self, name: str, place: Place) -> None:

@@ -15,18 +15,10 @@ WORLD = "world"
 
 @dataclass
 class Context:
-    """The robot that is read.
+    """The robot that is read."""
 
-    Attributes
-    ----------
-    robot
-        With what has been read so far.
-    world
-        Whether the link "world" is the world itself, which is no link of the robot.
-    """
-
-    robot: Robot
-    world: bool = False
+    robot: Robot  # with what has been read so far
+    world: bool = False  # whether the link "world" is the world itself, which is no link of the robot
 
     @property
     def report(self) -> Report:

@@ -2,7 +2,7 @@
 
 Joints that URDF has not are chains of hinges and slides with massless links, which is exact. Those of a ball are three
 hinges, singular where the second turns by 90 degrees; `<ball>` names them for Linkwork. A screw is a `<drake:joint>`.
-Every number has all its digits.
+Every number has all its digits. The frame of a URDF link is the joint frame of the joint that carries it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from xml.etree import ElementTree
 import numpy as np
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.names import quoted
 from linkwork.errors import MechanismError
 from linkwork.formats.report import Report
 from linkwork.formats.urdf.elements import NO_BOUND, add, add_origin, is_macro
-from linkwork.formats.urdf.spanning import Branch, Tree, spanning_tree
 from linkwork.formats.visuals import parts_of
 from linkwork.mechanism import (
     GROUND,
@@ -56,21 +56,14 @@ def write(mech: Mechanism, report: Report) -> str:
 
 @dataclass
 class Draft:
-    """The file as it grows.
-
-    Attributes
-    ----------
-    links
-        By body: the name of its link.
-    places
-        By joint and number of the coordinate, from 0: the `<joint>` that has this coordinate.
-    """
+    """The file as it grows."""
 
     mech: Mechanism
     report: Report
     tree: Tree
     root: ElementTree.Element = field(default_factory=lambda: ElementTree.Element("robot"))
-    links: dict[str, str] = field(default_factory=dict)
+    links: dict[str, str] = field(default_factory=dict)  # by body: the name of its link
+    # By joint and number of the coordinate, from 0: the `<joint>` that has this coordinate.
     places: dict[tuple[str, int], ElementTree.Element] = field(default_factory=dict)
     _taken_links: set[str] = field(default_factory=set)
     _taken_joints: set[str] = field(default_factory=set)
@@ -283,24 +276,12 @@ def _write_geometry(geometry: ElementTree.Element, shape: Shape) -> None:
 
 
 class Step(NamedTuple):
-    """A URDF joint.
+    """A URDF joint."""
 
-    Attributes
-    ----------
-    type
-        "revolute", "prismatic" and so on; "screw" is a type of `<drake:joint>`.
-    axis
-        (3,), None without one.
-    coordinates
-        Which coordinates of the joint it has, from 0.
-    lead
-        Of a screw: advance in one revolution, m.
-    """
-
-    type: str
-    axis: FloatArray | None
-    coordinates: tuple[int, ...]
-    lead: float = 0.0
+    type: str  # "revolute", "prismatic" and so on; "screw" is a type of `<drake:joint>`
+    axis: FloatArray | None  # (3,), None without one
+    coordinates: tuple[int, ...]  # which coordinates of the joint it has, from 0
+    lead: float = 0.0  # of a screw: advance in one revolution, m
 
 
 def steps_of(kind: JointKind, outward: bool, apart: bool) -> list[Step]:
@@ -505,3 +486,86 @@ def _set_limit(element: ElementTree.Element, **values: float) -> None:
         values = {"lower": -NO_BOUND, "upper": NO_BOUND, **values}
     for name, value in values.items():
         limit.set(name, repr(float(value)))
+
+
+@dataclass
+class Branch:
+    """A joint of the tree, from the link that carries it outward."""
+
+    joint: Joint
+    outward: bool  # whether the joint's parent carries its child; False: the other way round
+
+    @property
+    def inner(self) -> str:
+        """The body that carries the joint."""
+        return self.joint.parent if self.outward else self.joint.child
+
+    @property
+    def outer(self) -> str:
+        """The body that the joint carries."""
+        return self.joint.child if self.outward else self.joint.parent
+
+
+@dataclass
+class Tree:
+    """Joints of the tree in an order in which each finds its inner body, those that close loops, frames of links."""
+
+    branches: list[Branch] = field(default_factory=list)
+    closing: list[Joint] = field(default_factory=list)
+    # By body: the frame of its link in the body's frame.
+    frames: dict[str, Frame] = field(default_factory=lambda: {GROUND: Frame()})
+
+    def in_link(self, body: str, frame: Frame) -> Frame:
+        """Return a frame of a body in the frame of its link."""
+        link = self.frames[body]
+        return frame if link == Frame() else link.inverse() @ frame
+
+
+def spanning_tree(mech: Mechanism) -> Tree:
+    """Return the tree: joints whose coordinates the mechanism uses are in it first, and those with cut=True last."""
+    used = {term.joint for coupling in mech.couplings.values() for term in coupling.terms.values()}
+    loaded = {force.joint for force in mech.forces if isinstance(force, JointSpringDamper)}
+    loaded |= {t.action.joint for t in mech.transitions.values() if isinstance(t.action, Stop)}
+    rank = {
+        joint.name: 4 * joint.cut + 2 * (joint.name not in used) + (joint.name not in loaded) for joint in _all(mech)
+    }
+    chosen, root = set(), {body: body for body in (GROUND, *mech.bodies)}
+    for joint in sorted(_all(mech), key=lambda joint: rank[joint.name]):
+        ends = [_root(root, body) for body in (joint.parent, joint.child)]
+        if ends[0] != ends[1]:
+            chosen.add(joint.name)
+            root[ends[0]] = ends[1]
+    apart = [body for body in mech.bodies if _root(root, body) != _root(root, GROUND)]
+    if apart:
+        raise MechanismError(f"bodies {quoted(apart)} have no joints to the ground: give them one, such as Free()")
+    tree = Tree(closing=[joint for joint in _all(mech) if joint.name not in chosen])
+    _walk(mech, chosen, tree)
+    return tree
+
+
+def _all(mech: Mechanism) -> list[Joint]:
+    return list(mech.joints.values())
+
+
+def _root(root: dict[str, str], body: str) -> str:
+    while root[body] != body:
+        root[body] = root[root[body]]
+        body = root[body]
+    return body
+
+
+def _walk(mech: Mechanism, chosen: set[str], tree: Tree) -> None:
+    """Order the joints of the tree from the ground outward."""
+    at: dict[str, list[Joint]] = {body: [] for body in (GROUND, *mech.bodies)}
+    for joint in _all(mech):
+        if joint.name in chosen:
+            at[joint.parent].append(joint)
+            at[joint.child].append(joint)
+    queue = [GROUND]
+    for body in queue:
+        for joint in at[body]:
+            branch = Branch(joint, outward=joint.parent == body)
+            if branch.outer not in tree.frames:
+                tree.branches.append(branch)
+                tree.frames[branch.outer] = joint.child_frame if branch.outward else joint.parent_frame
+                queue.append(branch.outer)

@@ -27,21 +27,15 @@ UPRIGHT = {
 
 
 class Bodies:
-    """The rigid bodies of a stage, by path and by name.
+    """The rigid bodies of a stage, by path and by name."""
 
-    Parameters
-    ----------
-    prims
-        All prims of the stage.
-    units
-        Its units.
-    attributes
-        Reads the attributes.
-    report
-        Gets what is left out.
-    """
-
-    def __init__(self, prims: Iterable[Any], units: Units, attributes: Attributes, report: Report) -> None:
+    def __init__(
+        self,
+        prims: Iterable[Any],  # all prims of the stage
+        units: Units,  # its units
+        attributes: Attributes,  # reads the attributes
+        report: Report,  # gets what is left out
+    ) -> None:
         from pxr import UsdGeom
 
         self._units, self._attributes, self._report = units, attributes, report

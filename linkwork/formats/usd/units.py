@@ -35,22 +35,14 @@ class Units:
 
 
 class Placed:
-    """A prim in the world: its frame without scale, and the scale along its axes.
-
-    Attributes
-    ----------
-    frame
-        Position in m.
-    scale
-        Stage units of the world for one of the prim, (3,).
-    """
+    """A prim in the world: its frame without scale, and the scale along its axes."""
 
     def __init__(self, matrix: Any, units: Units, what: str) -> None:
         values = np.array(matrix, dtype=np.float64)  # points are rows, and multiply it from the left
         if not np.isfinite(values).all():
             raise MechanismError(f"{what}: its transform is not finite: correct its xformOps")
         axes = values[:3, :3].T
-        self.scale: FloatArray = np.linalg.norm(axes, axis=0)
+        self.scale: FloatArray = np.linalg.norm(axes, axis=0)  # stage units of the world for one of the prim, (3,)
         if (self.scale < 1e-12).any():
             raise MechanismError(f"{what}: it is scaled to zero: correct its scale")
         rotation = axes / self.scale
@@ -62,7 +54,7 @@ class Placed:
         if np.linalg.det(rotation) < 0.0:
             raise MechanismError(f"{what}: it is mirrored by a negative scale: apply the scale to the points")
         left, _, right = np.linalg.svd(rotation)
-        self.frame = Frame(values[3, :3] * units.length, left @ right)
+        self.frame = Frame(values[3, :3] * units.length, left @ right)  # position in m
 
 
 def rotation_of(quaternion: Any, what: str) -> FloatArray:

@@ -40,15 +40,6 @@ LARGEST_COEFFICIENT = 2.0
 class GGL(Formulation):
     """A mechanism as differential-algebraic equations F(t, y, y') = 0 of index 1, for `Implicit`.
 
-    Parameters
-    ----------
-    system
-        The compiled mechanism.
-    block
-        Where it is computed: its parameters, discrete state and inputs count; states and time are overwritten.
-    law
-        Asked before every evaluation where inputs vary; otherwise the block's own hold.
-
     Attributes
     ----------
     n, rows
@@ -57,7 +48,13 @@ class GGL(Formulation):
         s of the rows of velocities, then of positions, (2 rows,).
     """
 
-    def __init__(self, system: Model, block: Block, law: Law | None = None) -> None:
+    def __init__(
+        self,
+        system: Model,  # the compiled mechanism
+        # Where it is computed: its parameters, discrete state and inputs count; states and time are overwritten.
+        block: Block,
+        law: Law | None = None,  # asked before every evaluation where inputs vary; otherwise the block's own hold
+    ) -> None:
         self.system = system
         self.block = block
         self.rows = block.model.constraint_rows

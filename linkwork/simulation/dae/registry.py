@@ -29,13 +29,7 @@ def solver_of(formulation: str, solver: str) -> str:
 
 @dataclass(frozen=True)
 class FormulationRequest:
-    """A formulation asked for by name, with its options.
-
-    Raises
-    ------
-    MechanismError
-        If the name is unknown, or the solver or an option does not go with it.
-    """
+    """A formulation asked for by name, with its options."""
 
     name: str
     solver: str

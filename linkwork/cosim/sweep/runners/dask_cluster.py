@@ -33,21 +33,15 @@ MUST_AGREE = ("python", "distributed", "dask")
 
 
 class ClusterRunner:
-    """A connection to a scheduler; see `Runner`.
+    """A connection to a scheduler; see `Runner`."""
 
-    Parameters
-    ----------
-    job
-        The run, without the parameters of a point.
-    scheduler
-        Its address, such as ``tcp://192.168.0.5:8786``.
-    time_limit
-        The longest that a point may take [s].
-    notify
-        Called with each notice.
-    """
-
-    def __init__(self, job: Job, scheduler: str, time_limit: float | None, notify: Notify) -> None:
+    def __init__(
+        self,
+        job: Job,  # the run, without the parameters of a point
+        scheduler: str,  # its address, such as ``tcp://192.168.0.5:8786``
+        time_limit: float | None,  # the longest that a point may take [s]
+        notify: Notify,  # called with each notice
+    ) -> None:
         self._notify = notify
         self._client = _connect(scheduler)
         self._address = scheduler

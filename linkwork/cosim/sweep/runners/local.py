@@ -13,19 +13,14 @@ from linkwork.cosim.sweep.runners.base import run_task
 
 
 class LocalRunner:
-    """Some children; see `Runner`.
+    """Some children; see `Runner`."""
 
-    Parameters
-    ----------
-    job
-        The run, without the parameters of a point.
-    workers
-        The number of processes; None: one for each core this process may use.
-    time_limit
-        The longest that a point may take [s].
-    """
-
-    def __init__(self, job: Job, workers: int | None = None, time_limit: float | None = None) -> None:
+    def __init__(
+        self,
+        job: Job,  # the run, without the parameters of a point
+        workers: int | None = None,  # the number of processes; None: one for each core this process may use
+        time_limit: float | None = None,  # the longest that a point may take [s]
+    ) -> None:
         self._job, self._time_limit = job, time_limit
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()

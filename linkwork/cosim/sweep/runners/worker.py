@@ -26,21 +26,15 @@ IDLE = 60.0  # s after which a child that nobody asks ends
 
 
 class Shipment(WorkerPlugin):
-    """FMUs, and the run to be done with them.
+    """FMUs, and the run to be done with them."""
 
-    Parameters
-    ----------
-    name
-        Of its own among all shipments.
-    job
-        The run, without the parameters of a point.
-    files
-        For each component its FMU's file name and content.
-    time_limit
-        The longest that a point may take [s].
-    """
-
-    def __init__(self, name: str, job: Job, files: Mapping[str, tuple[str, bytes]], time_limit: float | None) -> None:
+    def __init__(
+        self,
+        name: str,  # of its own among all shipments
+        job: Job,  # the run, without the parameters of a point
+        files: Mapping[str, tuple[str, bytes]],  # for each component its FMU's file name and content
+        time_limit: float | None,  # the longest that a point may take [s]
+    ) -> None:
         self.name = name
         self._version = version("linkwork")
         self._job = pickle.dumps(job)  # read where it is used
