@@ -10,12 +10,13 @@ import numpy as np
 from linkwork._util.checks import FloatArray, names_of, number
 from linkwork.core.native import Block, Minimal, OffsetArray, Stage
 from linkwork.errors import MechanismError
+from linkwork.mechanism.quantities import Kind
 from linkwork.model.arguments import Loads, one
 from linkwork.model.idle_states import without_idle_spins
 from linkwork.model.independent_coordinates import IndependentCoordinates, choose_independent_coordinates
 from linkwork.model.linear_model import LinearModel
 from linkwork.model.local_coordinates import LocalCoordinates
-from linkwork.variables.schema import Kind, Variable, matching
+from linkwork.variables.schema import Variable, matching
 
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase

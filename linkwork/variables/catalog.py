@@ -16,11 +16,12 @@ from linkwork._util.units import LOADS
 from linkwork.mechanism import Actuator, PointSpringDamper, Wrench
 from linkwork.mechanism.forces import of_kind
 from linkwork.mechanism.points import ANGLE
+from linkwork.mechanism.quantities import Quantity, indices, load, output, parameter
 from linkwork.variables.couplings import coupling_variables, unit_ratio
 from linkwork.variables.dependencies import Names
 from linkwork.variables.namer import Layout, Namer
 from linkwork.variables.schema import Variable
-from linkwork.variables.templates import Entity, Pattern, Quantity, indices, load, output, parameter
+from linkwork.variables.templates import Entity, Pattern
 from linkwork.variables.transitions import (
     event_indicators,
     transition_inputs,

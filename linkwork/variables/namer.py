@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from linkwork.mechanism import Release, Unlock
+from linkwork.mechanism.quantities import Quantity
 from linkwork.variables.dependencies import Dependencies, Names
-from linkwork.variables.templates import Entity, Pattern, Place, Quantity
+from linkwork.variables.templates import Entity, Pattern, Place
 
 if TYPE_CHECKING:
     from linkwork.core.native import Field
