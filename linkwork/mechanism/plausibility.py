@@ -25,12 +25,11 @@ from linkwork._util.checks import FloatArray
 from linkwork._util.names import quoted
 from linkwork._util.stack import levels_of_package
 from linkwork.errors import DegreesWarning, InertiaWarning, JointFrameWarning, LinkworkWarning
-from linkwork.mechanism.forces import Point, Wrench, of_kind
+from linkwork.mechanism.forces import Point
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import Revolute, Screw, Spherical
 from linkwork.mechanism.part_checks import GROUND
 from linkwork.mechanism.spring_plausibility import spring_warnings
-from linkwork.mechanism.springs import PointSpringDamper
 
 if TYPE_CHECKING:
     from linkwork.mechanism.mechanism import Mechanism
@@ -78,11 +77,10 @@ def _sizes(mech: Mechanism) -> FloatArray:
     ends: list[tuple[str, FloatArray | Point]] = []
     for joint in mech.joints.values():
         ends += [(joint.parent, joint.parent_frame.position), (joint.child, joint.child_frame.position)]
-    for spring in of_kind(mech.forces, PointSpringDamper):
-        ends += zip(spring.bodies, spring.points, strict=True)
+    for force in mech.forces:
+        ends += force.ends
     for distance in mech.distances.values():
         ends += zip(distance.bodies, distance.points, strict=True)
-    ends += [(wrench.body, wrench.point) for wrench in of_kind(mech.forces, Wrench)]
     bodies = np.array([number[body] for body, _ in ends], dtype=int)
     points = np.array([point for _, point in ends], dtype=float).reshape(-1, 3)
     on_ground = points[bodies == len(mech.bodies)]

@@ -72,6 +72,24 @@ class Quantity:
         return len(self.elements)
 
     @property
+    def stem(self) -> str:
+        """Its name behind that of its entity, without index: of a parameter the argument that gives it.
+
+        >>> parameter("{0}.points[]", "spring_points", "m", "", elements=indices(2, 3)).stem
+        'points'
+        """
+        return self.name.partition(".")[2].removesuffix("[]")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of its numbers as an array; () for one number.
+
+        >>> parameter("{0}.points[]", "spring_points", "m", "", elements=indices(2, 3)).shape
+        (2, 3)
+        """
+        return tuple(int(size) for size in self.elements[-1].strip("[]").split(",") if size)
+
+    @property
     def is_vector(self) -> bool:
         """Several numbers of one unit that count from 1."""
         units = 1 if isinstance(self.unit, str) else len(set(self.unit))
