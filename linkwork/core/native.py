@@ -75,6 +75,7 @@ class Field:
     columns: int
     stage: Stage
     meaning: str
+    tunable: bool
 
     @cached_property
     def span(self) -> slice:
@@ -105,7 +106,7 @@ class Fields(Mapping[str, Field]):
         kind = _KINDS[name]
         f = ffi.new("lw_field *")
         lib.lw_model_field(self._model, kind.number, f)
-        found = self._found[name] = Field(f.first, f.rows, f.columns, kind.stage, kind.meaning)
+        found = self._found[name] = Field(f.first, f.rows, f.columns, kind.stage, kind.meaning, bool(f.tunable))
         return found
 
     def __iter__(self) -> Iterator[str]:
@@ -426,7 +427,7 @@ class Block:
         capacity
             Degrees of freedom that there are at most.
         """
-        rows, motors, actuators = len(t), len(motor), self.model.sizes.actuators
+        rows, motors, actuators = len(t), len(motor), self.model.fields["actuator_length"].rows
         matrix, load = np.empty((rows, capacity, motors)), np.empty((rows, capacity))
         speed, actuator = np.empty((rows, motors)), np.empty((rows, 2, actuators))
         violation = np.empty((rows, 3))

@@ -34,6 +34,8 @@ class Force:
     ----------
     type_name
         Its name in files.
+    core_name
+        Its name in the core; by default the same.
     record
         Its parameters, inputs and outputs; `{1}` and `{2}` in their texts are its bodies. A parameter has the name of
         the argument that gives it. Their rules: of the pose, of the velocity, of the inputs as well. Empty: its numbers
@@ -43,12 +45,14 @@ class Force:
     """
 
     type_name: ClassVar[str]
+    core_name: ClassVar[str]
     record: ClassVar[tuple[Quantity, ...]] = ()
     input_label: ClassVar[str] = "input"
 
     def __init_subclass__(cls) -> None:
         if "type_name" in cls.__dict__:
             FORCES[cls.type_name] = cls
+            cls.core_name = cls.__dict__.get("core_name", cls.type_name)
 
     @classmethod
     def fields_of(cls, kind: str) -> list[Quantity]:

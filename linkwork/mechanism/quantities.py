@@ -10,15 +10,6 @@ import numpy as np
 Kind = Literal["parameter", "start", "input", "state", "derivative", "output", "time", "indicator"]
 Type = Literal["real", "boolean", "integer", "enumeration"]
 
-# Fields that may be set while the mechanism moves: neither its closure nor its topology hangs on them.
-_TUNABLE = {
-    *("gravity", "body_mass", "body_com", "body_inertia", "stiffness", "damping", "free_coordinate"),
-    *("reflected_inertia", "max_load"),
-    *("spring_points", "spring_stiffness", "spring_damping", "spring_free_length", "wrench_point"),
-    *("actuator_gain", "actuator_offset", "actuator_stiffness", "actuator_damping", "actuator_gear"),
-    *("actuator_input_range", "actuator_force_range"),
-    *("restitution", "correction_gain", "point_in_body", "axis_in_body"),
-}
 _LIMITS: dict[str, tuple[float | None, float | None]] = {
     **dict.fromkeys(("body_mass", "reflected_inertia", "max_load"), (0.0, None)),
     "restitution": (0.0, 1.0),
@@ -97,11 +88,10 @@ class Quantity:
 
 
 def parameter(name: str, field: str, unit: str | tuple[str, ...], text: str, **more: Any) -> Quantity:
-    """Return a parameter, or a start value; limits and whether it is tunable follow from the field."""
+    """Return a parameter, or a start value; limits follow from the field, and in the core whether it is tunable."""
     kind: Kind = "start" if field in ("q_start", "u_start") else "parameter"
     low, high = _LIMITS.get(field, (None, None))
-    of_field: dict[str, Any] = {"minimum": low, "maximum": high, "tunable": field in _TUNABLE}
-    return Quantity(name, kind, field, unit, text, **of_field, **more)
+    return Quantity(name, kind, field, unit, text, minimum=low, maximum=high, **more)
 
 
 def load(name: str, field: str, unit: str | tuple[str, ...], text: str, **more: Any) -> Quantity:

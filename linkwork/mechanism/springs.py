@@ -175,6 +175,7 @@ class PointSpringDamper(ForceBetweenPoints, SpringDamper):
     """A spring and damper between points of two bodies: pulls with stiffness (length - free) + damping d(length)/dt."""
 
     type_name = "point_spring_damper"
+    core_name = "spring"
     call = "SpringDamper"
     record = (
         parameter(

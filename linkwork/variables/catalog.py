@@ -331,7 +331,7 @@ def force_variables(namer: Namer, kind: Kind) -> Iterator[Entity]:
 def _gears(namer: Namer, force: ForceOnJoints, first: int) -> Iterator[Entity]:
     units, text = force.units(namer.mech), "load of a force of one, and part in length and rate"
     for g, (coordinate, unit) in enumerate(zip(force.gears, units, strict=True), start=first):
-        gear = parameter("{0}.{1}.gear", "actuator_gear", unit_ratio(units[0], unit), text)
+        gear = parameter("{0}.{1}.gear", "force_gear", unit_ratio(units[0], unit), text)
         yield namer.entity(force.name, (g,), [gear], labels=(coordinate, ""))
 
 

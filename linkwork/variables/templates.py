@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from linkwork.core.native import Field
 from linkwork.mechanism.quantities import Kind, Quantity
 from linkwork.variables.schema import Variable
 
 if TYPE_CHECKING:
     from linkwork._util.checks import FloatArray
-    from linkwork.core.native import Field
     from linkwork.variables.dependencies import Names
 
 COMPUTED = ("derivative", "output", "indicator")
@@ -49,6 +49,8 @@ class Pattern:
         self._steps: list[tuple[int, int, int]] = []
         for quantity in self.quantities:
             field, count = fields[quantity.field], quantity.count
+            if quantity.kind == "parameter" and isinstance(field, Field):
+                quantity = replace(quantity, tunable=field.tunable)
             more = [_variable(quantity, i, field.first) for i in range(count)]
             self.spans.append(range(len(self.variables), len(self.variables) + count))
             self.variables += more
