@@ -1,5 +1,5 @@
-/* Couplings, motions, distances and forces of a builder: what ties bodies and joints together or acts on them; and points
- * of interest and measures. */
+/* Couplings, motions, distances and forces of a builder: what ties bodies and joints together or acts on them; and
+ * points of interest and measures. */
 #include "description.h"
 #include "model/model.h"
 #include <math.h>

@@ -30,9 +30,8 @@ typedef enum lw_force_kind {
       LW_FORCE_TYPES
 } lw_force_kind;
 
-/* Where a parameter stands among those of its type: the bit of a mask of those that are given. */
-#define X(name, owner, columns, access, stage, meaning) LW_NUMBER_OF_##name,
-#define PARAMETERS(TYPE, X) enum { LW_##TYPE##_PARAMETERS(X) LW_PARAMETERS_OF_##TYPE };
+#define X(name, owner, columns, access, stage, meaning) +1
+#define PARAMETERS(TYPE, X) enum { LW_PARAMETERS_OF_##TYPE = 0 LW_##TYPE##_PARAMETERS(X) };
 LW_EACH_FORCE(PARAMETERS, X)
 #undef PARAMETERS
 #undef X

@@ -1,6 +1,6 @@
 /* Reading the serialised model. Layout, little-endian, without padding:
  *   "LWMODEL\0", uint32 version, uint32 size of the whole, uint64 CRC-32 of all that follows,
- *   int32 counts         counts of reader.h; couplings count locks and distances, which are the last of them in this order
+ *   int32 counts         counts of reader.h; couplings count locks and distances, the last of them in this order
  *   int32 tables         LW_TABLES of reader.h, in their order
  *   double               the parameter and start fields of fields.h, in their order
  *   names                zero-terminated: bodies, joints, couplings, forces, transitions, points, measures

@@ -1,7 +1,7 @@
 /* Forces F on the speeds u_i of tree joints and cut joints, each by a gear g_i,
  *   l = sum g_i q_i,  l' = sum g_i u_i,  F by the kernel of its type in forces/,
- * add g_i F to the load of each. They need all of their cut joints, which may be of several clusters: they follow when all
- * are placed. Whatever places cut joints again also starts their loads again, and calls load_by_forces() after. */
+ * add g_i F to the load of each. They need all of their cut joints, which may be of several clusters: they follow when
+ * all are placed. Whatever places cut joints again also starts their loads again, and calls load_by_forces() after. */
 #ifndef LW_LOOPS_FORCES_ON_SPEEDS_KERNEL_H
 #define LW_LOOPS_FORCES_ON_SPEEDS_KERNEL_H
 #include "block/field_view_kernel.h"
