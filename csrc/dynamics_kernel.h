@@ -6,7 +6,7 @@
 #define LW_DYNAMICS_KERNEL_H
 #include "dca/accelerations_kernel.h"
 #include "multipliers/clusters_for_outputs_kernel.h"
-#include "loops/actuators_kernel.h"
+#include "loops/forces_on_speeds_kernel.h"
 #include "loops/clusters_kernel.h"
 #include "loops/reduced_dynamics_kernel.h"
 #include "loops/drift_stabilisation_kernel.h"

@@ -139,7 +139,7 @@ static lw_fault load_equations(const lw_model *m, lw_block b, const double *udot
     if (has_lost_rank(&v, c)) return (lw_fault){LW_FAULT_NO_LOADS, c, 0.0};
   place_stand_ins(&v, 0);
   loads_for(&v, udot, 1, needed);
-  load_by_actuators(&v); /* the rotors of cut joints have placed these again */
+  load_by_forces(&v); /* the rotors of cut joints have placed these again */
   for (int32_t u = 0; u < m->size.nu; u++) needed[u] -= v.load[u];
   row->dof = 0;
   int all = add_tree_directions(&v, needed, row);

@@ -118,7 +118,7 @@ static lw_fault outputs(const lw_model *m, lw_block b) {
       add_spring_energy(&v, c, FIELD(&v, q_cut)[m->coordinate[c] - m->size.nq]);
       add_rotor_energy(&v, c, FIELD(&v, u_cut)[c - m->size.nu]);
     }
-  FIELD(&v, energy_potential)[0] += energy_of_springs(&v);
+  FIELD(&v, energy_potential)[0] += energy_of_forces(&v);
   compute_reactions(&v);
   report_points(&v);
   return no_fault;

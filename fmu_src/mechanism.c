@@ -45,40 +45,6 @@ static void locate_range(fmu *f, const lw_field *field) {
       *ranges[i].range = (fmu_range){(uint32_t)field->first, (uint32_t)(field->rows * field->columns)};
 }
 
-/* Tunable parameters do not affect loop closure or states. */
-static const char *const tunable_fields[] = {"gravity",
-                                             "body_mass",
-                                             "body_com",
-                                             "body_inertia",
-                                             "stiffness",
-                                             "damping",
-                                             "free_coordinate",
-                                             "spring_points",
-                                             "spring_stiffness",
-                                             "spring_damping",
-                                             "wrench_point",
-                                             "spring_free_length",
-                                             "actuator_gain",
-                                             "actuator_offset",
-                                             "actuator_stiffness",
-                                             "actuator_damping",
-                                             "actuator_gear",
-                                             "actuator_input_range",
-                                             "actuator_force_range",
-                                             "reflected_inertia",
-                                             "max_load",
-                                             "restitution",
-                                             "correction_gain",
-                                             "point_in_body",
-                                             "axis_in_body"};
-_Static_assert(sizeof tunable_fields / sizeof *tunable_fields <= FMU_MAX_TUNABLE, "each has its range of offsets");
-
-static int is_tunable(const char *field) {
-  for (size_t i = 0; i < sizeof tunable_fields / sizeof *tunable_fields; i++)
-    if (strcmp(field, tunable_fields[i]) == 0) return 1;
-  return 0;
-}
-
 /* Finds the offsets of fields that need special treatment. */
 static void locate_fields(fmu *f) {
   uint32_t n_tunable = 0;
@@ -94,7 +60,7 @@ static void locate_fields(fmu *f) {
     if (strcmp(field.name, "q_start") == 0) f->first_start_q = first;
     if (strcmp(field.name, "u_start") == 0) f->first_start_u = first;
     locate_range(f, &field);
-    if (is_tunable(field.name) && n_tunable < FMU_MAX_TUNABLE)
+    if (field.tunable && n_tunable < FMU_MAX_TUNABLE)
       f->tunable[n_tunable++] = (fmu_range){first, (uint32_t)(field.rows * field.columns)};
   }
 }

@@ -17,8 +17,12 @@ static void enter_row(lw_state *s, const lw_load_equations *of, int32_t row) {
   if (of->inputs) memcpy(x + at->tau, of->inputs + i * inputs, sizeof(double) * inputs);
 }
 
+static size_t count_actuators(const lw_model *m) {
+  return (size_t)(m->first_force[LW_FORCE_ACTUATOR + 1] - m->first_force[LW_FORCE_ACTUATOR]);
+}
+
 static void report_actuators(lw_state *s, double *lengths) {
-  const size_t n = (size_t)s->model->size.actuators;
+  const size_t n = count_actuators(s->model);
   memcpy(lengths, lw_reals(s) + s->model->at.actuator_length, sizeof(double) * n);
   memcpy(lengths + n, lw_reals(s) + s->model->at.actuator_force, sizeof(double) * n);
 }
@@ -42,7 +46,7 @@ static lw_status find_row(lw_state *s, lw_load_equations *of, int32_t row) {
                    "the mechanism has %d degrees of freedom here, and %d at the start of the motion: keep the motion "
                    "away from poses in which they change",
                    at.dof, of->dof);
-  if (of->actuator) report_actuators(s, of->actuator + 2 * i * (size_t)s->model->size.actuators);
+  if (of->actuator) report_actuators(s, of->actuator + 2 * i * count_actuators(s->model));
   return LW_OK;
 }
 

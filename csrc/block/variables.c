@@ -2,7 +2,7 @@
 #include "block/state.h"
 #include <stdio.h>
 
-static const lw_field no_field = {"nothing", "", 0, 0, 0, LW_INTERNAL, LW_STAGE_NONE};
+static const lw_field no_field = {"nothing", "", 0, 0, 0, LW_INTERNAL, LW_STAGE_NONE, 0};
 
 /* The first field that ends behind the offset, by bisection: importers read hundreds of variables at a time. */
 const lw_field *lw_field_at(const lw_state *s, uint32_t offset) {
@@ -47,11 +47,13 @@ static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
     case LW_OF_BODY: return (owned){m->body_name[row], "body", 0};
     case LW_OF_JOINT: return (owned){m->joint_name[row], "joint", 0};
     case LW_OF_LOOP: return (owned){m->joint_name[m->loop[row].joint], "joint", 0};
-    case LW_OF_SPRING: return (owned){m->spring_name[row], "spring", 0};
     case LW_OF_TRANSITION: return (owned){m->transition_name[row], "transition", 0};
-    case LW_OF_WRENCH: return (owned){m->wrench_name[row], "wrench", 0};
-    case LW_OF_ACTUATOR: return (owned){m->actuator_name[row], "actuator", 0};
-    case LW_OF_GEAR: return (owned){m->actuator_name[m->gear[row].actuator], "actuator", 0};
+    case LW_OF_FORCE: return (owned){m->force_name[row], "force", 0};
+    case LW_OF_GEAR: return (owned){m->force_name[m->gear[row].force], "force", 0};
+#define FORCE(TYPE, type, on, points)                                                                \
+  case LW_OF_##TYPE: return (owned){m->force_name[m->first_force[LW_FORCE_##TYPE] + row], #type, 0};
+      LW_FORCE_RECORDS(FORCE)
+#undef FORCE
     case LW_OF_POINT: return (owned){m->point_name[row], "point", 0};
     case LW_OF_MEASURE: return (owned){m->measure_name[row], "measure", 0};
     case LW_OF_COORDINATE:

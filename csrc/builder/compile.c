@@ -54,11 +54,12 @@ static lw_status make_plan(plan *p) {
     if (p->first_term[k] == p->first_term[k + 1])
       return lw_refuse(b, LW_ERROR_USAGE, "coupling '%s' has no terms: add one with lw_builder_add_term",
                        b->coupling[k].name);
-  for (int32_t k = 0, g = 0; k < b->actuators; k++) {
-    if (g == b->gears || b->gear[g].actuator != k)
-      return lw_refuse(b, LW_ERROR_USAGE, "actuator '%s' acts on no joint: add one with lw_builder_add_gear",
-                       b->actuator[k].name);
-    while (g < b->gears && b->gear[g].actuator == k) g++;
+  for (int32_t k = 0, g = 0; k < b->forces; k++) {
+    const lw_force_type *type = &lw_force_types[b->force[k].type];
+    if (type->on == LW_ON_SPEEDS && (g == b->gears || b->gear[g].force != k))
+      return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' acts on no joint: add one with lw_builder_add_gear", type->name,
+                       b->force[k].name);
+    while (g < b->gears && b->gear[g].force == k) g++;
   }
   return LW_OK;
 }

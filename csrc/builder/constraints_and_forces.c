@@ -1,5 +1,5 @@
-/* Couplings, motions, distances, springs between points, wrenches and actuators of a builder: what ties bodies and joints
- * together or acts on them; and points of interest and measures. */
+/* Couplings, motions, distances and forces of a builder: what ties bodies and joints together or acts on them; and
+ * points of interest and measures. */
 #include "description.h"
 #include "model/model.h"
 #include <math.h>
@@ -74,13 +74,10 @@ lw_status lw_builder_prescribe(lw_builder *b, const char *name, const char *join
   return lw_builder_set_motion(b, name, polynomial, amplitude, frequency, phase);
 }
 
-/* Two different bodies and a point of each. */
-static lw_status take_ends(lw_builder *b, const char *what, const char *name, const char *first, const double *from,
-                           const char *second, const double *to, int32_t body[2], double point[2][3]) {
+static lw_status find_ends(lw_builder *b, const char *what, const char *name, const char *first, const char *second,
+                           int32_t body[2]) {
   lw_status e;
-  if ((e = lw_find_body(b, what, name, first, &body[0])) || (e = lw_find_body(b, what, name, second, &body[1])) ||
-      (e = lw_take_numbers(b, what, name, "the first point", from, 3, point[0])) ||
-      (e = lw_take_numbers(b, what, name, "the second point", to, 3, point[1])))
+  if ((e = lw_find_body(b, what, name, first, &body[0])) || (e = lw_find_body(b, what, name, second, &body[1])))
     return e;
   if (body[0] == body[1])
     return lw_refuse(b, LW_ERROR_USAGE, "%s '%s': both ends are on '%s', which is rigid: name two bodies", what, name,
@@ -106,8 +103,11 @@ lw_status lw_builder_add_distance(lw_builder *b, const char *name, const char *f
                                   const char *second, const double to[3], double length) {
   distance_part made = {.length = length};
   const char *shown = name ? name : "";
-  const lw_status e = take_ends(b, "distance", shown, first, from, second, to, made.body, made.point);
-  if (e) return e;
+  lw_status e;
+  if ((e = find_ends(b, "distance", shown, first, second, made.body)) ||
+      (e = lw_take_numbers(b, "distance", shown, "the first point", from, 3, made.point[0])) ||
+      (e = lw_take_numbers(b, "distance", shown, "the second point", to, 3, made.point[1])))
+    return e;
   if (length == 0.0) made.length = reference_distance(b, &made);
   if (!isfinite(length) || !(made.length > 0.0))
     return lw_refuse(b, LW_ERROR_PARAMETER,
@@ -123,101 +123,135 @@ lw_status lw_builder_add_distance(lw_builder *b, const char *name, const char *f
 
 /* ---- forces ---- */
 
-lw_status lw_builder_add_spring(lw_builder *b, const char *name, const char *first, const double from[3],
-                                const char *second, const double to[3], double stiffness, double damping,
-                                double free_length) {
-  spring_part made = {.stiffness = stiffness, .damping = damping, .free = free_length};
-  const char *shown = name ? name : "";
-  const lw_status e = take_ends(b, "spring", shown, first, from, second, to, made.body, made.point);
-  if (e) return e;
-  if (!isfinite(stiffness) || !isfinite(damping) || !isfinite(free_length))
-    return lw_not_finite(b, "spring", shown, "stiffness, damping and free length");
-  if (!(made.name = lw_new_name(b, A_FORCE, "spring", name, b->springs))) return b->status;
-  return append_spring(b, made);
+static const char *const bodies_of[] = {[LW_ON_POINT] = "one body",
+                                        [LW_BETWEEN_POINTS] = "two bodies",
+                                        [LW_ON_SPEEDS] = "no body: lw_builder_add_gear names its joints"};
+
+static lw_status find_bodies(lw_builder *b, const lw_force_type *type, const char *name, const char *first,
+                             const char *second, int32_t body[2]) {
+  body[0] = body[1] = GROUND;
+  if ((first != NULL) != (type->on != LW_ON_SPEEDS) || (second != NULL) != (type->on == LW_BETWEEN_POINTS))
+    return lw_refuse(b, LW_ERROR_USAGE, "%s '%s': it acts on %s", type->name, name, bodies_of[type->on]);
+  if (type->on == LW_BETWEEN_POINTS) return find_ends(b, type->name, name, first, second, body);
+  if (type->on == LW_ON_SPEEDS) return LW_OK;
+  const lw_status e = lw_find_body(b, type->name, name, first, &body[0]);
+  if (e || body[0] != GROUND) return e;
+  return lw_refuse(b, LW_ERROR_USAGE, "%s '%s': it acts on the ground, which nothing moves: name a body", type->name,
+                   name);
 }
 
-lw_status lw_builder_add_wrench(lw_builder *b, const char *name, const char *body, const double point[3]) {
-  wrench_part made = {0};
+/* The numbers of a parameter behind those before it; zeros where it is not among the given ones. */
+static lw_status take_parameter(lw_builder *b, const lw_force_type *type, const char *name, int32_t number,
+                                const lw_parameter *given, int32_t count, int32_t *mask) {
+  const lw_force_parameter *p = &type->parameter[number];
+  double values[LW_MOST_NUMBERS];
+  lw_status e;
+  int32_t k = 0;
+  while (k < count && strcmp(given[k].name, p->name) != 0) k++;
+  if (k < count) *mask |= 1 << number;
+  if ((e = lw_take_numbers(b, type->name, name, p->name, k < count ? given[k].values : NULL, p->columns, values)))
+    return e;
+  if (k < count && p->setting == LW_TUNABLE_LIMITS && !(values[0] < values[1]))
+    return lw_refuse(b, LW_ERROR_PARAMETER, "%s '%s': the lower limit of %s must be less than the upper one",
+                     type->name, name, p->name);
+  for (int32_t i = 0; i < p->columns; i++)
+    if ((e = append_force_number(b, values[i]))) return e;
+  return LW_OK;
+}
+
+static lw_status check_parameters(lw_builder *b, const lw_force_type *type, const char *name, const lw_parameter *given,
+                                  int32_t count) {
+  for (int32_t k = 0; k < count; k++) {
+    int32_t p = 0;
+    while (p < type->parameters && strcmp(given[k].name, type->parameter[p].name) != 0) p++;
+    if (p < type->parameters) continue;
+    const char *names[LW_MOST_PARAMETERS];
+    char listed[LW_LISTED];
+    for (p = 0; p < type->parameters; p++) names[p] = type->parameter[p].name;
+    lw_quote_names(listed, names, type->parameters);
+    return lw_refuse(b, LW_ERROR_USAGE, "%s '%s': it has no parameter '%s', but %s", type->name, name, given[k].name,
+                     listed);
+  }
+  return LW_OK;
+}
+
+static lw_status find_force_type(lw_builder *b, const char *name, int32_t *type) {
+  const char *names[LW_FORCE_TYPES];
+  char listed[LW_LISTED];
+  for (*type = 0; *type < LW_FORCE_TYPES; ++*type) {
+    names[*type] = lw_force_types[*type].name;
+    if (name && strcmp(name, names[*type]) == 0) return LW_OK;
+  }
+  lw_quote_names(listed, names, LW_FORCE_TYPES);
+  return lw_refuse(b, LW_ERROR_USAGE, "there is no type '%s' of forces: give one of %s", name ? name : "", listed);
+}
+
+lw_status lw_builder_add_force(lw_builder *b, const char *type, const char *name, const char *body,
+                               const char *other_body, const lw_parameter *parameters, int32_t count) {
+  force_part made = {.first = b->force_numbers};
   const char *shown = name ? name : "";
   lw_status e;
-  if ((e = lw_find_body(b, "wrench", shown, body, &made.body)) ||
-      (e = lw_take_numbers(b, "wrench", shown, "point", point, 3, made.point)))
+  if ((e = find_force_type(b, type, &made.type))) return e;
+  const lw_force_type *of = &lw_force_types[made.type];
+  if ((e = find_bodies(b, of, shown, body, other_body, made.body)) ||
+      (e = check_parameters(b, of, shown, parameters, count)))
     return e;
-  if (made.body == GROUND)
-    return lw_refuse(b, LW_ERROR_USAGE, "wrench '%s': it acts on the ground, which nothing moves: name a body", shown);
-  if (!(made.name = lw_new_name(b, A_FORCE, "wrench", name, b->wrenches))) return b->status;
-  return append_wrench(b, made);
+  for (int32_t k = 0; k < of->parameters && !e; k++)
+    e = take_parameter(b, of, shown, k, parameters, count, &made.given);
+  if (!e && !(made.name = lw_new_name(b, A_FORCE, of->name, name, b->forces))) e = b->status;
+  made.row = b->of_type[made.type];
+  if (!e && !(e = append_force(b, made))) b->of_type[made.type]++;
+  if (e) b->force_numbers = made.first;
+  return e;
 }
 
-lw_status lw_builder_add_actuator(lw_builder *b, const char *name, double gain, double offset, double stiffness,
-                                  double damping) {
-  actuator_part made = {.gain = gain, .offset = offset, .stiffness = stiffness, .damping = damping};
-  if (!isfinite(gain) || !isfinite(offset) || !isfinite(stiffness) || !isfinite(damping))
-    return lw_not_finite(b, "actuator", name ? name : "", "gain, offset, stiffness and damping");
-  if (!(made.name = lw_new_name(b, AN_ACTUATOR, "actuator", name, b->actuators))) return b->status;
-  return append_actuator(b, made);
+/* Whether a force has numbers that only one with a length may have. */
+static int needs_length(const lw_builder *b, const force_part *force) {
+  const lw_force_type *type = &lw_force_types[force->type];
+  int needs = 0;
+  for (int32_t p = 0, at = force->first; p < type->parameters; at += type->parameter[p++].columns)
+    needs |= type->parameter[p].setting == LW_TUNABLE_OF_LENGTH && b->force_number[at] != 0.0;
+  return needs;
 }
 
-/* Gears stand actuator by actuator. */
+/* Gears stand force by force. */
 static void sort_in_last_gear(lw_builder *b) {
   const gear_part last = b->gear[b->gears - 1];
   int32_t k = b->gears - 1;
-  for (; k > 0 && b->gear[k - 1].actuator > last.actuator; k--) b->gear[k] = b->gear[k - 1];
+  for (; k > 0 && b->gear[k - 1].force > last.force; k--) b->gear[k] = b->gear[k - 1];
   b->gear[k] = last;
 }
 
-lw_status lw_builder_add_gear(lw_builder *b, const char *actuator, const char *joint, int32_t element, double gear) {
+lw_status lw_builder_add_gear(lw_builder *b, const char *force, const char *joint, int32_t element, double gear) {
   gear_part made = {.element = element, .gear = gear};
   lw_status e;
-  if ((e = lw_find_among(b, AN_ACTUATOR, "gear", actuator, &made.actuator)) ||
-      (e = lw_find_joint(b, "actuator", actuator, joint, &made.joint)))
-    return e;
+  if ((e = lw_find_among(b, A_FORCE, "gear", force, &made.force))) return e;
+  const force_part *of = &b->force[made.force];
+  const char *what = lw_force_types[of->type].name;
+  if (lw_force_types[of->type].on != LW_ON_SPEEDS)
+    return lw_refuse(b, LW_ERROR_USAGE, "%s '%s': it acts on bodies and has no gears", what, force);
+  if ((e = lw_find_joint(b, what, force, joint, &made.joint))) return e;
   joint_part *j = &b->joint[made.joint];
   const lw_joint_size *size = &lw_joint_sizes[j->type];
   if (!isfinite(gear) || gear == 0.0)
-    return lw_refuse(b, LW_ERROR_PARAMETER, "actuator '%s': the gear of joint '%s' must be finite and not zero",
-                     actuator, joint);
+    return lw_refuse(b, LW_ERROR_PARAMETER, "%s '%s': the gear of joint '%s' must be finite and not zero", what, force,
+                     joint);
   if (element < 0 || element >= size->u)
-    return lw_refuse(b, LW_ERROR_USAGE, "actuator '%s': joint '%s' (%s) has no speed %d; it has %d, from 0", actuator,
+    return lw_refuse(b, LW_ERROR_USAGE, "%s '%s': joint '%s' (%s) has no speed %d; it has %d, from 0", what, force,
                      joint, lw_joint_type_name(j->type), (int)element, (int)size->u);
-  if (size->q != size->u && b->actuator[made.actuator].stiffness != 0.0)
-    return lw_refuse(b, LW_ERROR_USAGE,
-                     "actuator '%s': the orientation of joint '%s' (%s) is a quaternion, so that the actuator has no "
-                     "length: give it no stiffness",
-                     actuator, joint, lw_joint_type_name(j->type));
+  if (size->q != size->u && needs_length(b, of))
+    return lw_refuse(
+        b, LW_ERROR_USAGE,
+        "%s '%s': the orientation of joint '%s' (%s) is a quaternion, so that it has no length: give it no "
+        "stiffness",
+        what, force, joint, lw_joint_type_name(j->type));
   for (int32_t i = 0; i < b->gears; i++)
-    if (b->gear[i].actuator == made.actuator && b->gear[i].joint == made.joint && b->gear[i].element == element)
-      return lw_refuse(b, LW_ERROR_USAGE,
-                       "actuator '%s' has a gear of joint '%s' already: give one with the sum of both", actuator,
-                       joint);
+    if (b->gear[i].force == made.force && b->gear[i].joint == made.joint && b->gear[i].element == element)
+      return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' has a gear of joint '%s' already: give one with the sum of both",
+                       what, force, joint);
   if ((e = append_gear(b, made))) return e;
   sort_in_last_gear(b);
   j->actuated = 1;
-  return LW_OK;
-}
-
-/* Lower and upper limit; NULL: none. */
-static lw_status take_range(lw_builder *b, const char *name, const char *what, const double *given, int32_t limit,
-                            double range[2], int32_t *limits) {
-  const lw_status e = given ? lw_take_numbers(b, "actuator", name, what, given, 2, range) : LW_OK;
-  if (e || !given) return e;
-  if (!(range[0] < range[1]))
-    return lw_refuse(b, LW_ERROR_PARAMETER, "actuator '%s': the lower limit of %s must be less than the upper one",
-                     name, what);
-  *limits |= limit;
-  return LW_OK;
-}
-
-lw_status lw_builder_limit_actuator(lw_builder *b, const char *name, const double input_range[2],
-                                    const double force_range[2]) {
-  int32_t k;
-  lw_status e = lw_find_among(b, AN_ACTUATOR, "limits", name, &k);
-  if (e) return e;
-  actuator_part limited = b->actuator[k];
-  if ((e = take_range(b, name, "the input range", input_range, LW_INPUT_RANGE, limited.input_range, &limited.limits)) ||
-      (e = take_range(b, name, "the force range", force_range, LW_FORCE_RANGE, limited.force_range, &limited.limits)))
-    return e;
-  b->actuator[k] = limited;
   return LW_OK;
 }
 

@@ -1,11 +1,12 @@
 /* What a builder collects: the parts of a mechanism in the order in which they were added. */
 #ifndef LW_BUILDER_DESCRIPTION_H
 #define LW_BUILDER_DESCRIPTION_H
+#include "forces/types.h"
 #include "linkwork.h"
 
 #define GROUND (-1) /* as a body */
 
-/* Kinds of names. A body and a joint may share a name; all others differ. Springs and wrenches are forces. */
+/* Kinds of names. A body and a joint may share a name; all others differ. */
 typedef enum name_kind {
   A_BODY = 0,
   A_JOINT,
@@ -15,7 +16,6 @@ typedef enum name_kind {
   A_FORCE,
   A_POINT,
   A_MEASURE,
-  AN_ACTUATOR,
   NAME_KINDS
 } name_kind;
 
@@ -66,26 +66,14 @@ typedef struct distance_part {
   double point[2][3], length;
 } distance_part;
 
-typedef struct spring_part {
+typedef struct force_part {
   const char *name;
-  int32_t body[2];
-  double point[2][3], stiffness, damping, free;
-} spring_part;
-
-typedef struct wrench_part {
-  const char *name;
-  int32_t body;
-  double point[3];
-} wrench_part;
-
-typedef struct actuator_part {
-  const char *name;
-  double gain, offset, stiffness, damping, input_range[2], force_range[2];
-  int32_t limits; /* as in lw_actuator */
-} actuator_part;
+  int32_t type, row, body[2]; /* row: number among those of its type; bodies that it does not have are the ground */
+  int32_t given, first;       /* mask of the parameters that are given; all of them begin here among the numbers */
+} force_part;
 
 typedef struct gear_part {
-  int32_t actuator, joint, element;
+  int32_t force, joint, element;
   double gear;
 } gear_part;
 
@@ -122,9 +110,8 @@ typedef struct transition_part {
   X(couplings, coupling_part, coupling)       \
   X(terms, term_part, term)                   \
   X(distances, distance_part, distance)       \
-  X(springs, spring_part, spring)             \
-  X(wrenches, wrench_part, wrench)            \
-  X(actuators, actuator_part, actuator)       \
+  X(forces, force_part, force)                \
+  X(force_numbers, double, force_number)      \
   X(gears, gear_part, gear)                   \
   X(points, point_part, point)                \
   X(measures, measure_part, measure)          \
@@ -137,6 +124,7 @@ struct lw_builder {
   int32_t list, element##_capacity;
   BUILDER_LISTS(X)
 #undef X
+  int32_t of_type[LW_FORCE_TYPES]; /* forces */
   double gravity[3];
   int32_t q_starts, u_starts; /* joints with start values */
   lw_method_choice method;
@@ -166,8 +154,8 @@ void lw_free_names(name_table *names);
 /* Lists names for a message, the middle of a long list left out. */
 void lw_quote_names(char text[LW_LISTED], const char *const *name, int32_t count);
 
-/* ---- bodies_and_joints.c: bodies and joints; constraints_and_forces.c: couplings, distances, springs, wrenches,
- * actuators, points of interest and measures ---- */
+/* ---- bodies_and_joints.c: bodies and joints; constraints_and_forces.c: couplings, distances, forces, points of
+ * interest and measures ---- */
 /* The list with capacity for one element more; NULL: no memory, and the list is as before. */
 void *lw_grown(void *list, int32_t count, int32_t *capacity, size_t size);
 lw_status lw_no_memory(lw_builder *b);

@@ -65,6 +65,31 @@ static int32_t numbers_of_paths(const lw_builder *b) {
   return count;
 }
 
+/* The types of forces that occur, with the numbers of their forces; returns how many. */
+static int32_t put_force_types(const lw_builder *b, model_bytes *out) {
+  int32_t count = 0;
+  for (int32_t type = 0; type < LW_FORCE_TYPES; type++) {
+    char name[16] = {0};
+    if (!b->of_type[type]) continue;
+    count++;
+    if (!out) continue;
+    memcpy(name, lw_force_types[type].name, strlen(lw_force_types[type].name));
+    put(out, name, sizeof name);
+    put_integer(out, b->of_type[type]);
+  }
+  return count;
+}
+
+/* Forces f and gears g of a builder b, type by type. */
+#define EACH_FORCE(f)                                                                       \
+  for (int32_t type = 0; type < LW_FORCE_TYPES; type++)                                     \
+    for (const force_part *f = b->force; b->of_type[type] && f < b->force + b->forces; f++) \
+      if (f->type == type)
+#define EACH_GEAR(g)                                                                    \
+  for (int32_t type = 0, first = 0; type < LW_FORCE_TYPES; first += b->of_type[type++]) \
+    for (const gear_part *g = b->gear; b->of_type[type] && g < b->gear + b->gears; g++) \
+      if (b->force[g->force].type == type)
+
 static void put_counts(const plan *p, const topology *t, int32_t method, model_bytes *out) {
   const lw_builder *b = p->builder;
   int32_t type[LW_JOINT_TYPES], position[LW_JOINT_TYPES];
@@ -81,8 +106,8 @@ static void put_counts(const plan *p, const topology *t, int32_t method, model_b
                     .couplings = t->ties,
                     .terms = b->terms + p->variants.locks,
                     .method = method,
-                    .springs = b->springs,
-                    .wrenches = b->wrenches,
+                    .force_types = put_force_types(b, NULL),
+                    .forces = b->forces,
                     .distances = b->distances,
                     .locks = p->variants.locks,
                     .transitions = b->transitions,
@@ -91,7 +116,6 @@ static void put_counts(const plan *p, const topology *t, int32_t method, model_b
                     .joint_types = list_types(b, type, position),
                     .points = b->points,
                     .measures = b->measures,
-                    .actuators = b->actuators,
                     .gears = b->gears,
                     .paths = count_paths(b),
                     .path_numbers = numbers_of_paths(b)};
@@ -108,6 +132,7 @@ static void put_topology(const plan *p, const topology *t, model_bytes *out) {
   const lw_builder *b = p->builder;
   int32_t type[LW_JOINT_TYPES], position[LW_JOINT_TYPES];
   const int32_t types = list_types(b, type, position);
+  put_force_types(b, out);
   for (int32_t k = 0; k < types; k++) {
     char name[16] = {0};
     memcpy(name, lw_joint_sizes[type[k]].name, strlen(lw_joint_sizes[type[k]].name));
@@ -137,13 +162,13 @@ static void put_terms_and_forces(const plan *p, const topology *t, model_bytes *
     put_integer(out, b->couplings + k);
     put_integer(out, p->at.u[p->variants.lock[k][0]] + p->variants.lock[k][1]);
   }
-  for (int32_t k = 0; k < b->springs; k++)
-    for (int i = 0; i < 2; i++) put_integer(out, t->link_of[b->spring[k].body[i]]);
-  for (int32_t k = 0; k < b->wrenches; k++) put_integer(out, t->link_of[b->wrench[k].body]);
-  for (int32_t k = 0; k < b->actuators; k++) put_integer(out, b->actuator[k].limits);
-  for (int32_t k = 0; k < b->gears; k++) {
-    put_integer(out, b->gear[k].actuator);
-    put_integer(out, p->at.u[b->gear[k].joint] + b->gear[k].element);
+  EACH_FORCE(f) {
+    const int32_t row[3] = {t->link_of[f->body[0]], t->link_of[f->body[1]], f->given};
+    put_integers(out, row, 3);
+  }
+  EACH_GEAR(g) {
+    put_integer(out, first + b->force[g->force].row);
+    put_integer(out, p->at.u[g->joint] + g->element);
   }
   for (int32_t k = 0; k < b->distances; k++)
     for (int i = 0; i < 2; i++) put_integer(out, t->link_of[b->distance[k].body[i]]);
@@ -198,7 +223,7 @@ static void put_paths(const lw_builder *b, model_bytes *out) {
     if (has_path(&b->joint[j])) put_numbers(out, b->path_number + b->joint[j].path, b->joint[j].path_numbers);
 }
 
-/* ---- parameters: put_name() for each parameter field of fields.h, in their order ---- */
+/* ---- parameters: put_name() for each parameter field of fields.h, in their order; those of forces are lists ---- */
 
 #define PUT(field) static void put_##field(const plan *p, model_bytes *out)
 /* n numbers of each part of a list of the builder b; k counts the parts. */
@@ -265,18 +290,10 @@ PUT(coupling_motion) {
 }
 PUT_EACH(distance_points, distances, b->distance[k].point[0], 6)
 
-PUT_EACH(spring_points, springs, b->spring[k].point[0], 6)
-PUT_EACH(spring_stiffness, springs, &b->spring[k].stiffness, 1)
-PUT_EACH(spring_damping, springs, &b->spring[k].damping, 1)
-PUT_EACH(spring_free_length, springs, &b->spring[k].free, 1)
-PUT_EACH(wrench_point, wrenches, b->wrench[k].point, 3)
-PUT_EACH(actuator_gain, actuators, &b->actuator[k].gain, 1)
-PUT_EACH(actuator_offset, actuators, &b->actuator[k].offset, 1)
-PUT_EACH(actuator_stiffness, actuators, &b->actuator[k].stiffness, 1)
-PUT_EACH(actuator_damping, actuators, &b->actuator[k].damping, 1)
-PUT_EACH(actuator_input_range, actuators, b->actuator[k].input_range, 2)
-PUT_EACH(actuator_force_range, actuators, b->actuator[k].force_range, 2)
-PUT_EACH(actuator_gear, gears, &b->gear[k].gear, 1)
+PUT(force_gear) {
+  const lw_builder *b = p->builder;
+  EACH_GEAR(g) put_number(out, g->gear);
+}
 
 PUT_EACH(point_in_body, points, b->point[k].point, 3)
 PUT_EACH(axis_in_body, points, b->point[k].axis, 3)
@@ -298,9 +315,20 @@ PUT_JOINTS(u_start, u, u[i])
 PUT_JOINTS(q_priority, q, q_rank)
 PUT_JOINTS(u_priority, u, u_rank)
 
+/* Type by type each parameter of all forces. */
+static void put_force_parameters(const lw_builder *b, model_bytes *out) {
+  for (int32_t type = 0; type < LW_FORCE_TYPES; type++)
+    for (int32_t p = 0, at = 0; p < lw_force_types[type].parameters; at += lw_force_types[type].parameter[p++].columns)
+      for (int32_t k = 0; b->of_type[type] && k < b->forces; k++)
+        if (b->force[k].type == type)
+          put_numbers(out, b->force_number + b->force[k].first + at, lw_force_types[type].parameter[p].columns);
+}
+
 static void put_parameters(const plan *p, model_bytes *out) {
 #define X(name, owner, columns, access, stage, meaning) put_##name(p, out);
-  LW_PARAMETER_FIELDS(X)
+  LW_PARAMETERS_BEFORE_FORCES(X)
+  put_force_parameters(p->builder, out);
+  LW_PARAMETERS_AFTER_FORCES(X)
 #undef X
 }
 
@@ -317,12 +345,10 @@ static void put_names(const plan *p, model_bytes *out) {
     put(out, " lock", 6);
   }
   NAMES(distances, distance);
-  NAMES(springs, spring);
-  NAMES(wrenches, wrench);
+  EACH_FORCE(f) put(out, f->name, strlen(f->name) + 1);
   NAMES(transitions, transition);
   NAMES(points, point);
   NAMES(measures, measure);
-  NAMES(actuators, actuator);
 #undef NAMES
 }
 

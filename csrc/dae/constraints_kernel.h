@@ -9,7 +9,7 @@
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"
 #include "tree/articulated_body_kernel.h"
-#include "loops/actuators_kernel.h"
+#include "loops/forces_on_speeds_kernel.h"
 #include "loops/closure_kernel.h"
 #include "loops/basic_constraints_kernel.h"
 #include "tree/inverse_dynamics_kernel.h"
@@ -131,7 +131,7 @@ static void constrain_tree(const view *v, const row_flow *flow) {
     row += rows;
   }
   for (int32_t i = 0; i < m->couplings; i++) choose_revolutions(v, i);
-  load_by_actuators_and_apply(v);
+  load_by_forces_and_apply(v);
   for (int32_t i = 0; i < m->couplings; i++, row++) constrain_by_coupling(v, i, row, flow);
 }
 

@@ -6,7 +6,7 @@
 #include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "loops/workspace_kernel.h"
-#include "loops/actuators_kernel.h"
+#include "loops/forces_on_speeds_kernel.h"
 #include "loops/closure_kernel.h"
 #include "loops/independent_constraints_kernel.h"
 #include "dca/bodies_kernel.h"
@@ -34,7 +34,7 @@ static void find_cut_biases(const view *v, const dca_work *w) {
     }
   }
   for (int32_t i = 0; i < v->m->couplings; i++) choose_revolutions(v, i);
-  load_by_actuators(v);
+  load_by_forces(v);
 }
 
 static real bias_along(const view *v, const dca_work *w, int32_t j, int32_t direction) {

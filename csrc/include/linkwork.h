@@ -61,9 +61,8 @@ typedef struct lw_sizes {
   int32_t bodies, joints, loops;
   int32_t couplings, terms; /* distances count among the couplings */
   int32_t distances;
-  int32_t locks;             /* and so do locks of single speeds, which come before the distances */
-  int32_t springs, wrenches; /* springs between points; wrenches applied from outside */
-  int32_t actuators, gears;  /* gears: speeds that actuators act on */
+  int32_t locks;         /* and so do locks of single speeds, which come before the distances */
+  int32_t forces, gears; /* those of lw_builder_add_force; speeds on which they act */
   int32_t transitions;
   int32_t points, measures; /* points of interest; distances and angles between them */
   int32_t nq, nu;           /* coordinates and speeds of the spanning tree: the continuous states */
@@ -97,7 +96,8 @@ typedef struct lw_field {
   const char *meaning; /* what it holds, its unit and axes */
   int32_t first, rows, columns;
   lw_access access;
-  lw_stage stage; /* what must have been computed before it can be read */
+  lw_stage stage;  /* what must have been computed before it can be read */
+  int32_t tunable; /* 1: a parameter that may be set while the mechanism moves, without effect on closure and states */
 } lw_field;
 
 /* A joint frame in the frame of a body. */
@@ -183,12 +183,10 @@ typedef enum lw_kind {
   LW_KIND_BODY = 0,
   LW_KIND_JOINT,
   LW_KIND_COUPLING, /* couplings, locks ("A lock"), distances */
-  LW_KIND_SPRING,   /* between points */
-  LW_KIND_WRENCH,
+  LW_KIND_FORCE,    /* type by type */
   LW_KIND_TRANSITION,
   LW_KIND_POINT,
   LW_KIND_MEASURE,
-  LW_KIND_ACTUATOR,
   LW_KIND_FIELD /* of the block: "q", "udot", "body_mass" */
 } lw_kind;
 
@@ -320,24 +318,25 @@ LW_API lw_status lw_builder_add_distance(lw_builder *builder, const char *name, 
                                          const double first_point[3], const char *second, const double second_point[3],
                                          double length);
 
-/* Between points of two bodies: pulls with stiffness (length - free length) + damping d(length)/dt. */
-LW_API lw_status lw_builder_add_spring(lw_builder *builder, const char *name, const char *first,
-                                       const double first_point[3], const char *second, const double second_point[3],
-                                       double stiffness, double damping, double free_length);
-/* A force at a point of a body, and a torque: the inputs applied_force and applied_torque. */
-LW_API lw_status lw_builder_add_wrench(lw_builder *builder, const char *name, const char *body, const double point[3]);
+/* A parameter of a force by the name of its field in the block, and all of its numbers. */
+typedef struct lw_parameter {
+  const char *name;
+  const double *values;
+} lw_parameter;
 
-/* A force F = gain input + offset - stiffness l - damping l' on speeds u_i by gears g_i: the load on each is g_i F,
- * l = sum g_i q_i and l' = sum g_i u_i. Its input is actuator_input. Add one gear or more to it. */
-LW_API lw_status lw_builder_add_actuator(lw_builder *builder, const char *name, double gain, double offset,
-                                         double stiffness, double damping);
-/* `element`: which speed of the joint, from 0. An actuator on a joint whose orientation is a quaternion has no length
- * and takes no stiffness. */
-LW_API lw_status lw_builder_add_gear(lw_builder *builder, const char *actuator, const char *joint, int32_t element,
+/* A force by its type, on one body, two bodies or none, with some of its parameters; the others are zero, or no limits.
+ *   "spring"    between points of two bodies: pulls with stiffness (length - free length) + damping d(length)/dt;
+ *               spring_points[6], spring_stiffness, spring_damping, spring_free_length
+ *   "wrench"    a force at a point of a body, and a torque: inputs applied_force and applied_torque; wrench_point[3]
+ *   "actuator"  F = gain input + offset - stiffness l - damping l' on speeds u_i by gears g_i: each is loaded by g_i F,
+ *               l = sum g_i q_i and l' = sum g_i u_i; its input is actuator_input. On a joint whose orientation is a
+ *               quaternion it has no length and takes no stiffness. actuator_gain, actuator_offset, actuator_stiffness,
+ *               actuator_damping; lower and upper limits actuator_input_range[2], actuator_force_range[2] */
+LW_API lw_status lw_builder_add_force(lw_builder *builder, const char *type, const char *name, const char *body,
+                                      const char *other_body, const lw_parameter *parameters, int32_t count);
+/* A force on speeds, such as an actuator, needs one gear or more. `element`: which speed of the joint, from 0. */
+LW_API lw_status lw_builder_add_gear(lw_builder *builder, const char *force, const char *joint, int32_t element,
                                      double gear);
-/* Lower and upper limits of the input and of the force; NULL: none. */
-LW_API lw_status lw_builder_limit_actuator(lw_builder *builder, const char *actuator, const double input_range[2],
-                                           const double force_range[2]);
 
 /* A point of interest of a body or the ground, with a direction of any length, both in the body's frame: the outputs
  * point_position, point_velocity, point_acceleration and point_axis. `axis` NULL: z. */
@@ -434,7 +433,7 @@ LW_API int32_t lw_changed_starts(lw_state *state, lw_changed_start *changed, int
 LW_API int32_t lw_independent_speeds(lw_state *state, int32_t cluster, int32_t *speeds);
 
 /* Tree joint loads tau[nu] that give the accelerations udot[nu] at the state's q, u, without the state's own tau.
- * Springs and applied wrenches do their part. With loops many loads do; these are the ones of least norm. */
+ * Forces do their part. With loops many loads do; these are the ones of least norm. */
 LW_API lw_status lw_inverse_dynamics(lw_state *state, const double *udot, double *tau);
 
 /* The loads of motors along a motion: request and result. With N a basis of the speeds that all constraints leave, one

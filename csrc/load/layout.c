@@ -171,16 +171,29 @@ static void mark_first(lw_model *m, unsigned char *reached, int as_tree) {
   for (int32_t k = 0; k < m->size.bodies; k++) place_of(m, k, as_tree)->has_outboard = reached[k];
 }
 
+static lw_field made_field(const char *name, const char *meaning, int64_t first, int32_t rows, int32_t columns,
+                           int32_t access, lw_stage stage) {
+  const int32_t tunable = access > LW_OUTPUT; /* lw_setting */
+  return (lw_field){.name = name,
+                    .meaning = meaning,
+                    .first = (int32_t)first,
+                    .rows = rows,
+                    .columns = columns,
+                    .access = tunable ? LW_PARAMETER : (lw_access)access,
+                    .stage = stage,
+                    .tunable = tunable};
+}
+
 lw_status lw_layout_block(reader *r, lw_model *m) {
   const lw_sizes *s = &m->size;
   int64_t next = 0;
   lw_field *f = m->field;
   lw_owner *o = m->owner;
-#define X(name, owner, columns, access, stage, meaning)                                                   \
-  m->at.name = (int32_t)next;                                                                             \
-  *f++ = (lw_field){#name, meaning, (int32_t)next, LW_ROWS_##owner, (int32_t)(columns), access, stage};   \
-  *o++ = LW_OF_##owner;                                                                                   \
-  next += (int64_t)LW_ROWS_##owner * (columns);                                                           \
+#define X(name, owner, columns, access, stage, meaning)                                                        \
+  m->at.name = (int32_t)next;                                                                                  \
+  *o++ = LW_OF_##owner;                                                                                        \
+  *f = made_field(#name, meaning, next, lw_rows_of(s, m->first_force, LW_OF_##owner), columns, access, stage); \
+  next += (int64_t)f++->rows * (columns);                                                                      \
   if (next > INT32_MAX / 4) return lw_format_error(r, "the model is too large for its block of numbers");
   LW_FIELDS(X)
 #undef X

@@ -1,12 +1,9 @@
 /* Reading the serialised model. Layout, little-endian, without padding:
  *   "LWMODEL\0", uint32 version, uint32 size of the whole, uint64 CRC-32 of all that follows,
- *   int32 counts[25]     bodies joints loops clusters segments nq nu nq_cut nu_cut steps couplings terms method
- *                        springs wrenches distances locks transitions removable requests types points measures
- *                        actuators gears; couplings count locks and distances, which are the last of them in this order
+ *   int32 counts         counts of reader.h; couplings count locks and distances, the last of them in this order
  *   int32 tables         LW_TABLES of reader.h, in their order
  *   double               the parameter and start fields of fields.h, in their order
- *   names                zero-terminated: bodies, joints, couplings, springs, wrenches, transitions, points, measures,
- *                        actuators
+ *   names                zero-terminated: bodies, joints, couplings, forces, transitions, points, measures
  * It is the mechanism as it is at first. Variants, in which other joints are closed, are compiled from these bytes.
  * Every index is checked before it is used, so that no byte of a bad file can lead out of bounds. */
 #include "block/kernels.h"
@@ -92,7 +89,7 @@ static lw_status read_parameters(reader *r, lw_model *m) {
   const lw_sizes *s = &m->size;
   int32_t i = 0;
 #define X(name, owner, columns, access, stage, meaning)                                                              \
-  for (const int32_t end = i + LW_ROWS_##owner * (columns); i < end; i++)                                            \
+  for (const int32_t end = i + lw_rows_of(s, m->first_force, LW_OF_##owner) * (columns); i < end; i++)               \
     if (!lw_is_valid(#name, m->defaults[i])) return lw_format_error(r, "the model's parameter %d is not finite", i);
   LW_PARAMETER_FIELDS(X)
 #undef X
@@ -125,10 +122,34 @@ static int64_t least_integers(const counts *c) {
 
 static lw_sizes sizes_of(const counts *c) {
 #define OF(name) .name = c->name
-  return (lw_sizes){OF(bodies), OF(joints),   OF(loops),    OF(couplings), OF(terms),  OF(distances),
-                    OF(locks),  OF(springs),  OF(wrenches), OF(actuators), OF(gears),  OF(transitions),
-                    OF(points), OF(measures), OF(nq),       OF(nu),        OF(nq_cut), OF(nu_cut)};
+  return (lw_sizes){OF(bodies), OF(joints), OF(loops),  OF(couplings),   OF(terms),  OF(distances),
+                    OF(locks),  OF(forces), OF(gears),  OF(transitions), OF(points), OF(measures),
+                    OF(nq),     OF(nu),     OF(nq_cut), OF(nu_cut)};
 #undef OF
+}
+
+/* The types of forces by their names, which stand behind the counts; `first`: where those of each type begin. */
+static lw_status find_force_types(reader *r, const counts *c, int32_t first[LW_FORCE_TYPES + 1]) {
+  const size_t row = 5 * sizeof(int32_t);
+  int32_t type = -1, forces = 0;
+  if (row * (size_t)c->force_types > r->size - r->position) return lw_format_error(r, "the model is truncated");
+  for (const unsigned char *p = r->bytes + r->position; p < r->bytes + r->position + row * (size_t)c->force_types;
+       p += row) {
+    char name[17] = {0};
+    int32_t count;
+    memcpy(name, p, 16);
+    memcpy(&count, p + 16, sizeof count);
+    for (first[++type] = forces; type < LW_FORCE_TYPES && strcmp(lw_force_types[type].name, name) != 0;)
+      first[++type] = forces;
+    if (type == LW_FORCE_TYPES)
+      return lw_format_error(
+          r, "this library has no force type '%.16s', or in another order; use the library of the export's version",
+          name);
+    if (count < 0 || count > c->forces - forces) return lw_row_error(r, "force_type", type);
+    forces += count;
+  }
+  while (type < LW_FORCE_TYPES) first[++type] = forces;
+  return forces == c->forces ? LW_OK : lw_format_error(r, "the model's forces are not those of its types");
 }
 
 static lw_model *allocate_model(const counts *c, size_t parameters, size_t names) {
@@ -151,9 +172,12 @@ static lw_status read_model(reader *r, lw_model **model) {
   lw_status e;
   uint32_t checksum = 0;
   if ((e = read_header(r, &checksum)) || (e = read_counts(r, &c))) return e;
-  const lw_sizes size_of = sizes_of(&c), *s = &size_of;
+  int32_t first_force[LW_FORCE_TYPES + 1];
+  if ((e = find_force_types(r, &c, first_force))) return e;
+  const lw_sizes size_of = sizes_of(&c);
   int64_t parameters = 0;
-#define X(name, owner, columns, access, stage, meaning) parameters += (int64_t)LW_ROWS_##owner * (columns);
+#define X(name, owner, columns, access, stage, meaning)                                \
+  parameters += (int64_t)lw_rows_of(&size_of, first_force, LW_OF_##owner) * (columns);
   LW_PARAMETER_FIELDS(X)
 #undef X
   const int64_t fixed = 4 * least_integers(&c) + 8 * parameters;
@@ -162,6 +186,7 @@ static lw_status read_model(reader *r, lw_model **model) {
   lw_model *m = allocate_model(&c, (size_t)parameters, (size_t)names);
   if (!m) return LW_ERROR_MEMORY;
   m->checksum = checksum, m->kernels = lw_best_kernels();
+  memcpy(m->first_force, first_force, sizeof first_force);
   if ((e = lw_read_tables(r, m, &c)) || (e = read_parameters(r, m)) || (e = read_names(r, m)) ||
       (e = lw_layout_model(r, m)) || (e = lw_dca_plan_model(m))) {
     lw_model_free(m);

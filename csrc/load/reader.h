@@ -3,7 +3,7 @@
 #define LW_READING_H
 #include "model/model.h"
 
-#define LW_MODEL_VERSION 12u
+#define LW_MODEL_VERSION 13u
 
 typedef struct lw_model_header {
   char magic[8];
@@ -19,9 +19,9 @@ typedef struct reader {
 } reader;
 
 typedef struct counts {
-  int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method, springs,
-      wrenches, distances, locks, transitions, removable_joints, requests, joint_types, points, measures, actuators,
-      gears, paths, path_numbers;
+  int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method,
+      force_types, forces, gears, distances, locks, transitions, removable_joints, requests, joint_types, points,
+      measures, paths, path_numbers;
 } counts;
 
 /* What a number in a table is, and so in which range. */
@@ -41,12 +41,12 @@ typedef enum lw_number_kind {
   LW_CLUSTER_OR_NONE,
   LW_A_COUPLING,
   LW_A_POINT,
-  LW_AN_ACTUATOR,
-  LW_LIMITS /* those it has: 1 of the input, 2 of the force */
+  LW_A_FORCE
 } lw_number_kind;
 
 /* The tables of whole numbers in their order: X(name, list of the model, rows, check of the whole, kind of each number
  * of a row). read_name() in tables.c takes a row; `rows` are in counts, but for LW_STEP_LINKS: all that steps add.
+ *   force_type       its name, zero behind it; how many. They stand in the order of forces/types_list.h
  *   joint_type       its name, zero behind it
  *   link             body joint parent reversed, parents first
  *   joint            type (of these names), first coordinate, first speed
@@ -56,10 +56,9 @@ typedef enum lw_number_kind {
  *   step             cluster loop links, cluster by cluster, in the order in which loops are solved
  *   coupling         cluster
  *   term             coupling speed
- *   spring, distance links of both ends
- *   wrench           link
- *   actuator         limits
- *   gear             actuator speed
+ *   force            links of its bodies, -1: ground or none; mask of the parameters that are given. Type by type
+ *   gear             force speed
+ *   distance         links of both ends
  *   removable_joint  joint
  *   request          joint or -1, lw_method_choice
  *   transition       action joint directions bounds trigger quantity number bodies(2) direction undone captured,
@@ -69,6 +68,7 @@ typedef enum lw_number_kind {
  *   path             joint, how many numbers
  *   path_number      a number of type double, one path after the other */
 #define LW_TABLES(X)                                                                                              \
+  X(force_type, force_type, c->force_types, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                         \
   X(joint_type, type, c->joint_types, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                                       \
   X(link, link, c->bodies, NULL, LW_A_LINK, LW_A_JOINT, LW_LINK_OR_GROUND, LW_FLAG)                               \
   X(joint, joint, c->joints, check_joints, LW_A_TYPE, LW_ANY, LW_ANY)                                             \
@@ -80,10 +80,8 @@ typedef enum lw_number_kind {
   X(step_link, ear_link, LW_STEP_LINKS, check_step_links, LW_A_LINK)                                              \
   X(coupling, coupling, c->couplings, NULL, LW_CLUSTER_OR_NONE)                                                   \
   X(term, term, c->terms, check_terms, LW_A_COUPLING, LW_A_SPEED)                                                 \
-  X(spring, spring, c->springs, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND)                                       \
-  X(wrench, wrench, c->wrenches, NULL, LW_A_LINK)                                                                 \
-  X(actuator, actuator, c->actuators, NULL, LW_LIMITS)                                                            \
-  X(gear, gear, c->gears, check_gears, LW_AN_ACTUATOR, LW_A_SPEED)                                                \
+  X(force, force, c->forces, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND, LW_ANY)                                  \
+  X(gear, gear, c->gears, check_gears, LW_A_FORCE, LW_A_SPEED)                                                    \
   X(distance, distance, c->distances, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND)                                 \
   X(removable_joint, removable_joint, c->removable_joints, NULL, LW_A_JOINT)                                      \
   X(request, request, c->requests, NULL, LW_JOINT_OR_ALL, LW_ANY)                                                 \

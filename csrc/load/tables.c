@@ -250,22 +250,28 @@ static int32_t common_ancestor(const lw_model *m, int32_t a, int32_t b) {
   return a;
 }
 
-static lw_status read_spring(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+static lw_status read_force_type(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
   (void)r;
-  m->spring[at->row] = (lw_spring){.from = v[0], .to = v[1], .root = common_ancestor(m, v[0], v[1])};
+  m->force_type[at->row] = v[4];
   return LW_OK;
 }
 
-static lw_status read_wrench(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
-  (void)r;
-  m->wrench[at->row].link = v[0];
+/* Type by type. */
+static lw_status read_force(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+  while (at->row >= m->first_force[at->last + 1]) at->last++;
+  const lw_force_type *type = &lw_force_types[at->last];
+  if ((v[0] < 0 && type->on == LW_ON_POINT) || (v[0] >= 0 && type->on == LW_ON_SPEEDS) ||
+      (v[1] >= 0 && type->on != LW_BETWEEN_POINTS) || v[2] < 0 || v[2] >> type->parameters)
+    return lw_row_error(r, "force", at->row);
+  m->force[at->row] =
+      (lw_force){.end = {v[0], v[1]}, .root = common_ancestor(m, v[0], v[1]), .given = v[2], .has_length = 1};
   return LW_OK;
 }
 
-static lw_status read_actuator(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
-  (void)r;
-  m->actuator[at->row] = (lw_actuator){.has_length = 1, .limits = v[0]};
-  return LW_OK;
+static int acts_on_speeds(const lw_model *m, int32_t force) {
+  int32_t type = 0;
+  while (force >= m->first_force[type + 1]) type++;
+  return lw_force_types[type].on == LW_ON_SPEEDS;
 }
 
 static const lw_joint *joint_of_speed(const lw_model *m, int32_t u) {
@@ -274,23 +280,26 @@ static const lw_joint *joint_of_speed(const lw_model *m, int32_t u) {
   return joint;
 }
 
-/* Actuator by actuator. */
+/* Force by force. */
 static lw_status read_gear(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
-  lw_actuator *actuator = &m->actuator[v[0]];
+  lw_force *force = &m->force[v[0]];
   const lw_joint *joint = joint_of_speed(m, v[1]);
   const lw_joint_size *size = &lw_joint_sizes[joint->type];
-  if (v[0] < at->last || v[0] > at->next) return lw_row_error(r, "gear", at->row);
-  if (actuator->gears++ == 0) actuator->first = at->row, at->next = v[0] + 1;
-  actuator->has_length &= size->q == size->u;
-  m->gear[at->row] = (lw_gear){.actuator = v[0], .u = v[1], .loop = joint->loop};
+  if (v[0] < at->last || !acts_on_speeds(m, v[0])) return lw_row_error(r, "gear", at->row);
+  if (force->gears++ == 0) force->first = at->row;
+  force->has_length &= size->q == size->u;
+  m->gear[at->row] = (lw_gear){.force = v[0], .u = v[1], .loop = joint->loop};
   mark_coupled(m, v[1]);
   at->last = v[0];
   return LW_OK;
 }
 
 static lw_status check_gears(reader *r, lw_model *m, const table_cursor *at) {
-  if (at->next == m->size.actuators) return LW_OK;
-  return lw_format_error(r, "the model's actuator %d acts on no joint", at->next);
+  (void)at;
+  for (int32_t k = 0; k < m->size.forces; k++)
+    if (!m->force[k].gears && acts_on_speeds(m, k))
+      return lw_format_error(r, "the model's force %d acts on no joint", k);
+  return LW_OK;
 }
 
 static lw_status read_point(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
@@ -377,8 +386,7 @@ static number_range range_of(const lw_model *m, lw_number_kind kind) {
     case LW_CLUSTER_OR_NONE: return (number_range){-1, m->clusters};
     case LW_A_COUPLING: return (number_range){0, m->couplings};
     case LW_A_POINT: return (number_range){0, m->size.points};
-    case LW_AN_ACTUATOR: return (number_range){0, m->size.actuators};
-    case LW_LIMITS: return (number_range){0, (LW_INPUT_RANGE | LW_FORCE_RANGE) + 1};
+    case LW_A_FORCE: return (number_range){0, m->size.forces};
   }
   return (number_range){INT32_MIN, INT32_MAX};
 }

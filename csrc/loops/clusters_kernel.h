@@ -2,7 +2,7 @@
  * embedding, then the constraints among the independent columns. */
 #ifndef LW_LOOPS_CLUSTERS_KERNEL_H
 #define LW_LOOPS_CLUSTERS_KERNEL_H
-#include "loops/actuators_kernel.h"
+#include "loops/forces_on_speeds_kernel.h"
 #include "loops/constraint_embedding_kernel.h"
 #include "loops/independent_constraints_kernel.h"
 #include "loops/recursive_coordinate_reduction_kernel.h"
@@ -61,7 +61,7 @@ static lw_fault compute_loop_closures(const view *v) {
   apply_external_forces(v);
   compute_tree_loads(v);
   const lw_fault fault = solve_clusters(v);
-  load_by_actuators(v);
+  load_by_forces(v);
   return fault;
 }
 #endif

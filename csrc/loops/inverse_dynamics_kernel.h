@@ -5,7 +5,7 @@
 #define LW_LOOPS_INVERSE_DYNAMICS_KERNEL_H
 #include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
-#include "loops/actuators_kernel.h"
+#include "loops/forces_on_speeds_kernel.h"
 #include "loops/basic_constraints_kernel.h"
 #include "loops/closure_kernel.h"
 #include "loops/clusters_kernel.h"

@@ -8,7 +8,7 @@
 #include "tree/kinematics_kernel.h"
 #include "tree/articulated_body_kernel.h"
 #include "tree/inverse_dynamics_kernel.h"
-#include "loops/actuators_kernel.h"
+#include "loops/forces_on_speeds_kernel.h"
 #include "loops/closure_kernel.h"
 #include "loops/basic_constraints_kernel.h"
 #include "loops/independent_constraints_kernel.h"
@@ -146,7 +146,7 @@ static void distribute_cut_wrenches(const view *v, int32_t c) {
   if (w.cluster->method == LW_EMBEDDING) {
     copy(v->m->size.loops, FIELD(v, loop_conditioning), FIELD(v, saved_conditioning));
     solve_by_ears(v, c);
-    load_by_actuators(v);
+    load_by_forces(v);
     copy(v->m->size.loops, FIELD(v, saved_conditioning), FIELD(v, loop_conditioning));
   }
   for (int32_t k = 0; k < 6 * w.links; k++) w.added_wrench[k] = 0.0;

@@ -3,6 +3,21 @@
 #include <math.h>
 #include <string.h>
 
+#define X(name, owner, columns, access, stage, meaning) {#name, columns, access},
+#define PARAMETERS(TYPE, X) static const lw_force_parameter parameters_of_##TYPE[] = {LW_##TYPE##_PARAMETERS(X)};
+LW_EACH_FORCE(PARAMETERS, X)
+#undef PARAMETERS
+#undef X
+
+#define X(name, owner, columns, access, stage, meaning) +(columns)
+const lw_force_type lw_force_types[LW_FORCE_TYPES] = {
+#define FORCE(TYPE, type, on, points)                                                                          \
+  [LW_FORCE_##TYPE] = {#type, on, LW_PARAMETERS_OF_##TYPE, 0 LW_##TYPE##_PARAMETERS(X), parameters_of_##TYPE},
+    LW_FORCE_RECORDS(FORCE)
+#undef FORCE
+};
+#undef X
+
 int lw_is_valid(const char *field, double value) {
   return isfinite(value) || (value > 0.0 && strcmp(field, "max_load") == 0);
 }

@@ -3,6 +3,8 @@
  * model. X(name, entity of a row, columns, access, stage, meaning); s is the lw_sizes of the model. */
 #ifndef LW_FIELDS_H
 #define LW_FIELDS_H
+#include "forces/types.h"
+#include "linkwork.h"
 
 /* Whose number a row is, and so how many rows there are. */
 typedef enum lw_owner {
@@ -20,88 +22,92 @@ typedef enum lw_owner {
   LW_OF_TERM,     /* of couplings */
   LW_OF_DISTANCE, /* the last couplings */
   LW_OF_FRAME,    /* the links' and the phantoms' */
-  LW_OF_SPRING,   /* between points */
-  LW_OF_WRENCH,   /* applied from outside */
-  LW_OF_ACTUATOR,
-  LW_OF_GEAR, /* of a speed in an actuator */
+  LW_OF_FORCE,    /* of any type, type by type */
+  LW_OF_GEAR,     /* of a speed on which a force acts */
   LW_OF_TRANSITION,
-  LW_OF_POINT,  /* of interest */
-  LW_OF_MEASURE /* of two of them */
+  LW_OF_POINT,   /* of interest */
+  LW_OF_MEASURE, /* of two of them */
+#define FORCE(TYPE, type, on, points) LW_OF_##TYPE,
+  LW_FORCE_RECORDS(FORCE) /* of one type */
+#undef FORCE
 } lw_owner;
-#define LW_ROWS_ONE 1
-#define LW_ROWS_BODY s->bodies
-#define LW_ROWS_JOINT s->joints
-#define LW_ROWS_LOOP s->loops
-#define LW_ROWS_COORDINATE (s->nq + s->nq_cut)
-#define LW_ROWS_SPEED (s->nu + s->nu_cut)
-#define LW_ROWS_TREE_COORDINATE s->nq
-#define LW_ROWS_TREE_SPEED s->nu
-#define LW_ROWS_CUT_COORDINATE s->nq_cut
-#define LW_ROWS_CUT_SPEED s->nu_cut
-#define LW_ROWS_COUPLING s->couplings
-#define LW_ROWS_TERM s->terms
-#define LW_ROWS_DISTANCE s->distances
-#define LW_ROWS_FRAME (s->bodies + s->loops)
-#define LW_ROWS_SPRING s->springs
-#define LW_ROWS_WRENCH s->wrenches
-#define LW_ROWS_ACTUATOR s->actuators
-#define LW_ROWS_GEAR s->gears
-#define LW_ROWS_TRANSITION s->transitions
-#define LW_ROWS_POINT s->points
-#define LW_ROWS_MEASURE s->measures
 
-#define LW_PARAMETER_FIELDS(X)                                                                                        \
-  X(gravity, ONE, 3, LW_PARAMETER, LW_STAGE_NONE, "gravitational acceleration, world axes [m/s2]")                    \
-  X(body_mass, BODY, 1, LW_PARAMETER, LW_STAGE_NONE, "mass [kg]")                                                     \
-  X(body_com, BODY, 3, LW_PARAMETER, LW_STAGE_NONE, "centre of mass, body axes [m]")                                  \
-  X(body_inertia, BODY, 6, LW_PARAMETER, LW_STAGE_NONE, "xx xy xz yy yz zz about the com, body axes [kg.m2]")         \
+/* Parameters that may be set while the mechanism moves: neither closure nor topology depends on them. Of forces, two
+ * limits, the lower one first, which may be left out; and numbers that only a force with a length may have. */
+typedef enum lw_setting { LW_TUNABLE = LW_OUTPUT + 1, LW_TUNABLE_LIMITS, LW_TUNABLE_OF_LENGTH } lw_setting;
+
+static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, lw_owner owner) {
+  switch (owner) {
+    case LW_OF_ONE: return 1;
+    case LW_OF_BODY: return s->bodies;
+    case LW_OF_JOINT: return s->joints;
+    case LW_OF_LOOP: return s->loops;
+    case LW_OF_COORDINATE: return s->nq + s->nq_cut;
+    case LW_OF_SPEED: return s->nu + s->nu_cut;
+    case LW_OF_TREE_COORDINATE: return s->nq;
+    case LW_OF_TREE_SPEED: return s->nu;
+    case LW_OF_CUT_COORDINATE: return s->nq_cut;
+    case LW_OF_CUT_SPEED: return s->nu_cut;
+    case LW_OF_COUPLING: return s->couplings;
+    case LW_OF_TERM: return s->terms;
+    case LW_OF_DISTANCE: return s->distances;
+    case LW_OF_FRAME: return s->bodies + s->loops;
+    case LW_OF_FORCE: return s->forces;
+    case LW_OF_GEAR: return s->gears;
+    case LW_OF_TRANSITION: return s->transitions;
+    case LW_OF_POINT: return s->points;
+    case LW_OF_MEASURE: return s->measures;
+#define FORCE(TYPE, type, on, points)                                                        \
+  case LW_OF_##TYPE: return first_force[LW_FORCE_##TYPE + 1] - first_force[LW_FORCE_##TYPE];
+      LW_FORCE_RECORDS(FORCE)
+#undef FORCE
+  }
+  return 0;
+}
+
+#define LW_PARAMETERS_BEFORE_FORCES(X)                                                                                \
+  X(gravity, ONE, 3, LW_TUNABLE, LW_STAGE_NONE, "gravitational acceleration, world axes [m/s2]")                      \
+  X(body_mass, BODY, 1, LW_TUNABLE, LW_STAGE_NONE, "mass [kg]")                                                       \
+  X(body_com, BODY, 3, LW_TUNABLE, LW_STAGE_NONE, "centre of mass, body axes [m]")                                    \
+  X(body_inertia, BODY, 6, LW_TUNABLE, LW_STAGE_NONE, "xx xy xz yy yz zz about the com, body axes [kg.m2]")           \
   X(parent_position, JOINT, 3, LW_PARAMETER, LW_STAGE_NONE, "joint frame's origin in the parent body [m]")            \
   X(parent_orientation, JOINT, 4, LW_PARAMETER, LW_STAGE_NONE, "joint frame in the parent body, axis = z")            \
   X(child_position, JOINT, 3, LW_PARAMETER, LW_STAGE_NONE, "joint frame's origin in the child body [m]")              \
   X(child_orientation, JOINT, 4, LW_PARAMETER, LW_STAGE_NONE, "joint frame in the child body, axis = z")              \
-  X(stiffness, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint spring [N.m/rad or N/m]")                                \
-  X(damping, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint damper [N.m.s/rad or N.s/m]")                              \
-  X(free_coordinate, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "coordinate at which the spring is free")                 \
-  X(reflected_inertia, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "of the rotor: times udot [kg.m2 or kg]")               \
-  X(max_load, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "at which tau saturates; infinite: none [N.m or N]")             \
+  X(stiffness, SPEED, 1, LW_TUNABLE, LW_STAGE_NONE, "joint spring [N.m/rad or N/m]")                                  \
+  X(damping, SPEED, 1, LW_TUNABLE, LW_STAGE_NONE, "joint damper [N.m.s/rad or N.s/m]")                                \
+  X(free_coordinate, SPEED, 1, LW_TUNABLE, LW_STAGE_NONE, "coordinate at which the spring is free")                   \
+  X(reflected_inertia, SPEED, 1, LW_TUNABLE, LW_STAGE_NONE, "of the rotor: times udot [kg.m2 or kg]")                 \
+  X(max_load, SPEED, 1, LW_TUNABLE, LW_STAGE_NONE, "at which tau saturates; infinite: none [N.m or N]")               \
   X(coupling_coefficient, TERM, 4, LW_PARAMETER, LW_STAGE_NONE, "of q, q^2, q^3 and q^4")                             \
   X(coupling_offset, COUPLING, 1, LW_PARAMETER, LW_STAGE_NONE, "what the terms add up to, or the distance [m]")       \
   X(coupling_motion, COUPLING, 7, LW_PARAMETER, LW_STAGE_NONE, "see motion_at() in loops/basic_constraints_kernel.h") \
-  X(distance_points, DISTANCE, 6, LW_PARAMETER, LW_STAGE_NONE, "its two ends, each in the frame of its body [m]")     \
-  X(spring_points, SPRING, 6, LW_PARAMETER, LW_STAGE_NONE, "its two ends, each in the frame of its body [m]")         \
-  X(spring_stiffness, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "spring between points [N/m]")                          \
-  X(spring_damping, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "damper between points [N.s/m]")                          \
-  X(spring_free_length, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "length at which the spring is free [m]")             \
-  X(wrench_point, WRENCH, 3, LW_PARAMETER, LW_STAGE_NONE, "where the applied force acts, body axes [m]")              \
-  X(actuator_gain, ACTUATOR, 1, LW_PARAMETER, LW_STAGE_NONE, "force of an input of one [N or N.m]")                   \
-  X(actuator_offset, ACTUATOR, 1, LW_PARAMETER, LW_STAGE_NONE, "force at input, length and rate zero [N or N.m]")     \
-  X(actuator_stiffness, ACTUATOR, 1, LW_PARAMETER, LW_STAGE_NONE, "force lost per length, if there is one")           \
-  X(actuator_damping, ACTUATOR, 1, LW_PARAMETER, LW_STAGE_NONE, "force lost per rate")                                \
-  X(actuator_input_range, ACTUATOR, 2, LW_PARAMETER, LW_STAGE_NONE, "limits of the input, where it has limits")       \
-  X(actuator_force_range, ACTUATOR, 2, LW_PARAMETER, LW_STAGE_NONE, "limits of the force, where it has limits")       \
-  X(actuator_gear, GEAR, 1, LW_PARAMETER, LW_STAGE_NONE, "load of a force of one on the speed")                       \
-  X(point_in_body, POINT, 3, LW_PARAMETER, LW_STAGE_NONE, "point of interest, body axes [m]")                         \
-  X(axis_in_body, POINT, 3, LW_PARAMETER, LW_STAGE_NONE, "its direction, of any length, body axes")                   \
-  X(transition_value, TRANSITION, 2, LW_PARAMETER, LW_STAGE_NONE,                                                     \
-    "time [s], value of a zero crossing, or a stop's bounds")                                                         \
-  X(restitution, TRANSITION, 1, LW_PARAMETER, LW_STAGE_NONE, "of a stop: speed after an impact, by that before")      \
-  X(transition_points, TRANSITION, 6, LW_PARAMETER, LW_STAGE_NONE, "of the distance that is monitored [m]")           \
-  X(impulse_point, TRANSITION, 3, LW_PARAMETER, LW_STAGE_NONE, "where an impulse acts, body axes [m]")                \
-  X(impulse_start, TRANSITION, 6, LW_INTERNAL, LW_STAGE_NONE, "default of `impulse`")                                 \
-  X(correction_gain, ONE, 2, LW_PARAMETER, LW_STAGE_NONE,                                                             \
-    "loop feedback on position, speed [1/s]; -c: by speed, c / 10 at least")                                          \
-  X(joint_parameter, JOINT, 1, LW_PARAMETER, LW_STAGE_NONE, "of its type: a screw's pitch [m/rad]; else 0")           \
-  X(q_start, COORDINATE, 1, LW_START, LW_STAGE_NONE, "start guess of the coordinates [rad or m]")                     \
-  X(u_start, SPEED, 1, LW_START, LW_STAGE_NONE, "start guess of the speeds [rad/s or m/s]")                           \
-  X(q_priority, COORDINATE, 1, LW_START, LW_STAGE_NONE, "rank: assembly keeps it, the lowest rank longest; 0: no")    \
+  X(distance_points, DISTANCE, 6, LW_PARAMETER, LW_STAGE_NONE, "its two ends, each in the frame of its body [m]")
+
+#define LW_PARAMETERS_AFTER_FORCES(X)                                                                              \
+  X(force_gear, GEAR, 1, LW_TUNABLE, LW_STAGE_NONE, "load of a force of one on the speed")                         \
+  X(point_in_body, POINT, 3, LW_TUNABLE, LW_STAGE_NONE, "point of interest, body axes [m]")                        \
+  X(axis_in_body, POINT, 3, LW_TUNABLE, LW_STAGE_NONE, "its direction, of any length, body axes")                  \
+  X(transition_value, TRANSITION, 2, LW_PARAMETER, LW_STAGE_NONE,                                                  \
+    "time [s], value of a zero crossing, or a stop's bounds")                                                      \
+  X(restitution, TRANSITION, 1, LW_TUNABLE, LW_STAGE_NONE, "of a stop: speed after an impact, by that before")     \
+  X(transition_points, TRANSITION, 6, LW_PARAMETER, LW_STAGE_NONE, "of the distance that is monitored [m]")        \
+  X(impulse_point, TRANSITION, 3, LW_PARAMETER, LW_STAGE_NONE, "where an impulse acts, body axes [m]")             \
+  X(impulse_start, TRANSITION, 6, LW_INTERNAL, LW_STAGE_NONE, "default of `impulse`")                              \
+  X(correction_gain, ONE, 2, LW_TUNABLE, LW_STAGE_NONE,                                                            \
+    "loop feedback on position, speed [1/s]; -c: by speed, c / 10 at least")                                       \
+  X(joint_parameter, JOINT, 1, LW_PARAMETER, LW_STAGE_NONE, "of its type: a screw's pitch [m/rad]; else 0")        \
+  X(q_start, COORDINATE, 1, LW_START, LW_STAGE_NONE, "start guess of the coordinates [rad or m]")                  \
+  X(u_start, SPEED, 1, LW_START, LW_STAGE_NONE, "start guess of the speeds [rad/s or m/s]")                        \
+  X(q_priority, COORDINATE, 1, LW_START, LW_STAGE_NONE, "rank: assembly keeps it, the lowest rank longest; 0: no") \
   X(u_priority, SPEED, 1, LW_START, LW_STAGE_NONE, "the same for the start speeds")
+
+#define LW_PARAMETER_FIELDS(X) LW_PARAMETERS_BEFORE_FORCES(X) LW_FORCE_PARAMETERS(X) LW_PARAMETERS_AFTER_FORCES(X)
 
 #define LW_MOTION_FIELDS(X)                                                                                       \
   X(time, ONE, 1, LW_INPUT, LW_STAGE_NONE, "time [s]")                                                            \
   X(tau, SPEED, 1, LW_INPUT, LW_STAGE_NONE, "driving load in all joints [N.m or N]")                              \
-  X(applied_force, WRENCH, 3, LW_INPUT, LW_STAGE_NONE, "at the wrench's point, world axes [N]")                   \
-  X(applied_torque, WRENCH, 3, LW_INPUT, LW_STAGE_NONE, "world axes [N.m]")                                       \
-  X(actuator_input, ACTUATOR, 1, LW_INPUT, LW_STAGE_NONE, "in a unit of the user's")                              \
+  LW_FORCE_INPUTS(X)                                                                                              \
   X(motion_in, COUPLING, 3, LW_INPUT, LW_STAGE_NONE, "adds to its motion: value, rate, acceleration")             \
   X(command, TRANSITION, 1, LW_INPUT, LW_STAGE_NONE, "0 or 1: from without")                                      \
   X(impulse, TRANSITION, 6, LW_INPUT, LW_STAGE_NONE, "to apply, world axes [N.s; N.m.s]")                         \
@@ -134,12 +140,7 @@ typedef enum lw_owner {
   X(loop_residual, LOOP, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "gap; misalignment times loop length [m]")           \
   X(loop_conditioning, LOOP, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "smallest pivot of the closure, 0..1")           \
   X(coupling_residual, COUPLING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "sum, or distance, minus the offset")        \
-  X(spring_length, SPRING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "distance of the spring's points [m]")             \
-  X(spring_rate, SPRING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "time derivative of the length [m/s]")               \
-  X(spring_force, SPRING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "of spring and damper, pulling is positive [N]")    \
-  X(actuator_length, ACTUATOR, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "gears times coordinates [rad or m]")          \
-  X(actuator_rate, ACTUATOR, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "gears times speeds [rad/s or m/s]")             \
-  X(actuator_force, ACTUATOR, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "within its limits [N or N.m]")                 \
+  LW_FORCE_OUTPUTS(X)                                                                                               \
   X(body_position, BODY, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "origin of the body frame, world axes [m]")                \
   X(body_orientation, BODY, 4, LW_OUTPUT, LW_STAGE_OUTPUTS, "unit quaternion, body to world")                       \
   X(body_velocity, BODY, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "of the body frame's origin, world axes [m/s]")            \
@@ -194,6 +195,7 @@ typedef enum lw_owner {
   X(interpolated_u, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                           \
   X(increment, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                        \
   X(wrench, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_OUTPUTS, "")                                                 \
+  X(force_on_speeds, FORCE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "of those that act on speeds")                    \
   X(has_massless, ONE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "1: a body has no mass; else 0")                           \
   X(has_uneven_masses, ONE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "1: clusters may lose digits by them; else 0")        \
   X(idle_spin, BODY, LW_REALS(idle_spin), LW_INTERNAL, LW_STAGE_CONSTANTS, "of links")                                \

@@ -131,27 +131,17 @@ typedef struct lw_distance {
   int32_t end[2], root; /* links, -1 the ground; root: common ancestor of both ends */
 } lw_distance;
 
-/* A spring and damper between points of two bodies. */
-typedef struct lw_spring {
-  int32_t from, to, root; /* links, -1 the ground; root: common ancestor of both ends */
-} lw_spring;
-
-/* A force and a torque that are applied to a body from outside. */
-typedef struct lw_wrench {
-  int32_t link;
-} lw_wrench;
-
-/* A force on speeds, each by a gear; has_length: all of them are rates of coordinates. */
-typedef struct lw_actuator {
+/* A force, by its type: links of its bodies and their common ancestor, -1 the ground; of one on speeds its gears, and
+ * whether all of these are rates of coordinates. */
+typedef struct lw_force {
+  int32_t end[2], root;
+  int32_t given; /* a mask: which of its parameters are given */
   int32_t first, gears, has_length;
-  int32_t limits; /* a mask: LW_INPUT_RANGE, LW_FORCE_RANGE */
-} lw_actuator;
-
-enum { LW_INPUT_RANGE = 1, LW_FORCE_RANGE = 2 };
+} lw_force;
 
 typedef struct lw_gear {
-  int32_t actuator, u; /* u: over all joints */
-  int32_t loop;        /* of a cut joint; -1 for a tree joint */
+  int32_t force, u; /* u: over all joints */
+  int32_t loop;     /* of a cut joint; -1 for a tree joint */
 } lw_gear;
 
 /* A point of interest, and a measure of two of them. */
@@ -275,12 +265,10 @@ typedef enum lw_method {
   X(BODY, bodies, body_name)                  \
   X(JOINT, joints, joint_name)                \
   X(COUPLING, couplings, coupling_name)       \
-  X(SPRING, springs, spring_name)             \
-  X(WRENCH, wrenches, wrench_name)            \
+  X(FORCE, forces, force_name)                \
   X(TRANSITION, transitions, transition_name) \
   X(POINT, points, point_name)                \
-  X(MEASURE, measures, measure_name)          \
-  X(ACTUATOR, actuators, actuator_name)
+  X(MEASURE, measures, measure_name)
 
 struct lw_model {
   const struct lw_kernels *kernels; /* that this processor runs (block/kernels.h) */
@@ -309,9 +297,9 @@ struct lw_model {
   lw_term *term;
   lw_distance *distance;
   lw_column *column;
-  lw_spring *spring;
-  lw_wrench *wrench;
-  lw_actuator *actuator;
+  int32_t first_force[LW_FORCE_TYPES + 1]; /* of each type in the list of forces, and their number */
+  int32_t *force_type;                     /* how many of each of the types that the serialised model names */
+  lw_force *force;
   lw_gear *gear;
   lw_transition *transition;
   lw_point *point;

@@ -49,6 +49,12 @@ static int32_t one_row(int32_t index, int32_t *row) {
   return index >= 0;
 }
 
+/* Among those of its type; -1: there is none of this name. */
+static int32_t row_of_force(const lw_model *m, int32_t type, const char *name) {
+  const int32_t k = lw_model_find(m, LW_KIND_FORCE, name);
+  return k < m->first_force[type + 1] ? k - m->first_force[type] : -1;
+}
+
 /* How many rows of a field belong to a thing, from *row on; rows of loops belong to their cut joints. */
 static int32_t rows_of(const lw_model *m, lw_owner owner, const char *name, int32_t *row) {
   const int32_t joint = lw_model_find(m, LW_KIND_JOINT, name);
@@ -65,9 +71,11 @@ static int32_t rows_of(const lw_model *m, lw_owner owner, const char *name, int3
     case LW_OF_COUPLING: return one_row(lw_model_find(m, LW_KIND_COUPLING, name), row);
     case LW_OF_DISTANCE:
       return one_row(lw_model_find(m, LW_KIND_COUPLING, name) - (m->couplings - m->size.distances), row);
-    case LW_OF_SPRING: return one_row(lw_model_find(m, LW_KIND_SPRING, name), row);
-    case LW_OF_WRENCH: return one_row(lw_model_find(m, LW_KIND_WRENCH, name), row);
-    case LW_OF_ACTUATOR: return one_row(lw_model_find(m, LW_KIND_ACTUATOR, name), row);
+    case LW_OF_FORCE: return one_row(lw_model_find(m, LW_KIND_FORCE, name), row);
+#define FORCE(TYPE, type, on, points)                                             \
+  case LW_OF_##TYPE: return one_row(row_of_force(m, LW_FORCE_##TYPE, name), row);
+      LW_FORCE_RECORDS(FORCE)
+#undef FORCE
     case LW_OF_TRANSITION: return one_row(lw_model_find(m, LW_KIND_TRANSITION, name), row);
     case LW_OF_POINT: return one_row(lw_model_find(m, LW_KIND_POINT, name), row);
     case LW_OF_MEASURE: return one_row(lw_model_find(m, LW_KIND_MEASURE, name), row);
@@ -78,10 +86,10 @@ static int32_t rows_of(const lw_model *m, lw_owner owner, const char *name, int3
       return m->coupling[k].terms;
     }
     case LW_OF_GEAR: {
-      const int32_t k = lw_model_find(m, LW_KIND_ACTUATOR, name);
+      const int32_t k = lw_model_find(m, LW_KIND_FORCE, name);
       if (k < 0) return 0;
-      *row = m->actuator[k].first;
-      return m->actuator[k].gears;
+      *row = m->force[k].first;
+      return m->force[k].gears;
     }
     case LW_OF_ONE:
     case LW_OF_FRAME: break;

@@ -2,7 +2,7 @@
 #ifndef LW_MULTIPLIERS_CLUSTERS_FOR_OUTPUTS_KERNEL_H
 #define LW_MULTIPLIERS_CLUSTERS_FOR_OUTPUTS_KERNEL_H
 #include "block/field_view_kernel.h"
-#include "loops/actuators_kernel.h"
+#include "loops/forces_on_speeds_kernel.h"
 #include "loops/clusters_kernel.h"
 #include "multipliers/workspace_kernel.h"
 #include "tree/forces_kernel.h"
@@ -17,7 +17,7 @@ static lw_fault solve_clusters_for_outputs(const view *v) {
   copy(v->m->size.loops, multiplier_work_of(v).conditioning, FIELD(v, loop_conditioning));
   compute_link_inertias(v);
   apply_external_forces(v);
-  load_by_actuators(v);
+  load_by_forces(v);
   return fault;
 }
 #endif

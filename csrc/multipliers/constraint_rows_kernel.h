@@ -6,7 +6,7 @@
 #include "math/spatial_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"
-#include "loops/actuators_kernel.h"
+#include "loops/forces_on_speeds_kernel.h"
 #include "loops/closure_kernel.h"
 #include "loops/basic_constraints_kernel.h"
 #include "multipliers/workspace_kernel.h"
@@ -170,6 +170,6 @@ INLINE void constrain_all(const view *v, const multiplier_work *w, int about) {
     for (int32_t i = w->plan->cluster_row[c]; i < w->plan->cluster_row[c + 1]; i++)
       w->residual2[i] = residual2, w->largest[i] = 0.0;
   }
-  load_by_actuators_and_apply(v);
+  load_by_forces_and_apply(v);
 }
 #endif

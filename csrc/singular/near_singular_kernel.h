@@ -12,7 +12,7 @@
 #include "math/spatial_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"
-#include "loops/actuators_kernel.h"
+#include "loops/forces_on_speeds_kernel.h"
 #include "loops/independent_constraints_kernel.h"
 #include "loops/clusters_kernel.h"
 #include "loops/mobility_kernel.h"
@@ -40,7 +40,7 @@ static void assess_conditioning(const view *v, int32_t c) {
       own[i] = select_less(own[i], other, other, own[i]);
     }
   solve_cluster(v, c);
-  load_by_actuators(v);
+  load_by_forces(v);
   for (int32_t i = 0; i < loops; i++) FIELD(v, loop_conditioning)[loop_of(v, c, i)] = own[i];
 }
 

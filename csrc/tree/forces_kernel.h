@@ -1,12 +1,10 @@
-/* Forces on bodies: springs and dampers between two points, and applied wrenches. They join the wrench F of the
- * bodies, so that every later pass treats them like gravity. With d from a spring's first point to its second,
- * l = |d| and n = d/l, it pulls its ends towards each other by
- *   f = stiffness (l - free) + damping dl/dt,  f n = stiffness d + (damping n.v - stiffness free) n
- * where v is the velocity of the second point relative to the first. Without length there is no n: it counts as zero.
- * Both branches end at the link that their paths have in common, whose own motion would cancel. */
+/* The forces on bodies, of every type, by the records and kernels of forces/. They join the wrench F of the bodies, so
+ * that every later pass treats them like gravity. The branches to both ends of one between points end at the link that
+ * their paths have in common, whose own motion would cancel. */
 #ifndef LW_TREE_FORCES_KERNEL_H
 #define LW_TREE_FORCES_KERNEL_H
 #include "block/field_view_kernel.h"
+#include "forces/types_list.h"
 #include "math/spatial_kernel.h"
 #include "tree/kinematics_kernel.h"
 #include "math/tolerances.h"
@@ -38,42 +36,57 @@ static void point_motion(const view *v, int32_t link, int32_t root, const real a
   }
 }
 
-static void apply_spring_force(const view *v, int32_t s) {
-  const lw_spring *spring = &v->m->spring[s];
-  const real *points = FIELD(v, spring_points) + 6 * s, free = FIELD(v, spring_free_length)[s];
-  const real stiffness = FIELD(v, spring_stiffness)[s], damping = FIELD(v, spring_damping)[s];
-  real from[3], to[3], d[3], velocity[3], start[3], start_velocity[3], n[3];
-  twist tension = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
-  arm_to(v, spring->from, points, from);
-  arm_to(v, spring->to, points + 3, to);
-  point_motion(v, spring->from, spring->root, from, start, start_velocity);
-  point_motion(v, spring->to, spring->root, to, d, velocity);
+/* From a force's first point to its second; `from`, `to`: arms from the points of their links. */
+static void measure_force_span(const view *v, const lw_force *force, const real *points, real from[3], real to[3],
+                               span_motion *s) {
+  real d[3], velocity[3], start[3], start_velocity[3];
+  arm_to(v, force->end[0], points, from);
+  arm_to(v, force->end[1], points + 3, to);
+  point_motion(v, force->end[0], force->root, from, start, start_velocity);
+  point_motion(v, force->end[1], force->root, to, d, velocity);
   for (int k = 0; k < 3; k++) d[k] -= start[k], velocity[k] -= start_velocity[k];
-  const real length2 = dot(d, d), length = root(select_less(length2, MIN_LENGTH2, 1.0, length2));
-  const real inverse = select_less(length2, MIN_LENGTH2, 0.0, 1.0 / length);
-  for (int k = 0; k < 3; k++) n[k] = d[k] * inverse;
-  const real rate = dot(n, velocity);
-  for (int k = 0; k < 3; k++) tension.l[k] = stiffness * d[k] + (damping * rate - stiffness * free) * n[k];
-  apply_wrench(v, spring->from, from, 1.0, &tension);
-  apply_wrench(v, spring->to, to, -1.0, &tension);
-  FIELD(v, spring_length)[s] = select_less(length2, MIN_LENGTH2, 0.0, length);
-  FIELD(v, spring_rate)[s] = rate;
-  FIELD(v, spring_force)[s] = select_less(length2, MIN_LENGTH2, 0.0, stiffness * (length - free) + damping * rate);
+  measure_span(d, velocity, s);
 }
 
-static void apply_external_wrench(const view *v, int32_t w) {
-  const int32_t link = v->m->wrench[w].link;
-  twist applied;
-  real arm[3];
-  arm_to(v, link, FIELD(v, wrench_point) + 3 * w, arm);
-  copy(3, FIELD(v, applied_torque) + 3 * w, applied.a);
-  copy(3, FIELD(v, applied_force) + 3 * w, applied.l);
-  apply_wrench(v, link, arm, 1.0, &applied);
-}
+/* The numbers of all forces of a type; a loop over these, k counts them in its fields. */
+#define NUMBER_OF_FIELD(name, owner, columns, access, stage, meaning) .name = FIELD(v, name),
+#define NUMBERS_OF(TYPE)                                                                                             \
+  {LW_##TYPE##_PARAMETERS(NUMBER_OF_FIELD) LW_##TYPE##_INPUTS(NUMBER_OF_FIELD) LW_##TYPE##_OUTPUTS(NUMBER_OF_FIELD)}
+#define FIRST_OF(TYPE) v->m->first_force[LW_FORCE_##TYPE]
+#define EACH_OF(TYPE) for (int32_t k = 0; k < v->m->first_force[LW_FORCE_##TYPE + 1] - FIRST_OF(TYPE); k++)
+
+#define APPLY_LW_ON_POINT(TYPE, type, points)                      \
+  {                                                                \
+    const type##_numbers x = NUMBERS_OF(TYPE);                     \
+    EACH_OF(TYPE) {                                                \
+      const int32_t link = v->m->force[FIRST_OF(TYPE) + k].end[0]; \
+      twist applied;                                               \
+      real arm[3];                                                 \
+      arm_to(v, link, x.points + 3 * k, arm);                      \
+      type##_apply(&x, k, &applied);                               \
+      apply_wrench(v, link, arm, 1.0, &applied);                   \
+    }                                                              \
+  }
+#define APPLY_LW_BETWEEN_POINTS(TYPE, type, points)                 \
+  {                                                                 \
+    const type##_numbers x = NUMBERS_OF(TYPE);                      \
+    EACH_OF(TYPE) {                                                 \
+      const lw_force *force = &v->m->force[FIRST_OF(TYPE) + k];     \
+      twist pull = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};              \
+      span_motion s;                                                \
+      real from[3], to[3];                                          \
+      measure_force_span(v, force, x.points + 6 * k, from, to, &s); \
+      type##_apply(&x, k, &s, pull.l);                              \
+      apply_wrench(v, force->end[0], from, 1.0, &pull);             \
+      apply_wrench(v, force->end[1], to, -1.0, &pull);              \
+    }                                                               \
+  }
+#define APPLY_LW_ON_SPEEDS(TYPE, type, points) /* loops/forces_on_speeds_kernel.h */
 
 static void apply_external_forces(const view *v) {
-  for (int32_t s = 0; s < v->m->size.springs; s++) apply_spring_force(v, s);
-  for (int32_t w = 0; w < v->m->size.wrenches; w++) apply_external_wrench(v, w);
+#define FORCE(TYPE, type, on, points) APPLY_##on(TYPE, type, points)
+  LW_FORCE_RECORDS(FORCE)
+#undef FORCE
 }
 
 /* Driving loads, springs and dampers of the tree joints; those of cut joints follow with the closures. */
@@ -81,12 +94,15 @@ static void compute_tree_loads(const view *v) {
   for (int32_t c = 0; c < v->m->size.nu; c++) joint_load(v, c, v->q[v->m->coordinate[c]], v->u[c]);
 }
 
-static real energy_of_springs(const view *v) {
+static real energy_of_forces(const view *v) {
   real sum = 0.0;
-  for (int32_t s = 0; s < v->m->size.springs; s++) {
-    const real stretch = FIELD(v, spring_length)[s] - FIELD(v, spring_free_length)[s];
-    sum += 0.5 * FIELD(v, spring_stiffness)[s] * stretch * stretch;
+#define FORCE(TYPE, type, on, points)          \
+  {                                            \
+    const type##_numbers x = NUMBERS_OF(TYPE); \
+    EACH_OF(TYPE) sum += type##_energy(&x, k); \
   }
+  LW_FORCE_RECORDS(FORCE)
+#undef FORCE
   return sum;
 }
 #endif

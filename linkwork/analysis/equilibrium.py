@@ -453,7 +453,7 @@ class _Problem:
         inputs, keys = self.inputs.copy(), dict(self.model.numbering.input_spans(self.given, "inputs"))
         n = self.model.numbering
         actuators = {one.name: one for one in of_kind(self.model.mechanism.forces, Actuator)}
-        gains = dict(zip(n.actuators, self.space.block["actuator_gain"], strict=True))
+        gains = dict(zip(actuators, self.space.block["actuator_gain"], strict=True))
         for name, load in loads.items():
             bare = name.removesuffix(".input")
             if bare in actuators:
@@ -477,14 +477,15 @@ class _Problem:
 
     def _check_limits(self, loads: Mapping[str, FloatArray], found: Equilibrium) -> None:
         """Refuse loads beyond the limits of motors."""
-        mech, n, block = self.model.mechanism, self.model.numbering, self.space.block
+        n, block = self.model.numbering, self.space.block
+        actuators = {one.name: (k, one) for k, one in enumerate(of_kind(self.model.mechanism.forces, Actuator))}
         for name in loads:
             bare = name.removesuffix(".input")
-            if bare in n.actuators:
-                actuator = next(one for one in of_kind(mech.forces, Actuator) if one.name == bare)
-                value, limits = float(block["actuator_input"][n.actuators.index(bare)]), actuator.input_range
+            if bare in actuators:
+                at, actuator = actuators[bare]
+                value, limits = float(block["actuator_input"][at]), actuator.input_range
                 over = limits is not None and not limits[0] <= value <= limits[1]
-                force, range_ = self._full_force(bare), actuator.force_range
+                force, range_ = self._full_force(at), actuator.force_range
                 over = over or (range_ is not None and not range_[0] <= force <= range_[1])
                 text = f"an input of {value:.6g}, a force of {force:.6g}"
             else:
@@ -495,9 +496,8 @@ class _Problem:
             if over:
                 raise EquilibriumError(f"motors: {name!r} would have to give {text}, beyond its limits", found)
 
-    def _full_force(self, actuator: str) -> float:
-        """Return the force of an actuator without its limits."""
-        at = list(self.model.numbering.actuators).index(actuator)
+    def _full_force(self, at: int) -> float:
+        """Return the force of an actuator, by its number, without its limits."""
         self.search.forces.force()
         reals, fields = self.space.block.reals, self.model.fields
         value = {

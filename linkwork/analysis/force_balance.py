@@ -24,6 +24,7 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork.analysis.configuration_space import TASK_TOLERANCE, Tangent
 from linkwork.analysis.load_distribution import least_loads, undriven
+from linkwork.mechanism.forces import FORCES
 
 if TYPE_CHECKING:
     from linkwork.analysis.configuration_space import ConfigurationSpace
@@ -32,10 +33,6 @@ if TYPE_CHECKING:
 ASIDE = 0.01  # of the length of the mechanism: a neighbouring pose
 PROBE = 1e-5  # of a displacement, by which rows of functions are differenced: errors near 1e-10
 
-_FORCES = (
-    *("gravity", "body_mass", "load", "stiffness"),
-    *("applied_force", "applied_torque", "spring_force", "spring_stiffness"),
-)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 
 
@@ -148,14 +145,15 @@ class ForceBalance:
         """
         block, length = self.space.block, self.space.length
         self.force()  # the block then has the forces of springs and joints
-        values = {name: np.abs(block.reals[self.space.model.fields[name].span]) for name in _FORCES}
+        values = {name: np.abs(block[name]) for name in ("gravity", "body_mass", "load", "stiffness")}
         weight = float(np.linalg.norm(values["gravity"]) * values["body_mass"].sum())
         joints, n = self.space.model.mechanism.joints, self.space.model.numbering
         units = [unit for name in (*n.tree, *n.cut) for unit in joints[name].kind.motion_units]
         lever = np.where([unit == "rad" for unit in units], length, 1.0)
         loads = np.concatenate([values["load"] / lever, 0.01 * length * values["stiffness"] / lever**2])
-        springs = 0.01 * length * values["spring_stiffness"]
-        others = (values["spring_force"], springs, values["applied_force"], values["applied_torque"] / length)
+        to_force = {"N": 1.0, "N.m": 1.0 / length, "N/m": 0.01 * length}
+        on_bodies = [one for kind in FORCES.values() for one in kind.record if one.unit in to_force]
+        others = [np.abs(block[one.field]) * to_force[str(one.unit)] for one in on_bodies] or [np.zeros(0)]
         sizes = (weight, *loads, *np.concatenate(others), *np.abs(balance.force / self.space.weights))
         return float(max(sizes, default=0.0))
 

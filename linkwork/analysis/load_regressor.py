@@ -22,7 +22,8 @@ from linkwork._util.names import quoted, suggest
 from linkwork.analysis.parameter_set import refuse_repeated
 from linkwork.core.native import Block, OffsetArray, Stage
 from linkwork.errors import MechanismError, MechanismNameError
-from linkwork.variables.schema import Kind, Variable, matching
+from linkwork.mechanism.quantities import Kind
+from linkwork.variables.schema import Variable, matching
 
 if TYPE_CHECKING:
     from linkwork.model.model import Model

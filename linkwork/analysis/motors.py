@@ -69,7 +69,7 @@ class Motors:
         model = self._space.model
         places = actuator.places(model.mechanism)
         first = sum(len(one.gears) for one in self._of_model[: self._of_model.index(actuator)])
-        gears = self._space.block["actuator_gear"][first : first + len(places)]
+        gears = self._space.block["force_gear"][first : first + len(places)]
         row = np.zeros(model.numbering.nu_all)
         for (joint, element), gear in zip(places, gears, strict=True):
             row[model.numbering.u[joint].start + element] += gear

@@ -15,7 +15,8 @@ from linkwork._util.checks import FloatArray, names_of, number, shortened
 from linkwork._util.names import quoted
 from linkwork.core.native import Block
 from linkwork.errors import MechanismError
-from linkwork.variables.schema import Kind, Variable, matching
+from linkwork.mechanism.quantities import Kind
+from linkwork.variables.schema import Variable, matching
 
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
-from linkwork.mechanism import Actuator, Mechanism
-from linkwork.mechanism.forces import of_kind
+from linkwork.mechanism import Mechanism
 from linkwork.model.model import Model
 from linkwork.simulation.result import Result
 
@@ -108,9 +107,8 @@ def loop_residual(result: Result) -> float | None:
 
 def keeps_energy(mech: Mechanism, inputs: object) -> bool:
     """Whether the energy stays the same: no dampers, actuators, inputs, prescribed motions and transitions."""
-    damped = any(np.any(getattr(force, "damping", 0.0)) for force in mech.forces)
     driven = bool(inputs) or any(coupling.motion for coupling in mech.couplings.values())
-    return not (damped or driven or mech.transitions or of_kind(mech.forces, Actuator))
+    return not driven and not mech.transitions and all(force.keeps_energy for force in mech.forces)
 
 
 def energy_drift(result: Result) -> float | None:

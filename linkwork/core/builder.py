@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,14 @@ def joint_kinds(kinds: Sequence[tuple[str, Sequence[float], float, FloatArray]])
     ]
     found = ffi.new("lw_joint_kind[]", rows)
     return _keeping(found, "lw_joint_kind *", texts, paths)
+
+
+def parameters(given: Mapping[str, FloatArray]) -> Any:
+    """Return an `lw_parameter *` of the numbers of parameters by name; it keeps them alive."""
+    texts = [ffi.new("char[]", name.encode()) for name in given]
+    arrays = [ffi.from_buffer("double[]", np.ascontiguousarray(values, dtype=np.float64)) for values in given.values()]
+    found = ffi.new("lw_parameter[]", list(zip(texts, arrays, strict=True)))
+    return _keeping(found, "lw_parameter *", texts, arrays)
 
 
 def frames(values: FloatArray) -> Any:

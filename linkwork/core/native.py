@@ -73,6 +73,7 @@ class Field(NamedTuple):
     columns: int
     stage: Stage
     meaning: str
+    tunable: bool
 
     @property
     def span(self) -> slice:
@@ -103,7 +104,7 @@ class Fields(Mapping[str, Field]):
         kind = _KINDS[name]
         f = ffi.new("lw_field *")
         lib.lw_model_field(self._model, kind.number, f)
-        found = self._found[name] = Field(f.first, f.rows, f.columns, kind.stage, kind.meaning)
+        found = self._found[name] = Field(f.first, f.rows, f.columns, kind.stage, kind.meaning, bool(f.tunable))
         return found
 
     def __iter__(self) -> Iterator[str]:
@@ -395,7 +396,7 @@ class Block:
         capacity: int,  # degrees of freedom that there are at most
     ) -> LoadEquations:
         """Return what loads of motors must satisfy along a motion, as far as such equations exist."""
-        rows, motors, actuators = len(t), len(motor), self.model.sizes.actuators
+        rows, motors, actuators = len(t), len(motor), self.model.fields["actuator_length"].rows
         matrix, load = np.empty((rows, capacity, motors)), np.empty((rows, capacity))
         speed, actuator = np.empty((rows, motors)), np.empty((rows, 2, actuators))
         violation = np.empty((rows, 3))

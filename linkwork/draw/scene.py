@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,8 +12,7 @@ from numpy.typing import ArrayLike
 from linkwork._util.checks import FloatArray
 from linkwork._util.rotations import matrix_of
 from linkwork.errors import LinkworkError
-from linkwork.mechanism import GROUND, Mechanism, PointSpringDamper
-from linkwork.mechanism.forces import of_kind
+from linkwork.mechanism import GROUND, Mechanism
 from linkwork.mechanism.joints import JointKind
 
 if TYPE_CHECKING:
@@ -126,17 +126,17 @@ def drawn_with(mech: Mechanism, poses: dict[str, tuple[FloatArray, FloatArray]])
             places = at(joint.parent, joint.parent_frame.position), at(joint.child, joint.child_frame.position)
             joints.append(DrawnJoint(name, joint.kind, joint.parent, joint.child, places, axis))
     lines: list[list[tuple[FloatArray, FloatArray]]] = []
-    for ties in (mech.distances.values(), of_kind(mech.forces, PointSpringDamper)):
-        within = [tie for tie in ties if all(body in poses for body in tie.bodies)]
-        lines.append([(at(t.bodies[0], t.points[0]), at(t.bodies[1], t.points[1])) for t in within])
-        for tie in within:
-            for body, point in zip(tie.bodies, tie.points, strict=True):
-                if body in bodies:
-                    bodies[body].points.append(at(body, point))
-    rods, springs = lines
+    distances = [tuple(zip(one.bodies, one.points, strict=True)) for one in mech.distances.values()]
+    for ties in (distances, [force.ends for force in mech.forces if len(force.ends) == 2]):
+        within = [tie for tie in ties if all(body in poses for body, _ in tie)]
+        lines.append([(at(*first), at(*second)) for first, second in within])
+        for body, point in chain.from_iterable(within):
+            if body in bodies:
+                bodies[body].points.append(at(body, point))
     marks = {}
     for one in mech.points.values():
         if one.body in poses:
             axis = None if one.axis is None else poses[one.body][1] @ np.asarray(one.axis)
             marks[one.name] = at(one.body, one.point), axis, one.body
+    rods, springs = lines
     return Drawn(bodies, joints, rods, springs, mech.gravity, marks)

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from linkwork._util.checks import check_name, finite, number
 from linkwork._util.keywords import checks_keywords
-from linkwork._util.names import suggest
-from linkwork.errors import MechanismError, MechanismNameError
-from linkwork.mechanism.forces import NamedForce
-from linkwork.mechanism.part_checks import check_joint_known
-
-if TYPE_CHECKING:
-    from linkwork.mechanism.surroundings import Surroundings
+from linkwork.mechanism.forces import ForceOnJoints, check_range
+from linkwork.mechanism.quantities import indices, load, output, parameter
 
 Range = tuple[float, float]
 
 
 @checks_keywords
 @dataclass(frozen=True)
-class Actuator(NamedForce):
+class Actuator(ForceOnJoints):
     """A motor, servo or tendon: an input, such as "grip.input", makes a force on one joint or several.
 
     The length of the actuator is the sum of gear times coordinate over its joints, its rate is that of gear times
@@ -69,6 +60,31 @@ class Actuator(NamedForce):
 
     type_name = "actuator"
     call = "Actuator"
+    input_label = "actuator's input"
+    record = (  # the rules: of the length, of the rate, of the force
+        parameter("{0}.gain", "actuator_gain", "{load}", "force of an input of one"),
+        parameter("{0}.offset", "actuator_offset", "{load}", "force where input, length and rate are zero"),
+        parameter(
+            "{0}.stiffness", "actuator_stiffness", "{load}/{motion}", "stiffness: what the force loses by length"
+        ),
+        parameter("{0}.damping", "actuator_damping", "{load}.s/{motion}", "damping: what the force loses by rate"),
+        parameter(
+            *("{0}.input_range[]", "actuator_input_range", "1", "lower and upper limit of the input"),
+            elements=indices(2),
+        ),
+        parameter(
+            *("{0}.force_range[]", "actuator_force_range", "{load}", "lower and upper limit of the force"),
+            elements=indices(2),
+        ),
+        load("{0}.input", "actuator_input", "1", "input of the actuator, within its range"),
+        output("{0}.length", "actuator_length", "{motion}", "sum of gear times coordinate"),
+        output("{0}.rate", "actuator_rate", "{motion}/s", "sum of gear times speed", dependency=1),
+        output(
+            *("{0}.force", "actuator_force", "{load}"),
+            "force of the actuator, within its range; gear times this loads each of its joints",
+            dependency=2,
+        ),
+    )
     name: str
     gears: Mapping[str, float]
     gain: float = 1.0
@@ -79,68 +95,6 @@ class Actuator(NamedForce):
     force_range: Range | None = None
 
     def __post_init__(self) -> None:
-        check_name(self.name, self.call)
-        if not isinstance(self.gears, Mapping) or not self.gears:
-            raise MechanismError(
-                f"{self.label}: gears must be a dictionary such as {{'A': 1.0}}, not {self.gears!r:.60}"
-            )
-        object.__setattr__(self, "gears", {key: self._gear(key, value) for key, value in self.gears.items()})
-        for name in ("gain", "offset", "stiffness", "damping"):
-            object.__setattr__(self, name, number(getattr(self, name), f"{self.label}: {name}"))
-        for name in ("input_range", "force_range"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, _range(getattr(self, name), f"{self.label}: {name}"))
-
-    def _gear(self, coordinate: Any, value: Any) -> float:
-        gear = number(value, f"{self.label}: the gear of {coordinate!r}")
-        if gear == 0.0:
-            raise MechanismError(f"{self.label}: the gear of {coordinate!r} is zero: leave it out")
-        return gear
-
-    @property
-    def joint_names(self) -> tuple[str, ...]:
-        """The joints in which it acts, each once."""
-        return tuple(dict.fromkeys(_joint(coordinate) for coordinate in self.gears))
-
-    def places(self, mech: Surroundings) -> list[tuple[str, int]]:
-        """Return joint and number of the speed, from 0, of each gear."""
-        return [self._find(mech, coordinate) for coordinate in self.gears]
-
-    def has_length(self, mech: Surroundings) -> bool:
-        """Return whether all of its speeds are rates of coordinates."""
-        return all(mech.joints[joint].kind.quaternion is None for joint in self.joint_names)
-
-    def check(self, mech: Surroundings) -> None:
-        """Refuse joints and coordinates that do not exist (any more), and stiffness without a length."""
-        self.places(mech)
-        if self.stiffness and not self.has_length(mech):
-            joint = next(name for name in self.joint_names if mech.joints[name].kind.quaternion is not None)
-            title = type(mech.joints[joint].kind).__name__
-            raise MechanismError(
-                f"{self.label}: the orientation of joint {joint!r} ({title}) is a quaternion, so that the actuator has "
-                "no length: leave out stiffness (damping may stay)"
-            )
-
-    def _find(self, mech: Surroundings, coordinate: str) -> tuple[str, int]:
-        joint = _joint(coordinate)
-        check_joint_known(mech, joint, self.label)
-        kind = mech.joints[joint].kind
-        described = f"{self.label}: joint {joint!r} ({type(kind).__name__})"
-        if kind.nu == 0:
-            raise MechanismError(f"{described} has no coordinates to act on: name another joint")
-        names = [joint] if kind.nu == 1 else [f"{joint}[{i + 1}]" for i in range(kind.nu)]
-        if coordinate not in names:
-            what = "coordinate" if kind.quaternion is None else "speed"
-            raise MechanismNameError(f"{described} has no {what} {coordinate!r}: {suggest(coordinate, names)}")
-        return joint, names.index(coordinate)
-
-
-def _joint(coordinate: Any) -> Any:
-    return coordinate.partition("[")[0] if isinstance(coordinate, str) else coordinate
-
-
-def _range(value: Any, what: str) -> Range:
-    lower, upper = finite(np.asarray(value), (2,), f"{what} (lower and upper limit)").tolist()
-    if not lower < upper:
-        raise MechanismError(f"{what}: the lower limit {lower:g} must be less than the upper limit {upper:g}")
-    return lower, upper
+        super().__post_init__()
+        for name, limits in (("input_range", self.input_range), ("force_range", self.force_range)):
+            check_range(limits, f"{self.label}: {name}")

@@ -1,19 +1,22 @@
 """Forces that belong to the description of a mechanism, and those applied from outside.
 
-Springs stand in `springs`, actuators in `actuators`. A new kind is one class: its name in files, its fields, and what
-it must find in a mechanism.
+Springs stand in `springs`, actuators in `actuators`. A new kind is one class: its record states its numbers, from which
+files, variables, units, FMUs, pictures and the description to the core follow; the core has its row in `csrc/forces/`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from linkwork._util.checks import check_name, finite
+from linkwork._util.checks import check_name, finite, number
 from linkwork._util.keywords import checks_keywords
-from linkwork.errors import MechanismError
+from linkwork._util.names import suggest
+from linkwork._util.units import LOADS
+from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism.part_checks import GROUND, check_body_known, check_joint_known, check_new_name
+from linkwork.mechanism.quantities import Quantity, indices, load, parameter
 
 if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
@@ -31,13 +34,30 @@ class Force:
     ----------
     type_name
         Its name in files.
+    core_name
+        Its name in the core; by default the same.
+    record
+        Its parameters, inputs and outputs; `{1}` and `{2}` in their texts are its bodies. A parameter has the name of
+        the argument that gives it. Their rules: of the pose, of the velocity, of the inputs as well. Empty: its numbers
+        are those of its joint.
+    input_label
+        What messages call an input of it.
     """
 
     type_name: ClassVar[str]
+    core_name: ClassVar[str]
+    record: ClassVar[tuple[Quantity, ...]] = ()
+    input_label: ClassVar[str] = "input"
 
     def __init_subclass__(cls) -> None:
         if "type_name" in cls.__dict__:
             FORCES[cls.type_name] = cls
+            cls.core_name = cls.__dict__.get("core_name", cls.type_name)
+
+    @classmethod
+    def fields_of(cls, kind: str) -> list[Quantity]:
+        """Return the quantities of its record that are of a kind."""
+        return [one for one in cls.record if one.kind == kind]
 
     @property
     def label(self) -> str:
@@ -50,9 +70,23 @@ class Force:
         return ()
 
     @property
-    def body_names(self) -> tuple[str, ...]:
-        """The bodies on which it acts otherwise, the ground among them."""
+    def ends(self) -> tuple[tuple[str, Point], ...]:
+        """The bodies on which it acts otherwise, the ground among them, and a point of each, in the body's frame."""
         return ()
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """The bodies of its ends."""
+        return tuple(body for body, _ in self.ends)
+
+    @property
+    def keeps_energy(self) -> bool:
+        """Whether it takes and gives no energy but what it stores and what inputs give."""
+        return False
+
+    def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
+        """Return what of its record it has in a mechanism, with its units: all but parameters that are not given."""
+        return (one for one in self.record if one.kind != "parameter" or getattr(self, one.stem) is not None)
 
     def check(self, mech: Surroundings) -> None:
         """Refuse joints and bodies that do not exist (any more) or do not fit it."""
@@ -71,6 +105,17 @@ class NamedForce(Force):
     call: ClassVar[str]
     name: str
 
+    def __post_init__(self) -> None:
+        """Check the name and all parameters, which become numbers and tuples of their shapes."""
+        check_name(self.name, self.call)
+        for one in self.fields_of("parameter"):
+            value, what = getattr(self, one.stem), f"{self.label}: {one.stem}"
+            if value is None and getattr(type(self), one.stem, value) is None:
+                continue
+            object.__setattr__(
+                self, one.stem, _tuples(finite(value, one.shape, what)) if one.shape else number(value, what)
+            )
+
     @property
     def label(self) -> str:
         """What messages call it."""
@@ -79,6 +124,128 @@ class NamedForce(Force):
     def check_new(self, mech: Surroundings) -> None:
         """Refuse a name that is taken, by a body or joint as well."""
         check_new_name(self.name, self.call, names_in_use(mech))
+
+
+def _tuples(array: Any) -> Any:
+    return tuple(map(_tuples, array)) if array.ndim > 1 else tuple(array.tolist())
+
+
+@dataclass(frozen=True, repr=False)
+class ForceBetweenPoints(NamedForce):
+    """A force along the line of two points, each of another body, or of a body and the ground."""
+
+    bodies: tuple[str, str]
+    points: tuple[Point, Point]
+
+    def __post_init__(self) -> None:
+        bodies = tuple(self.bodies) if isinstance(self.bodies, tuple | list) else ()
+        if len(bodies) != 2 or not all(isinstance(body, str) for body in bodies):
+            raise MechanismError(f"{self.label}: bodies must be the names of two bodies, not {self.bodies!r}")
+        object.__setattr__(self, "bodies", bodies)
+        super().__post_init__()
+
+    @property
+    def ends(self) -> tuple[tuple[str, Point], ...]:
+        """Its two bodies and points."""
+        return tuple(zip(self.bodies, self.points, strict=True))
+
+    def check(self, mech: Surroundings) -> None:
+        """Refuse bodies that do not exist (any more), and one that is given twice."""
+        super().check(mech)
+        if self.bodies[0] == self.bodies[1]:
+            raise MechanismError(
+                f"{self.label}: both ends are on {self.bodies[0]!r}, where it does nothing: name two bodies"
+            )
+
+
+@dataclass(frozen=True)
+class ForceOnJoints(NamedForce):
+    """A force on the sum of gear times coordinate of one joint or several: gear times it loads each of them.
+
+    In the units of its record {motion} is that of the first coordinate, and {load} that of its load.
+
+    Attributes
+    ----------
+    of_length
+        Quantities of its record that it has where it has a length.
+    """
+
+    of_length: ClassVar[tuple[str, ...]] = ("stiffness", "length")
+    name: str
+    gears: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.gears, Mapping) or not self.gears:
+            raise MechanismError(
+                f"{self.label}: gears must be a dictionary such as {{'A': 1.0}}, not {self.gears!r:.60}"
+            )
+        object.__setattr__(self, "gears", {key: self._gear(key, value) for key, value in self.gears.items()})
+
+    def _gear(self, coordinate: Any, value: Any) -> float:
+        gear = number(value, f"{self.label}: the gear of {coordinate!r}")
+        if gear == 0.0:
+            raise MechanismError(f"{self.label}: the gear of {coordinate!r} is zero: leave it out")
+        return gear
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The joints in which it acts, each once."""
+        return tuple(dict.fromkeys(_joint(coordinate) for coordinate in self.gears))
+
+    def places(self, mech: Surroundings) -> list[tuple[str, int]]:
+        """Return joint and number of the speed, from 0, of each gear."""
+        return [self._find(mech, coordinate) for coordinate in self.gears]
+
+    def units(self, mech: Surroundings) -> list[str]:
+        """Return the unit of the motion along each of its speeds."""
+        return [mech.joints[joint].kind.motion_units[element] for joint, element in self.places(mech)]
+
+    def has_length(self, mech: Surroundings) -> bool:
+        """Return whether all of its speeds are rates of coordinates."""
+        return all(mech.joints[joint].kind.quaternion is None for joint in self.joint_names)
+
+    def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
+        """Return what of its record it has in a mechanism, in units of the first coordinate."""
+        motion, left_out = self.units(mech)[0], () if self.has_length(mech) else self.of_length
+        for one in super().quantities(mech):
+            if one.stem not in left_out:
+                yield replace(one, unit=str(one.unit).format(motion=motion, load=LOADS[motion]))
+
+    def check(self, mech: Surroundings) -> None:
+        """Refuse joints and coordinates that do not exist (any more), and stiffness without a length."""
+        self.places(mech)
+        if getattr(self, "stiffness", 0.0) and not self.has_length(mech):
+            joint = next(name for name in self.joint_names if mech.joints[name].kind.quaternion is not None)
+            title = type(mech.joints[joint].kind).__name__
+            raise MechanismError(
+                f"{self.label}: the orientation of joint {joint!r} ({title}) is a quaternion, so that the "
+                f"{self.call.lower()} has no length: leave out stiffness (damping may stay)"
+            )
+
+    def _find(self, mech: Surroundings, coordinate: str) -> tuple[str, int]:
+        joint = _joint(coordinate)
+        check_joint_known(mech, joint, self.label)
+        kind = mech.joints[joint].kind
+        described = f"{self.label}: joint {joint!r} ({type(kind).__name__})"
+        if kind.nu == 0:
+            raise MechanismError(f"{described} has no coordinates to act on: name another joint")
+        names = [joint] if kind.nu == 1 else [f"{joint}[{i + 1}]" for i in range(kind.nu)]
+        if coordinate not in names:
+            what = "coordinate" if kind.quaternion is None else "speed"
+            raise MechanismNameError(f"{described} has no {what} {coordinate!r}: {suggest(coordinate, names)}")
+        return joint, names.index(coordinate)
+
+
+def _joint(coordinate: Any) -> Any:
+    return coordinate.partition("[")[0] if isinstance(coordinate, str) else coordinate
+
+
+def check_range(limits: tuple[float, float] | None, what: str) -> None:
+    """Refuse a lower limit that is not less than the upper one; None has no limits."""
+    if limits is not None and not limits[0] < limits[1]:
+        lower, upper = limits
+        raise MechanismError(f"{what}: the lower limit {lower:g} must be less than the upper limit {upper:g}")
 
 
 @checks_keywords
@@ -110,18 +277,25 @@ class Wrench(NamedForce):
 
     type_name = "wrench"
     call = "Wrench"
+    input_label = "wrench"
+    record = (
+        parameter("{0}.point[]", "wrench_point", "m", "where the force acts in {1}", elements=indices(3)),
+        load("{0}.F[]", "applied_force", "N", "force applied to {1}, world axes", elements=indices(3)),
+        load("{0}.T[]", "applied_torque", "N.m", "torque applied to {1}, world axes", elements=indices(3)),
+    )
     body: str
     point: Point = (0.0, 0.0, 0.0)
     name: str = "wrench"
 
-    def __post_init__(self) -> None:
-        check_name(self.name, self.call)
-        object.__setattr__(self, "point", tuple(finite(self.point, (3,), f"{self.label}: point").tolist()))
+    @property
+    def ends(self) -> tuple[tuple[str, Point], ...]:
+        """Its body and point."""
+        return ((self.body, self.point),)
 
     @property
-    def body_names(self) -> tuple[str, ...]:
-        """Its body."""
-        return (self.body,)
+    def keeps_energy(self) -> bool:
+        """Its inputs alone give energy."""
+        return True
 
     def check(self, mech: Surroundings) -> None:
         """Refuse a body that does not exist (any more), and the ground."""
@@ -133,6 +307,15 @@ class Wrench(NamedForce):
 def of_kind(forces: Iterable[Force], kind: type[_Kind]) -> list[_Kind]:
     """Return the forces of one kind, in their order."""
     return [force for force in forces if isinstance(force, kind)]
+
+
+def by_kind(forces: Iterable[Force]) -> dict[type[Force], list[Any]]:
+    """Return the forces that have a record, by their kinds, each kind's in their order."""
+    found: dict[type[Force], list[Any]] = {kind: [] for kind in FORCES.values() if kind.record}
+    for force in forces:
+        if force.record:
+            found[type(force)].append(force)
+    return found
 
 
 class Taken:

@@ -74,8 +74,8 @@ class JointKind:
     parameter: ClassVar[JointParameter | None] = None
     looks_along: ClassVar[bool] = False  # a picture shows it best along its first axis
     slides_along: ClassVar[bool] = False  # its child slides along its first axis
-    # Turns and slides along axes of the canonical frame that make the joint one after the other, one a coordinate, as in
-    # ("turn z", "slide z"); None: none do.
+    # Turns and slides along axes of the canonical frame that make the joint, one after the other, one a coordinate: as
+    # in ("turn z", "slide z"); None: none do.
     turns_and_slides: ClassVar[tuple[str, ...] | None] = None
     drawn_as: ClassVar[str]  # the type of joint as which pictures and pages draw it; by default itself
 

@@ -32,7 +32,7 @@ from linkwork._util.stack import levels_of_package
 from linkwork.errors import DegreesWarning, InertiaWarning, JointFrameWarning, LinkworkWarning, SpringWarning
 from linkwork.mechanism.actions import Stop
 from linkwork.mechanism.actuators import Actuator
-from linkwork.mechanism.forces import Point, Wrench, of_kind
+from linkwork.mechanism.forces import Point, of_kind
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import Free, Prismatic, Revolute, Screw, Spherical
 from linkwork.mechanism.part_checks import GROUND, lost_bodies
@@ -85,11 +85,10 @@ def _sizes(mech: Mechanism) -> FloatArray:
     ends: list[tuple[str, FloatArray | Point]] = []
     for joint in mech.joints.values():
         ends += [(joint.parent, joint.parent_frame.position), (joint.child, joint.child_frame.position)]
-    for spring in of_kind(mech.forces, PointSpringDamper):
-        ends += zip(spring.bodies, spring.points, strict=True)
+    for force in mech.forces:
+        ends += force.ends
     for distance in mech.distances.values():
         ends += zip(distance.bodies, distance.points, strict=True)
-    ends += [(wrench.body, wrench.point) for wrench in of_kind(mech.forces, Wrench)]
     bodies = np.array([number[body] for body, _ in ends], dtype=int)
     points = np.array([point for _, point in ends], dtype=float).reshape(-1, 3)
     on_ground = points[bodies == len(mech.bodies)]

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import check_name, finite, length, number
+from linkwork._util.checks import finite, length, number
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
-from linkwork.mechanism.forces import Force, NamedForce, Point
+from linkwork.mechanism.forces import Force, ForceBetweenPoints
+from linkwork.mechanism.quantities import indices, output, parameter
 
 if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
@@ -100,6 +101,11 @@ class SpringDamper(Force):
             )
         return super().__new__(PointSpringDamper if joint is None else JointSpringDamper)
 
+    @property
+    def keeps_energy(self) -> bool:
+        """Without damping."""
+        return not np.any(self.damping)  # type: ignore[attr-defined]
+
     def __repr__(self) -> str:
         values = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))  # type: ignore[arg-type]
         return f"SpringDamper({', '.join(values)})"
@@ -165,41 +171,27 @@ class JointSpringDamper(SpringDamper):
 
 
 @dataclass(frozen=True, repr=False)
-class PointSpringDamper(NamedForce, SpringDamper):
+class PointSpringDamper(ForceBetweenPoints, SpringDamper):
     """A spring and damper between points of two bodies: pulls with stiffness (length - free) + damping d(length)/dt."""
 
     type_name = "point_spring_damper"
+    core_name = "spring"
     call = "SpringDamper"
-    bodies: tuple[str, str]
-    points: tuple[Point, Point]
+    record = (
+        parameter(
+            "{0}.points[]", "spring_points", "m", "ends of the spring: 1 in {1}, 2 in {2}", elements=indices(2, 3)
+        ),
+        parameter("{0}.stiffness", "spring_stiffness", "N/m", "stiffness of the spring"),
+        parameter("{0}.damping", "spring_damping", "N.s/m", "damping of the damper"),
+        parameter("{0}.free", "spring_free_length", "m", "length at which the spring is free"),
+        output("{0}.length", "spring_length", "m", "distance of the spring's points"),
+        output("{0}.rate", "spring_rate", "m/s", "time derivative of the length", dependency=1),
+        output("{0}.force", "spring_force", "N", "force of spring and damper; pulling is positive", dependency=1),
+    )
     stiffness: float = 0.0
     damping: float = 0.0
     free: float = 0.0
     name: str = "spring"
-
-    def __post_init__(self) -> None:
-        check_name(self.name, self.call)
-        bodies = tuple(self.bodies) if isinstance(self.bodies, tuple | list) else ()
-        if len(bodies) != 2 or not all(isinstance(body, str) for body in bodies):
-            raise MechanismError(f"{self.label}: bodies must be the names of two bodies, not {self.bodies!r}")
-        points = finite(self.points, (2, 3), f"{self.label}: points (one in the frame of each body)")
-        object.__setattr__(self, "bodies", bodies)
-        object.__setattr__(self, "points", tuple(map(tuple, points.tolist())))
-        for name in ("stiffness", "damping", "free"):
-            object.__setattr__(self, name, number(getattr(self, name), f"{self.label}: {name}"))
-
-    @property
-    def body_names(self) -> tuple[str, ...]:
-        """Its bodies."""
-        return self.bodies
-
-    def check(self, mech: Surroundings) -> None:
-        """Refuse bodies that do not exist (any more), and one that is given twice."""
-        super().check(mech)
-        if self.bodies[0] == self.bodies[1]:
-            raise MechanismError(
-                f"{self.label}: both ends are on {self.bodies[0]!r}, where it does nothing: name two bodies"
-            )
 
 
 def _number_or_numbers(value: ArrayLike, what: str) -> float | tuple[float, ...]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork.core.builder import Builder, frames, joint_kinds
+from linkwork.core.builder import Builder, frames, joint_kinds, parameters
 from linkwork.core.native import METHOD_CODES
 from linkwork.mechanism import (
     Action,
-    Actuator,
     Command,
     Crossing,
     Frame,
@@ -22,14 +22,13 @@ from linkwork.mechanism import (
     Mechanism,
     Pin,
     PointDistance,
-    PointSpringDamper,
     Release,
     Stop,
     Time,
     Transition,
     Unlock,
-    Wrench,
 )
+from linkwork.mechanism.forces import ForceOnJoints
 from linkwork.mechanism.joints import JointKind
 from linkwork.mechanism.points import QUANTITIES
 from linkwork.model.methods import MethodRequest, code_of
@@ -139,23 +138,23 @@ def _add_couplings(b: Builder, mech: Mechanism) -> None:
 
 def _add_forces(b: Builder, mech: Mechanism) -> None:
     for force in mech.forces:
-        match force:
-            case JointSpringDamper():
-                size = mech.joints[force.joint].kind.nu
-                each = (force.stiffness, force.damping, force.free)
-                b.add_joint_spring(force.joint, *(np.array(np.broadcast_to(one, size), float) for one in each))
-            case PointSpringDamper():
-                (first, second), (start, end) = force.bodies, force.points
-                b.add_spring(force.name, first, start, second, end, force.stiffness, force.damping, force.free)
-            case Wrench():
-                b.add_wrench(force.name, force.body, force.point)
-            case Actuator():
-                b.add_actuator(force.name, force.gain, force.offset, force.stiffness, force.damping)
-                for (joint, element), gear in zip(force.places(mech), force.gears.values(), strict=True):
-                    b.add_gear(force.name, joint, element, gear)
-                b.limit_actuator(force.name, force.input_range, force.force_range)
-            case _:
-                raise TypeError(f"the core has no call for {force!r}")
+        if isinstance(force, JointSpringDamper):
+            size = mech.joints[force.joint].kind.nu
+            each = (force.stiffness, force.damping, force.free)
+            b.add_joint_spring(force.joint, *(np.array(np.broadcast_to(one, size), float) for one in each))
+        else:
+            _add_force(b, mech, force)
+
+
+def _add_force(b: Builder, mech: Mechanism, force: Any) -> None:
+    """Add a force by its record."""
+    values = {one.field: getattr(force, one.stem) for one in force.fields_of("parameter")}
+    given = {field: np.ravel(value) for field, value in values.items() if value is not None}
+    ends = (*force.body_names, None, None)[:2]
+    b.add_force(force.core_name, force.name, *ends, parameters(given), len(given))
+    if isinstance(force, ForceOnJoints):
+        for (joint, element), gear in zip(force.places(mech), force.gears.values(), strict=True):
+            b.add_gear(force.name, joint, element, gear)
 
 
 def _add_transition(b: Builder, mech: Mechanism, transition: Transition) -> None:

@@ -20,6 +20,7 @@ from linkwork._util.checks import FloatArray, names_of, number
 from linkwork._util.names import quoted
 from linkwork.core.native import Block, Minimal, OffsetArray, Stage
 from linkwork.errors import MechanismError
+from linkwork.mechanism.quantities import Kind
 from linkwork.model.arguments import Loads, one
 from linkwork.model.idle_spins import SpinningBody, idle_speeds
 from linkwork.model.independent_coordinates import (
@@ -29,7 +30,7 @@ from linkwork.model.independent_coordinates import (
     local_name,
 )
 from linkwork.model.linear_model import LinearModel
-from linkwork.variables.schema import Kind, Variable, matching
+from linkwork.variables.schema import Variable, matching
 
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase

@@ -11,13 +11,14 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.named import NamedValues
 from linkwork.core.native import Block, NotHereError, Stage
 from linkwork.errors import LinkworkError, MechanismError
+from linkwork.mechanism.forces import FORCES
 from linkwork.model.model import Model
 from linkwork.model.state import State
 
 # What a state knows before its loads are known. Of other quantities none can be asked for here.
 KINEMATIC = (
     *("time", "q", "u", "q_cut", "u_cut", "loop_residual", "loop_conditioning", "coupling_residual"),
-    *("spring_length", "spring_rate", "spring_force", "actuator_length", "actuator_rate"),
+    *(one.field for kind in FORCES.values() for one in kind.fields_of("output") if one.dependency in (0, 1)),
     *("transition_active", "event_count", "energy_lost"),
     *("body_position", "body_orientation", "body_velocity", "body_angular_velocity"),
     *("point_position", "point_velocity", "point_axis", "measure_value", "measure_rate"),

@@ -13,14 +13,14 @@ import numpy as np
 
 from linkwork._util.part_names import suffixes
 from linkwork._util.units import LOADS
-from linkwork.mechanism import Actuator, PointSpringDamper, Wrench
-from linkwork.mechanism.forces import of_kind
+from linkwork.mechanism.forces import ForceOnJoints
 from linkwork.mechanism.points import ANGLE
+from linkwork.mechanism.quantities import Kind, Quantity, indices, load, output, parameter
 from linkwork.variables.couplings import coupling_variables, unit_ratio
 from linkwork.variables.dependencies import Names
 from linkwork.variables.namer import Layout, Namer
 from linkwork.variables.schema import Variable
-from linkwork.variables.templates import Entity, Pattern, Quantity, indices, load, output, parameter
+from linkwork.variables.templates import Entity, Pattern
 from linkwork.variables.transitions import (
     event_indicators,
     transition_inputs,
@@ -261,18 +261,15 @@ def list_entities(layout: Layout) -> list[Entity]:
         namer.world(),
         namer.body_parameters(),
         namer.joint_parameters(),
-        force_parameters(namer),
-        actuator_parameters(namer),
+        force_variables(namer, "parameter"),
         point_parameters(namer),
         transition_parameters(namer),
         namer.motion(),
-        force_inputs(namer),
-        actuator_inputs(namer),
+        force_variables(namer, "input"),
         transition_inputs(namer),
         namer.reactions(),
         namer.bodies(),
-        force_outputs(namer),
-        actuator_outputs(namer),
+        force_variables(namer, "output"),
         point_outputs(namer),
         coupling_variables(namer),
         distance_variables(namer),
@@ -316,105 +313,26 @@ def _distance_depends(namer: Namer, index: int, bodies: tuple[str, str]) -> tupl
     return namer.depends.between(*bodies)[0], namer.depends.distance_force(index)
 
 
-_ACTUATOR_INPUT = (load("{0}.input", "actuator_input", "1", "input of the actuator, within its range"),)
-_LIMIT_NAMES = indices(2)  # lower, upper
-
-
-def actuator_parameters(namer: Namer) -> Iterator[Entity]:
-    """Gains, limits and gears."""
+def force_variables(namer: Namer, kind: Kind) -> Iterator[Entity]:
+    """Return the quantities of a kind that forces have by their records, and with the parameters those of gears."""
     first_gear = 0
-    for k, actuator in enumerate(of_kind(namer.mech.forces, Actuator)):
-        units = _actuator_units(namer, actuator)
-        yield namer.entity(
-            actuator.name, (k,), _parameter_quantities(actuator, units[0], actuator.has_length(namer.mech))
-        )
-        for g, (coordinate, unit) in enumerate(zip(actuator.gears, units, strict=True), start=first_gear):
-            text = "load of a force of one, and part in length and rate"
-            gear = parameter("{0}.{1}.gear", "actuator_gear", unit_ratio(units[0], unit), text)
-            yield namer.entity(actuator.name, (g,), [gear], labels=(coordinate, ""))
-        first_gear += len(actuator.gears)
+    for force_kind, forces in namer.force_kinds:
+        of_kind = force_kind.fields_of(kind)
+        for k, force in enumerate(forces):
+            labels = (*force.body_names, "", "")[:2]
+            quantities = [one for one in force.quantities(namer.mech) if one.kind == kind] if of_kind else []
+            if quantities:
+                yield namer.entity(force.name, (k,), quantities, partial(namer.depends.force, force), labels)
+            if kind == "parameter" and isinstance(force, ForceOnJoints):
+                yield from _gears(namer, force, first_gear)
+                first_gear += len(force.gears)
 
 
-def actuator_inputs(namer: Namer) -> Iterator[Entity]:
-    """The input of each."""
-    for k, actuator in enumerate(of_kind(namer.mech.forces, Actuator)):
-        yield namer.entity(actuator.name, (k,), _ACTUATOR_INPUT)
-
-
-def actuator_outputs(namer: Namer) -> Iterator[Entity]:
-    """Lengths, rates and forces."""
-    for k, actuator in enumerate(of_kind(namer.mech.forces, Actuator)):
-        outputs = _output_quantities(_actuator_units(namer, actuator)[0], actuator.has_length(namer.mech))
-        yield namer.entity(actuator.name, (k,), outputs, partial(namer.depends.actuator, actuator))
-
-
-def _actuator_units(namer: Namer, actuator: Actuator) -> list[str]:
-    """Of the motion along each of its speeds."""
-    return [namer.mech.joints[joint].kind.motion_units[element] for joint, element in actuator.places(namer.mech)]
-
-
-def _parameter_quantities(actuator: Actuator, unit: str, has_length: bool) -> Iterator[Quantity]:
-    force = LOADS[unit]
-    yield parameter("{0}.gain", "actuator_gain", force, "force of an input of one")
-    yield parameter("{0}.offset", "actuator_offset", force, "force where input, length and rate are zero")
-    if has_length:
-        yield parameter(
-            "{0}.stiffness", "actuator_stiffness", f"{force}/{unit}", "stiffness: what the force loses by length"
-        )
-    yield parameter("{0}.damping", "actuator_damping", f"{force}.s/{unit}", "damping: what the force loses by rate")
-    if actuator.input_range is not None:
-        text = "lower and upper limit of the input"
-        yield parameter("{0}.input_range[]", "actuator_input_range", "1", text, elements=_LIMIT_NAMES)
-    if actuator.force_range is not None:
-        text = "lower and upper limit of the force"
-        yield parameter("{0}.force_range[]", "actuator_force_range", force, text, elements=_LIMIT_NAMES)
-
-
-def _output_quantities(unit: str, has_length: bool) -> Iterator[Quantity]:
-    """The rules: of the length, of the rate, of the force."""
-    if has_length:
-        yield output("{0}.length", "actuator_length", unit, "sum of gear times coordinate")
-    yield output("{0}.rate", "actuator_rate", f"{unit}/s", "sum of gear times speed", dependency=1)
-    text = "force of the actuator, within its range; gear times this loads each of its joints"
-    yield output("{0}.force", "actuator_force", LOADS[unit], text, dependency=2)
-
-
-_SPRING_PARAMETERS = (
-    parameter("{0}.points[]", "spring_points", "m", "ends of the spring: 1 in {1}, 2 in {2}", elements=indices(2, 3)),
-    parameter("{0}.stiffness", "spring_stiffness", "N/m", "stiffness of the spring"),
-    parameter("{0}.damping", "spring_damping", "N.s/m", "damping of the damper"),
-    parameter("{0}.free", "spring_free_length", "m", "length at which the spring is free"),
-)
-_SPRING_OUTPUTS = (  # the rules: of positions, of positions and speeds
-    output("{0}.length", "spring_length", "m", "distance of the spring's points"),
-    output("{0}.rate", "spring_rate", "m/s", "time derivative of the length", dependency=1),
-    output("{0}.force", "spring_force", "N", "force of spring and damper; pulling is positive", dependency=1),
-)
-_WRENCH_PARAMETERS = (parameter("{0}.point[]", "wrench_point", "m", "where the force acts in {1}", elements=_AXES),)
-_WRENCH_INPUTS = (
-    load("{0}.F[]", "applied_force", "N", "force applied to {1}, world axes", elements=_AXES),
-    load("{0}.T[]", "applied_torque", "N.m", "torque applied to {1}, world axes", elements=_AXES),
-)
-
-
-def force_parameters(namer: Namer) -> Iterator[Entity]:
-    """Where forces act, and what springs and dampers are made of."""
-    for s, spring in enumerate(of_kind(namer.mech.forces, PointSpringDamper)):
-        yield namer.entity(spring.name, (s,), _SPRING_PARAMETERS, labels=spring.bodies)
-    for w, wrench in enumerate(of_kind(namer.mech.forces, Wrench)):
-        yield namer.entity(wrench.name, (w,), _WRENCH_PARAMETERS, labels=(wrench.body, ""))
-
-
-def force_inputs(namer: Namer) -> Iterator[Entity]:
-    """Applied forces and torques."""
-    for w, wrench in enumerate(of_kind(namer.mech.forces, Wrench)):
-        yield namer.entity(wrench.name, (w,), _WRENCH_INPUTS, labels=(wrench.body, ""))
-
-
-def force_outputs(namer: Namer) -> Iterator[Entity]:
-    """Lengths of springs, and what they pull with."""
-    for s, spring in enumerate(of_kind(namer.mech.forces, PointSpringDamper)):
-        yield namer.entity(spring.name, (s,), _SPRING_OUTPUTS, partial(namer.depends.between, *spring.bodies))
+def _gears(namer: Namer, force: ForceOnJoints, first: int) -> Iterator[Entity]:
+    units, text = force.units(namer.mech), "load of a force of one, and part in length and rate"
+    for g, (coordinate, unit) in enumerate(zip(force.gears, units, strict=True), start=first):
+        gear = parameter("{0}.{1}.gear", "force_gear", unit_ratio(units[0], unit), text)
+        yield namer.entity(force.name, (g,), [gear], labels=(coordinate, ""))
 
 
 _POINT_PARAMETERS: tuple[Quantity, ...] = (

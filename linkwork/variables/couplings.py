@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from linkwork._util.units import LOADS
 from linkwork.mechanism.couplings import POWERS
-from linkwork.variables.templates import Entity, Quantity, load, output, parameter
+from linkwork.mechanism.quantities import Quantity, load, output, parameter
+from linkwork.variables.templates import Entity
 
 if TYPE_CHECKING:
     from linkwork.mechanism import Coupling

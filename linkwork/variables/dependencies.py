@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 from linkwork._util.disjoint_sets import DisjointSets
 from linkwork._util.part_names import suffixes
 from linkwork.core.plan import Topology
-from linkwork.mechanism import GROUND, Actuator, Mechanism, PointSpringDamper, Wrench
-from linkwork.mechanism.forces import of_kind
+from linkwork.mechanism import GROUND, Force, Mechanism
+from linkwork.mechanism.forces import ForceOnJoints, by_kind
 from linkwork.variables.numbering import Numbering
 
 MOST = 48
@@ -138,14 +139,23 @@ class Dependencies:
         joint = self._joints[self._topology.links[link].joint]
         return (*self.path(self._topology.links[link].body), self.acceleration(joint))
 
-    def actuator(self, force: Actuator) -> tuple[Names, Names, Names]:
-        """Of the length, the rate and the force of an actuator: its joints, or the loops of those that are cut."""
-        places = force.places(self._mech)
-        length = self._of_places(places, "q") if force.has_length(self._mech) else ()
-        in_tree = all(self._number_of[joint] in self._link_of_joint for joint in force.joint_names)
-        rate = self._of_places(places, *(["u"] if in_tree else ["q", "u"]))
-        either = None if length is None or rate is None else tuple(dict.fromkeys((*length, *rate)))
-        return length, rate, _joined(either, [f"{force.name}.input"])
+    def force(self, force: Force) -> tuple[Names, Names, Names]:
+        """Of what a force has from the pose, from the velocity as well, and from its inputs.
+
+        On joints: of these, or the loops of those that are cut. On bodies: of the pose of the one, or its pose relative
+        to the other.
+        """
+        if isinstance(force, ForceOnJoints):
+            places = force.places(self._mech)
+            pose = self._of_places(places, "q") if force.has_length(self._mech) else ()
+            in_tree = all(self._number_of[joint] in self._link_of_joint for joint in force.joint_names)
+            rate = self._of_places(places, *(["u"] if in_tree else ["q", "u"]))
+        elif len(force.body_names) > 1:
+            pose, rate = self.between(*force.body_names)
+        else:
+            pose, rate, _ = self.motion(force.body_names[0])
+        either = None if pose is None or rate is None else tuple(dict.fromkeys((*pose, *rate)))
+        return pose, rate, _joined(either, _inputs_of(force))
 
     def _of_places(self, places: list[tuple[str, int]], *what: str) -> Names:
         """The coordinates or speeds of tree joints, and all of the clusters of cut ones."""
@@ -162,10 +172,6 @@ class Dependencies:
         return tuple(found) if len(found) <= MOST else None
 
     @cached_property
-    def _actuators(self) -> list[Actuator]:
-        return of_kind(self._mech.forces, Actuator)
-
-    @cached_property
     def everything(self) -> tuple[Names, Names]:
         """All coordinates, and all states: once for a mechanism, so in full."""
         q = tuple(name for joint in self._numbering.tree for name in self._elements(joint, "q"))
@@ -178,18 +184,17 @@ class Dependencies:
         for i, link in enumerate(self._topology.links):
             parts.append(i if link.parent < 0 else parts[link.parent])
         joined = DisjointSets(parts)
-        springs = [force.bodies for force in of_kind(self._mech.forces, PointSpringDamper)]
         pairs = [(loop.parent, loop.child) for loop in self._topology.loops]
         pairs += [pair for cluster in self._topology.clusters for pair in pairwise(cluster.links)]
-        pairs += [(self._link_of_name[first], self._link_of_name[second]) for first, second in springs]
+        for force in self._mech.forces:
+            pairs += pairwise(self._link_of_name[body] for body in force.body_names)
         for pair in pairs:
             ends = [parts[end] for end in pair if end >= 0]
             joined.unite(ends[0], ends[-1])
         tied = [[joint for joint, _ in coupling.terms] for coupling in self._topology.couplings]
-        tied += [[self._number_of[joint] for joint in force.joint_names] for force in self._actuators]
+        tied += [[self._number_of[joint] for joint in force.joint_names] for force in self._mech.forces]
         for joints in tied:
-            first, *others = (parts[self._a_link_of(joint)] for joint in joints)
-            for other in others:
+            for first, other in pairwise(parts[self._a_link_of(joint)] for joint in joints):
                 joined.unite(other, first)
         return [joined.find(part) for part in parts]
 
@@ -203,14 +208,15 @@ class Dependencies:
 
     @cached_property
     def _applied(self) -> dict[int, list[str]]:
-        """The elements of applied forces and torques, and the inputs of actuators, by part."""
+        """The inputs of forces, by part."""
         found: dict[int, list[str]] = {}
-        for force in of_kind(self._mech.forces, Wrench):
-            names = [f"{force.name}.{what}[{i}]" for what in "FT" for i in (1, 2, 3)]
-            found.setdefault(self._part_of_link[self._link_of_name[force.body]], []).extend(names)
-        for actuator in self._actuators:
-            part = self._part_of(self._number_of[actuator.joint_names[0]])
-            found.setdefault(part, []).append(f"{actuator.name}.input")
+        for kind, forces in by_kind(self._mech.forces).items():
+            for force in forces if kind.fields_of("input") else ():
+                if force.body_names:
+                    part = self._part_of_link[max(self._link_of_name[body] for body in force.body_names)]
+                else:
+                    part = self._part_of(self._number_of[force.joint_names[0]])
+                found.setdefault(part, []).extend(_inputs_of(force))
         return found
 
     @cached_property
@@ -244,6 +250,12 @@ class Dependencies:
             return None
         drives = self._drives.get(self._part_of(self._number_of[joint]), [])
         return _joined(states + loads, [*applied, *self._motion_inputs(drives, "q", "u", "a")])
+
+
+def _inputs_of(force: Any) -> list[str]:
+    """Return the names of the inputs of a force, element by element."""
+    inputs = force.fields_of("input")
+    return [f"{force.name}.{one.stem}{element}" for one in inputs for element in one.elements]
 
 
 def _joined(names: Names, more: list[str]) -> Names:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from linkwork.mechanism import Release, Unlock
+from linkwork.mechanism.forces import by_kind
+from linkwork.mechanism.quantities import Quantity
 from linkwork.variables.dependencies import Dependencies, Names
-from linkwork.variables.templates import Entity, Pattern, Place, Quantity
+from linkwork.variables.templates import Entity, Pattern, Place
 
 if TYPE_CHECKING:
     from linkwork.core.native import Field
@@ -51,6 +53,8 @@ class Namer:
         self.fields: dict[str, Field | Place] = {**layout.fields, "indicator": Place(layout.sizes.reals, 1)}
         self.depends = Dependencies(layout.mechanism, layout.topology, layout.numbering)
         self.jumps = speeds_jump(self.mech)
+        kinds = by_kind(self.mech.forces)
+        self.force_kinds = sorted(kinds.items(), key=lambda one: self.fields[one[0].record[0].field].first)
         self._patterns: dict[object, Pattern] = {}
 
     def pattern(self, key: object, quantities: Callable[[], Iterable[Quantity]]) -> Pattern:

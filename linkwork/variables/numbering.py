@@ -10,8 +10,8 @@ from linkwork._util.names import suggest
 from linkwork._util.part_names import suffixes
 from linkwork.core.native import NativeModel
 from linkwork.errors import MechanismError, MechanismNameError
-from linkwork.mechanism import Actuator, Command, Impulse, Mechanism, PointSpringDamper, Wrench
-from linkwork.mechanism.forces import of_kind
+from linkwork.mechanism import Command, Impulse, Mechanism
+from linkwork.mechanism.forces import by_kind
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,9 @@ class Numbering:
         Names of the tree joints and of the cut joints.
     nq, nu, nq_cut, nu_cut
         Numbers of coordinates and speeds in tree joints and in cut joints.
-    springs, wrenches, actuators
-        Names of the springs between points, of the applied wrenches and of the actuators.
+    forces, force_labels, n_force
+        Where each input of a force stands behind the loads of joints, `n_force` numbers in all, by its name, as
+        "push.F"; and what messages call it.
     motions, n_motion
         For each coupling that has a motion, by name, the slice of its value, rate and acceleration among the inputs of
         all couplings, `n_motion` numbers.
@@ -47,9 +48,9 @@ class Numbering:
     nu: int
     nq_cut: int
     nu_cut: int
-    springs: tuple[str, ...]
-    wrenches: tuple[str, ...]
-    actuators: tuple[str, ...]
+    forces: dict[str, slice]
+    force_labels: dict[str, str]
+    n_force: int
     motions: dict[str, slice]
     n_motion: int
     commands: dict[str, slice]
@@ -68,12 +69,8 @@ class Numbering:
 
     @property
     def n_loads(self) -> int:
-        """Loads in all joints, then applied forces, then applied torques, then inputs of actuators."""
-        return self._end_of_wrenches + len(self.actuators)
-
-    @property
-    def _end_of_wrenches(self) -> int:
-        return self.nu_all + 6 * len(self.wrenches)
+        """Loads in all joints, then the inputs of forces."""
+        return self.nu_all + self.n_force
 
     @property
     def n_inputs(self) -> int:
@@ -89,13 +86,9 @@ class Numbering:
     def inputs(self) -> dict[str, slice]:
         """Where each input stands among them: "A", "push.F", "push.T", their elements, "grip.input", "A_drive"."""
         spans = {joint: span for joint, span in self.u.items() if span.stop > span.start}
-        for k, name in enumerate(f"{wrench}.{what}" for what in "FT" for wrench in self.wrenches):
-            spans[name] = slice(self.nu_all + 3 * k, self.nu_all + 3 * k + 3)
-        for k, name in enumerate(self.actuators, start=self._end_of_wrenches):
-            spans[f"{name}.input"] = slice(k, k + 1)
-        behind = self.n_loads + self.n_motion
-        for name, span in (self.commands | self.impulses).items():
-            spans[name] = slice(behind + span.start, behind + span.stop)
+        changes = self.commands | self.impulses
+        for first, more in ((self.nu_all, self.forces), (self.n_loads + self.n_motion, changes)):
+            spans |= {name: slice(first + span.start, first + span.stop) for name, span in more.items()}
         for name, span in list(spans.items()):
             if span.stop - span.start > 1:
                 each = zip(suffixes(span.stop - span.start), range(span.start, span.stop), strict=True)
@@ -120,7 +113,7 @@ class Numbering:
 
     @property
     def _forces(self) -> list[str]:
-        return [*["wrench"] * bool(self.wrenches), *["actuator's input"] * bool(self.actuators)]
+        return list(dict.fromkeys(self.force_labels.values()))
 
     def _distinct(self, names: Iterable[str], known: dict[str, slice], what: str, kinds: list[str]) -> dict[str, slice]:
         owner: dict[int, str] = {}
@@ -138,11 +131,13 @@ class Numbering:
     def input_label(self, name: str, load: str) -> str:
         """Return what messages call an input; `load` is their word for those of joints."""
         at = _named(name, self.inputs).start
-        if at >= self.n_loads + self.n_motion or self._end_of_wrenches <= at < self.n_loads:
+        if at >= self.n_loads + self.n_motion:
             return f"input {name!r}"
         if at >= self.n_loads:
             return f"motion of {name!r}"
-        return f"{load} of joint {name!r}" if at < self.nu_all else f"wrench {name!r}"
+        return (
+            f"{load} of joint {name!r}" if at < self.nu_all else f"{self.force_labels[name.partition('[')[0]]} {name!r}"
+        )
 
     def spans(self, size: int, cut: int | None) -> dict[str, slice] | None:
         """Return where each joint's numbers stand in an array over speeds or coordinates; None if it is over neither.
@@ -168,9 +163,6 @@ def number(mech: Mechanism, native: NativeModel) -> Numbering:
     q = {name: slice(starts[name][0], starts[name][0] + kind.nq) for name, kind in kinds.items()}
     u = {name: slice(starts[name][1], starts[name][1] + kind.nu) for name, kind in kinds.items()}
     sizes = native.sizes
-    springs = tuple(force.name for force in of_kind(mech.forces, PointSpringDamper))
-    wrenches = tuple(force.name for force in of_kind(mech.forces, Wrench))
-    actuators = tuple(force.name for force in of_kind(mech.forces, Actuator))
     places = {name: kind.quaternion for name, kind in kinds.items()}
     quaternions = {
         name: slice(q[name].start + place.start, q[name].start + place.stop)
@@ -190,8 +182,20 @@ def number(mech: Mechanism, native: NativeModel) -> Numbering:
     }
     commands = {key: span for key, span in commands.items() if isinstance(mech.transitions[key[:-8]].when, Command)}
     changes = (commands, impulses, 7 * all_of)
-    forces = (springs, wrenches, actuators)
-    return Numbering(q, u, quaternions, tree, cut, *counts, *forces, motions, n_motion, *changes)
+    return Numbering(q, u, quaternions, tree, cut, *counts, *_force_inputs(mech, native), motions, n_motion, *changes)
+
+
+def _force_inputs(mech: Mechanism, native: NativeModel) -> tuple[dict[str, slice], dict[str, str], int]:
+    """Return where inputs of forces stand behind the loads of joints, what these are called, and how many they are."""
+    first = native.fields["tau"].span.stop
+    spans, labels = dict[str, slice](), dict[str, str]()
+    kinds = by_kind(mech.forces)
+    inputs = [(native.fields[one.field], one, kind) for kind in kinds for one in kind.fields_of("input")]
+    for field, one, kind in sorted(inputs, key=lambda given: given[0].first):
+        for k, force in enumerate(kinds[kind]):
+            name, start = f"{force.name}.{one.stem}", field.first - first + k * one.count
+            spans[name], labels[name] = slice(start, start + one.count), kind.input_label
+    return spans, labels, max((span.stop for span in spans.values()), default=0)
 
 
 def _named(name: str, known: dict[str, slice]) -> slice:

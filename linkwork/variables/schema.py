@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from linkwork._util.names import suggest
 from linkwork.errors import LinkworkError, MechanismError, MechanismNameError, UnknownNameError
-
-Kind = Literal["parameter", "start", "input", "state", "derivative", "output", "time", "indicator"]
-Type = Literal["real", "boolean", "integer", "enumeration"]
+from linkwork.mechanism.quantities import Kind, Type
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from linkwork._util.part_names import suffixes
 from linkwork.mechanism import Command, Crossing, Impulse, Lock, Pin, PointDistance, Stop, Time
-from linkwork.variables.templates import Entity, Pattern, Quantity, indices, load, output, parameter
+from linkwork.mechanism.quantities import Quantity, indices, load, output, parameter
+from linkwork.variables.templates import Entity, Pattern
 
 if TYPE_CHECKING:
     from linkwork.mechanism import Transition

@@ -9,8 +9,8 @@ and likewise a2, a3: the equimomental box of a body, which has the same mass and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from linkwork._util.part_names import suffixes
 from linkwork._util.rotations import conjugate, product, quaternions_of, rotate
 from linkwork.core.plan import CAPTURED_PARENT
 from linkwork.errors import LinkworkError
-from linkwork.mechanism import GROUND, Joint, Mechanism, Pin, PointSpringDamper, Release, Wrench
-from linkwork.mechanism.forces import of_kind
+from linkwork.mechanism import GROUND, Joint, Mechanism, Pin, Release, Wrench
+from linkwork.mechanism.forces import ForceBetweenPoints, by_kind
 from linkwork.view import payload
 from linkwork.view.meshes import ShapeTable
 
@@ -172,20 +172,26 @@ class _SceneOf:
         return self.positions[b], self.quaternions[b]
 
     def _springs(self) -> list[payload.Spring]:
-        block, found = self.block, list[payload.Spring]()
-        for s, spring in enumerate(of_kind(self.mech.forces, PointSpringDamper)):
-            found.append(
-                {
-                    "name": spring.name,
-                    "bodies": list(spring.bodies),
-                    "points": self._ends(spring.bodies, block["spring_points"][6 * s : 6 * s + 6]),
-                    "stiffness": float(block["spring_stiffness"][s]),
-                    "damping": float(block["spring_damping"][s]),
-                    "free": float(block["spring_free_length"][s]),
-                    "force": f"{spring.name}.force",
-                }
-            )
-        return found
+        return [
+            {
+                "name": force.name,
+                "bodies": list(force.bodies),
+                "points": self._ends(force.bodies, values["points"]),
+                "stiffness": float(values.get("stiffness", 0.0)),
+                "damping": float(values.get("damping", 0.0)),
+                "free": float(values.get("free", 0.0)),
+                "force": f"{force.name}.force",
+            }
+            for force, values in self._forces()
+            if isinstance(force, ForceBetweenPoints)
+        ]
+
+    def _forces(self) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """Return each force that has a record, and its parameters by name."""
+        for kind, forces in by_kind(self.mech.forces).items():
+            fields = {one.stem: self.block[one.field] for one in kind.fields_of("parameter")}
+            for k, force in enumerate(forces):
+                yield force, {name: of_all.reshape(len(forces), -1)[k].squeeze() for name, of_all in fields.items()}
 
     def _distances(self) -> list[payload.Distance]:
         rows = self.block["distance_points"].reshape(-1, 6)
@@ -218,16 +224,16 @@ class _SceneOf:
         return found
 
     def _wrenches(self) -> list[payload.Wrench]:
-        rows = self.block["wrench_point"].reshape(-1, 3)
         return [
             {
-                "name": wrench.name,
-                "body": wrench.body,
-                "point": _list(row),
-                "F": _elements(f"{wrench.name}.F", 3),
-                "T": _elements(f"{wrench.name}.T", 3),
+                "name": force.name,
+                "body": force.body,
+                "point": _list(values["point"]),
+                "F": _elements(f"{force.name}.F", 3),
+                "T": _elements(f"{force.name}.T", 3),
             }
-            for wrench, row in zip(of_kind(self.mech.forces, Wrench), rows, strict=True)
+            for force, values in self._forces()
+            if isinstance(force, Wrench)
         ]
 
     def _points(self) -> list[payload.PointOfInterest]:

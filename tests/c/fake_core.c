@@ -12,18 +12,18 @@
 enum { STIFFNESS, LIMIT, Q_START, U_START, TIME, TAU, Q, U, QDOT, UDOT, ENERGY, STEPS, REALS };
 
 static const lw_field fields[] = {
-    {"stiffness", "[N/m]", STIFFNESS, 1, 1, LW_PARAMETER, LW_STAGE_NONE},
-    {"limit", "[m]", LIMIT, 1, 1, LW_PARAMETER, LW_STAGE_NONE},
-    {"q_start", "[m]", Q_START, 1, 1, LW_START, LW_STAGE_NONE},
-    {"u_start", "[m/s]", U_START, 1, 1, LW_START, LW_STAGE_NONE},
-    {"time", "[s]", TIME, 1, 1, LW_INPUT, LW_STAGE_NONE},
-    {"tau", "[N]", TAU, 1, 1, LW_INPUT, LW_STAGE_NONE},
-    {"q", "[m]", Q, 1, 1, LW_STATE, LW_STAGE_NONE},
-    {"u", "[m/s]", U, 1, 1, LW_STATE, LW_STAGE_NONE},
-    {"qdot", "[m/s]", QDOT, 1, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES},
-    {"udot", "[m/s2]", UDOT, 1, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES},
-    {"energy", "[J]", ENERGY, 1, 1, LW_OUTPUT, LW_STAGE_OUTPUTS},
-    {"steps", "accepted so far", STEPS, 1, 1, LW_OUTPUT, LW_STAGE_NONE},
+    {"stiffness", "[N/m]", STIFFNESS, 1, 1, LW_PARAMETER, LW_STAGE_NONE, 1},
+    {"limit", "[m]", LIMIT, 1, 1, LW_PARAMETER, LW_STAGE_NONE, 0},
+    {"q_start", "[m]", Q_START, 1, 1, LW_START, LW_STAGE_NONE, 0},
+    {"u_start", "[m/s]", U_START, 1, 1, LW_START, LW_STAGE_NONE, 0},
+    {"time", "[s]", TIME, 1, 1, LW_INPUT, LW_STAGE_NONE, 0},
+    {"tau", "[N]", TAU, 1, 1, LW_INPUT, LW_STAGE_NONE, 0},
+    {"q", "[m]", Q, 1, 1, LW_STATE, LW_STAGE_NONE, 0},
+    {"u", "[m/s]", U, 1, 1, LW_STATE, LW_STAGE_NONE, 0},
+    {"qdot", "[m/s]", QDOT, 1, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, 0},
+    {"udot", "[m/s2]", UDOT, 1, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, 0},
+    {"energy", "[J]", ENERGY, 1, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, 0},
+    {"steps", "accepted so far", STEPS, 1, 1, LW_OUTPUT, LW_STAGE_NONE, 0},
 };
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 

@@ -7,6 +7,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.core._core import ffi, lib
+from linkwork.core.builder import parameters
 from linkwork.core.native import Block, NativeModel
 from linkwork.model.description import describe
 from support.c_builder import CBuilder, built, filled, make_kind
@@ -89,6 +90,16 @@ def pendulum():
     return b
 
 
+def add(b, kind, name, *bodies, **given):
+    """Add a force with some of its parameters."""
+    found = parameters({key: np.ravel(value) for key, value in given.items()})
+    b.add_force(kind, name, *(*bodies, None, None)[:2], found, len(given))
+
+
+def add_wrench(b, name, body):
+    add(b, "wrench", name, body, wrench_point=CENTRE)
+
+
 BAD = {
     "name": (lambda b: b.add_body("2.nd", *GOOD), "'2.nd': it has '.'; a name consists of"),
     "ground": (lambda b: b.add_body("ground", *GOOD), "stands for the world"),
@@ -117,7 +128,25 @@ BAD = {
         lambda b: [b.add_joint_spring("hinge", [1.0], None, None) for _ in range(2)],
         "has a spring and damper already",
     ),
-    "wrench": (lambda b: b.add_wrench("push", "ground", CENTRE), "acts on the ground"),
+    "wrench": (lambda b: add_wrench(b, "push", "ground"), "acts on the ground"),
+    "force of no type": (
+        lambda b: b.add_force("sprong", "s", None, None, None, 0),
+        "there is no type 'sprong' of forces",
+    ),
+    "force of one body": (lambda b: b.add_force("spring", "s", "arm", None, None, 0), "it acts on two bodies"),
+    "force of two bodies": (lambda b: b.add_force("wrench", "w", "arm", "ground", None, 0), "it acts on one body"),
+    "parameter": (
+        lambda b: add(b, "spring", "s", "arm", "ground", gain=1.0),
+        "it has no parameter 'gain', but 'spring_",
+    ),
+    "not finite": (
+        lambda b: add(b, "spring", "s", "arm", "ground", spring_damping=math.nan),
+        "spring 's': spring_damping must be finite",
+    ),
+    "gear of a spring": (
+        lambda b: (add(b, "spring", "s", "arm", "ground"), b.add_gear("s", "hinge", 0, 1.0)),
+        "acts on bodies and has no gears",
+    ),
     "lost": (lambda b: (b.add_body("rod", *GOOD), b.finished()), "body 'rod' first: add a joint between 'rod'"),
     "cut": (lambda b: (b.cut("hinge"), b.finished()), "joint 'hinge' cannot be cut: it is on no loop"),
     "trigger": (lambda b: (b.add_lock("latch", "hinge", 0), b.finished()), "transition 'latch' has no trigger"),
@@ -150,7 +179,7 @@ def test_nothing_to_build():
 
 def test_the_first_failure_stays():
     b = pendulum()
-    for call in (lambda: b.add_body("arm", *GOOD), lambda: b.add_wrench("push", "nobody", CENTRE), b.finished):
+    for call in (lambda: b.add_body("arm", *GOOD), lambda: add_wrench(b, "push", "nobody"), b.finished):
         with pytest.raises(lw.MechanismError, match="there is a body 'arm' already"):
             call()
 
@@ -159,10 +188,13 @@ ACTUATOR = {
     "gear zero": (lambda b: b.add_gear("motor", "hinge", 0, 0.0), "must be finite and not zero"),
     "gear element": (lambda b: b.add_gear("motor", "hinge", 1, 2.0), "joint 'hinge' (revolute) has no speed 1"),
     "gear twice": (lambda b: [b.add_gear("motor", "hinge", 0, 2.0) for _ in range(2)], "has a gear of joint 'hinge'"),
-    "gear of none": (lambda b: b.add_gear("moter", "hinge", 0, 2.0), "there is no actuator 'moter': did you mean"),
+    "gear of none": (lambda b: b.add_gear("moter", "hinge", 0, 2.0), "there is no force 'moter': did you mean"),
     "no gear": (lambda b: b.finished(), "actuator 'motor' acts on no joint: add one with lw_builder_add_gear"),
-    "limits": (lambda b: b.limit_actuator("motor", None, [2.0, 1.0]), "lower limit of the force range must be less"),
-    "same name": (lambda b: b.add_wrench("motor", "arm", CENTRE), "there is a actuator 'motor' already"),
+    "limits": (
+        lambda b: add(b, "actuator", "other", actuator_force_range=[2.0, 1.0]),
+        "lower limit of actuator_force_range must be less",
+    ),
+    "same name": (lambda b: add_wrench(b, "motor", "arm"), "there is a force 'motor' already"),
 }
 
 
@@ -170,7 +202,7 @@ ACTUATOR = {
 def test_mistakes_in_actuators_are_named(name):
     act, text = ACTUATOR[name]
     b = pendulum()
-    b.add_actuator("motor", 1.0, 0.0, 2.0, 0.0)
+    add(b, "actuator", "motor", actuator_gain=1.0, actuator_stiffness=2.0)
     with pytest.raises(lw.MechanismError) as refused:
         act(b)
     assert text in str(refused.value)
@@ -179,8 +211,8 @@ def test_mistakes_in_actuators_are_named(name):
 def test_gears_are_sorted_by_actuator():
     in_turn, mixed = pendulum(), pendulum()
     for b, order in ((in_turn, ("one", "two")), (mixed, ("two", "one"))):
-        b.add_actuator("one", 1.0, 0.0, 0.0, 0.0)
-        b.add_actuator("two", 2.0, 0.0, 0.0, 0.0)
+        add(b, "actuator", "one", actuator_gain=1.0)
+        add(b, "actuator", "two", actuator_gain=2.0)
         for name in order:
             b.add_gear(name, "hinge", 0, 3.0 if name == "one" else 4.0)
     assert in_turn.finished() == mixed.finished()
@@ -192,7 +224,7 @@ def test_a_builder_can_be_finished_again():
     b = filled(mechanism)
     first = b.finished()
     assert b.finished() == first
-    b.add_wrench("push", "link3", CENTRE)
+    add_wrench(b, "push", "link3")
     assert len(b.finished()) > len(first)
 
 

@@ -122,8 +122,7 @@ def test_springs_between_points_and_wrenches_stand_in_their_order():
         points = ((k, 0, 0), (0, 0, k))
         mech.add_force(SpringDamper(bodies=(first, "ground"), points=points, stiffness=k, free=3 * k, name=name))
     model = read_model(built(mech))
-    assert model.tables["springs"].tolist() == [[0, -1], [0, -1]]
-    assert model.tables["wrenches"].tolist() == [[1]]
+    assert model.tables["forces"].tolist() == [[0, -1, 0b1111], [0, -1, 0b1111], [1, -1, 0b1]]
     values = model.parameters
     assert values["spring_points"].tolist() == [[1, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]]
     assert values["spring_stiffness"].ravel().tolist() == [1, 2]

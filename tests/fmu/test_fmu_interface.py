@@ -14,7 +14,7 @@ from support.zoo import zoo
 TUNABLE = {
     *("gravity", "body_mass", "body_com", "body_inertia", "stiffness", "damping", "free_coordinate"),
     *("spring_points", "spring_stiffness", "spring_damping", "spring_free_length", "wrench_point"),
-    *("actuator_gain", "actuator_offset", "actuator_stiffness", "actuator_damping", "actuator_gear"),
+    *("actuator_gain", "actuator_offset", "actuator_stiffness", "actuator_damping", "force_gear"),
     *("actuator_input_range", "actuator_force_range"),
     *("restitution", "correction_gain", "reflected_inertia", "max_load"),
 }

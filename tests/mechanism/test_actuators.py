@@ -35,7 +35,7 @@ def mech():
         ({"gain": "high"}, ("Actuator 'm': gain",)),
         ({"stiffness": np.nan}, ("Actuator 'm': stiffness",)),
         ({"input_range": (1, 1)}, ("input_range", "lower limit 1 must be less than the upper limit 1")),
-        ({"force_range": (1, 2, 3)}, ("force_range (lower and upper limit)", "2 numbers")),
+        ({"force_range": (1, 2, 3)}, ("force_range", "2 numbers")),
         ({"force_range": (0, np.inf)}, ("force_range", "finite")),
         ({"name": "a.b"}, ("Actuator 'a.b'", "a_b")),
     ],

@@ -187,10 +187,10 @@ def test_altered_parameters_with_a_right_checksum(which, request):
 
 
 @pytest.mark.parametrize(
-    ("back", "low", "text"), [(8, -2, "spring 0"), (3, -2, "spring 2"), (2, -1, "wrench 0"), (1, -1, "wrench 1")]
+    ("back", "low", "text"), [(15, -2, "force 0"), (8, -2, "force 2"), (6, -1, "force 3"), (3, -1, "force 4")]
 )
 def test_forces_on_links_that_are_none(forces_bytes, back, low, text):
-    """The last integers are the two links of each of three springs, then those of two wrenches."""
+    """The last integers are two links and a mask of each of three springs, then of two wrenches."""
     at = HEADER.size + 4 * (integers_of(forces_bytes) - back)
     for value in (low, 10**6, 4):  # of four links, the last is 3
         damaged = bytearray(forces_bytes)

@@ -75,8 +75,8 @@ def test_limits_over_time():
     [
         ({"servo": 1.0}, "there is no driven joint or actuator's input 'servo'.*did you mean 'servo.input'"),
         ({"servo.u": 1.0}, "there is no driven joint or actuator's input 'servo.u'"),
-        ({"servo.input": (1.0, 2.0)}, "the input 'servo.input' must be a finite number"),
-        ({"servo.input": np.nan}, "the input 'servo.input' must be a finite number"),
+        ({"servo.input": (1.0, 2.0)}, "the actuator's input 'servo.input' must be a finite number"),
+        ({"servo.input": np.nan}, "the actuator's input 'servo.input' must be a finite number"),
     ],
 )
 def test_wrong_inputs(inputs, text):

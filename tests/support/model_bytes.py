@@ -8,11 +8,12 @@ import numpy as np
 HEADER = struct.Struct("<8sIIQ")
 COUNTS = (
     *("bodies", "joints", "loops", "clusters", "segments", "nq", "nu", "nq_cut", "nu_cut"),
-    *("ears", "couplings", "terms", "method", "springs", "wrenches", "distances"),
+    *("ears", "couplings", "terms", "method", "force_types", "forces", "gears", "distances"),
     *("locks", "transitions", "removable_joints", "requests", "types"),
-    *("points", "measures", "actuators", "gears", "paths", "path_numbers"),
+    *("points", "measures", "paths", "path_numbers"),
 )
 TABLES = (  # name, how many rows, columns
+    ("force_types", "force_types", 5),  # names, 16 bytes each, and how many
     ("types", "types", 4),  # names of joint types, 16 bytes each
     ("links", "bodies", 4),
     ("joints", "joints", 3),
@@ -23,9 +24,7 @@ TABLES = (  # name, how many rows, columns
     ("ear_links", "ear_links", 1),
     ("couplings", "couplings", 1),
     ("terms", "terms", 2),
-    ("springs", "springs", 2),
-    ("wrenches", "wrenches", 1),
-    ("actuators", "actuators", 1),
+    ("forces", "forces", 3),
     ("gears", "gears", 2),
     ("distances", "distances", 2),
     ("removable_joints", "removable_joints", 1),
@@ -54,18 +53,18 @@ PARAMETERS = (
     ("coupling_offset", "couplings", 1),
     ("coupling_motion", "couplings", 7),
     ("distance_points", "distances", 6),
-    ("spring_points", "springs", 6),
-    ("spring_stiffness", "springs", 1),
-    ("spring_damping", "springs", 1),
-    ("spring_free_length", "springs", 1),
-    ("wrench_point", "wrenches", 3),
-    ("actuator_gain", "actuators", 1),
-    ("actuator_offset", "actuators", 1),
-    ("actuator_stiffness", "actuators", 1),
-    ("actuator_damping", "actuators", 1),
-    ("actuator_input_range", "actuators", 2),
-    ("actuator_force_range", "actuators", 2),
-    ("actuator_gear", "gears", 1),
+    ("spring_points", "spring", 6),
+    ("spring_stiffness", "spring", 1),
+    ("spring_damping", "spring", 1),
+    ("spring_free_length", "spring", 1),
+    ("wrench_point", "wrench", 3),
+    ("actuator_gain", "actuator", 1),
+    ("actuator_offset", "actuator", 1),
+    ("actuator_stiffness", "actuator", 1),
+    ("actuator_damping", "actuator", 1),
+    ("actuator_input_range", "actuator", 2),
+    ("actuator_force_range", "actuator", 2),
+    ("force_gear", "gears", 1),
     ("point_in_body", "points", 3),
     ("axis_in_body", "points", 3),
     ("transition_value", "transitions", 2),
@@ -111,6 +110,7 @@ def read_model(data):
         "one": 1,
         "coordinates": counts["nq"] + counts["nq_cut"],
         "speeds": counts["nu"] + counts["nu_cut"],
+        **dict.fromkeys(("spring", "wrench", "actuator"), 0),
         **counts,
     }
     tables = {}
@@ -118,6 +118,8 @@ def read_model(data):
         if name == "ear_links":
             rows[name] = int(tables["ears"][:, 2].sum())
         tables[name] = take(rows[owner], columns, "<i4")
+        if name == "force_types":
+            rows |= {row[:4].tobytes().rstrip(b"\0").decode(): int(row[4]) for row in tables[name]}
     first = at
     parameters = {name: take(rows[owner], columns, "<f8") for name, owner, columns in PARAMETERS}
     *names, rest = data[at:].decode().split("\0")

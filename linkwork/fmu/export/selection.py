@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from linkwork._util.part_names import structured_name
 from linkwork.errors import ExportError, ExportNameError
 from linkwork.fmu.export.content import Causality, Entry, GroupTemplate, VariableGroup
-from linkwork.variables.schema import Kind, Variable, matching
+from linkwork.mechanism.quantities import Kind
+from linkwork.variables.schema import Variable, matching
 from linkwork.variables.templates import COMPUTED, Entity, Pattern
 
 _CAUSALITY: dict[str, Causality] = {

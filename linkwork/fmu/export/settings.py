@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from linkwork.variables.templates import Entity, Pattern, Place, Quantity
+from linkwork.mechanism.quantities import Quantity
+from linkwork.variables.templates import Entity, Pattern, Place
 
 _SETTINGS = (
     Quantity(

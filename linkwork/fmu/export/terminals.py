@@ -12,8 +12,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from linkwork._util.part_names import structured_name, suffixes
 from linkwork.fmu.export.content import Content
 from linkwork.fmu.export.pictures import icon, icon_pixels
-from linkwork.mechanism import Actuator, Command, Impulse, Wrench
-from linkwork.mechanism.forces import of_kind
+from linkwork.mechanism import Command, Impulse
+from linkwork.mechanism.forces import by_kind
 
 if TYPE_CHECKING:
     from linkwork.model.model import Model
@@ -90,16 +90,18 @@ def _terminals(system: Model) -> Iterator[tuple[str, str, str, list[Member]]]:
         members += [member for what in ("u", "tau") for member in _elements(name, what, joint.kind.nu)]
         text = f"joint {name} of {joint.child} on {joint.parent}: coordinate, speed, load"
         yield JOINT, name, text, members
-    for wrench in islice(of_kind(mech.forces, Wrench), MOST_TERMINALS):
-        members = [member for what in "FT" for member in _elements(wrench.name, what, 3)]
-        for what, count in (("r", 3), ("Q", 4), ("v", 3), ("w", 3)):
-            members += _elements(wrench.body, what, count)
-        text = f"force and torque applied to {wrench.body}, and the motion of its frame, world axes"
-        yield FRAME, wrench.name, text, members
-    for actuator in islice(of_kind(mech.forces, Actuator), MOST_TERMINALS):
-        members = [(what, f"{actuator.name}.{what}") for what in ("input", "length", "rate", "force")]
-        text = f"actuator of {', '.join(islice(actuator.joint_names, MOST_JOINTS))}: input, length, rate, force"
-        yield ACTUATOR, actuator.name, text, members
+    for kind, forces in by_kind(mech.forces).items():
+        inputs, outputs = kind.fields_of("input"), kind.fields_of("output")
+        for force in islice(forces, MOST_TERMINALS if inputs else 0):
+            members = [one for of in (*inputs, *outputs) for one in _elements(force.name, of.stem, of.count)]
+            if len(force.body_names) == 1:
+                for what, count in (("r", 3), ("Q", 4), ("v", 3), ("w", 3)):
+                    members += _elements(force.body_names[0], what, count)
+                text = f"force and torque applied to {force.body_names[0]}, and the motion of its frame, world axes"
+            else:
+                acts_on = ", ".join(islice((*force.joint_names, *force.body_names), MOST_JOINTS))
+                text = f"{kind.__name__.lower()} of {acts_on}: {', '.join(of.stem for of in (*inputs, *outputs))}"
+            yield FRAME if force.body_names else ACTUATOR, force.name, text, members
     for name in islice(numbering.motions, MOST_TERMINALS):
         members = [(what, f"{name}.{what}") for what in ("q_in", "u_in", "a_in", "load")]
         yield MOTION, name, "motion added to a prescribed motion, and its load", members

@@ -34,6 +34,7 @@ from linkwork.mechanism import (
     Screw,
     Spherical,
     Stop,
+    Wrench,
 )
 from linkwork.mechanism.shapes import Box, Capsule, Cylinder, Mesh, Shape, Size, Sphere
 from linkwork.mechanism.transitions import stop_range
@@ -205,8 +206,10 @@ def write_forces(parts: FileParts) -> None:
         elif force.type_name == "actuator":
             acting.update(force.joint_names)
             _write_actuator(parts, force)
-        else:
+        elif isinstance(force, Wrench):
             parts.report.left_out(force.label, "inputs from outside; MuJoCo takes forces on bodies as xfrc_applied")
+        else:
+            parts.report.left_out(force.label, "MJCF has no such force; it does not act")
     for joint in parts.mech.joints.values():
         _write_rotor(parts, joint)
         _write_max_load(parts, joint, joint.name in acting)

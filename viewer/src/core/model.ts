@@ -15,17 +15,17 @@ export interface Field {
 }
 
 const SIZES = [
-  "bodies", "joints", "loops", "couplings", "terms", "distances", "locks", "springs", "wrenches", "actuators", "gears",
+  "bodies", "joints", "loops", "couplings", "terms", "distances", "locks", "forces", "gears",
   "transitions", "points", "measures", "nq", "nu", "nq_cut", "nu_cut", "event_indicators", "reals",
 ] as const; // prettier-ignore
 export type Sizes = Record<(typeof SIZES)[number], number>;
 
 /** lw_kind, as far as the names of a serialised model go. */
-const KINDS = ["body", "joint", "coupling", "spring", "wrench", "transition", "point", "measure", "actuator"] as const;
+const KINDS = ["body", "joint", "coupling", "force", "transition", "point", "measure"] as const;
 export type Kind = (typeof KINDS)[number];
 
 const MESSAGE = 256;
-const FIELD = 28; // bytes of lw_field
+const FIELD = 32; // bytes of lw_field
 /** Of a serialised model: where its size and checksum stand, and where both end. */
 const HEADER = { size: 12, checksum: 16, bytes: 24 };
 

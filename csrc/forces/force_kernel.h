@@ -1,0 +1,51 @@
+/* The contract of a type of force: all of it stands in one file, which types_list.h lists. It begins with its
+ * record (types.h); what kernels know of it follows. FORCE_NUMBERS(type, TYPE) declares type_numbers, the fields of its
+ * record, of which row k is that of a force. Then, by what the type acts on:
+ *   LW_ON_POINT        void type_apply(const type_numbers *x, int32_t k, twist *applied), a wrench at the point
+ *   LW_BETWEEN_POINTS  void type_apply(const type_numbers *x, int32_t k, const span_motion *s, real pull[3]), a force
+ *                      on the first point, opposite to that on the second, world axes
+ *   LW_ON_SPEEDS       real type_apply(const type_numbers *x, int32_t k, int32_t given, real length, real rate), the
+ *                      force, which each speed's gear times; `given`: which parameters are, GIVEN(mask, field)
+ * each of which sets the outputs; and real type_energy(const type_numbers *x, int32_t k), what it stores, after these;
+ * `no_energy`: nothing. */
+#ifndef LW_FORCES_FORCE_KERNEL_H
+#define LW_FORCES_FORCE_KERNEL_H
+#include "math/link_motion_kernel.h"
+#include "math/spatial_kernel.h"
+#include "math/tolerances.h"
+
+#define NUMBERS_OF_FIELD(name, owner, columns, access, stage, meaning) real *name;
+#define PLACE_OF_FIELD(name, owner, columns, access, stage, meaning) PLACE_OF_##name,
+#define FORCE_NUMBERS(type, TYPE)                                                                      \
+  typedef struct type##_numbers {                                                                      \
+    LW_##TYPE##_PARAMETERS(NUMBERS_OF_FIELD) LW_##TYPE##_INPUTS(NUMBERS_OF_FIELD) LW_##TYPE##_OUTPUTS( \
+        NUMBERS_OF_FIELD)                                                                              \
+  } type##_numbers;                                                                                    \
+  enum { LW_##TYPE##_PARAMETERS(PLACE_OF_FIELD) }; /* among the parameters of its type */
+
+#define GIVEN(mask, field) ((mask) >> PLACE_OF_##field & 1)
+#define no_energy(x, k) ((void)(x), (void)(k), 0.0)
+
+/* From the first point d to the second, l = |d|, n = d/l and l'. Without length there is no n: it counts as zero, and l
+ * as one. */
+typedef struct span_motion {
+  real d[3], n[3], length2, length, rate;
+} span_motion;
+
+/* What is zero where the points coincide. */
+INLINE real where_apart(const span_motion *s, real value) { return select_less(s->length2, MIN_LENGTH2, 0.0, value); }
+
+INLINE void measure_span(const real d[3], const real velocity[3], span_motion *s) {
+  copy(3, d, s->d);
+  s->length2 = dot(d, d), s->length = root(select_less(s->length2, MIN_LENGTH2, 1.0, s->length2));
+  const real inverse = where_apart(s, 1.0 / s->length);
+  for (int k = 0; k < 3; k++) s->n[k] = d[k] * inverse;
+  s->rate = dot(s->n, velocity);
+}
+
+/* Beyond a limit nothing changes, so that the derivative is zero there. */
+INLINE real within(const real range[2], real x) {
+  const real above = select_less(x, range[0], range[0], x);
+  return select_less(range[1], above, range[1], above);
+}
+#endif
