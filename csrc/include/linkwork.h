@@ -327,8 +327,8 @@ typedef struct lw_parameter {
 /* A force by its type, on one body, two bodies or none, with some of its parameters; the others are zero, or no limits.
  *   "spring"    between points of two bodies: pulls with stiffness (length - free length) + damping d(length)/dt;
  *               spring_points[6], spring_stiffness, spring_damping, spring_free_length
- *   "wrench"    a force at a point of a body, and a torque: the inputs applied_force and applied_torque; wrench_point[3]
- *   "actuator"  F = gain input + offset - stiffness l - damping l' on speeds u_i by gears g_i: the load on each is g_i F,
+ *   "wrench"    a force at a point of a body, and a torque: inputs applied_force and applied_torque; wrench_point[3]
+ *   "actuator"  F = gain input + offset - stiffness l - damping l' on speeds u_i by gears g_i: each is loaded by g_i F,
  *               l = sum g_i q_i and l' = sum g_i u_i; its input is actuator_input. On a joint whose orientation is a
  *               quaternion it has no length and takes no stiffness. actuator_gain, actuator_offset, actuator_stiffness,
  *               actuator_damping; lower and upper limits actuator_input_range[2], actuator_force_range[2] */

@@ -32,8 +32,8 @@ typedef enum lw_owner {
 #undef FORCE
 } lw_owner;
 
-/* Parameters that may be set while the mechanism moves: neither its closure nor its topology depends on them. Of forces,
- * two limits, the lower one first, which may be left out; and numbers that only a force with a length may have. */
+/* Parameters that may be set while the mechanism moves: neither closure nor topology depends on them. Of forces, two
+ * limits, the lower one first, which may be left out; and numbers that only a force with a length may have. */
 typedef enum lw_setting { LW_TUNABLE = LW_OUTPUT + 1, LW_TUNABLE_LIMITS, LW_TUNABLE_OF_LENGTH } lw_setting;
 
 static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, lw_owner owner) {
