@@ -130,9 +130,9 @@ static void find_fault(lw_run *r) {
 
 static void add_recent_transitions(lw_run *r) {
   char recent[400] = "";
-  if (!r->size.transitions || !r->record.event_t.count) return;
-  if (lw_run_enter(r, r->t, r->y)) return;
+  if (!r->size.transitions || lw_run_enter(r, r->t, r->y)) return;
   lw_recent_transitions(r->state, recent, sizeof recent);
+  if (!*recent) return;
   lw_run_add(
       r,
       ". The last transitions were %s; lower the restitution, do not let a lock and its release cause each other, or "
