@@ -15,7 +15,7 @@ static const char *words_of(lw_ode_outcome outcome) {
     case LW_ODE_STOPPED: return "the compiled derivative or event function asked to stop; see its own message";
     case LW_ODE_STEP_TOO_SMALL:
       return "the error or the domain of the derivative cannot be met with any step; the solution may grow without "
-             "bound there, or be discontinuous (give it as an event); else relax rtol and atol";
+             "bound there, or be discontinuous (give it as an event); else relax the tolerances";
     case LW_ODE_TOO_MANY_STEPS:
       return "max_steps is used up; raise it, relax rtol and atol, or try a stiff solver such as 'rodas5p'";
     case LW_ODE_NOT_FINITE:
