@@ -17,15 +17,8 @@ static fmu_status run_failed(const fmu *f) {
                          retry ? "may succeed" : "does not help");
 }
 
-static double reached(const fmu *f) { return lw_run_reached(f->steps).t; }
-
 /* Limit on integrator steps, accepted and rejected, in one communication step: extreme inputs must not block it. */
 static const int64_t max_attempts = 1000000;
-
-static int64_t attempts_of(const fmu *f) {
-  const lw_ode_statistics counts = lw_run_get_statistics(f->steps).ode;
-  return counts.steps + counts.rejected;
-}
 
 static fmu_status too_many_attempts(const fmu *f) {
   char recent[400];
@@ -34,7 +27,7 @@ static fmu_status too_many_attempts(const fmu *f) {
       &f->log, FMU_DISCARD,
       "after %g steps the integration has only reached t = %.9g; a shorter communication step, a looser "
       "tolerance or, if the mechanism is stiff, the solver auto or rodas5p may succeed%s%s",
-      (double)max_attempts, reached(f), *recent ? "; last transitions: " : "", recent);
+      (double)max_attempts, lw_run_time(f->steps), *recent ? "; last transitions: " : "", recent);
 }
 
 /* Used at the start, after an event and after the importer has changed a variable. */
@@ -66,7 +59,7 @@ typedef struct step_progress {
 
 /* Calls intermediateUpdate at the time that the integrator has reached. */
 static fmu_status report_progress(fmu *f, step_progress *c) {
-  const double here = fmin(reached(f), c->end);
+  const double here = fmin(lw_run_time(f->steps), c->end);
   move_to(f, here);
   fmu_call_intermediate_update(f, c->reported, c->asked, &c->end);
   c->reported = here;
@@ -74,14 +67,14 @@ static fmu_status report_progress(fmu *f, step_progress *c) {
 }
 
 static fmu_status handle_event_in_step(fmu *f, const step_progress *c, fmu_step *step) {
-  move_to(f, reached(f));
+  move_to(f, lw_run_time(f->steps));
   f->run.restart_needed = 1;
   step->event_handling_needed = returns_at_event(f, c->end);
   return step->event_handling_needed ? FMU_OK : handle_events_and_start(f);
 }
 
 static fmu_status continue_step(fmu *f, const step_progress *c) {
-  if (attempts_of(f) >= c->last_attempt) return too_many_attempts(f);
+  if (lw_run_attempts(f->steps) >= c->last_attempt) return too_many_attempts(f);
   const double stop = f->run.stop_defined ? fmax(f->run.stop_time, c->end) : unlimited;
   const double until = c->bounded || f->run.input_changed ? c->end : stop;
   return lw_run_step(f->steps, until) == LW_RUN_GOES_ON ? FMU_OK : run_failed(f);
@@ -90,7 +83,7 @@ static fmu_status continue_step(fmu *f, const step_progress *c) {
 static fmu_status run_to_end(fmu *f, step_progress *c, fmu_step *step) {
   fmu_status status = f->run.restart_needed ? handle_events_and_start(f) : FMU_OK;
   while (status == FMU_OK) {
-    const double here = reached(f);
+    const double here = lw_run_time(f->steps);
     if (f->update_callback.invoke && fmin(here, c->end) > c->reported) {
       status = report_progress(f, c);
     } else if (lw_run_is_at_event(f->steps) && here <= c->end) {
@@ -121,7 +114,7 @@ fmu_status fmu_mechanism_do_step(fmu *f, double time, double length, fmu_step *s
   if (f->steps) lw_run_save(f->steps, remembered);
   fmu_begin_interpolation(f);
   step_progress c = {time + length, time + length, start.time, f->run.input_changed,
-                     f->steps ? attempts_of(f) + max_attempts : 0};
+                     f->steps ? lw_run_attempts(f->steps) + max_attempts : 0};
   f->run.input_changed = 0;
   const fmu_status status = f->steps ? run_to_end(f, &c, step) : step_without_states(f, c.end);
   if (status == FMU_OK) {

@@ -31,26 +31,24 @@ static double angular_speed(const fmu *f, double enough) {
   return speeds[0];
 }
 
-static double reached(const fmu *f) { return lw_run_reached(f->steps).t; }
-
 /* Behind a zero crossing: the middle of the time until the next one, at most of a twelfth of a turn. Where nothing turns,
  * at most of as long a time as until the first one. */
 static double middle_of_event(fmu *f) {
-  const double event = reached(f), speed = angular_speed(f, 0);
+  const double event = lw_run_time(f->steps), speed = angular_speed(f, 0);
   const double last = event + (speed > 0 ? LW_ODE_SAMPLE_ANGLE / speed : event - f->run.time);
-  for (int i = 0; i < MAX_STEPS && reached(f) < last; i++)
+  for (int i = 0; i < MAX_STEPS && lw_run_time(f->steps) < last; i++)
     if (lw_run_step(f->steps, last) != LW_RUN_GOES_ON || lw_run_is_at_event(f->steps)) break;
-  return event + 0.5 * (reached(f) - event);
+  return event + 0.5 * (lw_run_time(f->steps) - event);
 }
 
 static double search(fmu *f, double angle) {
   const double stop = f->run.stop_defined ? f->run.stop_time : unlimited;
   double turned = 0;
   for (int i = 0; i < MAX_STEPS && turned < angle; i++) {
-    const double from = reached(f), speed = angular_speed(f, 0);
+    const double from = lw_run_time(f->steps), speed = angular_speed(f, 0);
     if (from >= stop) return INFINITY;
     const lw_run_outcome outcome = lw_run_step(f->steps, fmin(from + angle / fmax(speed, 1 / unlimited), stop));
-    f->run.ahead_to = reached(f);
+    f->run.ahead_to = lw_run_time(f->steps);
     if (outcome != LW_RUN_GOES_ON) break;
     if (lw_run_is_at_event(f->steps)) return middle_of_event(f);
     turned += (f->run.ahead_to - from) * fmax(speed, angular_speed(f, 0));

@@ -880,7 +880,7 @@ typedef struct lw_run_calls {
   int32_t n_parts;
   const lw_run_part *parts; /* read until the run is freed */
   int (*enter_part)(void *context, int32_t part);
-  /* The mechanism with the inputs of `law` as an ODE, where whoever gives these has it; its functions and context are
+  /* The mechanism with the inputs of `law` as an ODE, if the caller has functions of its own for it;
    * copied. NULL: by lw_control. */
   const struct lw_run_equations *equations;
   /* An integrator from outside in place of lw_ode_method, with the equations of lw_run_get_equations(). */
@@ -968,8 +968,10 @@ LW_API lw_run_outcome lw_run_restart(lw_run *run, const lw_run_settings *setting
 /* One step, neither beyond `until` nor beyond the next time event. It leaves the state at its end. */
 LW_API lw_run_outcome lw_run_step(lw_run *run, double until);
 LW_API int32_t lw_run_is_at_event(const lw_run *run); /* the last step ended at one */
+LW_API double lw_run_time(const lw_run *run);         /* of its end */
+LW_API int64_t lw_run_attempts(const lw_run *run);    /* steps accepted and rejected since creation */
 LW_API void lw_run_move_to(lw_run *run, double time); /* brings the state to a time of the last step */
-LW_API int32_t lw_run_may_retry(const lw_run *run);   /* a shorter way than that which failed may succeed */
+LW_API int32_t lw_run_may_retry(const lw_run *run);   /* after a failure: a shorter step may succeed */
 LW_API void lw_run_forget(lw_run *run);               /* as after creation */
 /* What a restart depends on besides the state. It may be restored in another run of the same model; LW_ERROR_VALUE: the
  * bytes are of none. */

@@ -81,8 +81,7 @@ void lw_append_recent(lw_number_list *list, const double *numbers) {
 
 lw_status lw_record_create_recent(lw_run *r) {
   lw_record_create(r);
-  if (reserve(&r->record.t, RECENT_ROWS) || reserve(&r->record.y, RECENT_ROWS)) return LW_ERROR_MEMORY;
-  return reserve(&r->record.crossing_t, 2 * CHATTERING_EVENTS);
+  return reserve(&r->record.t, RECENT_ROWS) || reserve(&r->record.y, RECENT_ROWS) ? LW_ERROR_MEMORY : LW_OK;
 }
 
 lw_status lw_record_row(lw_run *r, double t, const double *y, const double *revolutions) {

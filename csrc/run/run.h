@@ -35,8 +35,8 @@ typedef struct lw_run_memory {
   double last_step, choice;           /* of the integrator: its size, and as in lw_ode_step_control */
   double event_at, crossed;           /* the event at which it has stopped; 1: a zero crossing. Not a number: none */
   double segment_start, scaled;       /* as t_start and scaled */
-  double crossings;                   /* since the segment began, the last ones; at most CHATTERING_EVENTS */
-  double crossing[CHATTERING_EVENTS]; /* their times */
+  double crossings;                   /* since the segment began */
+  double crossing[CHATTERING_EVENTS]; /* times of the last ones, in a ring */
 } lw_run_memory;
 
 struct lw_run {
@@ -121,7 +121,7 @@ lw_status lw_run_take_steps(lw_run *r, int64_t tries, int *event);
 
 /* ---- record.c ---- */
 void lw_record_create(lw_run *r);
-/* For a stepwise run: memory for the last rows and zero crossings alone. */
+/* For a stepwise run: memory for the last rows alone. */
 lw_status lw_record_create_recent(lw_run *r);
 void lw_record_free(lw_record *record);
 lw_status lw_record_row(lw_run *r, double t, const double *y, const double *revolutions);

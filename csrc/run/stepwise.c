@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "block/state.h"
 #include "model/model.h"
 #include "run/run.h"
 
@@ -37,7 +38,9 @@ static void adopt(lw_run *r, const lw_run_settings *s) {
   r->continues = 1;
 }
 
+/* For the cause of a failure. */
 static void keep_row(lw_run *r) {
+  if (!r->watching) return;
   lw_append_recent(&r->record.t, &r->t);
   lw_append_recent(&r->record.y, r->y);
 }
@@ -50,7 +53,7 @@ static lw_status enter_segment(lw_run *r) {
   r->record.t.count = r->record.y.count = 0;
   keep_row(r);
   if (crossed) return lw_run_note_crossing(r);
-  r->t_start = r->t, r->record.crossing_t.count = 0;
+  r->t_start = r->memory.segment_start = r->t, r->memory.crossings = 0.0;
   return LW_OK;
 }
 
@@ -66,6 +69,7 @@ static lw_status restart(lw_run *r, const lw_run_settings *settings) {
   if (lw_ode_set_method(r->ode, r->options.method, r->equations.jacobian))
     return lw_run_refuse(r, LW_ERROR_MEMORY, "there is no memory for the matrices of the method");
   if ((e = lw_run_start_steps(r))) return e;
+  r->memory.scaled = r->scaled;
   if (!r->looks_ahead) lw_run_watch(r);
   else r->time_event = INFINITY, lw_watch_constraints(r->state, 0.0, 0.0);
   return LW_OK;
@@ -104,8 +108,13 @@ void lw_run_move_to(lw_run *r, double time) {
     lw_ode_dense(r->ode, time, r->before_event);
     y = r->before_event;
   }
-  lw_run_enter(r, time, y);
+  lw_set_states(r->state, time, y);
+  if (r->calls.law) r->calls.law(r->calls.context, time, NULL, NULL);
 }
+
+double lw_run_time(const lw_run *r) { return r->t; }
+
+int64_t lw_run_attempts(const lw_run *r) { return r->reach.attempts; }
 
 int32_t lw_run_may_retry(const lw_run *r) {
   return r->status == LW_ERROR_SOLVER && r->cause != LW_ERROR_PARAMETER && !r->chattering;
@@ -114,27 +123,21 @@ int32_t lw_run_may_retry(const lw_run *r) {
 /* ---- memory ---- */
 
 void lw_run_forget(lw_run *r) {
-  r->memory = (lw_run_memory){.event_at = NAN};
+  r->memory = (lw_run_memory){.event_at = NAN, .scaled = 1.0};
   r->scaled = 1;
-  r->record.crossing_t.count = 0;
   lw_ode_set_absolute_tolerances(r->ode, NULL);
 }
 
 size_t lw_run_memory_size(const lw_run *r) { return sizeof r->memory + sizeof *r->atol * (size_t)r->n; }
 
 void lw_run_save(const lw_run *r, void *bytes) {
-  const lw_number_list *from = &r->record.crossing_t;
-  const int64_t count = from->count < CHATTERING_EVENTS ? from->count : CHATTERING_EVENTS;
-  lw_run_memory memory = r->memory;
-  memory.segment_start = r->t_start, memory.scaled = r->scaled, memory.crossings = (double)count;
-  if (count) memcpy(memory.crossing, lw_row_of(from, from->count - count), sizeof *from->number * (size_t)count);
-  memcpy(bytes, &memory, sizeof memory);
-  memcpy((unsigned char *)bytes + sizeof memory, lw_ode_absolute_tolerances(r->ode), sizeof *r->atol * (size_t)r->n);
+  memcpy(bytes, &r->memory, sizeof r->memory);
+  memcpy((unsigned char *)bytes + sizeof r->memory, lw_ode_absolute_tolerances(r->ode), sizeof *r->atol * (size_t)r->n);
 }
 
 static int is_possible(const lw_run_memory *m) {
   return isfinite(m->last_step) && isfinite(m->choice) && isfinite(m->segment_start) &&
-         (m->scaled == 1.0 || m->scaled == 2.0) && m->crossings >= 0.0 && m->crossings <= CHATTERING_EVENTS;
+         (m->scaled == 1.0 || m->scaled == 2.0) && m->crossings >= 0.0 && m->crossings < 1e15;
 }
 
 /* The bytes may be invented. */
@@ -147,8 +150,6 @@ lw_status lw_run_restore(lw_run *r, const void *bytes) {
     if (!(r->atol[k] >= 0.0 && r->atol[k] < INFINITY)) return LW_ERROR_VALUE;
   r->memory = memory;
   r->t_start = memory.segment_start, r->scaled = (int32_t)memory.scaled;
-  r->record.crossing_t.count = 0;
-  for (int32_t k = 0; k < (int32_t)memory.crossings; k++) lw_append_recent(&r->record.crossing_t, memory.crossing + k);
   lw_ode_set_absolute_tolerances(r->ode, r->scaled == 2 ? r->atol : NULL);
   return LW_OK;
 }

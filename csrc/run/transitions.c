@@ -47,21 +47,23 @@ static lw_status check_number(lw_run *r) {
   return refuse_chattering(r, "more than max_events = ", most, " in one unit of time");
 }
 
-static lw_status check_accumulation(lw_run *r) {
-  const double span = CHATTERING_SPAN * fmax(fabs(r->t - r->t_start), fabs(r->t));
-  if (duration(r, &r->record.crossing_t, CHATTERING_EVENTS, r->record.first_crossing) > span) return LW_OK;
-  return refuse_chattering(r, "", CHATTERING_EVENTS, " events follow one another without end");
+/* The same of zero crossings in the segment. */
+static double duration_of_crossings(const lw_run *r) {
+  const lw_run_memory *m = &r->memory;
+  if (!r->stepwise) return duration(r, &r->record.crossing_t, CHATTERING_EVENTS, r->record.first_crossing);
+  if (m->crossings < CHATTERING_EVENTS) return INFINITY;
+  return fabs(r->t - m->crossing[(int64_t)m->crossings % CHATTERING_EVENTS]);
 }
 
 lw_status lw_run_note_crossing(lw_run *r) {
-  if (r->stepwise) {
-    lw_append_recent(&r->record.crossing_t, &r->t);
-  } else {
-    double *crossing = lw_append_row(&r->record.crossing_t);
-    if (!crossing) return lw_run_refuse(r, LW_ERROR_MEMORY, "there is no memory for more events");
-    *crossing = r->t;
-  }
-  return check_accumulation(r);
+  lw_run_memory *m = &r->memory;
+  double *crossing =
+      r->stepwise ? &m->crossing[(int64_t)m->crossings % CHATTERING_EVENTS] : lw_append_row(&r->record.crossing_t);
+  if (!crossing) return lw_run_refuse(r, LW_ERROR_MEMORY, "there is no memory for more events");
+  *crossing = r->t, m->crossings++;
+  const double span = CHATTERING_SPAN * fmax(fabs(r->t - r->t_start), fabs(r->t));
+  if (duration_of_crossings(r) > span) return LW_OK;
+  return refuse_chattering(r, "", CHATTERING_EVENTS, " events follow one another without end");
 }
 
 /* Whether the last of these many events were commands alone; their names. */

@@ -290,7 +290,7 @@ lw_status lw_minimal_directional_derivative(lw_minimal *minimal, const uint32_t 
   return LW_ERROR_USAGE;
 }
 
-/* What runs with laws, transitions and prescribed motions use. */
+/* Of runs with laws, transitions and prescribed motions. */
 const lw_joint_size lw_joint_sizes[LW_JOINT_TYPES];
 void *lw_memory_of(const lw_state *s, int32_t transition) { return (void)s, (void)transition, NULL; }
 lw_status lw_discrete_state_changed(lw_state *s) { return (void)s, LW_OK; }
