@@ -8,7 +8,7 @@ DEFINE_CALL_TABLE;
 
 /* The callback expects a printf format and replaces #r1# by a variable name: both characters are escaped. */
 static void write_log(const fmu_log *log, fmu_status status, const char *category, const char *text) {
-  char escaped[2100];
+  char escaped[4100];
   size_t n = 0;
   for (; *text && n + 3 < sizeof escaped; text++) {
     if (*text == '%' || *text == '#') escaped[n++] = *text;

@@ -53,7 +53,7 @@ static void give(fmu *f, fmu_snapshot *snapshot, void **handle) {
   *handle = snapshot;
 }
 
-static const char magic[8] = {'L', 'W', 'F', 'M', 'U', 'S', '0', '8'};
+static const char magic[8] = {'L', 'W', 'F', 'M', 'U', 'S', '0', '9'};
 
 static size_t snapshot_size(const fmu *f) { return sizeof(header) + f->content->state_size(f); }
 
@@ -74,15 +74,14 @@ static int is_valid_run(const fmu *f, const fmu_run *run) {
   const int one_mode = run->mode && !(run->mode & (run->mode - 1)) && !(run->mode & ~modes);
   const int numbers = isfinite(run->time) && isfinite(run->stop_time) && run->tolerance > 0 &&
                       run->tolerance < INFINITY && run->set_tolerance >= 0 && run->set_tolerance < 1 &&
-                      isfinite(run->last_step) && isfinite(run->method_choice) && isfinite(run->interpolation_start) &&
-                      isfinite(run->ahead_from) && isfinite(run->ahead_to) && isfinite(run->completed) &&
-                      is_size(run->nominal.length) && is_size(run->nominal.speed) && is_size(run->nominal.rate);
+                      isfinite(run->interpolation_start) && isfinite(run->ahead_from) && isfinite(run->ahead_to) &&
+                      isfinite(run->completed) && is_size(run->nominal.length) && is_size(run->nominal.speed) &&
+                      is_size(run->nominal.rate);
   return one_mode && numbers && run->solver >= FMU_DOPRI5 && run->solver <= FMU_AUTO && is_flag(run->stop_defined) &&
          is_flag(run->assembled) && is_flag(run->restart_needed) && is_flag(run->looked_ahead) &&
-         is_flag(run->input_changed) && is_flag(run->event_pending) && is_flag(run->dynamics_changed) &&
-         run->interpolation <= FMU_INPUTS_INTERPOLATED && run->states_invalid == 0 && is_flag(run->scaled) &&
-         is_flag(run->nominals_changed) && is_flag(run->sizes_changed) &&
-         (run->dae == 0 || (run->dae == 1 && f->dae.n && f->kind == FMU_MODEL_EXCHANGE));
+         is_flag(run->input_changed) && is_flag(run->dynamics_changed) &&
+         run->interpolation <= FMU_INPUTS_INTERPOLATED && run->states_invalid == 0 && is_flag(run->nominals_changed) &&
+         is_flag(run->sizes_changed) && (run->dae == 0 || (run->dae == 1 && f->dae.n && f->kind == FMU_MODEL_EXCHANGE));
 }
 
 static const char *why_refused(const fmu *f, const header *h) {

@@ -158,27 +158,39 @@ void fmu_get_input_rates(const fmu *f, double *rates) {
   }
 }
 
-/* ---- what the integrator is given -------------------------------------------------------------------- */
+/* ---- what the run is given: `context` is the instance -------------------------------------------------- */
 
-int fmu_ode_derivative(void *context, double t, const double *y, double *ydot) {
+static int law(void *context, double t, const double *x, double *xdot) {
+  (void)x, (void)xdot;
+  fmu_interpolate_inputs(context, t);
+  return 0;
+}
+
+static int derivative_of(void *context, double t, const double *y, double *ydot) {
   fmu *f = context;
   fmu_interpolate_inputs(f, t);
   return lw_ode_mechanism(f->state, t, y, ydot);
 }
 
-int fmu_ode_indicators(void *context, double t, const double *y, double *indicators) {
+static int indicators_of(void *context, double t, const double *y, double *indicators) {
   fmu *f = context;
   fmu_interpolate_inputs(f, t);
   return lw_ode_mechanism_events(f->state, t, y, indicators);
 }
 
+static int on_step(void *context, double t, const double *y, double *step_values) {
+  fmu *f = context;
+  fmu_interpolate_inputs(f, t);
+  return lw_ode_mechanism_step(f->state, t, y, step_values);
+}
+
 /* Speeds are states. */
-int fmu_ode_angular_speed(void *context, double t, const double *y, double *speeds) {
+static int angular_speed_of(void *context, double t, const double *y, double *speeds) {
   return lw_ode_mechanism_angular_speed(((fmu *)context)->state, t, y, speeds);
 }
 
 /* The interpolated inputs contribute to the time derivative. */
-int fmu_ode_jacobian(void *context, double t, const double *y, double *matrix, double *by_time) {
+static int jacobian_of(void *context, double t, const double *y, double *matrix, double *by_time) {
   fmu *f = context;
   fmu_interpolate_inputs(f, t);
   const int status = lw_ode_mechanism_jacobian(f->state, t, y, matrix, by_time);
@@ -190,4 +202,15 @@ int fmu_ode_jacobian(void *context, double t, const double *y, double *matrix, d
   if (lw_directional_derivative(f->state, derivative, states, input, inputs, rate, by_inputs) != LW_OK) return 1;
   for (size_t i = 0; i < states; i++) by_time[i] += by_inputs[i];
   return 0;
+}
+
+int fmu_create_steps(fmu *f) {
+  const lw_run_equations equations = {.context = f,
+                                      .derivative = derivative_of,
+                                      .events = indicators_of,
+                                      .angular_speed = angular_speed_of,
+                                      .on_step = on_step,
+                                      .jacobian = jacobian_of};
+  const lw_run_calls calls = {.context = f, .law = law, .equations = &equations};
+  return lw_run_create_stepwise(f->model, f->state, &calls, &f->steps) == LW_OK;
 }

@@ -18,8 +18,6 @@ typedef enum fmu_type { FMU_REAL = 1, FMU_BOOLEAN = 2, FMU_INTEGER = 4, FMU_ENUM
 typedef struct fmu_run {
   double time, stop_time, tolerance;
   double set_tolerance;       /* the parameter `tolerance`; 0: use the importer's */
-  double last_step;           /* last step size of the integrator, the first guess at a restart; 0: none */
-  double method_choice;       /* of the integrator: lw_ode_step_control */
   double interpolation_start; /* communication point at which the input polynomials begin */
   uint32_t solver;            /* the parameter `solver`: fmu_solver */
   uint32_t interpolation;     /* fmu_interpolation */
@@ -29,12 +27,10 @@ typedef struct fmu_run {
   uint32_t states_invalid;   /* minimal states: `y` is set, the block's dependent states are not yet computed */
   uint32_t restart_needed;   /* the integrator's data do not belong to the present states and inputs */
   uint32_t input_changed;    /* an input changed since the last communication step */
-  uint32_t event_pending;    /* the integrator has stopped at an event that the communication point has not reached */
   uint32_t dynamics_changed; /* an event or a value set in Event Mode changed states or their derivatives, and
                               * UpdateDiscreteStates has not reported it */
   uint32_t dae;              /* the structural parameter `dae.enabled` */
   uint32_t looked_ahead;     /* Model Exchange: the three times below are known */
-  uint32_t scaled;           /* the integrator has absolute tolerances by the sizes of the mechanism */
   double ahead_from, ahead_to, completed; /* last look ahead, and up to where; end of the importer's last step */
   lw_motion_sizes nominal;                /* from which the nominal values of the states follow */
   uint32_t nominals_changed;              /* UpdateDiscreteStates has not reported it */
@@ -108,7 +104,7 @@ struct fmu {
   fmu_log log;
   lw_model *model;
   lw_state *state;
-  lw_ode *ode; /* with states, and in Model Exchange event indicators, else NULL */
+  lw_run *steps; /* with states, and in Model Exchange event indicators, else NULL */
   fmu_interface interface;
   fmu_dae dae;
   lw_minimal *minimal; /* NULL: all states are exposed */
@@ -135,7 +131,8 @@ struct fmu {
   size_t scratch_size;
   uint32_t *offsets[2]; /* of the scalars of a call: variables or unknowns, and knowns */
   size_t offsets_size[2];
-  void *backup;            /* snapshot of the core, restored after a failure */
+  void *backup;            /* snapshot of the core, restored after a failure; in Co-Simulation what the run remembers
+                            * follows */
   fmu_snapshot *snapshots; /* the FMU states that the importer holds */
   fmu_run run;
 };
@@ -250,9 +247,8 @@ double fmu_next_event_time(const fmu *f); /* infinite: none */
 double fmu_look_ahead(fmu *f);
 /* At the end of an importer's step: whether Event Mode is needed to look ahead again. */
 int fmu_must_look_ahead(fmu *f);
-/* Sets the integrator's options and method. */
-double fmu_asked_tolerance(const fmu *f);
-fmu_status fmu_set_integrator(fmu *f, double first_step);
+/* Method and accuracy as the importer and the parameters ask. */
+lw_run_settings fmu_run_settings(const fmu *f);
 double fmu_duration(const fmu *f); /* of the run, s */
 
 /* ---- Model Exchange --------------------------------------------------------------------------------- */
@@ -302,11 +298,8 @@ void fmu_end_interpolation(fmu *f);
 void fmu_interpolate_inputs(fmu *f, double time);
 /* Time derivatives of the input.count inputs at the block's time. */
 void fmu_get_input_rates(const fmu *f, double *rates);
-/* Callbacks of the integrator; the context is the instance. */
-int fmu_ode_derivative(void *context, double t, const double *y, double *ydot);
-int fmu_ode_angular_speed(void *context, double t, const double *y, double *speeds);
-int fmu_ode_indicators(void *context, double t, const double *y, double *indicators);
-int fmu_ode_jacobian(void *context, double t, const double *y, double *matrix, double *by_time);
+/* Creates the run, whose equations have the inputs as they vary. 0: no memory. */
+int fmu_create_steps(fmu *f);
 
 /* Intermediate updates: intermediate_update.c */
 fmu_status fmu_set_update_callback(fmu *f, const fmu_instantiation *instantiation);

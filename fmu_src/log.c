@@ -30,7 +30,7 @@ static size_t category_of(fmu_status status) {
 fmu_status fmu_log_message(const fmu_log *log, fmu_status status, const char *format, ...) {
   const size_t category = category_of(status);
   if (!log->callback || (status == FMU_OK && !(log->enabled & categories[category].bits))) return status;
-  char text[1024];
+  char text[2048];
   const int used = log->function ? snprintf(text, sizeof text, "%s: ", log->function) : 0;
   va_list arguments;
   va_start(arguments, format);

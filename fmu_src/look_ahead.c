@@ -20,7 +20,7 @@ static const double unlimited = 1e100; /* stands for "no bound on time", s */
 static const double growth = 10;
 
 static int looks_ahead(const fmu *f) {
-  return f->kind == FMU_MODEL_EXCHANGE && f->ode && !fmu_dae_is_on(f) && f->run.mode & (FMU_EVENT | FMU_CONTINUOUS);
+  return f->kind == FMU_MODEL_EXCHANGE && f->steps && !fmu_dae_is_on(f) && f->run.mode & (FMU_EVENT | FMU_CONTINUOUS);
 }
 
 /* The largest angular speed, or a bound of it that is less than `enough`. */
@@ -31,36 +31,26 @@ static double angular_speed(const fmu *f, double enough) {
   return speeds[0];
 }
 
-/* The integrator is at the ends of steps, and so are the revolutions of cut joints. */
-static lw_ode_outcome step_to(fmu *f, double bound) {
-  const lw_ode_outcome outcome = lw_ode_step(f->ode, bound);
-  lw_state_reals(f->state)[f->time_reference] = lw_ode_time(f->ode);
-  lw_state_changed(f->state, LW_STAGE_CONSTANTS);
-  fmu_write_states(f, lw_ode_y(f->ode));
-  lw_step_accepted(f->state);
-  return outcome;
-}
-
 /* Behind a zero crossing: the middle of the time until the next one, at most of a twelfth of a turn. Where nothing turns,
  * at most of as long a time as until the first one. */
 static double middle_of_event(fmu *f) {
-  const double event = lw_ode_time(f->ode), speed = angular_speed(f, 0);
+  const double event = lw_run_time(f->steps), speed = angular_speed(f, 0);
   const double last = event + (speed > 0 ? LW_ODE_SAMPLE_ANGLE / speed : event - f->run.time);
-  for (int i = 0; i < MAX_STEPS && lw_ode_time(f->ode) < last; i++)
-    if (step_to(f, last) != LW_ODE_STEP) break;
-  return event + 0.5 * (lw_ode_time(f->ode) - event);
+  for (int i = 0; i < MAX_STEPS && lw_run_time(f->steps) < last; i++)
+    if (lw_run_step(f->steps, last) != LW_RUN_GOES_ON || lw_run_is_at_event(f->steps)) break;
+  return event + 0.5 * (lw_run_time(f->steps) - event);
 }
 
 static double search(fmu *f, double angle) {
   const double stop = f->run.stop_defined ? f->run.stop_time : unlimited;
   double turned = 0;
   for (int i = 0; i < MAX_STEPS && turned < angle; i++) {
-    const double from = lw_ode_time(f->ode), speed = angular_speed(f, 0);
+    const double from = lw_run_time(f->steps), speed = angular_speed(f, 0);
     if (from >= stop) return INFINITY;
-    const lw_ode_outcome outcome = step_to(f, fmin(from + angle / fmax(speed, 1 / unlimited), stop));
-    f->run.ahead_to = lw_ode_time(f->ode);
-    if (outcome == LW_ODE_EVENT) return middle_of_event(f);
-    if (outcome != LW_ODE_STEP) break;
+    const lw_run_outcome outcome = lw_run_step(f->steps, fmin(from + angle / fmax(speed, 1 / unlimited), stop));
+    f->run.ahead_to = lw_run_time(f->steps);
+    if (outcome != LW_RUN_GOES_ON) break;
+    if (lw_run_is_at_event(f->steps)) return middle_of_event(f);
     turned += (f->run.ahead_to - from) * fmax(speed, angular_speed(f, 0));
   }
   return turned >= near_angle ? f->run.ahead_to : INFINITY;
@@ -72,11 +62,10 @@ double fmu_look_ahead(fmu *f) {
   f->run.looked_ahead = 1;
   f->run.input_changed = 0;
   f->run.completed = f->run.ahead_from = f->run.ahead_to = f->run.time;
-  if (fmu_set_integrator(f, 0) != FMU_OK) return INFINITY;
   lw_state_save(f->state, f->backup);
-  double time = INFINITY;
-  if (lw_ode_start(f->ode, f->run.time, lw_state_reals(f->state) + f->first_state) == LW_ODE_STEP)
-    time = search(f, angle);
+  lw_run_settings settings = fmu_run_settings(f);
+  settings.looks_ahead = 1;
+  const double time = lw_run_restart(f->steps, &settings) == LW_RUN_GOES_ON ? search(f, angle) : INFINITY;
   fmu_restore_backup(f);
   return time > f->run.time ? time : INFINITY;
 }

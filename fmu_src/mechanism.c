@@ -83,19 +83,11 @@ static int allocate(fmu *f) {
   if (lw_state_create(f->model, &f->state) != LW_OK || !fmu_locate_parameter_inputs(f)) return 0;
   f->y = calloc((size_t)f->n_states + 1, sizeof *f->y);
   f->z = calloc((size_t)f->indicator.count + 1, sizeof *f->z);
-  f->backup = malloc(lw_state_size(f->state));
-  if (!f->y || !f->z || !f->backup) return 0;
-  if (f->n_states && (f->kind == FMU_CO_SIMULATION || f->indicator.count)) { /* in Model Exchange it looks ahead */
-    const lw_ode_options options = {.rtol = FMU_DEFAULT_TOLERANCE,
-                                    .atol = FMU_DEFAULT_TOLERANCE,
-                                    .max_steps = -1,
-                                    .event_resolution = LW_EVENT_RESOLUTION};
-    f->ode = lw_ode_create((int32_t)f->n_states, f->size.event_indicators, fmu_ode_derivative, fmu_ode_indicators, f,
-                           &options);
-    if (!f->ode) return 0;
-    lw_ode_set_angular_speed(f->ode, fmu_ode_angular_speed, f->size.nq_cut ? LW_ODE_COUNTED_SAMPLES : 0);
-  }
-  return 1;
+  /* in Model Exchange it looks ahead */
+  const int steps = f->n_states && (f->kind == FMU_CO_SIMULATION || f->indicator.count);
+  if (steps && !fmu_create_steps(f)) return 0;
+  f->backup = malloc(lw_state_size(f->state) + (f->steps ? lw_run_memory_size(f->steps) : 0));
+  return f->y && f->z && f->backup;
 }
 
 static int load(fmu *f, const fmu_resources *resources, const fmu_instantiation *instantiation) {
@@ -110,7 +102,7 @@ static int load(fmu *f, const fmu_resources *resources, const fmu_instantiation 
 
 static void free_mechanism(fmu *f) {
   fmu_dae_free(f);
-  lw_ode_free(f->ode);
+  lw_run_free(f->steps);
   lw_minimal_free(f->minimal);
   lw_state_free(f->state);
   lw_model_free(f->model);
@@ -154,16 +146,19 @@ static fmu_status exit_initialization(fmu *f) {
   return undone == FMU_OK ? status : undone;
 }
 
-static fmu_status reset(fmu *f) { return fmu_core_status(f, lw_state_reset(f->state), "the model's defaults"); }
+static fmu_status reset(fmu *f) {
+  if (f->steps) lw_run_forget(f->steps);
+  return fmu_core_status(f, lw_state_reset(f->state), "the model's defaults");
+}
 
-/* ---- FMU states: input polynomials, rates of DAE mode, absolute tolerances, snapshot of the core -------------------- */
+/* ---- FMU states: input polynomials, rates of DAE mode, what the run remembers, snapshot of the core ----------------- */
 
 static size_t inputs_size(const fmu *f) { return f->input.count * sizeof *f->polynomial; }
 
-static size_t tolerances_size(const fmu *f) { return f->ode ? f->n_states * sizeof(double) : 0; }
+static size_t run_size(const fmu *f) { return f->steps ? lw_run_memory_size(f->steps) : 0; }
 
 static size_t state_size(const fmu *f) {
-  return inputs_size(f) + fmu_dae_size(f) + tolerances_size(f) + lw_state_size(f->state);
+  return inputs_size(f) + fmu_dae_size(f) + run_size(f) + lw_state_size(f->state);
 }
 
 static fmu_status save_state(fmu *f, unsigned char *bytes) {
@@ -171,36 +166,25 @@ static fmu_status save_state(fmu *f, unsigned char *bytes) {
     const fmu_status status = fmu_update_states(f);
     if (status != FMU_OK) return status;
   }
-  /* The instance and its copy must continue with the same bits, so both restart the integrator. */
+  /* The instance and its copy must continue with the same bits, so both restart the run. */
   f->run.restart_needed = 1;
   memcpy(bytes, f->polynomial, inputs_size(f));
   bytes += inputs_size(f);
   if (f->dae.n) memcpy(bytes, f->dae.rates, fmu_dae_size(f));
   bytes += fmu_dae_size(f);
-  if (f->ode) memcpy(bytes, lw_ode_absolute_tolerances(f->ode), tolerances_size(f));
-  lw_state_save(f->state, bytes + tolerances_size(f));
+  if (f->steps) lw_run_save(f->steps, bytes);
+  lw_state_save(f->state, bytes + run_size(f));
   return FMU_OK;
 }
 
-/* The bytes may be invented. */
-static int restore_tolerances(fmu *f, const unsigned char *bytes) {
-  if (!f->ode) return 1;
-  memcpy(f->y, bytes, tolerances_size(f));
-  for (uint32_t i = 0; i < f->n_states; i++)
-    if (!(f->y[i] >= 0.0 && f->y[i] < INFINITY)) return 0;
-  lw_ode_set_absolute_tolerances(f->ode, f->y);
-  return 1;
-}
-
 static fmu_status restore_state(fmu *f, const unsigned char *bytes) {
-  const unsigned char *dae = bytes + inputs_size(f), *tolerances = dae + fmu_dae_size(f);
-  const unsigned char *core = tolerances + tolerances_size(f);
+  const unsigned char *dae = bytes + inputs_size(f), *run = dae + fmu_dae_size(f), *core = run + run_size(f);
   const fmu_status status = fmu_core_status(f, lw_state_restore(f->state, core, lw_state_size(f->state)), "the state");
   if (status != FMU_OK) return status;
   memcpy(f->polynomial, bytes, inputs_size(f));
   if (f->dae.n) memcpy(f->dae.rates, dae, fmu_dae_size(f));
   fmu_watch_range(f);
-  if (restore_tolerances(f, tolerances)) return FMU_OK;
+  if (!f->steps || lw_run_restore(f->steps, run) == LW_OK) return FMU_OK;
   return fmu_log_message(&f->log, FMU_ERROR, "it is an FMU state that no instance can be in");
 }
 

@@ -885,6 +885,9 @@ typedef struct lw_run_calls {
   int32_t n_parts;
   const lw_run_part *parts; /* read until the run is freed */
   int (*enter_part)(void *context, int32_t part);
+  /* The mechanism with the inputs of `law` as an ODE, if the caller has functions of its own for it;
+   * copied. NULL: by lw_control. */
+  const struct lw_run_equations *equations;
   /* An integrator from outside in place of lw_ode_method, with the equations of lw_run_get_equations(). */
   const char *integrator;    /* its name; NULL: there is none */
   int32_t keeps_constraints; /* by its equations */
@@ -950,6 +953,36 @@ typedef struct lw_run_equations {
   double *step_values; /* [nq_cut] */
 } lw_run_equations;
 LW_API lw_run_equations lw_run_get_equations(const lw_run *run);
+
+/* A run that a host takes from step to step, as importers do with FMUs of Co-Simulation. The integrator runs ahead, and the
+ * host moves within its last step. States, inputs and time are those of `state`: where the host changes them, or an event is
+ * due, it carries out the transitions and restarts the run. Nothing is recorded, and nothing allocated after the first start
+ * with a method. `calls`: `law`, if inputs depend on time, and `equations`. The functions above that create, advance and
+ * list are not for it. */
+typedef struct lw_run_settings {
+  lw_ode_method method;
+  double tolerance;    /* of the states, relative and absolute by their sizes; their steps get a share */
+  double duration;     /* of the motion, s, for the sizes */
+  int32_t looks_ahead; /* 1: time events do not end steps, constraints are not watched, and failures not explained */
+} lw_run_settings;
+LW_API lw_status lw_run_create_stepwise(const lw_model *model, lw_state *state, const lw_run_calls *calls,
+                                        lw_run **run);
+/* Starts where the state is, with the step size and the method of the last step. LW_RUN_FAILED with LW_ERROR_SOLVER: no
+ * derivative there, or events that follow one another without end. */
+LW_API lw_run_outcome lw_run_restart(lw_run *run, const lw_run_settings *settings);
+/* One step, neither beyond `until` nor beyond the next time event. It leaves the state at its end. */
+LW_API lw_run_outcome lw_run_step(lw_run *run, double until);
+LW_API int32_t lw_run_is_at_event(const lw_run *run); /* the last step ended at one */
+LW_API double lw_run_time(const lw_run *run);         /* of its end */
+LW_API int64_t lw_run_attempts(const lw_run *run);    /* steps accepted and rejected since creation */
+LW_API void lw_run_move_to(lw_run *run, double time); /* brings the state to a time of the last step */
+LW_API int32_t lw_run_may_retry(const lw_run *run);   /* after a failure: a shorter step may succeed */
+LW_API void lw_run_forget(lw_run *run);               /* as after creation */
+/* What a restart depends on besides the state. It may be restored in another run of the same model; LW_ERROR_VALUE: the
+ * bytes are of none. */
+LW_API size_t lw_run_memory_size(const lw_run *run);
+LW_API void lw_run_save(const lw_run *run, void *bytes);
+LW_API lw_status lw_run_restore(lw_run *run, const void *bytes);
 
 typedef struct lw_run_statistics {
   lw_ode_statistics ode; /* of methods in C */

@@ -4,14 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "block/state.h"
 #include "model/model.h"
 #include "run/run.h"
 
 void lw_run_put_states(lw_run *r, double t, const double *y) {
   double *x = lw_state_reals(r->state);
-  memcpy(x + r->model->at.q, y, sizeof *y * (size_t)(r->n - r->calls.n));
+  lw_set_states(r->state, t, y);
+  if (r->stepwise) return; /* inputs are the host's */
   memcpy(x + r->model->at.tau, r->inputs, sizeof *x * (size_t)r->n_inputs);
-  x[r->model->at.time] = x[r->model->at.motion_time] = t;
+  x[r->model->at.motion_time] = t;
   lw_state_changed(r->state, LW_STAGE_CONSTANTS);
 }
 
@@ -19,7 +21,7 @@ int lw_run_enter(lw_run *r, double t, const double *y) {
   lw_run_put_states(r, t, y);
   if (!r->calls.law) return 0;
   const int status = r->law.law(r->law.context, t, y + r->n - r->calls.n, r->rates);
-  lw_state_changed(r->state, LW_STAGE_CONSTANTS);
+  if (!r->stepwise) lw_state_changed(r->state, LW_STAGE_CONSTANTS);
   return status;
 }
 

@@ -15,7 +15,7 @@ static const char *words_of(lw_ode_outcome outcome) {
     case LW_ODE_STOPPED: return "the compiled derivative or event function asked to stop; see its own message";
     case LW_ODE_STEP_TOO_SMALL:
       return "the error or the domain of the derivative cannot be met with any step; the solution may grow without "
-             "bound there, or be discontinuous (give it as an event); else relax rtol and atol";
+             "bound there, or be discontinuous (give it as an event); else relax the tolerances";
     case LW_ODE_TOO_MANY_STEPS:
       return "max_steps is used up; raise it, relax rtol and atol, or try a stiff solver such as 'rodas5p'";
     case LW_ODE_NOT_FINITE:
@@ -130,9 +130,9 @@ static void find_fault(lw_run *r) {
 
 static void add_recent_transitions(lw_run *r) {
   char recent[400] = "";
-  if (!r->size.transitions || !r->record.event_t.count) return;
-  if (lw_run_enter(r, r->t, r->y)) return;
+  if (!r->size.transitions || lw_run_enter(r, r->t, r->y)) return;
   lw_recent_transitions(r->state, recent, sizeof recent);
+  if (!*recent) return;
   lw_run_add(
       r,
       ". The last transitions were %s; lower the restitution, do not let a lock and its release cause each other, or "

@@ -39,12 +39,12 @@ static void take_pose(const lw_state *s, const lw_model *m, lw_sizes size, doubl
 /* The pose at a time that is nearest to a guess. */
 static lw_status assemble(follower *f, double t, const double *guess) {
   double *x = lw_state_reals(f->state);
+  const double *in_run = lw_state_reals(f->run->state);
   const lw_model *m = f->run->model;
   memcpy(x + m->at.q_start, guess, sizeof *x * (size_t)f->nq);
   lw_run_enter(f->run, t, lw_last_row(&f->run->record.y)); /* motions follow from the time alone */
-  memcpy(x + m->at.motion_in, lw_state_reals(f->run->state) + m->at.motion_in,
-         sizeof *x * 3 * (size_t)f->run->size.couplings);
-  x[m->at.time] = x[m->at.motion_time] = t;
+  memcpy(x + m->at.motion_in, in_run + m->at.motion_in, sizeof *x * 3 * (size_t)f->run->size.couplings);
+  x[m->at.time] = t, x[m->at.motion_time] = in_run[m->at.motion_time];
   lw_state_changed(f->state, LW_STAGE_NONE);
   lw_status e = lw_assemble(f->state, ASSEMBLY_TOLERANCE);
   if (!e) e = lw_evaluate(f->state, LW_STAGE_OUTPUTS);

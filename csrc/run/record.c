@@ -9,6 +9,8 @@
 
 /* Of steps in one call of the integrator; within a step there may be LW_ODE_MAX_SAMPLES more. */
 #define ROWS_AT_ONCE 256
+/* Of a stepwise run, for the cause of a failure. */
+#define RECENT_ROWS 64
 
 /* Memory for so many rows behind those that there are. */
 static lw_status reserve(lw_number_list *list, int64_t rows) {
@@ -66,6 +68,21 @@ static lw_status no_memory_for_events(lw_run *r) {
 }
 
 static double present_phase(const lw_run *r) { return (double)(r->record.inputs.count - 1); }
+
+void lw_append_recent(lw_number_list *list, const double *numbers) {
+  const size_t bytes = sizeof *numbers * (size_t)list->width;
+  if (list->count == list->capacity) {
+    const int64_t kept = list->capacity / 2;
+    memmove(list->number, lw_row_of(list, list->count - kept), bytes * (size_t)kept);
+    list->count = kept;
+  }
+  memcpy(lw_row_of(list, list->count++), numbers, bytes);
+}
+
+lw_status lw_record_create_recent(lw_run *r) {
+  lw_record_create(r);
+  return reserve(&r->record.t, RECENT_ROWS) || reserve(&r->record.y, RECENT_ROWS) ? LW_ERROR_MEMORY : LW_OK;
+}
 
 lw_status lw_record_row(lw_run *r, double t, const double *y, const double *revolutions) {
   lw_record *to = &r->record;
@@ -130,7 +147,7 @@ lw_status lw_prepare_output(lw_run *r, lw_ode_output **output) {
   const int given = r->options.times != NULL;
   const int64_t rows = given ? to->end_time - to->next_time : ROWS_AT_ONCE + LW_ODE_MAX_SAMPLES;
   *output = NULL;
-  if (!rows) return LW_OK;
+  if (!rows || r->stepwise) return LW_OK;
   if (reserve(&to->t, rows) || reserve(&to->y, rows) || reserve(&to->revolutions, rows) ||
       reserve(&to->control, rows) || reserve(&to->phase_of_row, rows))
     return no_memory_for_rows(r);

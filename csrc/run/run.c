@@ -27,8 +27,7 @@ static int must_count_revolutions(const lw_run *r) {
 
 /* Where nothing moves the automatic feedback does not bound the steps of long runs. Backward, it would open the loops. */
 static void put_gain(lw_run *r) {
-  const double longest = fmax(fabs(r->options.t_end), r->options.t_end - r->t);
-  const double least = longest != 0.0 ? fmin(1.0, FULL_GAIN_UNTIL / longest) : 1.0;
+  const double least = r->duration != 0.0 ? fmin(1.0, FULL_GAIN_UNTIL / r->duration) : 1.0;
   double *gain = reals_of(r) + r->model->at.correction_gain;
   for (int k = 0; k < 2; k++) {
     gain[k] = r->options.gain[k] < 0.0 ? r->options.gain[k] * least : r->options.gain[k];
@@ -55,7 +54,7 @@ static lw_status begin(lw_run *r, const lw_run_point *start) {
 }
 
 /* Arrays behind the struct. */
-static lw_run *allocate(const lw_model *model, const lw_run_options *options) {
+lw_run *lw_run_allocate(const lw_model *model, const lw_run_options *options) {
   const lw_sizes size = lw_model_sizes(model);
   const lw_run_calls none = {0}, *calls = options->calls ? options->calls : &none;
   const size_t n = (size_t)(size.nq + size.nu + calls->n), cuts = (size_t)size.nq_cut;
@@ -95,7 +94,8 @@ static lw_status set_up(lw_run *r, const double *inputs, const lw_run_point *sta
   memcpy(r->inputs, inputs ? inputs : reals_of(r) + r->model->at.tau, sizeof *r->inputs * (size_t)r->n_inputs);
   memcpy(r->revolutions, start->revolutions, sizeof *r->revolutions * (size_t)r->size.nq_cut);
   if (start->control) r->control = *start->control, r->continues = 1;
-  r->watching = r->size.loops || r->size.couplings || r->size.transitions;
+  r->duration = fmax(fabs(r->options.t_end), r->options.t_end - r->t);
+  r->watching = lw_run_must_watch(r);
   r->counting = must_count_revolutions(r);
   if (r->calls.law) lw_run_bind_calls(r);
   return lw_run_make_integrator(r);
@@ -132,7 +132,7 @@ lw_status lw_run_create(const lw_model *model, const lw_run_options *options, co
   *run = NULL;
   lw_status e = check_options(options, model, start->t, message, size);
   if (e) return e;
-  lw_run *r = allocate(model, options);
+  lw_run *r = lw_run_allocate(model, options);
   if (!r) e = LW_ERROR_MEMORY;
   if (!e) {
     if (options->atol == 0.0) r->options.atol = options->rtol, r->scaled = 1;
@@ -157,15 +157,16 @@ void lw_run_free(lw_run *r) {
 
 /* ---- segments ---- */
 
-static lw_status next_time_event(lw_run *r, double *time) {
+lw_status lw_run_find_time_event(lw_run *r, double *time) {
   *time = INFINITY;
   if (!r->n_discrete) return LW_OK;
   const lw_status e = lw_next_event_time(r->state, time);
   return e ? lw_run_state_failed(r, e) : LW_OK;
 }
 
-/* From here on residuals of constraints are compared with the tolerances, if they do not drift as they are. */
-static void watch(lw_run *r) {
+int lw_run_must_watch(const lw_run *r) { return r->size.loops || r->size.couplings || r->size.transitions; }
+
+void lw_run_watch(lw_run *r) {
   if (!r->watching) return;
   const double *gain = reals_of(r) + r->model->at.correction_gain;
   const int drifts = (gain[0] == 0.0 || gain[1] == 0.0) && !r->calls.keeps_constraints;
@@ -177,12 +178,12 @@ static double sooner(const lw_run *r, double a, double b) { return lw_run_reache
 
 static lw_status begin_segment(lw_run *r, double until) {
   double event;
-  lw_status e = next_time_event(r, &event);
+  lw_status e = lw_run_find_time_event(r, &event);
   if (e) return e;
   r->until = sooner(r, sooner(r, r->options.t_end, until), r->direction * fmin(event, lw_run_next_sample(r)));
   if (r->calls.n_parts) r->until = sooner(r, r->until, r->calls.parts[r->part].end);
   if (r->n_discrete && (e = lw_discrete_state_changed(r->state))) return lw_run_state_failed(r, e);
-  watch(r);
+  lw_run_watch(r);
   r->t_start = r->t;
   r->record.first_crossing = r->record.crossing_t.count;
   r->statistics.segments++;
@@ -223,7 +224,7 @@ static lw_status end_segment(lw_run *r) {
   if (r->ode) r->control = lw_ode_get_step_control(r->ode), r->continues = 1;
   memcpy(reached, r->y, sizeof *reached * (size_t)r->n);
   r->in_segment = 0;
-  lw_status e = next_time_event(r, &event);
+  lw_status e = lw_run_find_time_event(r, &event);
   if (!e) e = change_between(r, event, &changed, &loads);
   if (!e) e = lw_record_discrete(r);
   if (e) return e;
@@ -250,16 +251,16 @@ static lw_status advance(lw_run *r, double until, int64_t tries) {
   return e;
 }
 
-static void fail(lw_run *r, lw_status e) {
+void lw_run_fail(lw_run *r, lw_status e) {
   r->outcome = r->raised ? LW_RUN_STOPPED : LW_RUN_FAILED;
   r->continues = 0;
-  if (e == LW_ERROR_SOLVER && (!r->raised || r->raised == LW_RUN_FAILURE)) lw_run_explain(r);
+  if (!r->looks_ahead && e == LW_ERROR_SOLVER && (!r->raised || r->raised == LW_RUN_FAILURE)) lw_run_explain(r);
 }
 
 lw_run_outcome lw_run_advance(lw_run *r, double until, int64_t tries) {
   if (r->outcome != LW_RUN_GOES_ON) return r->outcome;
   const lw_status e = advance(r, until, tries);
-  if (e) fail(r, e);
+  if (e) lw_run_fail(r, e);
   return r->outcome;
 }
 
@@ -267,7 +268,7 @@ lw_status lw_run_set_inputs(lw_run *r, const double *inputs) {
   int due = 0, changed = 0;
   lw_status e = lw_run_put_inputs(r, inputs, &due);
   if (!e && due && r->n_discrete) e = lw_run_handle_due(r, &changed);
-  if (e) fail(r, e);
+  if (e) lw_run_fail(r, e);
   return e;
 }
 

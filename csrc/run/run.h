@@ -2,6 +2,7 @@
 #ifndef LW_RUN_H
 #define LW_RUN_H
 #include "linkwork.h"
+#include "math/tolerances.h"
 
 /* Numbers in rows of equal length, which grow. */
 typedef struct lw_number_list {
@@ -12,6 +13,8 @@ typedef struct lw_number_list {
 
 /* A new row at the end, not filled; NULL: no memory. */
 double *lw_append_row(lw_number_list *list);
+/* A row at the end of a list whose capacity stays: of a full one the older half goes. */
+void lw_append_recent(lw_number_list *list, const double *numbers);
 static inline double *lw_row_of(const lw_number_list *list, int64_t row) {
   return list->number + (size_t)row * (size_t)list->width;
 }
@@ -27,6 +30,15 @@ typedef struct lw_record {
   int64_t next_time, end_time; /* of options.times: that is no row yet; behind the segment */
 } lw_record;
 
+/* What a stepwise run remembers from one start to the next; behind it follow the absolute tolerances. */
+typedef struct lw_run_memory {
+  double last_step, choice;           /* of the integrator: its size, and as in lw_ode_step_control */
+  double event_at, crossed;           /* the event at which it has stopped; 1: a zero crossing. Not a number: none */
+  double segment_start, scaled;       /* as t_start and scaled */
+  double crossings;                   /* since the segment began */
+  double crossing[CHATTERING_EVENTS]; /* times of the last ones, in a ring */
+} lw_run_memory;
+
 struct lw_run {
   const lw_model *model;
   lw_state *state;
@@ -39,6 +51,7 @@ struct lw_run {
   int32_t n, n_inputs, n_discrete; /* states, inputs, numbers that transitions change (0: there are none) */
   int32_t n_checked;               /* indicators of the mechanism and of commands, which loads may change */
   double direction;                /* of time: 1, -1 */
+  double duration;                 /* of the motion, by which the sizes of states are chosen */
   double t, t_start, until, began; /* reached; the segment began, and ends there; the run began */
   double *y, *before_event, *inputs, *revolutions, *rates, *indicators;
   int32_t *crossings;          /* per indicator, those asked for; then of functions alone */
@@ -52,7 +65,10 @@ struct lw_run {
   double continued_at; /* functions that are zero there are so from before: not positive yet */
   int32_t raised;      /* what a function called back returned to stop the run */
   int32_t terminated, too_many_steps, chattering;
-  int32_t commanded; /* the last sample gave commands */
+  int32_t commanded;             /* the last sample gave commands */
+  int32_t stepwise, looks_ahead; /* a host takes it from step to step; and only looks */
+  lw_run_memory memory;          /* of such a run */
+  double time_event;             /* the next one */
   double *atol;
   lw_run_reach reach;           /* of an integrator from outside */
   int64_t looked_at, next_look; /* attempts at the last look at the progress, and at the next one */
@@ -68,6 +84,14 @@ struct lw_run {
 static inline int lw_run_reaches(const lw_run *r, double t, double bound) {
   return r->direction * t >= r->direction * bound;
 }
+
+/* ---- run.c ---- */
+lw_run *lw_run_allocate(const lw_model *model, const lw_run_options *options);
+/* Whether constraints are to be compared with the tolerances; and from here on they are, if they do not drift as they are. */
+int lw_run_must_watch(const lw_run *r);
+void lw_run_watch(lw_run *r);
+lw_status lw_run_find_time_event(lw_run *r, double *time); /* infinite: none */
+void lw_run_fail(lw_run *r, lw_status e);
 
 /* ---- block.c ---- */
 /* Brings the state to a time and states, with the inputs that are held. */
@@ -97,6 +121,8 @@ lw_status lw_run_take_steps(lw_run *r, int64_t tries, int *event);
 
 /* ---- record.c ---- */
 void lw_record_create(lw_run *r);
+/* For a stepwise run: memory for the last rows alone. */
+lw_status lw_record_create_recent(lw_run *r);
 void lw_record_free(lw_record *record);
 lw_status lw_record_row(lw_run *r, double t, const double *y, const double *revolutions);
 /* The inputs and the discrete state of the rows that follow. */
@@ -121,6 +147,8 @@ void lw_forget_control(lw_run *r);
 lw_status lw_run_carry_out(lw_run *r, int starting, int *changed);
 lw_status lw_run_handle_event(lw_run *r);
 lw_status lw_run_handle_due(lw_run *r, int *changed);
+/* A zero crossing has been dealt with where the run is. Refuses those that accumulate there. */
+lw_status lw_run_note_crossing(lw_run *r);
 
 /* ---- inputs.c ---- */
 /* Inputs from outside; those of the next sample; those of the next part. *due: transitions may be. */

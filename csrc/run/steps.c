@@ -28,6 +28,10 @@ static void find_equations(lw_run *r) {
     e->angular_speed = lw_ode_controlled_angular_speed, e->jacobian = lw_ode_controlled_jacobian;
     if (on_step) e->on_step = r->counting ? lw_ode_controlled_step : lw_ode_controlled_check;
   }
+  if (r->calls.equations) {
+    *e = *r->calls.equations;
+    e->n = r->n, e->n_events = n_events, e->step_values = r->revolutions;
+  }
   if (!n_events) e->events = NULL;
 }
 
@@ -49,7 +53,8 @@ lw_status lw_run_make_integrator(lw_run *r) {
   r->ode = lw_ode_create(r->n, e->n_events, e->derivative, e->events, e->context, &options);
   if (!r->ode || lw_ode_set_method(r->ode, r->options.method, e->jacobian) != LW_OK) return LW_ERROR_MEMORY;
   lw_ode_set_on_step(r->ode, e->on_step, r->size.nq_cut, r->revolutions);
-  lw_ode_set_angular_speed(r->ode, e->angular_speed, e->on_step ? LW_ODE_COUNTED_SAMPLES : 0);
+  const int shortens = r->stepwise ? r->counting : e->on_step != NULL;
+  lw_ode_set_angular_speed(r->ode, e->angular_speed, shortens ? LW_ODE_COUNTED_SAMPLES : 0);
   return LW_OK;
 }
 
@@ -57,12 +62,12 @@ lw_status lw_run_make_integrator(lw_run *r) {
 
 /* By the sizes of the mechanism at the start, unless they are given; later segments go on with what has grown. */
 static lw_status set_tolerances(lw_run *r) {
-  const double largest = r->options.atol * STEP_SHARE, end = r->options.t_end;
+  const double largest = r->options.atol * STEP_SHARE;
   int differ = 0;
   r->scaled = 2;
   const int status = lw_run_enter(r, r->t, r->y);
   if (status) return status < 0 ? lw_run_raised(r, status) : LW_OK; /* the integrator will find out */
-  lw_absolute_tolerances(r->state, fmax(fabs(end), end - r->t), largest, r->atol);
+  lw_absolute_tolerances(r->state, r->duration, largest, r->atol);
   for (int32_t k = 0; k < r->n; k++) {
     if (k >= r->n - r->calls.n) r->atol[k] = largest;
     differ |= r->atol[k] != largest;
@@ -89,7 +94,7 @@ lw_status lw_run_start_steps(lw_run *r) {
   if (r->calls.integrator) return start_outside(r, r->y);
   lw_status e = r->scaled == 1 ? set_tolerances(r) : LW_OK;
   if (e) return e;
-  if (r->statistics.segments > 1 || r->calls.n_parts) { /* the first step is that of the first segment */
+  if (r->statistics.segments > 1 || r->calls.n_parts || r->stepwise) { /* the first step is that of the first segment */
     const double first_step = r->statistics.segments > 1 ? 0.0 : r->options.first_step;
     const lw_ode_options options = options_of(r, first_step, max_step_of(r));
     lw_ode_set_options(r->ode, &options);

@@ -37,10 +37,8 @@ static lw_status refuse_chattering(lw_run *r, const char *what, int64_t count, c
   for (int32_t k = 0; k < r->equations.n_events && used + 16 < sizeof list; k++)
     if (r->crossings[k]) used += (size_t)snprintf(list + used, sizeof list - used, "%s%d", used ? ", " : "", (int)k);
   r->chattering = 1;
-  return lw_run_refuse(
-      r, LW_ERROR_SOLVER,
-      "%s%lld%s at t = %.17g, the last of indicator %s; let on_event bring the motion to rest or terminate", what,
-      (long long)count, then, r->t, list);
+  return lw_run_refuse(r, LW_ERROR_SOLVER, "%s%lld%s at t = %.17g, the last of indicator %s%s", what, (long long)count,
+                       then, r->t, list, r->stepwise ? "" : "; let on_event bring the motion to rest or terminate");
 }
 
 static lw_status check_number(lw_run *r) {
@@ -49,9 +47,22 @@ static lw_status check_number(lw_run *r) {
   return refuse_chattering(r, "more than max_events = ", most, " in one unit of time");
 }
 
-static lw_status check_accumulation(lw_run *r) {
+/* The same of zero crossings in the segment. */
+static double duration_of_crossings(const lw_run *r) {
+  const lw_run_memory *m = &r->memory;
+  if (!r->stepwise) return duration(r, &r->record.crossing_t, CHATTERING_EVENTS, r->record.first_crossing);
+  if (m->crossings < CHATTERING_EVENTS) return INFINITY;
+  return fabs(r->t - m->crossing[(int64_t)m->crossings % CHATTERING_EVENTS]);
+}
+
+lw_status lw_run_note_crossing(lw_run *r) {
+  lw_run_memory *m = &r->memory;
+  double *crossing =
+      r->stepwise ? &m->crossing[(int64_t)m->crossings % CHATTERING_EVENTS] : lw_append_row(&r->record.crossing_t);
+  if (!crossing) return lw_run_refuse(r, LW_ERROR_MEMORY, "there is no memory for more events");
+  *crossing = r->t, m->crossings++;
   const double span = CHATTERING_SPAN * fmax(fabs(r->t - r->t_start), fabs(r->t));
-  if (duration(r, &r->record.crossing_t, CHATTERING_EVENTS, r->record.first_crossing) > span) return LW_OK;
+  if (duration_of_crossings(r) > span) return LW_OK;
   return refuse_chattering(r, "", CHATTERING_EVENTS, " events follow one another without end");
 }
 
@@ -137,12 +148,9 @@ lw_status lw_run_handle_event(lw_run *r) {
   if (mechanism) e = carry_out_all(r, &changed);
   if (!e && function) e = handle_functions(r, functions, &changed, &restarts);
   if (e) return e;
-  double *crossing = lw_append_row(&r->record.crossing_t);
-  if (!crossing) return lw_run_refuse(r, LW_ERROR_MEMORY, "there is no memory for more events");
-  *crossing = r->t;
   if (changed && !r->options.times) e = lw_record_row(r, r->t, r->y, r->revolutions);
   if (!e) e = lw_record_beside_event(r, r->y);
-  if (!e) e = check_accumulation(r);
+  if (!e) e = lw_run_note_crossing(r);
   if (e || r->terminated || !restarts || r->t == r->until) return e;
   return lw_run_restart_steps(r, changed);
 }

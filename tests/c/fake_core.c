@@ -1,13 +1,13 @@
 /* Replaces the mechanics behind linkwork.h in tests of the FMU wrapper: one mass on a spring, with rare features. It
  * has an event (q passes zero), a wall at |q| = limit beyond which there is no derivative, and start values that
- * cannot be assembled (|q_start| > 1000). The integrator is the real one.
+ * cannot be assembled (|q_start| > 1000). Run and integrator are the real ones: they look where numbers are in a model.
  *   qdot = u,  udot = -stiffness q + tau,  energy = (u^2 + stiffness q^2) / 2 */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "linkwork.h"
+#include "model/model.h"
 
 enum { STIFFNESS, LIMIT, Q_START, U_START, TIME, TAU, Q, U, QDOT, UDOT, ENERGY, STEPS, REALS };
 
@@ -27,12 +27,9 @@ static const lw_field fields[] = {
 };
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
-struct lw_model {
-  double defaults[REALS];
-};
+static const double defaults[REALS] = {[STIFFNESS] = 1, [LIMIT] = 100, [Q_START] = 1};
 
 struct lw_state {
-  const lw_model *model;
   char message[128];
   double x[REALS];
 };
@@ -50,9 +47,9 @@ lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *
   }
   *model = calloc(1, sizeof **model);
   if (!*model) return LW_ERROR_MEMORY;
-  (*model)->defaults[STIFFNESS] = 1;
-  (*model)->defaults[LIMIT] = 100;
-  (*model)->defaults[Q_START] = 1;
+  (*model)->size = lw_model_sizes(*model);
+  (*model)->at.time = TIME;
+  (*model)->at.q = Q;
   return LW_OK;
 }
 
@@ -73,16 +70,16 @@ lw_status lw_model_field(const lw_model *model, int32_t index, lw_field *field) 
 }
 
 lw_status lw_state_create(const lw_model *model, lw_state **state) {
+  (void)model;
   *state = calloc(1, sizeof **state);
   if (!*state) return LW_ERROR_MEMORY;
-  (*state)->model = model;
   return lw_state_reset(*state);
 }
 
 void lw_state_free(lw_state *state) { free(state); }
 
 lw_status lw_state_reset(lw_state *s) {
-  memcpy(s->x, s->model->defaults, sizeof s->x);
+  memcpy(s->x, defaults, sizeof s->x);
   return LW_OK;
 }
 
@@ -155,10 +152,14 @@ lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_
   return LW_OK;
 }
 
-int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
-  lw_state *s = state;
+void lw_set_states(lw_state *s, double t, const double *y) {
   s->x[TIME] = t;
   memcpy(s->x + Q, y, 2 * sizeof *y);
+}
+
+int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
+  lw_state *s = state;
+  lw_set_states(s, t, y);
   if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
   memcpy(ydot, s->x + QDOT, 2 * sizeof *ydot);
   return 0;
@@ -211,6 +212,12 @@ void lw_recent_transitions(lw_state *s, char *text, size_t size) {
   if (size) *text = '\0';
 }
 void lw_step_accepted(lw_state *s) { s->x[STEPS] += 1; }
+int lw_ode_mechanism_step(void *state, double t, const double *y, double *step_values) {
+  (void)step_values;
+  lw_set_states(state, t, y);
+  lw_step_accepted(state);
+  return 0;
+}
 void lw_watch_constraints(lw_state *s, double rtol, double atol) { (void)s, (void)rtol, (void)atol; }
 lw_status lw_check_constraints(lw_state *s) {
   (void)s;
@@ -281,4 +288,27 @@ lw_status lw_minimal_directional_derivative(lw_minimal *minimal, const uint32_t 
                                             double *sensitivity) {
   (void)minimal, (void)unknowns, (void)n_unknowns, (void)knowns, (void)n_knowns, (void)seed, (void)sensitivity;
   return LW_ERROR_USAGE;
+}
+
+/* Of runs with laws, transitions and prescribed motions. */
+const lw_joint_size lw_joint_sizes[LW_JOINT_TYPES];
+void *lw_memory_of(const lw_state *s, int32_t transition) { return (void)s, (void)transition, NULL; }
+lw_status lw_discrete_state_changed(lw_state *s) { return (void)s, LW_OK; }
+int32_t lw_prescribes_motion(const lw_state *s, int32_t coupling) { return (void)s, (void)coupling, 0; }
+const lw_joint *lw_joint_with(const lw_model *m, int of_q, int32_t index) {
+  return (void)m, (void)of_q, (void)index, NULL;
+}
+lw_status lw_constraint_jacobian(lw_state *s, double *matrix) { return (void)s, (void)matrix, LW_ERROR_USAGE; }
+#define NO_LAW(name)                                                \
+  int name(void *control, double t, const double *y, double *out) { \
+    return (void)control, (void)t, (void)y, (void)out, -1;          \
+  }
+NO_LAW(lw_ode_controlled)
+NO_LAW(lw_ode_controlled_events)
+NO_LAW(lw_ode_controlled_step)
+NO_LAW(lw_ode_controlled_check)
+NO_LAW(lw_ode_controlled_angular_speed)
+NO_LAW(lw_ode_mechanism_check)
+int lw_ode_controlled_jacobian(void *control, double t, const double *y, double *matrix, double *by_time) {
+  return (void)control, (void)t, (void)y, (void)matrix, (void)by_time, -1;
 }

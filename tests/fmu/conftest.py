@@ -79,7 +79,7 @@ def fake_folder(checkout, tmp_path_factory, needs_program) -> Path:
     folder = tmp_path_factory.mktemp("fake")
     core, wrapper = source_dir("csrc"), source_dir("fmu_src")
     sources = [checkout / "tests/c/fake_core.c", *wrapper.rglob("*.c")]
-    sources += [*(core / "ode").glob("*.c"), *(core / "math").glob("*.c")]
+    sources += [path for part in ("run", "ode", "math") for path in (core / part).glob("*.c")]
     binary = folder / "binaries" / "host" / "fake.so"
     binary.parent.mkdir(parents=True)
     flags = ["-std=c11", "-O1", "-shared", "-fPIC", f"-I{core}", f"-I{core / 'include'}", f"-I{wrapper}"]
