@@ -99,11 +99,11 @@ if TYPE_CHECKING:
     from linkwork.model.state import State
     from linkwork.simulation.controller import Controller
     from linkwork.simulation.event_functions import EventFunction
+    from linkwork.simulation.input_table import Table
     from linkwork.simulation.result import Result
     from linkwork.simulation.running_state import RunningState
     from linkwork.simulation.simulate import simulate
     from linkwork.simulation.study import Study, study
-    from linkwork.simulation.table import Table
     from linkwork.view.page import page
 
     __version__: str
@@ -253,7 +253,7 @@ _HOMES = {
         "simulation.running_state": ("RunningState",),
         "simulation.simulate": ("simulate",),
         "simulation.study": ("Study", "study"),
-        "simulation.table": ("Table",),
+        "simulation.input_table": ("Table",),
         "view.page": ("page",),
     }.items()
     for name in names

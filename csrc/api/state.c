@@ -205,28 +205,6 @@ int32_t lw_changed_starts(lw_state *s, lw_changed_start *changed, int32_t capaci
   return count;
 }
 
-lw_status lw_inverse_dynamics(lw_state *s, const double *udot, double *tau) {
-  if (!s) return LW_ERROR_USAGE;
-  const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
-  if (e) return e;
-  lw_state_changed(s, LW_STAGE_CONSTANTS); /* it uses the increments' storage */
-  return lw_report(s, s->kernels->inverse_dynamics(s->model, s->block, udot, tau));
-}
-
-lw_status lw_mass_matrix(lw_state *s, double *matrix) {
-  if (!s) return LW_ERROR_USAGE;
-  const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
-  if (e) return e;
-  const int32_t n = s->model->size.nu;
-  double *unit = lw_reals(s) + s->model->at.acceleration;
-  for (int32_t j = 0; j < n; j++) {
-    for (int32_t i = 0; i < n; i++) unit[i] = i == j;
-    s->kernels->mass_product(s->model, s->block, unit, matrix + (size_t)j * (size_t)n);
-  }
-  lw_state_changed(s, LW_STAGE_CONSTANTS);
-  return LW_OK;
-}
-
 int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators) {
   lw_set_states(state, t, y);
   return lw_event_indicators(state, indicators) != LW_OK;

@@ -74,7 +74,8 @@ lw_variable_name lw_name_of_variable(const lw_state *s, uint32_t offset);
 /* The joint of a coordinate (of_q) or a speed. */
 const lw_joint *lw_joint_with(const lw_model *m, int of_q, int32_t index);
 
-/* block/state.c: makes the workspace of a block, of `reals` scalars of this size, large enough for the state's model. */
+/* block/messages_and_stages.c: makes the workspace of a block, of `reals` scalars of this size, large enough for the
+ * state's model. */
 lw_status lw_fit_workspace(lw_state *s, lw_block *block, size_t *reals, size_t scalar);
 /* evaluation/dca_workspace.c: workspace for scalars of this size, and scratch for the present number of threads. */
 lw_status lw_dca_allocate(lw_state *s, lw_dca_workspace *workspace, lw_block *block, size_t scalar);

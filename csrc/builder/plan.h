@@ -49,7 +49,7 @@ typedef struct tie_list {
   int32_t ties, *first, *body, *memory;
 } tie_list;
 
-/* Rows are those of the serialised model, see model.c. */
+/* Rows are those of the serialised model, see load/reader.c and writer.c. */
 typedef struct topology {
   int32_t loops, clusters, segments, ears, ties;
   int32_t (*link)[4], (*loop)[5], (*cluster)[4], (*segment)[3], (*ear)[3];

@@ -10,7 +10,7 @@
 
 typedef struct dca_work {
   const lw_dca_plan *plan;
-#define ARRAY(name, scalars) real *name; /* see dca/workspace.h */
+#define ARRAY(name, scalars) real *name; /* see model/dca_workspace.h */
   LW_DCA_WORKSPACE(ARRAY)
 #undef ARRAY
   int32_t *rows, *redundant; /* rows of each constraint; of each row, where that has been found */

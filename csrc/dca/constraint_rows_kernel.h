@@ -22,7 +22,7 @@ typedef struct joint_frame {
   twist d[6];                     /* wrenches of a load of one: along constrained directions, then along the speeds */
   real on_child[3], on_parent[3]; /* from the centres of mass of both links to the origin */
 } joint_frame;
-_Static_assert(sizeof(joint_frame) == LW_DCA_FRAME_REALS * sizeof(real), "as in dca/workspace.h");
+_Static_assert(sizeof(joint_frame) == LW_DCA_FRAME_REALS * sizeof(real), "as in model/dca_workspace.h");
 
 typedef struct joint_ends {
   int32_t child, parent; /* links, -1 the ground */

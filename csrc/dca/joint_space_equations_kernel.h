@@ -27,7 +27,7 @@
 typedef struct dense_jump {
   int32_t n, rows, free;                 /* tree speeds, rows outside of the tree and in it, motions that are left */
   double tolerance;                      /* of the rank */
-#define ARRAY(name, scalars) real *name; /* see dca/workspace.h */
+#define ARRAY(name, scalars) real *name; /* see model/dca_workspace.h */
   LW_JUMP_ARRAYS(ARRAY)
 #undef ARRAY
   int32_t *constraint, *number; /* of each row */

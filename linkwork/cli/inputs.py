@@ -12,7 +12,7 @@ from linkwork._util.piecewise import INTERPOLATIONS
 from linkwork.analysis.tables import read_over_time
 from linkwork.cli.values import AppendNamed, load
 from linkwork.errors import MechanismNameError
-from linkwork.simulation.table import OUTSIDES
+from linkwork.simulation.input_table import OUTSIDES
 
 if TYPE_CHECKING:
     from linkwork.simulation.inputs import InputValue

@@ -1,4 +1,4 @@
-"""Actions of transitions: stops and applied impulses. Locks are in `locks`, pins in `closures`.
+"""Actions of transitions: stops and applied impulses. Locks are in `locks`, pins in `pins`.
 
 A new kind is one class: its name in files, its fields, and what it must find in a mechanism.
 """

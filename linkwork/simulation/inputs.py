@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from linkwork._util.checks import FloatArray
 from linkwork._util.signatures import required_arguments
 from linkwork.errors import MechanismError
+from linkwork.simulation.input_table import Table, as_table
 from linkwork.simulation.running_state import RunningState
-from linkwork.simulation.table import Table, as_table
 from linkwork.variables.numbering import Numbering
 
 if TYPE_CHECKING:
