@@ -238,7 +238,8 @@ static void find_load_equations(const bench *b) {
   double *motor = reals(motors * motors), *t = reals(ROWS), *q = reals(ROWS * nq), *u = reals(ROWS * nu);
   double *udot = reals(ROWS * nu), *in = reals(ROWS * inputs), *turns = reals(ROWS * (size_t)b->size.nq_cut);
   double *matrix = reals(ROWS * nu * motors), *load = reals(ROWS * nu), *speed = reals(ROWS * motors);
-  double *violation = reals(ROWS * 3), *actuator = reals(ROWS * 2 * (size_t)field_named(b->model, "actuator_length").rows);
+  double *violation = reals(ROWS * 3),
+         *actuator = reals(ROWS * 2 * (size_t)field_named(b->model, "actuator_length").rows);
   EXPECT(lw_evaluate(b->state, LW_STAGE_ACCELERATIONS) == LW_OK);
   for (size_t k = 0; k < motors; k++) motor[k * motors + k] = 1;
   for (size_t row = 0; row < ROWS; row++) {
