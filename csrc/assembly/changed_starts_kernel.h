@@ -8,7 +8,7 @@
 #include "block/field_view_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "loops/closure_matrix_kernel.h"
-#include "joints/quaternion_coordinates_kernel.h"
+#include "math/quaternion_coordinates_kernel.h"
 #include "math/orthonormal_kernel.h"
 #include "assembly/position_kernel.h"
 #include "math/tolerances.h"

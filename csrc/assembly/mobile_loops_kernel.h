@@ -14,7 +14,7 @@
 #define LW_ASSEMBLY_MOBILE_LOOPS_KERNEL_H
 #include "model/exact_loops.h"
 #include "assembly/loop_frames_kernel.h"
-#include "joints/quaternion_coordinates_kernel.h"
+#include "math/quaternion_coordinates_kernel.h"
 #include "math/ldl_kernel.h"
 #include "math/pivoted_qr_kernel.h"
 #include "math/tolerances.h"

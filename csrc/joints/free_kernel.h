@@ -7,7 +7,7 @@ JOINT(FREE, free, 7, 6, 0x38, 0, LW_GENERAL, LW_NO_AXES)
 #include "math/link_motion_kernel.h"
 #include "math/spatial_kernel.h"
 #include "joints/joint_kernel.h"
-#include "joints/quaternion_coordinates_kernel.h"
+#include "math/quaternion_coordinates_kernel.h"
 
 static void free_pose(const real *q, const real *sc, const real *parameter, real R[9], real t[3]) {
   (void)sc, (void)parameter;

@@ -6,7 +6,7 @@ JOINT(SPHERICAL, spherical, 4, 3, 0, 0, LW_ROTATION, LW_NO_AXES)
 #include "math/link_motion_kernel.h"
 #include "math/spatial_kernel.h"
 #include "joints/joint_kernel.h"
-#include "joints/quaternion_coordinates_kernel.h"
+#include "math/quaternion_coordinates_kernel.h"
 
 static void spherical_pose(const real *q, const real *sc, const real *parameter, real R[9], real t[3]) {
   (void)sc, (void)parameter;

@@ -1,7 +1,7 @@
 /* Quaternions among the coordinates of a joint: the nearest one to a rotation, its rate, and its unit length, which the
  * rate restores as well. */
-#ifndef LW_JOINTS_QUATERNION_COORDINATES_KERNEL_H
-#define LW_JOINTS_QUATERNION_COORDINATES_KERNEL_H
+#ifndef LW_MATH_QUATERNION_COORDINATES_KERNEL_H
+#define LW_MATH_QUATERNION_COORDINATES_KERNEL_H
 #include "math/spatial_kernel.h"
 #include "math/tolerances.h"
 
