@@ -86,9 +86,16 @@ static int32_t put_force_types(const lw_builder *b, model_bytes *out) {
     for (const force_part *f = b->force; b->of_type[type] && f < b->force + b->forces; f++) \
       if (f->type == type)
 #define EACH_GEAR(g)                                                                    \
-  for (int32_t type = 0, first = 0; type < LW_FORCE_TYPES; first += b->of_type[type++]) \
+  for (int32_t type = 0; type < LW_FORCE_TYPES; type++)                                 \
     for (const gear_part *g = b->gear; b->of_type[type] && g < b->gear + b->gears; g++) \
       if (b->force[g->force].type == type)
+
+/* The row of a force among those of all types. */
+static int32_t row_of_force(const lw_builder *b, const force_part *f) {
+  int32_t row = f->row;
+  for (int32_t type = 0; type < f->type; type++) row += b->of_type[type];
+  return row;
+}
 
 static void put_counts(const plan *p, const topology *t, int32_t method, model_bytes *out) {
   const lw_builder *b = p->builder;
@@ -167,7 +174,7 @@ static void put_terms_and_forces(const plan *p, const topology *t, model_bytes *
     put_integers(out, row, 3);
   }
   EACH_GEAR(g) {
-    put_integer(out, first + b->force[g->force].row);
+    put_integer(out, row_of_force(b, &b->force[g->force]));
     put_integer(out, p->at.u[g->joint] + g->element);
   }
   for (int32_t k = 0; k < b->distances; k++)
