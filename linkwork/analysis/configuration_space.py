@@ -511,7 +511,9 @@ def _is_rotor(mech: Mechanism, joint: Joint, size: float) -> bool:
     others = [one for one in mech.joints.values() if one is not joint and body in (one.parent, one.child)]
     if joint.kind.type_name != "revolute" or others:
         return False
-    parts = [*mech.forces, *mech.distances.values(), *mech.points.values()]
+    if any(body in force.body_names for force in mech.forces):
+        return False
+    parts = [*mech.distances.values(), *mech.points.values()]
     parts += [one.action for one in mech.transitions.values()]
     ends = ("body", "bodies", "parent", "child")
     if any(body in np.atleast_1d(getattr(part, end, None) or "") for part in parts for end in ends):

@@ -37,7 +37,7 @@ class Quantity:
         Which of its entity's indices counts in the field.
     offset
         Of the first number behind that place.
-    rule
+    dependency
         Which of its entity's dependencies holds, or which for each number.
     """
 

@@ -69,18 +69,11 @@ class Pattern:
 
 def _variable(of: Quantity, i: int, first: int) -> Variable:
     """Return the variable of number `i`, in which the entity's name and index are still open."""
-    name, unit = (
-        of.name.replace("[]", of.elements[i]),
-        of.unit if isinstance(of.unit, str) else of.unit[i],
-    )
-    text = of.text.replace("[]", of.elements[i])
+    name, text = (one.replace("[]", of.elements[i]) for one in (of.name, of.text))
+    unit = of.unit if isinstance(of.unit, str) else of.unit[i]
     state = name[len("der(") : -len(")")] if of.kind == "derivative" else None
-    at, bounds, flags = (
-        first + of.offset + i,
-        (of.minimum, of.maximum),
-        (of.discrete, of.jumps, of.tunable),
-    )
-    return Variable(name, at, of.kind, unit, text, None, state, None, *bounds, of.type, *flags)
+    bounds, flags = (of.minimum, of.maximum), (of.discrete, of.jumps, of.tunable)
+    return Variable(name, first + of.offset + i, of.kind, unit, text, None, state, None, *bounds, of.type, *flags)
 
 
 @dataclass(frozen=True, slots=True)
