@@ -128,7 +128,7 @@ class _Writing(Draft):
         """Write a joint of the tree, with massless links where it takes several."""
         joint = branch.joint
         frame = self.tree.in_link(branch.inner, joint.parent_frame if branch.outward else joint.child_frame)
-        steps = steps_of(joint.kind, branch.outward, self._needs_coordinates(joint))
+        steps = steps_of(joint, branch.outward, self._needs_coordinates(joint))
         inner, names = self.links[branch.inner], list[str]()
         for number, step in enumerate(steps, start=1):
             last = number == len(steps)
@@ -284,7 +284,7 @@ class Step(NamedTuple):
     lead: float = 0.0  # of a screw: advance in one revolution, m
 
 
-def steps_of(kind: JointKind, outward: bool, apart: bool) -> list[Step]:
+def steps_of(joint: Joint, outward: bool, apart: bool) -> list[Step]:
     """Return the joints that make a joint, from its inner body to its outer one.
 
     Parameters
@@ -294,14 +294,14 @@ def steps_of(kind: JointKind, outward: bool, apart: bool) -> list[Step]:
     apart
         Whether the coordinates of a planar joint are needed as those of single joints.
     """
-    found = _steps(kind, apart or not outward)
-    if outward or isinstance(kind, Spherical):  # a ball is one in either direction
+    found = _steps(joint, apart or not outward)
+    if outward or isinstance(joint.kind, Spherical):  # a ball is one in either direction
         return found
     return [step._replace(axis=None if step.axis is None else -step.axis) for step in reversed(found)]
 
 
-def _steps(kind: JointKind, apart: bool) -> list[Step]:
-    match kind:
+def _steps(joint: Joint, apart: bool) -> list[Step]:
+    match kind := joint.kind:
         case Planar() if not apart:
             return [Step("planar", kind.normal, (0, 1, 2))]
         case Screw():
@@ -314,11 +314,11 @@ def _steps(kind: JointKind, apart: bool) -> list[Step]:
             return [Step("fixed", None, ())]
         case AlongCircle():
             raise MechanismError(
-                f"URDF has no joint along a circle outside loops; replace the {type(kind).__name__} by revolute joints "
-                "about the centre of the circle"
+                f"joint {joint.name!r}: URDF has no joint along a circle outside loops; replace the "
+                f"{type(kind).__name__} by revolute joints about the centre of the circle"
             )
     if kind.simple_motions is None:
-        raise MechanismError(f"URDF has no {type(kind).__name__}; write JSON")
+        raise MechanismError(f"joint {joint.name!r}: URDF has no {type(kind).__name__}; write JSON")
     types = {"turn": "continuous", "slide": "prismatic"}
     return [Step(types[motion], axis, (k,)) for k, (motion, axis) in enumerate(kind.simple_motions)]
 
