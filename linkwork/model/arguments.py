@@ -225,6 +225,7 @@ def _is_finite(array: FloatArray) -> bool:
 
 def changes_at_rest(mech: Mechanism) -> FloatArray:
     """Return the inputs of transitions as the description has them: no commands, impulses as they are given."""
-    actions = [one.action for one in mech.transitions.values()]
-    impulses = [[*one.force, *one.torque] if isinstance(one, Impulse) else [0.0] * 6 for one in actions]
-    return np.concatenate([np.zeros(len(actions)), *map(np.array, impulses)])
+    numbers = [0.0] * len(mech.transitions)
+    for one in mech.transitions.values():
+        numbers += [*one.action.force, *one.action.torque] if isinstance(one.action, Impulse) else [0.0] * 6
+    return np.array(numbers)

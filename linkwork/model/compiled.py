@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 
 import numpy as np
 
@@ -85,11 +86,10 @@ class CompiledMechanism:
     @cached_property
     def free_joints(self) -> tuple[int, ...]:
         """Positions of the joints whose links are in no cluster."""
-        links = self.native.table("link")
-        outside = np.ones(len(links), dtype=np.bool_)
-        for _, first, count, _ in self.native.table("cluster").tolist():
-            outside[first : first + count] = False
-        return tuple(links[outside, 1].tolist())
+        joints = self.native.table("link")[:, 1].tolist()
+        for _, first, count, _ in sorted(self.native.table("cluster").tolist(), reverse=True, key=itemgetter(1)):
+            del joints[first : first + count]
+        return tuple(joints)
 
     @property
     def expected(self) -> list[Expected]:

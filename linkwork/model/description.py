@@ -94,9 +94,9 @@ def _add_joints(b: Builder, mech: Mechanism) -> None:
     owner = np.repeat(np.arange(len(joints)), [joint.kind.nu for joint in joints])
     rotors = [_of_speeds(joint.kind, joint.reflected_inertia) for joint in joints]
     limits = [_of_speeds(joint.kind, joint.max_load) for joint in joints]
-    for k in np.unique(owner[np.concatenate(rotors) != 0.0]).tolist():
+    for k in dict.fromkeys(owner[np.concatenate(rotors) != 0.0].tolist()):
         b.set_reflected_inertia(joints[k].name, rotors[k])
-    for k in np.unique(owner[np.concatenate(limits) < np.inf]).tolist():
+    for k in dict.fromkeys(owner[np.concatenate(limits) < np.inf].tolist()):
         b.set_max_load(joints[k].name, limits[k])
 
 

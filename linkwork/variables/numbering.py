@@ -189,7 +189,7 @@ def _force_inputs(mech: Mechanism, native: NativeModel) -> tuple[dict[str, slice
     """Return where inputs of forces stand behind the loads of joints, what these are called, and how many they are."""
     first = native.fields["tau"].span.stop
     spans, labels = dict[str, slice](), dict[str, str]()
-    kinds = by_kind(mech.forces)
+    kinds = {kind: forces for kind, forces in by_kind(mech.forces).items() if forces}
     inputs = [(native.fields[one.field], one, kind) for kind in kinds for one in kind.fields_of("input")]
     for field, one, kind in sorted(inputs, key=lambda given: given[0].first):
         for k, force in enumerate(kinds[kind]):
