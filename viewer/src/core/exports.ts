@@ -8,12 +8,12 @@ export interface Exports extends WebAssembly.Exports {
 
   lw_model_load(bytes: number, size: number, model: number, message: number, messageSize: number): number;
   lw_model_free(model: number): void;
+  lw_model_put_parameters(model: number, values: number, bytes: number, size: number): number;
   lw_model_sizes(result: number, model: number): void; // structs are returned at an address
   lw_model_count(model: number, kind: number): number;
   lw_model_name(model: number, kind: number, index: number): number;
   lw_field_count(): number;
   lw_model_field(model: number, index: number, field: number): number;
-  lw_crc32(before: number, data: number, size: number): number;
 
   lw_state_create(model: number, state: number): number;
   lw_state_free(state: number): void;

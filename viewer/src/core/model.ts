@@ -26,8 +26,6 @@ export type Kind = (typeof KINDS)[number];
 
 const MESSAGE = 256;
 const FIELD = 32; // bytes of lw_field
-/** Of a serialised model: where its size and checksum stand, and where both end. */
-const HEADER = { size: 12, checksum: 16, bytes: 24 };
 
 export class Model {
   readonly handle: number;
@@ -88,25 +86,18 @@ export class Model {
     return { first: from, count: to.first + to.count - from, stage: Stage.NONE };
   }
 
-  /** The serialised model with other values of its parameter fields, which stand before its names. */
+  /** The serialised model with other values of its parameter and start fields, all of them in their order. */
   private patched(values: Float64Array): Uint8Array {
-    const bytes = this.bytes.slice();
-    const view = new DataView(bytes.buffer);
-    const size = view.getUint32(HEADER.size, true);
-    const encoder = new TextEncoder();
-    const names = KINDS.flatMap((kind) => this.names(kind));
-    const end = size - names.reduce((sum, name) => sum + encoder.encode(name).length + 1, 0);
-    values.forEach((value, i) => view.setFloat64(end - 8 * (values.length - i), value, true));
-    view.setBigUint64(HEADER.checksum, BigInt(checksum(this.core, bytes.subarray(HEADER.bytes, size))), true);
-    return bytes;
+    const { core, bytes } = this;
+    return core.withDoubles(values, (numbers) =>
+      core.with(bytes.length, (address) => {
+        core.bytes(address, bytes.length).set(bytes);
+        const status = core.call.lw_model_put_parameters(this.handle, numbers, address, bytes.length);
+        if (status) throw errorOf(status, "the bytes are those of another model");
+        return core.bytes(address, bytes.length).slice();
+      }),
+    );
   }
-}
-
-function checksum(core: Core, bytes: Uint8Array): number {
-  return core.with(bytes.length, (address) => {
-    core.bytes(address, bytes.length).set(bytes);
-    return core.call.lw_crc32(0, address, bytes.length) >>> 0;
-  });
 }
 
 function load(core: Core, bytes: Uint8Array): number {
