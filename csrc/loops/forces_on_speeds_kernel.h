@@ -43,6 +43,7 @@ static void find_forces_on_speeds(const view *v) {
 /* The loads of their speeds, all parts of them: it may be called again. */
 static void load_by_forces(const view *v) {
   const real *gear = FIELD(v, force_gear), *force = FIELD(v, force_on_speeds);
+  if (v->m->size.gears == 0) return;
   find_forces_on_speeds(v);
   for (int32_t g = 0; g < v->m->size.gears; g++) {
     const int32_t u = v->m->gear[g].u;

@@ -84,6 +84,7 @@ static void measure_force_span(const view *v, const lw_force *force, const real 
 #define APPLY_LW_ON_SPEEDS(TYPE, type, points) /* loops/forces_on_speeds_kernel.h */
 
 static void apply_external_forces(const view *v) {
+  if (v->m->size.forces == 0) return;
 #define FORCE(TYPE, type, on, points) APPLY_##on(TYPE, type, points)
   LW_FORCE_RECORDS(FORCE)
 #undef FORCE
