@@ -90,7 +90,7 @@ void lw_free_variants(variants *v);
 /* The end of its command undoes it: it is a lock or a pin that nothing else undoes. */
 int lw_is_undone(const lw_builder *b, const transition_part *t);
 
-/* ---- spanning_tree.c ---- */
+/* ---- tree_and_cut_joints.c ---- */
 lw_status lw_span(lw_builder *b, spanning_tree *tree);
 /* The lowest common ancestor of two bodies. */
 int32_t lw_meeting_body(const spanning_tree *tree, int32_t first, int32_t second);

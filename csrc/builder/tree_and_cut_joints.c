@@ -1,8 +1,9 @@
 /* Which joints carry the bodies, and which are cut. The tree holds the joints that one would rather not cut: those
  * without a request to be cut, then joints with reflected inertia, then fixed joints (they cost no states), then joints
- * at massless bodies (see massless_leaves.c), then joints with a motor (an actuator, a load limit or a prescribed motion),
- * then joints with a start value, a force or a coupling, then those that were added first. Taking the joints in this order and leaving out each one that would close a loop (Kruskal) gives the
- * maximum spanning tree in this order of preference; where it leaves massless leaves, single joints are exchanged. */
+ * at massless bodies (see massless_leaves.c), then joints with a motor (an actuator, a load limit or a prescribed
+ * motion), then joints with a start value, a force or a coupling, then those that were added first. Taking the joints in
+ * this order and leaving out each one that would close a loop (Kruskal) gives the maximum spanning tree in this order of
+ * preference; where it leaves massless leaves, single joints are exchanged. */
 #include "plan.h"
 #include "model/model.h"
 #include <math.h>
