@@ -147,8 +147,13 @@ void lw_forget_control(lw_run *r);
 lw_status lw_run_carry_out(lw_run *r, int starting, int *changed);
 lw_status lw_run_handle_event(lw_run *r);
 lw_status lw_run_handle_due(lw_run *r, int *changed);
+
+/* ---- chattering.c ---- */
 /* A zero crossing has been dealt with where the run is. Refuses those that accumulate there. */
 lw_status lw_run_note_crossing(lw_run *r);
+/* Refuses one more zero crossing, of too many in a unit of time; commands that have changed without end. */
+lw_status lw_run_check_number(lw_run *r);
+lw_status lw_run_check_commands(lw_run *r);
 
 /* ---- inputs.c ---- */
 /* Inputs from outside; those of the next sample; those of the next part. *due: transitions may be. */
