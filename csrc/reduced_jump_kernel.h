@@ -47,12 +47,10 @@ static jump_arrays jump_arrays_of(const lw_model *m, const lw_jump_workspace *w,
 static const link_motion ground_at_rest = {.R = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
 
 /* The mechanism at rest in the pose of the state. */
-static view view_at_rest(const lw_model *m, lw_block b, const jump_arrays *a) {
-  view v = open_view(m, b);
-  v.u = a->rest, v.ground = &ground_at_rest;
-  v.impulse = a->impulse;
-  compute_kinematics(&v);
-  return v;
+static void rest(view *v, const jump_arrays *a) {
+  v->u = a->rest, v->ground = &ground_at_rest;
+  v->impulse = a->impulse;
+  compute_kinematics(v);
 }
 
 /* ---- velocities and impulses before ---- */
@@ -152,26 +150,35 @@ static void start_jump(view *v, const jump_arrays *a, const lw_velocity_jump *ju
 
 /* ---- the equations ---- */
 
-/* Rows of a cluster that others imply. */
-static int has_redundant_rows(const view *v, int32_t c) {
+/* Rows of a cluster that others imply, where it has so many degrees of freedom. */
+static int has_redundant_rows(const view *v, int32_t c, int32_t dof) {
   const lw_cluster *cluster = &v->m->cluster[c];
   int32_t rows = 0;
   for (int32_t i = 0; i < cluster->loops; i++) rows += 6 - v->m->loop[loop_of(v, c, i)].columns;
   for (int32_t i = 0; i < cluster->couplings; i++) rows += coupling_is_enforced(v, coupling_of(v, c, i));
-  return rows > tree_columns_of(v, c) - dof_of(ranks_of(v, c));
+  return rows > tree_columns_of(v, c) - dof;
 }
 
-static int any_redundant_rows(const view *v) {
-  for (int32_t c = 0; c < v->m->clusters; c++)
-    if (has_redundant_rows(v, c)) return 1;
+/* In regular poses: known before the loops are closed. */
+static int is_regularly_redundant(const view *v) {
+  for (int32_t c = 0; c < v->m->clusters; c++) {
+    const int32_t regular_dof_plus_1 = ranks_of(v, c)->regular_dof_plus_1;
+    if (regular_dof_plus_1 && has_redundant_rows(v, c, regular_dof_plus_1 - 1 - count_locks(v, c))) return 1;
+  }
   return 0;
 }
 
-/* Closes the loops. Returns 0 where divide and conquer decides: near singular poses, and where rows are redundant. */
+static int is_redundant(const view *v) {
+  for (int32_t c = 0; c < v->m->clusters; c++)
+    if (has_redundant_rows(v, c, dof_of(ranks_of(v, c)))) return 1;
+  return 0;
+}
+
+/* Closes the loops. Returns 0 where divide and conquer decides: near singular poses. */
 static int prepare_reduction(const view *v) {
   if (solve_clusters(v).kind) return 0;
   load_by_forces(v);
-  return has_massless_bodies(v) || (!classify_singularity(v) && !any_redundant_rows(v));
+  return has_massless_bodies(v) || !classify_singularity(v);
 }
 
 static void reduce_with_impulses(const view *v) {
@@ -324,7 +331,7 @@ static real largest_violation(const view *v, const real *speed) {
   velocities_by_speeds(v, speed, V);
   for (int32_t c = 0; c < v->m->clusters; c++) {
     const cluster_work w = work_of(v, c);
-    if (!has_redundant_rows(v, c)) continue;
+    if (!has_redundant_rows(v, c, dof_of(ranks_of(v, c)))) continue;
     for (int32_t i = 0; i < w.cluster->loops; i++) {
       place_cut_joint(v, &w, loop_of(v, c, i));
       most = fmax(most, violation_of_cut_joint(v, v->m->loop[loop_of(v, c, i)].joint, V));
@@ -347,12 +354,15 @@ static int32_t list_constrained(const lw_model *m, const lw_jump_workspace *work
   return n;
 }
 
+/* The loads of redundant rows are shared by divide and conquer. */
 static int reduced_jump(const lw_model *m, lw_block b, lw_velocity_jump *jump, const lw_jump_workspace *workspace) {
   const int32_t n = list_constrained(m, workspace, jump->constrained);
   const jump_arrays a = jump_arrays_of(m, workspace, n);
-  view v = view_at_rest(m, b, &a);
+  view v = open_view(m, b);
   const int reduces_anyway = has_massless_bodies(&v);
   pivoted_qr qr;
+  if (!reduces_anyway && is_regularly_redundant(&v)) return 0;
+  rest(&v, &a);
   jump->residual = NAN;
   if (n) {
     if (!prepare_reduction(&v)) return reduces_anyway;
@@ -360,7 +370,7 @@ static int reduced_jump(const lw_model *m, lw_block b, lw_velocity_jump *jump, c
     if (!factor_compliance_of_constrained(&a, &qr) && !reduces_anyway) return 0;
   }
   start_jump(&v, &a, jump);
-  if (!prepare_reduction(&v)) return reduces_anyway;
+  if (!prepare_reduction(&v) || (!reduces_anyway && is_redundant(&v))) return reduces_anyway;
   reduce_all(&v);
   const real missed = n ? constrain_speeds(&v, &a, jump, &qr) : 0.0;
   if (!is_determined(&v)) return reduces_anyway;
@@ -374,11 +384,12 @@ static int reduced_jump(const lw_model *m, lw_block b, lw_velocity_jump *jump, c
 static int reduced_compliance(const lw_model *m, lw_block b, int32_t n, const int32_t *u, double *W,
                               const lw_jump_workspace *workspace) {
   const jump_arrays a = jump_arrays_of(m, workspace, 0);
-  const view v = view_at_rest(m, b, &a);
+  view v = open_view(m, b);
   const int reduces_anyway = has_massless_bodies(&v);
-  if (!prepare_reduction(&v)) return 0;
-  find_compliance(&v, n, u, a.impulse, W);
-  if (check_inertias(&v).kind) {
+  rest(&v, &a);
+  const int solved = prepare_reduction(&v);
+  if (solved) find_compliance(&v, n, u, a.impulse, W);
+  if (!solved || check_inertias(&v).kind) {
     for (int32_t k = 0; k < n * n; k++) W[k] = NAN;
     return reduces_anyway;
   }

@@ -47,6 +47,7 @@ static void load_by_forces(const view *v) {
     copy(v->m->size.nu + v->m->size.nu_cut, v->impulse, v->load);
     return;
   }
+  if (!v->m->size.gears) return;
   find_forces_on_speeds(v);
   for (int32_t g = 0; g < v->m->size.gears; g++) {
     const int32_t u = v->m->gear[g].u;
