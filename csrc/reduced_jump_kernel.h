@@ -240,7 +240,6 @@ static int factor_compliance_of_constrained(const jump_arrays *a, pivoted_qr *qr
   }
   for (int32_t i = 0; i < a->n; i++)
     for (int32_t j = 0; j < a->n; j++) a->W[i * a->n + j] *= a->scale[i] * a->scale[j];
-  *qr = (pivoted_qr){.rows = a->n, .columns = a->n, .a = a->W, .diagonal = a->diagonal, .order = a->order};
   qr_factor(qr, SQUARED_RANK_TOLERANCE);
   return qr->rank == a->n;
 }
@@ -360,7 +359,7 @@ static int reduced_jump(const lw_model *m, lw_block b, lw_velocity_jump *jump, c
   const jump_arrays a = jump_arrays_of(m, workspace, n);
   view v = open_view(m, b);
   const int reduces_anyway = has_massless_bodies(&v);
-  pivoted_qr qr;
+  pivoted_qr qr = {.rows = n, .columns = n, .a = a.W, .diagonal = a.diagonal, .order = a.order};
   if (!reduces_anyway && is_regularly_redundant(&v)) return 0;
   rest(&v, &a);
   jump->residual = NAN;
