@@ -18,6 +18,7 @@
 #include "dca/solve_double_kernel.h"
 #include "dca/velocity_jump_kernel.h"
 #include "load_equations_kernel.h"
+#include "reduced_jump_kernel.h"
 #define IN_DOUBLE(kernel) kernel
 #define IN_COMPLEX(kernel) NULL
 #else
@@ -49,6 +50,8 @@ const lw_kernels KERNELS = {constants,
                             IN_DOUBLE(assemble),
                             IN_DOUBLE(changed_starts),
                             IN_DOUBLE(count_dof),
+                            IN_DOUBLE(reduced_jump),
+                            IN_DOUBLE(reduced_compliance),
                             IN_DOUBLE(velocity_jump),
                             IN_DOUBLE(speed_compliance),
                             IN_DOUBLE(solve_subassemblies),

@@ -49,6 +49,8 @@ void lw_state_free(lw_state *s) {
   free(s->block.work);
   free(s->constraint_workspace);
   lw_dca_release(&s->dca);
+  free(s->jump.reals);
+  free(s->jump.integers);
   lw_free_event_workspace(s);
   lw_dca_release(&s->complex_dca);
   free(s->memory);

@@ -5,6 +5,18 @@
 #include "model/dca_workspace.h"
 #include "model/model.h"
 
+/* Of jumps by the reduced equations, grown as it is needed: see lw_jump_reals(). */
+typedef struct lw_jump_workspace {
+  double *reals;
+  int32_t *integers;
+  int64_t capacity; /* reals */
+} lw_jump_workspace;
+
+/* Of a jump in which so many speeds are constrained; it needs fewer integers. */
+static inline int64_t lw_jump_reals(const lw_model *m, int32_t constrained) {
+  return 3 * (int64_t)(m->size.nu + m->size.nu_cut) + (int64_t)constrained * (constrained + 4) + 1;
+}
+
 /* The mutable part of a state as the mechanics see it. */
 typedef struct lw_block {
   void *reals;                 /* size.reals scalars of the arithmetic */
@@ -118,10 +130,15 @@ typedef struct lw_kernels {
   int32_t (*changed_starts)(const lw_model *m, lw_block b, lw_changed_start *out, int32_t capacity);
   /* What each cluster leaves at the block's coordinates; double only. */
   void (*count_dof)(const lw_model *m, lw_block b, lw_dof_count *found);
-  /* The jump of all speeds at the state; needs constants, and the workspace of divide and conquer; double only. */
-  void (*velocity_jump)(const lw_model *m, lw_block b, lw_velocity_jump *velocity_jump);
+  /* The jump of all speeds at the state; needs constants, and leaves no later stage. Returns 0 where divide and conquer
+   * decides; double only. */
+  int (*reduced_jump)(const lw_model *m, lw_block b, lw_velocity_jump *jump, const lw_jump_workspace *workspace);
   /* W[n][n]: changes of the speeds u[n] by unit impulses along them. A speed that cannot change has a zero on the
-   * diagonal. Needs what velocity_jump does; double only. */
+   * diagonal. The same remarks. */
+  int (*reduced_compliance)(const lw_model *m, lw_block b, int32_t n, const int32_t *u, double *W,
+                            const lw_jump_workspace *workspace);
+  /* Both by divide and conquer; need its workspace; double only. */
+  void (*velocity_jump)(const lw_model *m, lw_block b, lw_velocity_jump *velocity_jump);
   void (*speed_compliance)(const lw_model *m, lw_block b, int32_t n, const int32_t *u, double *W);
   /* Changes and loads of the workspace of divide and conquer; double only. */
   void (*solve_subassemblies)(const lw_model *m, lw_block b);

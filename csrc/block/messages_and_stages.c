@@ -46,7 +46,5 @@ void lw_dca_release(lw_dca_workspace *workspace) {
   free(workspace->reals);
   free(workspace->integers);
   free(workspace->scratch);
-  free(workspace->dense);
-  free(workspace->dense_integers);
   *workspace = (lw_dca_workspace){.reals = NULL};
 }

@@ -17,6 +17,7 @@ struct lw_state {
   lw_block block, complex_block;
   size_t work_reals, complex_work_reals; /* scalars of their workspaces */
   lw_dca_workspace dca, complex_dca;     /* for divide and conquer, once they have been needed */
+  lw_jump_workspace jump;                /* likewise */
   size_t snapshot_size;
   unsigned char *snapshot;                       /* where the snapshot part starts */
   lw_constraint_workspace *constraint_workspace; /* see dae/constraints.h; NULL until it is needed */

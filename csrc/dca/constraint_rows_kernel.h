@@ -143,13 +143,16 @@ INLINE real along_at_link(const real V[6], const real arm[3], const twist *d) {
 }
 
 /* Motion of the child less that of the parent; V of all links. */
-static real along_direction(const view *v, const dca_work *w, int32_t j, int32_t direction, const real *V) {
+static real along_joint(const view *v, int32_t j, const joint_frame *f, int32_t direction, const real *V) {
   const joint_ends ends = ends_of(v->m, j);
-  const joint_frame *f = frame_of(w, j);
   real sum = 0.0;
   if (ends.child >= 0) sum += along_at_link(V + 6 * ends.child, f->on_child, &f->d[direction]);
   if (ends.parent >= 0) sum -= along_at_link(V + 6 * ends.parent, f->on_parent, &f->d[direction]);
   return sum;
+}
+
+static real along_direction(const view *v, const dca_work *w, int32_t j, int32_t direction, const real *V) {
+  return along_joint(v, j, frame_of(w, j), direction, V);
 }
 
 /* A row's coefficients of a link's velocity; NULL: of the ground's. */

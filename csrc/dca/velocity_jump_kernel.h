@@ -1,4 +1,4 @@
-/* Impulsive changes: joints locked, unlocked, pinned or stopped at an instant, and impulses on bodies, all at once
+/* Impulsive changes by divide and conquer: joints locked, unlocked, pinned or stopped at an instant, and impulses on bodies, all at once
  * (Mukherjee and Anderson 2007). The bodies' velocities change by dV = L L' (C' lambda + applied impulse) such that every
  * constraint holds afterwards, C (V + dV) = rate, and constrained speeds change by their targets; lambda are
  * impulses. */
@@ -7,46 +7,41 @@
 #include "block/field_view_kernel.h"
 #include "math/spatial_kernel.h"
 #include "loops/workspace_kernel.h"
+#include "tree/inverse_dynamics_kernel.h"
 #include "tree/kinematics_kernel.h"
 #include "loops/closure_kernel.h"
 #include "loops/independent_constraints_kernel.h"
 #include "dca/bodies_kernel.h"
 #include "dca/constraint_rows_kernel.h"
-#include "dca/joint_space_jump_kernel.h"
 #include "dca/solve_double_kernel.h"
 #include "math/tolerances.h"
 
-/* ---- velocities before ---- */
+/* ---- velocities of centres of mass ---- */
 
-static void velocities_by_speeds(const view *v, const dca_work *w) {
+/* By the speeds of the tree; the increments of the links become velocities of their points. */
+static void velocities_by_speeds(const view *v, const real *u, real *V) {
+  propagate_increments(v, u);
   for (int32_t i = 0; i < v->m->size.bodies; i++) {
-    const int32_t parent = v->m->link[i].parent;
-    real *V = w->before + 6 * i, arm[3], own[3], at_joint[3] = {0.0, 0.0, 0.0};
-    if (parent >= 0) {
-      arm_of_com(v, parent, arm);
-      for (int k = 0; k < 3; k++) arm[k] = v->motion[i].r[k] - arm[k];
-      velocity_at(w->before + 6 * parent, arm, at_joint);
-    }
-    joint_velocity(v, i, own);
+    const twist *at_point = &v->increment[i];
+    real *own = V + 6 * i, arm[3];
     arm_of_com(v, i, arm);
-    copy(3, v->motion[i].w, V);
-    for (int k = 0; k < 3; k++) V[3 + k] = at_joint[k] + own[k];
-    add_cross(V, arm, V + 3);
+    copy(3, at_point->a, own);
+    copy(3, at_point->l, own + 3);
+    add_cross(own, arm, own + 3);
   }
 }
 
 /* Given for the origins of the bodies' frames. */
-static void velocities_as_given(const view *v, const dca_work *w, const double *given) {
+static void velocities_as_given(const view *v, const double *given, real *V) {
   for (int32_t i = 0; i < v->m->size.bodies; i++) {
-    const double *own = given + 6 * v->m->link[i].body;
-    real *V = w->before + 6 * i, arm[3], origin[3];
+    const double *at_origin = given + 6 * v->m->link[i].body;
+    real *own = V + 6 * i, arm[3], origin[3];
     arm_of_com(v, i, arm);
     rotate(v->motion[i].R, v->constants[i].pb, origin);
-    for (int k = 0; k < 3; k++) V[k] = own[k], V[3 + k] = own[3 + k], arm[k] -= origin[k];
-    add_cross(V, arm, V + 3);
+    for (int k = 0; k < 3; k++) own[k] = at_origin[k], own[3 + k] = at_origin[3 + k], arm[k] -= origin[k];
+    add_cross(own, arm, own + 3);
   }
 }
-
 /* Poses and velocities at the state: those left by accelerations may be of another pose, where this one is
  * nearly singular. */
 static void compute_jump_kinematics(const view *v) {
@@ -111,17 +106,12 @@ static void set_body_impulses(const view *v, const dca_work *w, const lw_velocit
     real applied_impulse[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (int k = 0; velocity_jump->applied_impulse && k < 6; k++)
       applied_impulse[k] = velocity_jump->applied_impulse[6 * v->m->link[i].body + k];
-    if (has_massless_bodies(v)) {
-      copy(6, applied_impulse, w->by_load + 6 * i);
-      continue;
-    }
     factor_compliance(v, w, i);
     apply_transposed_factor(w->factor + 36 * i, applied_impulse, w->by_load + 6 * i);
   }
-  if (velocity_jump->before) velocities_as_given(v, w, velocity_jump->before);
-  else velocities_by_speeds(v, w);
-  if (has_massless_bodies(v)) copy_to_fragments(v, w, w->before);
-  else split_bodies(v, w);
+  if (velocity_jump->before) velocities_as_given(v, velocity_jump->before, w->before);
+  else velocities_by_speeds(v, v->u, w->before);
+  split_bodies(v, w);
 }
 
 /* ---- results ---- */
@@ -207,8 +197,7 @@ static void velocity_jump(const lw_model *m, lw_block b, lw_velocity_jump *veloc
   for (int32_t j = 0; j < m->size.joints; j++) set_joint_target(&v, &w, j, velocity_jump);
   for (int32_t i = 0; i < m->couplings; i++) set_coupling_target(&v, &w, i);
   velocity_jump->residual = NAN;
-  if (!has_massless_bodies(&v)) solve_dca(&v, &w, LOADS_SHARED);
-  else if (!solve_in_joint_space(&v, &w, velocity_jump->constrained, velocity_jump->before != NULL)) return;
+  solve_dca(&v, &w, LOADS_SHARED);
   if (any_loaded_spin(&v, &w, velocity_jump->applied_impulse)) return;
   velocity_jump->residual = largest_residual(&w);
   for (int32_t j = 0; j < m->size.joints; j++) report_joint(&v, &w, j, velocity_jump);
@@ -253,28 +242,10 @@ static void fill_compliance(const view *v, const dca_work *w, int32_t n, const i
   }
 }
 
-static void compliance_in_joint_space(const view *v, const dca_work *w, int32_t n, const int32_t *u, double *W) {
-  dense_jump d = dense_jump_of(v);
-  fill_all_rows(v, w, NULL);
-  const int has_inertia = prepare_dense_jump(v, w, NULL, &d);
-  for (int32_t k = 0; !has_inertia && k < n * n; k++) W[k] = NAN;
-  for (int32_t j = 0; has_inertia && j < n; j++) {
-    const term_location at = location_of_speed(v, u[j]);
-    const double gap = w->rank_tolerance[at.joint];
-    const int moves = respond_to_unit_impulse(v, w, &d, at, fmax(HELD_SPEED, gap * gap));
-    fill_compliance(v, w, n, u, j, W);
-    if (!moves) W[j * n + j] = 0.0;
-  }
-}
-
 static void speed_compliance(const lw_model *m, lw_block b, int32_t n, const int32_t *u, double *W) {
   const view v = open_view(m, b);
   const dca_work w = dca_work_of(&v);
   compute_jump_kinematics(&v);
-  if (has_massless_bodies(&v)) {
-    compliance_in_joint_space(&v, &w, n, u, W);
-    return;
-  }
   for (int32_t i = 0; i < m->size.bodies; i++) factor_compliance(&v, &w, i);
   split_bodies(&v, &w);
   fill_all_rows(&v, &w, NULL);

@@ -5,27 +5,16 @@
 
 static int has_massless_bodies(const lw_state *s) { return lw_reals(s)[s->model->at.has_massless] != 0.0; }
 
-/* With massless bodies the speeds are solved for by themselves. */
-static lw_status allocate_dense_jump(lw_state *state) {
-  const lw_dca_plan *p = &state->model->dca;
-  const lw_sizes *s = &state->model->size;
-  lw_dca_workspace *workspace = &state->dca;
-  int64_t reals = 1;
-#define ARRAY(name, scalars) reals += (int64_t)(scalars);
-  LW_JUMP_ARRAYS(ARRAY)
-#undef ARRAY
-  if (!workspace->dense && reals < LW_MOST_DCA_REALS) {
-    workspace->dense = malloc(sizeof(double) * (size_t)reals);
-    workspace->dense_integers = malloc(sizeof(int32_t) * (size_t)(LW_JUMP_INTEGERS + 1));
-  }
-  return workspace->dense && workspace->dense_integers
-             ? LW_OK
-             : lw_fail(state, LW_ERROR_MEMORY, "there is no memory for a jump of the speeds with massless bodies");
-}
-
-static lw_status allocate_jump(lw_state *s) {
-  const lw_status e = lw_dca_allocate(s, &s->dca, &s->block, sizeof(double));
-  return e || !has_massless_bodies(s) ? e : allocate_dense_jump(s);
+static lw_status allocate_jump(lw_state *s, int32_t constrained) {
+  const int64_t needed = lw_jump_reals(s->model, constrained);
+  lw_jump_workspace *w = &s->jump;
+  if (needed <= w->capacity) return LW_OK;
+  free(w->reals);
+  free(w->integers);
+  w->reals = malloc(sizeof *w->reals * (size_t)needed);
+  w->integers = malloc(sizeof *w->integers * (size_t)needed);
+  w->capacity = w->reals && w->integers ? needed : 0;
+  return w->capacity ? LW_OK : lw_fail(s, LW_ERROR_MEMORY, "there is no memory for a jump of the speeds");
 }
 
 static lw_status fail_not_finite(lw_state *s, const char *what) {
@@ -57,26 +46,40 @@ static int is_finite(const lw_model *m, const lw_velocity_jump *jump) {
   return all_finite(6 * bodies, jump->applied_impulse) && all_finite(6 * bodies, jump->before);
 }
 
+static int32_t count_constrained(const lw_model *m, const lw_velocity_jump *jump) {
+  int32_t n = 0;
+  for (int32_t u = 0; u < m->size.nu + m->size.nu_cut; u++) n += jump->constrained[u] != 0;
+  return n;
+}
+
+static lw_status allocate_dca(lw_state *s) { return lw_dca_allocate(s, &s->dca, &s->block, sizeof(double)); }
+
+/* The kernels use the motion's storage. */
 lw_status lw_find_velocity_jump(lw_state *s, lw_velocity_jump *jump) {
   const lw_model *m = s->model;
   lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
   if (e) return e;
   if (!is_finite(m, jump)) return lw_fail(s, LW_ERROR_VALUE, "a number given for the velocity jump is not finite");
-  if ((e = allocate_jump(s))) return e;
-  lw_state_changed(s, LW_STAGE_CONSTANTS); /* it uses the motion's storage */
-  s->kernels->velocity_jump(m, s->block, jump);
+  if ((e = allocate_jump(s, count_constrained(m, jump)))) return e;
   lw_state_changed(s, LW_STAGE_CONSTANTS);
+  if (m->method == LW_DCA || !s->kernels->reduced_jump(m, s->block, jump, &s->jump)) {
+    if ((e = allocate_dca(s))) return e;
+    s->kernels->velocity_jump(m, s->block, jump);
+  }
   if (!all_finite((size_t)(m->size.nu + m->size.nu_cut), jump->after) || !isfinite(jump->residual))
     return fail_not_finite(s, "the jump of the speeds");
   return LW_OK;
 }
 
 lw_status lw_find_speed_compliance(lw_state *s, int32_t n, const int32_t *u, double *W) {
+  const lw_model *m = s->model;
   lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
-  if (e || (e = allocate_jump(s))) return e;
-  lw_state_changed(s, LW_STAGE_CONSTANTS); /* it uses the motion's storage */
-  s->kernels->speed_compliance(s->model, s->block, n, u, W);
+  if (e || (e = allocate_jump(s, 0))) return e;
   lw_state_changed(s, LW_STAGE_CONSTANTS);
+  if (m->method == LW_DCA || !s->kernels->reduced_compliance(m, s->block, n, u, W, &s->jump)) {
+    if ((e = allocate_dca(s))) return e;
+    s->kernels->speed_compliance(m, s->block, n, u, W);
+  }
   for (int32_t i = 0; i < n; i++)
     for (int32_t j = 0; j < i; j++)
       W[i * n + j] = W[j * n + i] =

@@ -520,11 +520,14 @@ INLINE coupling_row scaled(coupling_row row, real per_size) {
   return row;
 }
 
+/* What a motion asks for: an acceleration, in a jump a velocity, and rest where there are no speeds before. */
+INLINE real target_of(const view *v, const real f[3]) { return !v->impulse ? f[2] : v->before ? f[1] : 0.0; }
+
 static coupling_row row_of_coupling(const view *v, int32_t c, int32_t i) {
   const lw_coupling *coupling = &v->m->coupling[i];
   real f[3], size2 = 1e-300, scaled2 = 1e-300;
   motion_at(v, i, f);
-  coupling_row row = {0.0, f[2], -offset_of(v, i) - f[0], f[1], 0.0, 1.0};
+  coupling_row row = {0.0, target_of(v, f), -offset_of(v, i) - f[0], f[1], 0.0, 1.0};
   if (!coupling_is_enforced(v, i)) {
     FIELD(v, coupling_residual)[i] = 0.0;
     return (coupling_row){0.0, 0.0, 0.0, 0.0, 0.0, 1.0};
@@ -543,7 +546,7 @@ static coupling_row row_of_coupling(const view *v, int32_t c, int32_t i) {
     term_at(v, t, p);
     row.residual += p[0];
     row.rate += p[1] * speed;
-    row.bias -= p[2] * speed * speed;
+    row.bias -= v->before ? p[1] * v->before[term->u] : p[2] * speed * speed;
     const lw_column *column = column_of(v, c, term->column);
     size2 += size2_of_term(FIELD(v, coupling_coefficient) + 4 * t, p[1], unscaled_metric(v, c, column));
     scaled2 += size2_of_term(FIELD(v, coupling_coefficient) + 4 * t, p[1], metric_of(v, column));

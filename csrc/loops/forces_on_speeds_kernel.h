@@ -40,9 +40,13 @@ static void find_forces_on_speeds(const view *v) {
 #undef FORCE
 }
 
-/* The loads of their speeds, all parts of them: it may be called again. */
+/* The loads of their speeds, all parts of them: it may be called again. In a jump impulses are the only ones. */
 static void load_by_forces(const view *v) {
   const real *gear = FIELD(v, force_gear), *force = FIELD(v, force_on_speeds);
+  if (v->impulse) {
+    copy(v->m->size.nu + v->m->size.nu_cut, v->impulse, v->load);
+    return;
+  }
   if (v->m->size.gears == 0) return;
   find_forces_on_speeds(v);
   for (int32_t g = 0; g < v->m->size.gears; g++) {

@@ -26,34 +26,12 @@
   ARRAY(load, p->rows)                                                                             \
   ARRAY(subassemblies, p->reals)
 
-/* Of jumps with massless bodies, in double: dca/joint_space_equations_kernel.h. */
-#define LW_JUMP_ROWS (6 * s->loops + s->couplings + s->nu)
-#define LW_JUMP_ARRAYS(ARRAY)                                                               \
-  ARRAY(M, (int64_t)s->nu * s->nu) /* turned: Q' M Q */                                     \
-  ARRAY(S, (int64_t)s->nu * s->nu) /* L D L' of its part along the motions that are left */ \
-  ARRAY(G, (int64_t)LW_JUMP_ROWS * s->nu)                                                   \
-  ARRAY(T, (int64_t)LW_JUMP_ROWS * s->nu) /* R' */                                          \
-  ARRAY(diagonal, s->nu)                  /* of R */                                        \
-  ARRAY(metric, s->nu)                    /* speeds by those in the cluster's units */      \
-  ARRAY(x, s->nu)                                                                           \
-  ARRAY(y, s->nu)                                                                           \
-  ARRAY(f, s->nu)                                                                           \
-  ARRAY(scale, LW_JUMP_ROWS)                                                                \
-  ARRAY(lambda, LW_JUMP_ROWS)                                                               \
-  ARRAY(shared, LW_JUMP_ROWS)                                                               \
-  ARRAY(inertia, 6 * s->bodies) /* about the centres of mass, world axes */                 \
-  ARRAY(F, 6 * s->bodies)                                                                   \
-  ARRAY(V, 6 * p->bodies)
-#define LW_JUMP_INTEGERS (3 * LW_JUMP_ROWS + s->nu)
-
 typedef struct lw_dca_workspace {
   void *reals; /* of the arithmetic */
   void *scratch;
   int32_t *integers; /* rows of each constraint, redundant rows, then the subassemblies' */
   int32_t threads;   /* that work on it */
   int32_t scratches; /* for so many threads */
-  double *dense;     /* NULL: there were no massless bodies */
-  int32_t *dense_integers;
   const struct lw_dca_workspace *solved_in; /* of a workspace in another arithmetic: where it solves */
 } lw_dca_workspace;
 #endif
