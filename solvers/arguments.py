@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Real
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy.typing as npt
 from linkwork.errors import SolverTypeError, SolverValueError
 
 FloatArray = npt.NDArray[np.float64]
+
+ROUNDING = 1e-12  # of the largest time: times of rows that are as near to an end of the run are there
 
 
 def real(value: object, what: str) -> float:
@@ -42,3 +45,28 @@ def vector(value: npt.ArrayLike, what: str) -> FloatArray:
     if not np.isfinite(found).all():
         raise SolverValueError(f"{what} must be a vector of finite times; it contains {found[~np.isfinite(found)][0]}")
     return found
+
+
+def checked_span(t_start: float, t_end: float) -> tuple[float, float]:
+    """Return the times between which a run is, s; SolverValueError if they are not finite."""
+    t_start, t_end = real(t_start, "t0"), real(t_end, "t_end")
+    if not (math.isfinite(t_start) and math.isfinite(t_end)):
+        raise SolverValueError(f"the run from t0 = {t_start} to t_end = {t_end} must be between finite times")
+    return t_start, t_end
+
+
+def checked_times(t_eval: npt.ArrayLike, t0: float, t_end: float) -> FloatArray:
+    """Return the times of rows (nt,); SolverValueError if they are no sequence within the run."""
+    times = vector(t_eval, "t_eval")
+    for end in (t0, t_end):  # sums of steps miss it by rounding
+        beyond = (times < min(t0, t_end)) if end == min(t0, t_end) else (times > max(t0, t_end))
+        times[beyond & (np.abs(times - end) <= ROUNDING * max(abs(t0), abs(t_end)))] = end
+    direction = -1.0 if t_end < t0 else 1.0
+    if (np.diff(times) * direction <= 0.0).any():
+        raise SolverValueError(
+            "t_eval must be strictly " + ("increasing" if direction > 0.0 else "decreasing, as time is")
+        )
+    outside = times[(times < min(t0, t_end)) | (times > max(t0, t_end))]
+    if outside.size:
+        raise SolverValueError(f"t_eval contains {outside[0]:.17g}, outside the run from {t0:.17g} to {t_end:.17g}")
+    return times

@@ -23,9 +23,7 @@ A solver promises:
 6. `statistics` is counted during the run, up to date whenever `step` or `run` ends, and survives restarts.
 7. A derivative that is not finite makes the step shorter; at a start it is an error.
 8. A class that solves problems with `implicit` equations declares it by `takes_implicit`; the others never see them.
-9. `step_control` is what its step size control remembers, which `continue_from` takes after a start, so that a run that
-   was cut at the end of a step continues with the same bits; None: it has no such thing.
-10. A failure raises `SolverError` with a text from `failure`, which states the remedy. The last good (t, y)
+9. A failure raises `SolverError` with a text from `failure`, which states the remedy. The last good (t, y)
    stays readable. An exception of the problem's functions passes through as the same object.
 
 `solve` in `linkwork.solvers.driver` does the rest, the same for all: outputs, handlers, the limit of steps, partial
@@ -44,7 +42,7 @@ import numpy as np
 from linkwork.errors import SolverError, SolverValueError
 from linkwork.solvers.arguments import count, real
 from linkwork.solvers.output import Output
-from linkwork.solvers.problem import FloatArray, IntArray, Problem, StepControl, Terminate
+from linkwork.solvers.problem import FloatArray, IntArray, Problem, Terminate
 from linkwork.solvers.solution import Statistics
 
 STEPS_AT_ONCE = 64  # of a method in Python, before progress is reported
@@ -186,36 +184,23 @@ class Solver(ABC):
     def dense(self, t: FloatArray) -> FloatArray:
         """Return the states, shape (nt, n), at times within the last step, shape (nt,)."""
 
-    @property
-    def atols(self) -> FloatArray | None:
-        """The absolute tolerances of the single states at present, (n,), where they have such."""
-        return self.options.atols
-
-    @property
-    def step_control(self) -> StepControl | None:
-        """What the step size control remembers; None: it is not known."""
-        return None
-
-    def continue_from(self, control: StepControl) -> None:  # noqa: B027 (most have none)
-        """Continue after a start as the step size control of an earlier run would have done."""
-
     def run(self, output: Output, tries: int) -> IntArray | None:
         """Take steps and fill the output; return the zero crossings, (n_events,), if the last ended at an event."""
         left = min(tries, STEPS_AT_ONCE)
         while True:
-            before = self._tries
+            before = self.tries
             crossings = self.step()
             if not output.times_given:
                 output.append(self.t, self.y)
             elif (due := output.due(self.t)).size:
                 output.fill(self.dense(due))
             self.call_on_step()
-            left -= max(self._tries - before, 1)  # what an event has left of a step counts too
+            left -= max(self.tries - before, 1)  # what an event has left of a step counts too
             if crossings is not None or self.action is not None or self.t == self.t_end or left <= 0:
                 return crossings
 
     @property
-    def _tries(self) -> int:
+    def tries(self) -> int:
         """Steps accepted and rejected."""
         return self.statistics.steps + (self.statistics.rejected or 0)
 

@@ -15,7 +15,7 @@ from linkwork.core._core import ffi, lib
 from linkwork.errors import SolverError
 from linkwork.solvers.base import Failure, Options, Solver
 from linkwork.solvers.output import Output
-from linkwork.solvers.problem import FloatArray, IntArray, Problem, StepControl
+from linkwork.solvers.problem import FloatArray, IntArray, Problem
 
 METHODS: dict[str, int] = {
     "auto": lib.LW_ODE_AUTO,
@@ -79,23 +79,6 @@ class CompiledSolver(Solver):
         start = np.ascontiguousarray(y, dtype=np.float64)
         self._checked(lib.lw_ode_start, t, _doubles(start))
 
-    @property
-    def step_control(self) -> StepControl:
-        """The size of the next step, the norm of the last error and the choice of method."""
-        control = lib.lw_ode_get_step_control(self._ode)
-        return control.next_step, control.previous_error, control.choice
-
-    @property
-    def atols(self) -> FloatArray | None:
-        """Those that have grown with their states."""
-        if self.options.atols is None:
-            return None
-        return _array(lib.lw_ode_absolute_tolerances(self._ode), self.problem.n)
-
-    def continue_from(self, control: StepControl) -> None:
-        """Take the next step as the run did from which this comes."""
-        lib.lw_ode_set_step_control(self._ode, control)
-
     def step(self) -> IntArray | None:
         """Take one step in C."""
         return self._crossings(self._checked(lib.lw_ode_step, self.t_end))
@@ -103,9 +86,8 @@ class CompiledSolver(Solver):
     def run(self, output: Output, tries: int) -> IntArray | None:
         """Take many steps in one call of C, fewer where each of them costs a matrix."""
         output.reserve(lib.LW_ODE_MAX_SAMPLES)
-        control = ffi.NULL if output.times_given else _doubles(output.step_control)
-        arrays = (_doubles(output.t), _doubles(output.y), _doubles(output.step_values), control)
-        rows = ffi.new("lw_ode_output *", (output.times_given, output.limit, output.count, *arrays, output.follows))
+        arrays = (_doubles(output.t), _doubles(output.y), _doubles(output.step_values), ffi.NULL)
+        rows = ffi.new("lw_ode_output *", (output.times_given, output.t.size, output.count, *arrays, output.follows))
         lib.lw_ode_set_on_step(self._ode, self._on_step, output.latest.size, _doubles(output.latest))
         in_python = self.problem.on_step is not None and self._on_step == ffi.NULL
         if in_python:

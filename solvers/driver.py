@@ -1,16 +1,22 @@
-"""Running a solver: recorder, event handlers and limits, the same for all solvers."""
+"""Running a solver on equations of a user: the record, event handlers and limits, the same for all solvers.
+
+The run of the C core, `lw_run`, needs a mechanism; equations without one run here, those of FMUs in Model Exchange too.
+"""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwork.errors import SolverError
+from linkwork.solvers.arguments import checked_span, checked_times
 from linkwork.solvers.base import MAX_EVENTS, MAX_STEPS, Failure, Limits, Options, Solver
-from linkwork.solvers.problem import Action, Continue, IntArray, Problem, Restart, Terminate
-from linkwork.solvers.recorder import Recorder
+from linkwork.solvers.output import Output
+from linkwork.solvers.problem import Action, Continue, FloatArray, IntArray, Problem, Restart, Terminate
 from linkwork.solvers.registry import create
-from linkwork.solvers.solution import Solution, Status
+from linkwork.solvers.solution import EventRecord, Solution, Status, attach
 
 # Step attempts between two checks for a signal such as Ctrl-C: half a second at 0.3 ms per derivative.
 BATCH = 256
@@ -18,6 +24,11 @@ BATCH = 256
 # So many events in succession within this part of the elapsed time accumulate at a point.
 CHATTERING_EVENTS = 100
 CHATTERING_SPAN = 1e-10
+
+# A run is given up if it needs so many times the steps that are left; looked at after so many steps, and again whenever
+# their number has doubled.
+HOPELESS = 10.0
+FIRST_LOOK = 100_000
 
 
 class ChatteringError(SolverError):
@@ -76,122 +87,132 @@ def solve(
     `SolverError` and on any foreign exception that takes attributes; a note on the exception states the time.
     """
     options = Options(rtol, rtol if atol is None else atol, max_step, first_step)
-    recorder = Recorder(problem.t0, t_end, t_eval)
+    t_start, t_end = checked_span(problem.t0, t_end)
+    times = None if t_eval is None else checked_times(t_eval, t_start, t_end)
+    limits = Limits(max_steps, max_events)
+    run = _Run(create(solver, problem, t_end, options), times, limits)
     try:
-        integrate(problem, recorder.t_end, recorder, solver, options, Limits(max_steps, max_events))
+        status, message = run.to_end()
     except BaseException as error:
-        recorder.attach_to(error)
+        text = str(error)
+        attach(error, run.t, lambda: run.solution(Status.FAILED, text))
         raise
-    return recorder.solution()
+    return run.solution(status, message)
 
 
-def integrate(
-    problem: Problem, t_end: float, recorder: Recorder, solver: str, options: Options, limits: Limits
-) -> None:
-    """Integrate a problem to `t_end`, the whole run or a part of it, into a recorder; arguments as of `solve`.
+class _Run:
+    """A run of a method, and its record: the only source of the result, whether it ended or failed.
 
-    Raises
-    ------
-    Exception
-        Without a result: the caller attaches that of the recorder to it.
+    At the time of an event a row holds the state before it; without given times another one holds that after it.
     """
-    method = create(solver, problem, t_end, options)
-    recorder.begin(problem, t_end, method.statistics)
-    try:
-        status, message = _run(method, recorder, limits)
-    except BaseException as error:
-        recorder.end(Status.FAILED, str(error))
-        raise
-    finally:
-        if not method.statistics.methods:
-            method.statistics.methods = {solver: method.statistics.steps}
-    recorder.step_control = method.step_control
-    recorder.atols = method.atols
-    recorder.end(status, message)
 
+    def __init__(self, method: Solver, times: FloatArray | None, limits: Limits) -> None:
+        problem = method.problem
+        self._method, self._limits = method, limits
+        self._output = Output(problem.n, times, method.t_end < problem.t0, np.empty(0))
+        self._events: list[EventRecord] = []  # in the order in which they happened
+        self._y = problem.y0.copy()  # reached, after the last event
+        self._next_look, self._last_look = FIRST_LOOK, (0, problem.t0)  # steps; steps and time
+        if times is None:
+            self._output.append(self.t, self._y)
+        elif times.size and times[0] == self.t:
+            self._output.fill(self._y[np.newaxis])
 
-def _run(method: Solver, recorder: Recorder, limits: Limits) -> tuple[Status, str]:
-    """Step to the end; return how the run ended."""
-    problem, statistics = method.problem, method.statistics
-    chattering = _Chattering(recorder, problem.t0, limits.events)
-    recorder.progress.begin(limits.steps)
-    method.start(problem.t0, problem.y0.copy())
-    if problem.step_control is not None:
-        method.continue_from(problem.step_control)
-    while method.t != method.t_end:
-        tries = BATCH
-        if limits.steps is not None:
-            tries = min(tries, limits.steps - statistics.steps - (statistics.rejected or 0))
+    @property
+    def t(self) -> float:
+        """Time that is reached."""
+        return self._method.t
+
+    def solution(self, status: Status, message: str) -> Solution:
+        """Return everything recorded so far as arrays."""
+        statistics = self._method.statistics
+        if not statistics.methods:
+            statistics.methods = {self._method.name: statistics.steps}
+        return Solution(*self._output.rows(), self.t, self._y, self._events, statistics, status, message)
+
+    def to_end(self) -> tuple[Status, str]:
+        """Step to the end; return how the run ended."""
+        method, problem = self._method, self._method.problem
+        method.start(problem.t0, problem.y0.copy())
+        while method.t != method.t_end:
+            action = self._advance()
+            if isinstance(action, Terminate):
+                message = f"ended at t = {method.t:.17g}, as the event handler or step hook asked"
+                return Status.TERMINATED, message
+            if isinstance(action, Restart) and method.t != method.t_end:
+                method.statistics.restarts += 1
+                method.start(method.t, self._y.copy())
+        return Status.FINISHED, f"reached t = {method.t_end:.15g}"
+
+    def _advance(self) -> Action | None:
+        """Take a batch of steps, and handle the event at its end; return what its handler or the step hook asks for."""
+        method, problem, tries = self._method, self._method.problem, BATCH
+        if self._limits.steps is not None:
+            tries = min(tries, self._limits.steps - method.tries)
         if tries <= 0:
             raise method.fail(Failure.TOO_MANY_STEPS)
         try:
-            crossings = method.run(recorder.output, tries)
+            crossings = method.run(self._output, tries)
         finally:
-            recorder.reach(method.t, method.y)
+            self._y = method.y.copy()
         if problem.on_progress is not None:
             problem.on_progress(method.t)
-        recorder.progress.check(method)
-        action: Action | None = method.action
-        if crossings is not None and not isinstance(action, Terminate):
-            chattering.check_number()
-            action = _handle_event(method, recorder, problem.requested(crossings))
-            chattering.check()
-        if isinstance(action, Terminate):
-            message = f"ended at t = {method.t:.17g}, as the event handler or step hook asked"
-            return Status.TERMINATED, message
-        if isinstance(action, Restart) and method.t != method.t_end:
-            statistics.restarts += 1
-            recorder.output.forget_step_control()
-            method.start(method.t, recorder.y.copy())
-    return Status.FINISHED, f"reached t = {method.t_end:.15g}"
+        self._check_progress()
+        if crossings is None or isinstance(method.action, Terminate):
+            return method.action
+        if self._limits.events is not None and self._duration_of(self._limits.events) < 1.0:
+            raise self._chattering(f"more than max_events = {self._limits.events} in one unit of time")
+        action = self._handle_event(problem.requested(crossings))
+        elapsed = max(abs(self.t - problem.t0), abs(self.t))
+        if self._duration_of(CHATTERING_EVENTS) <= CHATTERING_SPAN * elapsed:
+            raise self._chattering(f"{CHATTERING_EVENTS} events follow one another without end")
+        return action
 
+    def _handle_event(self, crossings: IntArray) -> Action | None:
+        """Call the handler of an event and record it with the state after it."""
+        if not crossings.any():
+            return None
+        method, handler = self._method, self._method.problem.on_event
+        method.statistics.events += 1
+        action = None if handler is None else handler(self.t, method.y.copy(), crossings)
+        if not isinstance(action, Continue | Restart | Terminate | None):
+            raise SolverError(f"on_event returned {action!r}; return Continue(), Restart(y) or Terminate()")
+        y_after = self._y
+        if isinstance(action, Restart | Terminate) and action.y is not None:
+            y_after = np.array(action.y, dtype=np.float64)
+            if y_after.shape != self._y.shape:
+                raise SolverError(f"on_event returned a state of shape {y_after.shape} instead of {self._y.shape}")
+            if not self._output.times_given:
+                self._output.append(self.t, y_after)
+        indices = tuple(np.flatnonzero(crossings).tolist())
+        directions = tuple(int(crossings[i]) for i in indices)
+        self._events.append(EventRecord(self.t, indices, directions, self._y, y_after))
+        self._y = y_after
+        return action
 
-def _handle_event(method: Solver, recorder: Recorder, crossings: IntArray) -> Action | None:
-    """Call the handler of an event and record it with the state after it."""
-    if not crossings.any():
-        return None
-    method.statistics.events += 1
-    handler = method.problem.on_event
-    action = None if handler is None else handler(method.t, method.y.copy(), crossings)
-    if not isinstance(action, Continue | Restart | Terminate | None):
-        raise SolverError(f"on_event returned {action!r}; return Continue(), Restart(y) or Terminate()")
-    y_after = recorder.y
-    if isinstance(action, Restart | Terminate) and action.y is not None:
-        y_after = np.array(action.y, dtype=np.float64)
-        if y_after.shape != recorder.y.shape:
-            raise SolverError(f"on_event returned a state of shape {y_after.shape} instead of {recorder.y.shape}")
-    recorder.event(crossings, y_after)
-    return action
+    def _duration_of(self, count: int) -> float:
+        """Return the time since the last `count` events began; infinite if there were fewer."""
+        return abs(self.t - self._events[-count].t) if len(self._events) >= count else np.inf
 
-
-class _Chattering:
-    """Detection of events of one part of a run that accumulate at a point of time, or are more than the limit."""
-
-    def __init__(self, recorder: Recorder, t_start: float, limit: int | None) -> None:
-        self._recorder = recorder
-        self._t_start = t_start
-        self._limit = limit
-        self._first = len(recorder.events)
-
-    def check_number(self) -> None:
-        """Raise `ChatteringError` if one more event is too many."""
-        if self._limit is not None and self._duration(self._limit, first=0) < 1.0:
-            raise ChatteringError(f"more than max_events = {self._limit} in one unit of time{self._where()}")
-
-    def check(self) -> None:
-        """Raise `ChatteringError` if the last events accumulate."""
-        t = self._recorder.t
-        if self._duration(CHATTERING_EVENTS, self._first) <= CHATTERING_SPAN * max(abs(t - self._t_start), abs(t)):
-            raise ChatteringError(f"{CHATTERING_EVENTS} events follow one another without end{self._where()}")
-
-    def _duration(self, count: int, first: int) -> float:
-        """Return the time since the last `count` events began; infinite if there were fewer from the `first` on."""
-        events = self._recorder.events
-        return abs(self._recorder.t - events[-count].t) if len(events) - first >= count else np.inf
-
-    def _where(self) -> str:
-        fired = ", ".join(str(i) for i in self._recorder.events[-1].indices)
-        return (
-            f" at t = {self._recorder.t:.17g}, the last of indicator {fired}; let on_event bring the motion to rest or "
+    def _chattering(self, reason: str) -> ChatteringError:
+        fired = ", ".join(str(i) for i in self._events[-1].indices)
+        return ChatteringError(
+            f"{reason} at t = {self.t:.17g}, the last of indicator {fired}; let on_event bring the motion to rest or "
             "terminate"
         )
+
+    def _check_progress(self) -> None:
+        """Raise an error if the run cannot come to its end within the limit, at its speed since the last look."""
+        method, limit = self._method, self._limits.steps
+        if limit is None or method.tries < self._next_look:
+            return
+        taken, (steps, time) = method.tries, self._last_look
+        advance = abs(self.t - time) / (taken - steps)
+        self._last_look, self._next_look = (taken, self.t), 2 * taken
+        needed = abs(method.t_end - self.t) / advance if advance else math.inf
+        if needed > HOPELESS * (limit - taken):
+            raise method.fail(
+                Failure.TOO_SLOW,
+                f"after {taken} steps, the last ones of about {advance:.2g} each, {needed:.2g} more would be needed to "
+                f"the end at {method.t_end:.6g}",
+            )

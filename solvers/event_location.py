@@ -1,4 +1,7 @@
-"""Event location on the dense output of a step, for backends that have none; rules as in csrc/ode/event_location.c."""
+"""Event location on the dense output of a step, for backends that have none; rules as in csrc/ode/event_location.c.
+
+SciPy's events miss changes that are undone within a step, and the location in C needs a step of the integrator in C.
+"""
 
 from __future__ import annotations
 

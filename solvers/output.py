@@ -24,13 +24,9 @@ class Output:
         self.y: FloatArray = np.empty((self.t.size, n))
         # Step values (nt, n_step_values) of the last step that ended before the row.
         self.step_values: FloatArray = np.empty((self.t.size, latest.size))
-        # What the step size control remembered at the row, (nt, 3), where a step ended there; else not a number.
-        self.step_control: FloatArray = np.full((self.t.size, 3), np.nan)
-        self.latest = latest  # those of the last step, (n_step_values,): the array of the recorder
+        self.latest = latest  # those of the last step, (n_step_values,)
         self.count = 0  # number of rows filled
         self.following = True  # rows may be requested within steps
-        # Number of rows that the solver may fill: the capacity, or the number of given times in this part of the run.
-        self.limit = self.t.size
         self._sign = -1.0 if backwards else 1.0
         self._ascending = self._sign * (np.empty(0) if times is None else times)
 
@@ -41,23 +37,14 @@ class Output:
 
     @property
     def complete(self) -> bool:
-        """Whether all given times of this part of the run have their states."""
-        return self.times_given and self.count == self.limit
-
-    def stop_before(self, t: float) -> None:
-        """Leave the given times from t on to the next part of the run."""
-        if self.times_given:
-            self.limit = int(np.searchsorted(self._ascending, self._sign * t))
-
-    def resume(self) -> None:
-        """Fill all given times from here on."""
-        self.limit = self.t.size
+        """Whether all given times have their states."""
+        return self.times_given and self.count == self.t.size
 
     def due(self, t: float) -> FloatArray:
         """Return the given times up to t that have no states yet, shape (nt,)."""
         if self.complete or self._sign * t < self._ascending[self.count]:  # the usual case after a step
             return self.t[:0]
-        return self.t[self.count : min(self.limit, int(np.searchsorted(self._ascending, self._sign * t, side="right")))]
+        return self.t[self.count : int(np.searchsorted(self._ascending, self._sign * t, side="right"))]
 
     def fill(self, states: FloatArray) -> None:
         """Store the states, shape (nt, n), of the next given times."""
@@ -79,13 +66,6 @@ class Output:
             self.t = np.concatenate([self.t, np.empty_like(self.t)])
             self.y = np.concatenate([self.y, np.empty_like(self.y)])
             self.step_values = np.concatenate([self.step_values, np.empty_like(self.step_values)])
-            self.step_control = np.concatenate([self.step_control, np.full_like(self.step_control, np.nan)])
-            self.limit = self.t.size
-
-    def forget_step_control(self) -> None:
-        """Note that the solver starts again behind the last row."""
-        if not self.times_given and self.count:
-            self.step_control[self.count - 1] = np.nan
 
     def rows(self) -> tuple[FloatArray, FloatArray]:
         """Return the times and states filled so far."""

@@ -48,9 +48,6 @@ class Terminate:
     y: npt.ArrayLike | None = None
 
 
-# Size of the next step, norm of the last one's error, and the choice of method of "auto", as `lw_ode_step_control`.
-StepControl: TypeAlias = tuple[float, float, float]
-
 Action: TypeAlias = Continue | Restart | Terminate
 
 Derivative: TypeAlias = Callable[[float, FloatArray], npt.ArrayLike]
@@ -81,8 +78,8 @@ class CompiledFunctions:
         Address of an `lw_ode_jacobian` as in `linkwork.h`; 0: solvers that need one take differences of the
         derivative.
     on_step
-        Address of a function that stands for `on_step` of the problem, which is then not called, and writes the step
-        values of the recorder (`Recorder.step_values`); 0 if there is none.
+        Address of a function that stands for `on_step` of the problem, which is then not called, and writes nothing; 0
+        if there is none.
     angular_speed
         Address of the function that `lw_ode_set_angular_speed` of `linkwork.h` takes; 0: nothing turns.
     raise_caught
@@ -140,8 +137,6 @@ class Problem:
         asked. None: it always is. The arrays may be shared and must not be changed.
     compiled
         The derivative and the events as C functions.
-    step_control
-        What the step size control of an earlier run remembered at (t0, y0), where that run was cut.
     implicit
         Differential-algebraic equations in place of y' = derivative(t, y). The derivative is then asked only at the
         start and at restarts, for a y' that fits y there. Solvers of explicit equations refuse such a problem.
@@ -166,7 +161,6 @@ class Problem:
     angular_speed: AngularSpeed | None = None
     turn_of_step: TurnOfStep | None = None
     compiled: CompiledFunctions | None = None
-    step_control: StepControl | None = None
     implicit: Implicit | None = None
 
     def __post_init__(self) -> None:

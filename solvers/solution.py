@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
@@ -84,3 +85,14 @@ class Solution:
     statistics: Statistics
     status: Status
     message: str
+
+
+def attach(error: BaseException, t: float, result: Callable[[], object]) -> None:
+    """Store a result on the exception that ended a run at a time; a note states the time."""
+    where = f"the integration stopped at t = {t:.17g}"
+    try:
+        error.result = result()  # type: ignore[attr-defined]
+        where += "; the attribute 'result' of this exception holds the partial result"
+    except (AttributeError, TypeError):  # some foreign exceptions take no attributes
+        where += " (this exception takes no partial result)"
+    error.add_note(where)

@@ -15,8 +15,7 @@ from linkwork.errors import MechanismError
 from linkwork.formats.report import Report
 from linkwork.formats.robot import Robot
 from linkwork.formats.to_mechanism import to_mechanism
-from linkwork.mechanism import Mechanism
-from linkwork.mechanism.json_io import placed_in
+from linkwork.mechanism import Mechanism, json_io
 
 
 class Format(NamedTuple):
@@ -140,15 +139,14 @@ def save(mechanism: Mechanism, path: str | PathLike[str], *, strict: bool = Fals
         raise MechanismError(f"save writes a Mechanism, not {type(mechanism).__name__}")
     if path.suffix not in WRITTEN:
         raise MechanismError(f"{path}: mechanisms are written as {quoted(WRITTEN)}")
-    if path.suffix == ".json":
-        mechanism.save(path)
-        report = Report(str(path), "JSON")
-        report.taken(f"mechanism {mechanism.name!r}", "to the bit")
-        return report
-    name = str(_WRITTEN_AS_XML if path.suffix == ".xml" else _by_suffix(path))
+    name = "JSON" if path.suffix == ".json" else _WRITTEN_AS_XML if path.suffix == ".xml" else str(_by_suffix(path))
     report = Report(str(path), name)
-    moved = placed_in(mechanism, path.absolute().parent)
-    text: str = import_module(f"linkwork.formats.{FORMATS[name].module}").write(moved, report)
+    moved = json_io.placed_in(mechanism, path.absolute().parent)
+    if name == "JSON":
+        text = json_io.text_of(moved)
+        report.taken(f"mechanism {mechanism.name!r}", "to the bit")
+    else:
+        text = import_module(f"linkwork.formats.{FORMATS[name].module}").write(moved, report)
     if strict:
         report.check_strict()
     with atomic_path(path) as part:

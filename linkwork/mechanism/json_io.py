@@ -46,7 +46,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork._util.files import atomic_path
 from linkwork._util.names import quoted
 from linkwork.errors import MechanismError
 from linkwork.mechanism.frames import Frame
@@ -93,11 +92,9 @@ def to_dict(mech: Description) -> dict[str, Any]:
     }
 
 
-def save(mech: Description, path: str | os.PathLike[str]) -> None:
-    """Write the mechanism; the file appears whole or not at all."""
-    text = _formatted(to_dict(placed_in(mech, Path(path).absolute().parent))) + "\n"
-    with atomic_path(path) as part:
-        part.write_text(text, encoding="utf-8")
+def text_of(mech: Description) -> str:
+    """Return a mechanism as the content of a file."""
+    return _formatted(to_dict(mech)) + "\n"
 
 
 def placed_in(mech: _Described, folder: Path) -> _Described:

@@ -92,13 +92,22 @@ class Mechanism(Description):
         """
         return reading.from_dict(cls, data)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the mechanism as JSON; a file of that name is replaced in one step, or left as it was.
+    @registered
+    def save(self, path: str | PathLike[str], *, strict: bool = False) -> Any:
+        """Write the mechanism to a file, as `linkwork.save` does: JSON, URDF or MJCF, by the suffix.
 
         Parameters
         ----------
         path
-            The file.
+            A file .json, .urdf, or .xml or .mjcf for MJCF; a file of that name is replaced in one step, or left as it
+            was.
+        strict
+            True: refuse, and write nothing, if something cannot be written exactly.
+
+        Returns
+        -------
+        Report
+            The fidelity report: what became of each part of the mechanism.
 
         Raises
         ------
@@ -111,11 +120,11 @@ class Mechanism(Description):
         >>> from tempfile import TemporaryDirectory
         >>> mech = Mechanism("empty")
         >>> with TemporaryDirectory() as folder:
-        ...     mech.save(Path(folder, "empty.json"))
+        ...     report = mech.save(Path(folder, "empty.json"))
         ...     Mechanism.load(Path(folder, "empty.json")) == mech
         True
         """
-        json_io.save(self, path)
+        raise NotImplementedError
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Mechanism:
@@ -144,7 +153,7 @@ class Mechanism(Description):
         >>> from tempfile import TemporaryDirectory
         >>> mech = Mechanism("empty")
         >>> with TemporaryDirectory() as folder:
-        ...     mech.save(Path(folder, "empty.json"))
+        ...     report = mech.save(Path(folder, "empty.json"))
         ...     Mechanism.load(Path(folder, "empty.json")) == mech
         True
         """

@@ -17,6 +17,7 @@ from linkwork._util.names import number_of
 from linkwork._util.progress import ProgressOption
 from linkwork._util.registered import registered
 from linkwork._util.text import aligned, listed
+from linkwork.core.native_run import StepControl
 from linkwork.errors import LinkworkError, MechanismError, MechanismNameError
 from linkwork.model.impacts import Event
 from linkwork.model.model import Model
@@ -28,7 +29,6 @@ from linkwork.results.in_time import TimeResult
 from linkwork.results.time_axis import IntArray, Places, direction, refined
 from linkwork.simulation.trajectory import Node, Trajectory, between, merged, span_of, values_of
 from linkwork.solvers import Statistics
-from linkwork.solvers.problem import StepControl
 
 CURVE_STEPS = 300  # steps along a plotted curve, at least
 

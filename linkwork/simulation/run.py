@@ -33,10 +33,11 @@ from linkwork.simulation.result import Result
 from linkwork.simulation.segments import Segment, segments_of
 from linkwork.simulation.trajectory import Node
 from linkwork.solvers import Options, Statistics
+from linkwork.solvers.arguments import checked_span, checked_times
 from linkwork.solvers.base import Limits
-from linkwork.solvers.recorder import attach, checked_span, checked_times
 from linkwork.solvers.registry import solver_class
 from linkwork.solvers.rotation import SAMPLE_ANGLE
+from linkwork.solvers.solution import attach
 
 VIOLATION_SHARE = 0.01  # part of its range by which a motion may be missed before its function is the cause
 

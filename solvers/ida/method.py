@@ -104,7 +104,7 @@ class IDA(InterpolatingSolver):
             self.t, self.y = self._tip, self._tip_y
             if wanted and flag != TOO_MUCH_WORK:
                 # IDA takes a time next to the end for the end
-                rows = 1 if self.t != self.t_end else output.limit - output.count
+                rows = 1 if self.t != self.t_end else output.t.size - output.count
                 output.fill(np.tile(self.y, (rows, 1)))
 
     @property

@@ -216,6 +216,18 @@ def test_what_urdf_cannot_say_is_left_out_with_its_reason(tmp_path: Path) -> Non
     assert [entry.element for entry in report.of("approximated")] == ["stop 'stop'"]
 
 
+@pytest.mark.parametrize("name", ["arm.json", "arm.urdf", "arm.xml", "arm.mjcf"])
+def test_the_method_writes_what_the_function_does(tmp_path: Path, name: str) -> None:
+    mech = lw.Mechanism("arm")
+    mech.add_body("arm", mass=2.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(2.0, 1.0))
+    mech.add_joint("hinge", lw.Revolute("y"), "ground", "arm")
+    reports = lw.save(mech, tmp_path / name), mech.save(tmp_path / f"own_{name}")
+    assert (tmp_path / name).read_bytes() == (tmp_path / f"own_{name}").read_bytes()
+    assert reports[0].format == reports[1].format
+    with pytest.raises(lw.errors.MechanismError, match=r"arm\.usd: mechanisms are written as '\.json'"):
+        mech.save(tmp_path / "arm.usd")
+
+
 def test_strict_writes_nothing(tmp_path: Path) -> None:
     mech = arm()
     mech.gravity = (0, 0, 0)

@@ -269,7 +269,7 @@ def test_problems_are_checked(solver: str, options: dict, message: str) -> None:
 @pytest.mark.parametrize("solver", ["auto", "dopri5"])
 def test_a_run_without_hope_ends_early(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An oscillation of 1e9 rad/s over an hour: some 1e13 steps."""
-    monkeypatch.setattr("linkwork.solvers.recorder.FIRST_LOOK", 10_000)
+    monkeypatch.setattr("linkwork.solvers.driver.FIRST_LOOK", 10_000)
     fast = Problem(lambda t, y: np.array([1e9 * y[1], -1e9 * y[0]]), 0.0, [1.0, 0.0])
     with pytest.raises(SolverError, match=r"would be used up long before the end.*after 1\d{4} steps") as caught:
         solve(fast, 3600.0, solver, 1e-3, max_steps=200_000)
@@ -278,7 +278,7 @@ def test_a_run_without_hope_ends_early(solver: str, monkeypatch: pytest.MonkeyPa
 
 def test_a_slow_start_is_no_reason_to_give_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """The speed is that since the last look; a run that has hope, or no limit, goes on."""
-    monkeypatch.setattr("linkwork.solvers.recorder.FIRST_LOOK", 100)
+    monkeypatch.setattr("linkwork.solvers.driver.FIRST_LOOK", 100)
     fast_then_slow = Problem(lambda t, y: np.array([1.0]) * (math.cos(1e3 * t) if t < 1.0 else 0.0), 0.0, [0.0])
     assert solve(fast_then_slow, 1e4, "dopri5", 1e-6, max_steps=1_000_000).t_end == 1e4
     with pytest.raises(SolverError, match="long before the end"):
