@@ -2,10 +2,8 @@
 
 import argparse
 import csv
-import sys
 import time
 from collections import Counter
-from pathlib import Path
 
 from support.checkout import TOP
 
@@ -67,15 +65,13 @@ def run(only: list[str], workers: int, anew: bool) -> None:
     for file in {fault.file for fault in read()}:  # a run that was killed leaves its fault behind
         if (TOP / file).is_file() and (TOP / file).read_bytes() != (scratch.copy / file).read_bytes():
             scratch.restore(file)
-    known, checked = results(), set[tuple[str, ...]]()
+            if file.endswith(".py"):
+                scratch.install(file)
+    known, sound = results(), set[str]()
     for fault in interleaved(read()):
         if fault.name in known or (only and not fault.name.startswith(tuple(only))) or fault.why_not:
             continue
-        tests = AREAS[fault.area].tests
-        if tests not in checked and not _passes_without(scratch, tests):
-            sys.exit(f"without a fault the tests {' '.join(tests)} fail in {scratch.copy}")
-        checked.add(tests)
-        _try(scratch, fault, tests)
+        _try(scratch, fault, sound)
 
 
 def interleaved(faults: list[Fault]) -> list[Fault]:
@@ -88,41 +84,49 @@ def interleaved(faults: list[Fault]) -> list[Fault]:
     return [fault for _, fault in sorted(ranked, key=lambda pair: pair[0])]
 
 
-def _passes_without(scratch: Scratch, tests: tuple[str, ...]) -> bool:
-    """Whether the copy as it is passes; noted, so that it is run once."""
-    note = Path(scratch.folder / f"passes-{'-'.join(tests).replace('/', '_')}")
-    if not note.exists():
-        if not scratch.build() or (failed := scratch.test(tests)) is not None:
-            print(failed)
-            return False
-        note.touch()
-    return True
-
-
-def _try(scratch: Scratch, fault: Fault, tests: tuple[str, ...]) -> None:
+def _try(scratch: Scratch, fault: Fault, sound: set[str]) -> None:
     start = time.monotonic()
-    scratch.restore(fault.file)
-    if not fault.apply(scratch.copy):
-        record(fault, "stale", "", 0.0)
-        return
-    try:
-        if not scratch.build():
-            record(fault, "does not compile", "", time.monotonic() - start)
-            return
-        found = scratch.test(tests)
-        record(fault, "missed" if found is None else "found", found or "", time.monotonic() - start)
-    finally:
+    while True:
         scratch.restore(fault.file)
+        if not fault.apply(scratch.copy):
+            record(fault, "stale", "", 0.0)
+            return
+        try:
+            if not scratch.install(fault.file):
+                record(fault, "does not compile", "", time.monotonic() - start)
+                return
+            # The examples in its own docstrings first.
+            own = [str(scratch.installed(fault.file))] if fault.file.endswith(".py") else []
+            found = scratch.test([*own, *scratch.nearest_first(AREAS[fault.area].tests, fault.file)])
+        finally:
+            scratch.restore(fault.file)
+            if fault.file.endswith(".py"):  # of C the next build takes it
+                scratch.install(fault.file)
+        if not found or "::" not in found or _passes_without(scratch, found.partition("[")[0], sound):
+            break
+    record(fault, "missed" if found is None else "found", found or "", time.monotonic() - start)
+
+
+def _passes_without(scratch: Scratch, test: str, sound: set[str]) -> bool:
+    """Whether a test that found a fault passes without one, tried once for each; it is left out if it does not."""
+    if test not in sound:
+        if not scratch.build() or scratch.test([test]) is not None:
+            print(f"left out: {test} fails without a fault", flush=True)
+            scratch.left_out.append(test)
+            return False
+        sound.add(test)
+    return True
 
 
 def table() -> None:
     found = results()
+    print(f"{'area':16} faults  found  missed")
     for area in AREAS:
-        rows = [row for name, row in found.items() if name.startswith(f"{area}-")]
-        print(area, *(f"{count} {outcome}" for outcome, count in Counter(row["outcome"] for row in rows).items()))
-        for row in rows:
-            if row["outcome"] != "found":
-                print(f"  {row['outcome']}: {row['file']}\n    - {row['old']}\n    + {row['new']}")
+        outcomes = Counter(row["outcome"] for name, row in found.items() if name.startswith(f"{area}-"))
+        print(f"{area:16} {outcomes.total():6} {outcomes['found']:6} {outcomes['missed']:7}")
+    for row in found.values():
+        if row["outcome"] != "found":
+            print(f"  {row['outcome']}: {row['file']}\n    - {row['old']}\n    + {row['new']}")
 
 
 if __name__ == "__main__":
