@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-# What stands between two operands, and what takes its place.
+# The sign between two operands and the one in its place.
 _COMPARISONS = {
     ast.Lt: ("<", ">="),
     ast.LtE: ("<=", "<"),

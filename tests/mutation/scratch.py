@@ -69,7 +69,7 @@ class Scratch:
         os.utime(self.copy / name)
 
     def install(self, file: str) -> bool:
-        """Put a changed file where the package is, of C what is compiled from it; False if it does not compile."""
+        """Put a changed file where the package is, of C the library; False if it does not compile."""
         return self._install_python(file) if file.endswith(".py") else self.build()
 
     def _install_python(self, file: str) -> bool:
@@ -97,9 +97,12 @@ class Scratch:
         return True
 
     def nearest_first(self, folders: Sequence[str], file: str) -> list[str]:
-        """The files of tests: those named like the faulty file, then those that name it, then the others."""
+        """The files of tests: those named like the faulty file, then those that name it or its parts, then others."""
         stem = Path(file).name.partition(".")[0].removesuffix("_kernel").strip("_")
-        words = re.compile(rf"\b{stem}\b")
+        defined = re.findall(
+            r"^(?:def|class) ([a-zA-Z]\w+)", (self.copy / file).read_text(encoding="utf-8"), re.MULTILINE
+        )
+        words = re.compile(rf"\b(?:{'|'.join([stem, *defined])})\b")
 
         def distance(test: Path) -> int:
             return 0 if stem in test.stem else 1 if words.search(test.read_text(encoding="utf-8")) else 2
