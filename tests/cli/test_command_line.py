@@ -259,7 +259,20 @@ def computed(pid: int) -> float:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the processor time of a process where Linux has it")
 def test_ctrl_c_keeps_what_was_simulated():
-    arguments = ["simulate", _saved(), "--t-end", "1e5", "--rtol", "1e-8", "--columns", "A.q", "-o", "a.csv", "-o", "a.json"]
+    arguments = [
+        "simulate",
+        _saved(),
+        "--t-end",
+        "1e5",
+        "--rtol",
+        "1e-8",
+        "--columns",
+        "A.q",
+        "-o",
+        "a.csv",
+        "-o",
+        "a.json",
+    ]
     child = subprocess.Popen([sys.executable, "-m", "linkwork", *arguments], stderr=subprocess.PIPE, text=True)
     try:
         while child.poll() is None and computed(child.pid) < 1.5:
