@@ -22,6 +22,9 @@ def main() -> int:
     running = commands.add_parser("run", help="try the faults that have no result yet")
     running.add_argument("only", nargs="*", help="names of faults or their beginnings (default: all)")
     running.add_argument("--workers", type=int, default=1, help="processes of pytest and of the build (default: 1)")
+    running.add_argument(
+        "--near", type=int, help="only so many files of tests, the nearest (default: all)"
+    )
     running.add_argument("--anew", action="store_true", help="copy the checkout again and forget the results")
     commands.add_parser("table", help="show the results")
     arguments = parser.parse_args()
@@ -30,7 +33,7 @@ def main() -> int:
             *(f"{count:3} {area}" for area, count in Counter(f.area for f in propose(arguments.seed)).items()), sep="\n"
         )
     elif arguments.command == "run":
-        run(arguments.only, arguments.workers, arguments.anew)
+        run(arguments.only, arguments.workers, arguments.near, arguments.anew)
     else:
         table()
     return 0
@@ -56,7 +59,7 @@ def record(fault: Fault, outcome: str, found: str, seconds: float) -> None:
     print(*row[:4], sep="  ", flush=True)
 
 
-def run(only: list[str], workers: int, anew: bool) -> None:
+def run(only: list[str], workers: int, near: int | None, anew: bool) -> None:
     scratch = Scratch(FOLDER / "scratch", workers)
     if anew:
         (FOLDER / "results.csv").unlink(missing_ok=True)
@@ -71,7 +74,7 @@ def run(only: list[str], workers: int, anew: bool) -> None:
     for fault in interleaved(read()):
         if fault.name in known or (only and not fault.name.startswith(tuple(only))) or fault.why_not:
             continue
-        _try(scratch, fault, sound)
+        _try(scratch, fault, near, sound)
 
 
 def interleaved(faults: list[Fault]) -> list[Fault]:
@@ -84,7 +87,7 @@ def interleaved(faults: list[Fault]) -> list[Fault]:
     return [fault for _, fault in sorted(ranked, key=lambda pair: pair[0])]
 
 
-def _try(scratch: Scratch, fault: Fault, sound: set[str]) -> None:
+def _try(scratch: Scratch, fault: Fault, near: int | None, sound: set[str]) -> None:
     start = time.monotonic()
     while True:
         scratch.restore(fault.file)
@@ -97,7 +100,8 @@ def _try(scratch: Scratch, fault: Fault, sound: set[str]) -> None:
                 return
             # The examples in its own docstrings first.
             own = [str(scratch.installed(fault.file))] if fault.file.endswith(".py") else []
-            found = scratch.test([*own, *scratch.nearest_first(AREAS[fault.area].tests, fault.file)])
+            tests = scratch.nearest_first(AREAS[fault.area].tests, fault.file)
+            found = scratch.test([*own, *tests[:near]])
         finally:
             scratch.restore(fault.file)
             if fault.file.endswith(".py"):  # of C the next build takes it

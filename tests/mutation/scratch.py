@@ -97,15 +97,14 @@ class Scratch:
         return True
 
     def nearest_first(self, folders: Sequence[str], file: str) -> list[str]:
-        """The files of tests: those named like the faulty file, then those that name it or its parts, then others."""
+        """Files of tests: those named like the faulty file first, then those that name it or its parts most often."""
         stem = Path(file).name.partition(".")[0].removesuffix("_kernel").strip("_")
-        defined = re.findall(
-            r"^(?:def|class) ([a-zA-Z]\w+)", (self.copy / file).read_text(encoding="utf-8"), re.MULTILINE
-        )
+        text = (self.copy / file).read_text(encoding="utf-8")
+        defined = re.findall(r"^(?:def|class) ([a-zA-Z]\w+)", text, re.MULTILINE)
         words = re.compile(rf"\b(?:{'|'.join([stem, *defined])})\b")
 
-        def distance(test: Path) -> int:
-            return 0 if stem in test.stem else 1 if words.search(test.read_text(encoding="utf-8")) else 2
+        def distance(test: Path) -> tuple[bool, int]:
+            return stem not in test.stem, -len(words.findall(test.read_text(encoding="utf-8")))
 
         places = [self.copy / folder for folder in folders]
         files = [file for place in places for file in (sorted(place.rglob("test_*.py")) if place.is_dir() else [place])]

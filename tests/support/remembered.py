@@ -1,7 +1,8 @@
 """What many tests compute again from the same content, remembered by that content within a process.
 
-FMPy's check of variable names takes milliseconds a name: it is done once for names of one form. An export simulates the mechanism five times, for the step of
-the default experiment and the reference run, and draws an icon: nine tenths of its time.
+FMPy's check of variable names takes milliseconds a name: it is done once for names of one form. An export simulates
+the mechanism five times, for the step of the default experiment and the reference run, and draws an icon: nine tenths
+of its time.
 """
 
 import copy
