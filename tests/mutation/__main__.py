@@ -102,6 +102,8 @@ def _try(scratch: Scratch, fault: Fault, near: int | None, sound: set[str]) -> N
             own = [str(scratch.installed(fault.file))] if fault.file.endswith(".py") else []
             tests = scratch.nearest_first(AREAS[fault.area].tests, fault.file)
             found = scratch.test([*own, *tests[:near]])
+            if found and found.startswith("::"):  # of a docstring, outside the copy
+                found = own[0] + found
         finally:
             scratch.restore(fault.file)
             if fault.file.endswith(".py"):  # of C the next build takes it
