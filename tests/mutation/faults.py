@@ -47,7 +47,7 @@ AREAS = {
     "builder": Area(r"^csrc/builder/", 10, ("tests/compiler", "tests/project")),
     "fmu": Area(r"^fmu_src/", 40, ("tests/fmu", "tests/check")),
     "analysis": Area(r"^linkwork/analysis/", 14, ("tests/analysis",)),
-    "cli": Area(r"^linkwork/cli/", 6, ("tests/cli", "tests/sweep")),
+    "cli": Area(r"^linkwork/cli/", 6, ("tests/cli", "tests/sweep", "tests/controllers")),
     "coarse_graining": Area(r"^linkwork/coarse_graining/", 3, ("tests/mechanics/test_coarse_graining.py", "tests/cli")),
     "comparison": Area(r"^linkwork/comparison/", 4, ("tests/comparison", "tests/cli")),
     "controllers": Area(r"^linkwork/controllers/", 6, ("tests/controllers", "tests/cosim")),
