@@ -22,9 +22,7 @@ def main() -> int:
     running = commands.add_parser("run", help="try the faults that have no result yet")
     running.add_argument("only", nargs="*", help="names of faults or their beginnings (default: all)")
     running.add_argument("--workers", type=int, default=1, help="processes of pytest and of the build (default: 1)")
-    running.add_argument(
-        "--near", type=int, help="only so many files of tests, the nearest (default: all)"
-    )
+    running.add_argument("--near", type=int, help="only so many files of tests, the nearest (default: all)")
     running.add_argument("--anew", action="store_true", help="copy the checkout again and forget the results")
     commands.add_parser("table", help="show the results")
     arguments = parser.parse_args()
