@@ -11,6 +11,7 @@ from .faults import AREAS, LIST, Fault, propose, read
 from .scratch import Scratch
 
 FOLDER = TOP / "build" / "mutation"
+NOT_NEAR = "not found by the nearest"  # tried with all tests by a run without --near
 COLUMNS = ("fault", "outcome", "found by", "seconds", "file", "old", "new")
 
 
@@ -70,7 +71,10 @@ def run(only: list[str], workers: int, near: int | None, anew: bool) -> None:
                 scratch.install(file)
     known, sound = results(), set[str]()
     for fault in interleaved(read()):
-        if fault.name in known or (only and not fault.name.startswith(tuple(only))) or fault.why_not:
+        done = known.get(fault.name, {}).get("outcome")
+        if done and (near is not None or done != NOT_NEAR):
+            continue
+        if (only and not fault.name.startswith(tuple(only))) or fault.why_not:
             continue
         _try(scratch, fault, near, sound)
 
@@ -108,7 +112,8 @@ def _try(scratch: Scratch, fault: Fault, near: int | None, sound: set[str]) -> N
                 scratch.install(fault.file)
         if not found or "::" not in found or _passes_without(scratch, found.partition("[")[0], sound):
             break
-    record(fault, "missed" if found is None else "found", found or "", time.monotonic() - start)
+    missed = "missed" if near is None else NOT_NEAR
+    record(fault, missed if found is None else "found", found or "", time.monotonic() - start)
 
 
 def _passes_without(scratch: Scratch, test: str, sound: set[str]) -> bool:
@@ -124,10 +129,10 @@ def _passes_without(scratch: Scratch, test: str, sound: set[str]) -> bool:
 
 def table() -> None:
     found = results()
-    print(f"{'area':16} faults  found  missed")
+    print(f"{'area':16} faults  found  missed  not near")
     for area in AREAS:
         outcomes = Counter(row["outcome"] for name, row in found.items() if name.startswith(f"{area}-"))
-        print(f"{area:16} {outcomes.total():6} {outcomes['found']:6} {outcomes['missed']:7}")
+        print(f"{area:16} {outcomes.total():6} {outcomes['found']:6} {outcomes['missed']:7}  {outcomes[NOT_NEAR]:8}")
     for row in found.values():
         if row["outcome"] != "found":
             print(f"  {row['outcome']}: {row['file']}\n    - {row['old']}\n    + {row['new']}")
