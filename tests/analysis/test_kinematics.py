@@ -77,7 +77,7 @@ def test_a_six_bar_turns_back_where_its_dyad_is_stretched(
 ) -> None:
     form = six_bar_form(*lengths, (1, sign))
     mech = six_bar(*lengths, start_of(form, 1.0, "ABCPQ"))
-    angles = 1.0 + direction * np.linspace(0, 4, 4001)
+    angles = 1.0 + direction * np.linspace(0, 4, 401)
     gap = np.array([dyad_reach(angle) - sum(lengths) for angle in angles])
     k = int(np.argmax(gap > 0))
     dead = brentq(lambda angle: dyad_reach(angle) - sum(lengths), *sorted(angles[k - 1 : k + 1]), xtol=1e-15)
@@ -208,6 +208,7 @@ def test_a_parallelogram_passes_its_change_points_on_the_smooth_branch(sign: int
             assert result[f"{name}.a"][k] == pytest.approx(exact[name].second.real, abs=5e-14 / near**3)
 
 
+@pytest.mark.thin(2, kept=2)
 @pytest.mark.parametrize("gap", [1e-1, 1e-4, 1e-7, 1e-10, 1e-13])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_branches_that_nearly_cross_are_not_confused(gap: float, sign: int) -> None:

@@ -84,3 +84,12 @@ def test_a_loop_that_is_open_does_not_count() -> None:
     mech.add_transition("cut", lw.Release("hook"), when=lw.Command())
     found = lw.redundant_constraints(mech)
     assert (found.equations, len(found), found.dof) == (5, 3, 2)
+
+
+def test_a_lock_that_holds_is_an_equation() -> None:
+    mech = five_bar()
+    mech.add_transition("hold", lw.Lock("A"), when=lw.Command())
+    model = lw.compile(mech)
+    start = model.assemble()
+    counts = [lw.redundant_constraints(model, state) for state in (start, model.jump(start, ["hold"]).state)]
+    assert [(one.equations, len(one), one.dof) for one in counts] == [(5, 3, 2), (6, 3, 1)]

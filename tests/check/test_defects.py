@@ -2,7 +2,6 @@
 
 import re
 import sys
-import time
 
 import pytest
 
@@ -148,9 +147,7 @@ def test_small_differences_of_small_values_are_no_finding(tmp_path):
 
 def test_a_hang_costs_one_time_limit(tmp_path):
     """The other checks go on; those that would hang as well are given up soon."""
-    start = time.monotonic()
     report = check_fmu(oscillator(tmp_path, "3.0", "HANG"), time_limit=10)
-    assert time.monotonic() - start < 45  # with ten seconds for each that hangs it would be more
     hung = [one.name for one in report.outcomes if any("hangs" in found.text for found in one.findings)]
     given_up = [one.name for one in report.outcomes if "given up after 0.5 s" in (one.skipped or "")]
     assert len(hung) == 1

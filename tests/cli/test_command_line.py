@@ -258,24 +258,34 @@ def computed(pid: int) -> float:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the processor time of a process where Linux has it")
-@pytest.mark.parametrize("suffix", ["csv", "json"])
-def test_ctrl_c_keeps_what_was_simulated(suffix):
-    arguments = ["simulate", _saved(), "--t-end", "1e5", "--rtol", "1e-10", "--columns", "A.q", "-o", f"a.{suffix}"]
+def test_ctrl_c_keeps_what_was_simulated():
+    arguments = [
+        "simulate",
+        _saved(),
+        "--t-end",
+        "1e5",
+        "--rtol",
+        "1e-8",
+        "--columns",
+        "A.q",
+        "-o",
+        "a.csv",
+        "-o",
+        "a.json",
+    ]
     child = subprocess.Popen([sys.executable, "-m", "linkwork", *arguments], stderr=subprocess.PIPE, text=True)
     try:
-        while child.poll() is None and computed(child.pid) < 2.0:
+        while child.poll() is None and computed(child.pid) < 1.5:
             time.sleep(0.1)
         child.send_signal(signal.SIGINT)
         _, said = child.communicate(timeout=120)
     finally:
         child.kill()
     assert child.returncode == 130
-    (reached,) = re.findall(rf"interrupted; results until t = (\S+) s are in a\.{suffix}\n", said)
+    (reached,) = re.findall(r"interrupted; results until t = (\S+) s are in a\.csv and a\.json\n", said)
     assert "Traceback" not in said
-    if suffix == "csv":
-        times = np.loadtxt("a.csv", delimiter=",", skiprows=1)[:, 0]
-    else:
-        times = np.array(json.loads(Path("a.json").read_text(encoding="utf-8"))["time"])
+    times = np.loadtxt("a.csv", delimiter=",", skiprows=1)[:, 0]
+    assert json.loads(Path("a.json").read_text(encoding="utf-8"))["time"] == times.tolist()
     assert len(times) > 10
     assert times[-1] == pytest.approx(float(reached))
     assert 0 < times[-1] < 1e5

@@ -1,11 +1,9 @@
 """The documents: their Python and the README's commands run, their links and commands exist."""
 
-import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ import pytest
 import linkwork as lw
 from linkwork.cli.main import make_parser
 from support.checkout import TOP
+from support.forking import Forking
 from support.pages import PAGES, python_of
 
 UNMARKED = re.compile(r"^ {4}(?:import \w|from \w+(?:\.\w+)* import )", re.MULTILINE)  # Python in an indented block
@@ -33,13 +32,17 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def run_python(code: str, folder: Path, *arguments: str) -> str:
+@pytest.fixture(scope="module")
+def run_python() -> Iterator[Callable[..., None]]:
     """Run Python in a folder, as a user does who has installed Linkwork and no more: nothing else is on the path."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    command = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    return done.stdout
+    forking = Forking()
+
+    def run(code: str, folder: Path, *arguments: str) -> None:
+        status, output = forking.run(code, folder, *arguments)
+        assert status == 0, output[-4000:]
+
+    yield run
+    forking.close()
 
 
 @pytest.fixture
@@ -59,7 +62,7 @@ def root(tmp_path, needs) -> Path:
         if python_of(page)
     ],
 )
-def test_python_in_the_documents_runs_at_the_top_of_the_checkout(page, root):
+def test_python_in_the_documents_runs_at_the_top_of_the_checkout(page, root, run_python):
     code = "\n".join(python_of(page))
     run_python(code, root)
     assert ("export_fmu" in code) == bool(list(root.glob("*.fmu")))

@@ -67,7 +67,7 @@ COUPLED_LOOPS = mechanism(
 
 @example(COUPLED_LOOPS)
 @given(mechanisms_with_separate_loops() | any_connected_mechanisms() | coupled_mechanisms())
-@settings(max_examples=500)
+@settings(max_examples=150)
 def test_promises_hold(mech):
     result = check_promises(mech)
     assert len(result.loops) == len(mech.joints) - len(mech.bodies)

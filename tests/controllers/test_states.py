@@ -102,6 +102,8 @@ def test_a_truncated_state_is_refused_and_the_process_lives(run, tmp_path):
 PLAIN = """
     from pythonfmu import Fmi2Causality, Fmi2Slave, Real
 
+    GAINS = [1.0]  # outside of the slave, which knows it by its variable alone
+
     class Part:
         def __init__(self):
             self.level, self.rate = 0.0, 1.0
@@ -115,14 +117,15 @@ PLAIN = """
             self.register_variable(Real("y", causality=Fmi2Causality.output))
             self.register_variable(Real("part.level", causality=Fmi2Causality.output))
             self.register_variable(Real("gain", causality=Fmi2Causality.parameter, start=1.0,
-                                        getter=lambda: 1.0, setter=lambda v: None))
+                                        getter=lambda: GAINS[0], setter=lambda v: GAINS.__setitem__(0, v)))
 
         def do_step(self, t, dt):
             self.hidden += 1
             self.history.append(t)
             self.part.rate += 0.5
             self.part.level += dt * self.part.rate
-            self.y = self.hidden + sum(self.history) + self.part.level
+            self.y = self.hidden + sum(self.history) + self.part.level + GAINS[0]
+            GAINS[0] += 0.25
             if self.hidden > 2:
                 self.late = True
             return True

@@ -91,10 +91,12 @@ def test_a_second_column_in_place_of_the_file_is_refused_in_words():
         result_of({"a.q": 1.0, "a.u": 1.0}).plot("a.q", "a.u")
 
 
-def test_hundreds_of_panels_are_a_picture(tmp_path):
-    result = result_of({f"x{k}": 1.0 for k in range(400)})
-    result.plot(path=tmp_path / "tall.png")
-    assert (tmp_path / "tall.png").read_bytes().startswith(b"\x89PNG")
+def test_a_tall_picture_has_fewer_pixels_an_inch(tmp_path, monkeypatch):
+    monkeypatch.setattr(plotting, "MOST_PIXELS", 400)
+    result_of({f"x{k}": 1.0 for k in range(24)}).plot(path=tmp_path / "tall.png")
+    content = (tmp_path / "tall.png").read_bytes()
+    assert content.startswith(b"\x89PNG")
+    assert int.from_bytes(content[20:24], "big") == 400
 
 
 def test_the_palette_is_one_for_colour_blind_readers():

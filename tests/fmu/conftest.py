@@ -82,7 +82,7 @@ def fake_folder(checkout, tmp_path_factory, needs_program) -> Path:
     sources += [path for part in ("run", "ode", "math") for path in (core / part).glob("*.c")]
     binary = folder / "binaries" / "host" / "fake.so"
     binary.parent.mkdir(parents=True)
-    flags = ["-std=c11", "-O1", "-shared", "-fPIC", f"-I{core}", f"-I{core / 'include'}", f"-I{wrapper}"]
+    flags = ["-std=c11", "-O0", "-shared", "-fPIC", f"-I{core}", f"-I{core / 'include'}", f"-I{wrapper}"]
     subprocess.run([needs_program("cc"), *flags, "-o", binary, *sources, "-lm"], check=True)
     (folder / "resources").mkdir()
     (folder / "resources" / "model.lwm").write_bytes(b"FAKE1")

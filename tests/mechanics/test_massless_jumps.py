@@ -14,7 +14,7 @@ from support.random_changes import random_change, random_scene
 from support.random_transitions import as_transitions
 
 X, Y, Z = np.eye(3)
-SEEDS = range(36)
+SEEDS = range(24)
 SLOPE = 0.5  # rad, between the shafts
 
 
@@ -34,7 +34,7 @@ def changes():
 
 def test_random_changes(changes):
     """Speeds, impulses and energies, by velocities that do not satisfy the constraints as well."""
-    assert len(changes) > 15
+    assert len(changes) > 10
     for number, change in enumerate(changes):
         found = gap_of_jump(change, by_velocities=bool(number % 2))
         assert max(found.values()) < 1e-10, (change, found)
@@ -51,7 +51,7 @@ def test_random_transitions(changes):
         assert max(found.values()) < 1e-10, (transitions, found)
         assert not wrong_stops(one), transitions
         tried += 1
-    assert tried > 12
+    assert tried > 8
 
 
 # ---- crosses against Universal joints ----

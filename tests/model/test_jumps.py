@@ -12,7 +12,7 @@ from support.jumps import done, gaps, names_of, velocities, wrong_stops
 from support.random_changes import changed_cases, random_change
 from support.random_transitions import as_transitions, changed_mechanism
 
-SEEDS = range(90)
+SEEDS = range(45)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_motions_that_stay_free_keep_their_momentum(jumps):
 
 def test_energy_never_grows_by_itself(jumps):
     passive = [one for one in jumps if one.transitions.change.loses_energy]
-    assert len(passive) > 30
+    assert len(passive) > 15
     for one in passive:
         kinetic = one.system.energy(one.before).kinetic
         assert one.jump.energy_lost > -1e-12 * kinetic, one.transitions
@@ -59,7 +59,7 @@ def test_energy_never_grows_by_itself(jumps):
 def test_stops_push_and_hold_what_does_not_leave(jumps):
     wrong = {str(one.transitions): found for one in jumps if (found := wrong_stops(one))}
     assert not wrong
-    assert sum(len(one.transitions.stops) for one in jumps) > 20
+    assert sum(len(one.transitions.stops) for one in jumps) > 10
 
 
 def test_state_before_is_as_it_was(jumps):
@@ -79,8 +79,8 @@ def test_what_is_drawn(all_of_them):
     pins = [t.action for one in all_of_them for t in one.mechanism.transitions.values() if isinstance(t.action, lw.Pin)]
     given_frames = [(pin.parent_frame is not None, pin.child_frame is not None) for pin in pins]
     assert len(set(given_frames)) == 4
-    assert sum(len(one.names) > 2 for one in all_of_them) > 20
-    assert sum(one.opens is not None for one in all_of_them) > 10
+    assert sum(len(one.names) > 2 for one in all_of_them) > 10
+    assert sum(one.opens is not None for one in all_of_them) > 5
 
 
 # ---- undoing ----
@@ -120,7 +120,7 @@ def test_undone_and_struck_in_the_same_instant(jumps):
         gone = [pin.name for pin in change.pins if pin.name in undone] + ([opens] if opens else [])
         assert all(not jump.impulses[name].any() for name in gone)
         tried += 1
-    assert tried > 8
+    assert tried > 4
 
 
 # ---- couplings, drives, distances ----

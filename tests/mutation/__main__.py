@@ -2,10 +2,8 @@
 
 import argparse
 import csv
-import sys
 import time
 from collections import Counter
-from pathlib import Path
 
 from support.checkout import TOP
 
@@ -13,6 +11,7 @@ from .faults import AREAS, LIST, Fault, propose, read
 from .scratch import Scratch
 
 FOLDER = TOP / "build" / "mutation"
+NOT_NEAR = "not found by the nearest"  # tried with all tests by a run without --near
 COLUMNS = ("fault", "outcome", "found by", "seconds", "file", "old", "new")
 
 
@@ -24,6 +23,7 @@ def main() -> int:
     running = commands.add_parser("run", help="try the faults that have no result yet")
     running.add_argument("only", nargs="*", help="names of faults or their beginnings (default: all)")
     running.add_argument("--workers", type=int, default=1, help="processes of pytest and of the build (default: 1)")
+    running.add_argument("--near", type=int, help="only so many files of tests, the nearest (default: all)")
     running.add_argument("--anew", action="store_true", help="copy the checkout again and forget the results")
     commands.add_parser("table", help="show the results")
     arguments = parser.parse_args()
@@ -32,7 +32,7 @@ def main() -> int:
             *(f"{count:3} {area}" for area, count in Counter(f.area for f in propose(arguments.seed)).items()), sep="\n"
         )
     elif arguments.command == "run":
-        run(arguments.only, arguments.workers, arguments.anew)
+        run(arguments.only, arguments.workers, arguments.near, arguments.anew)
     else:
         table()
     return 0
@@ -58,7 +58,7 @@ def record(fault: Fault, outcome: str, found: str, seconds: float) -> None:
     print(*row[:4], sep="  ", flush=True)
 
 
-def run(only: list[str], workers: int, anew: bool) -> None:
+def run(only: list[str], workers: int, near: int | None, anew: bool) -> None:
     scratch = Scratch(FOLDER / "scratch", workers)
     if anew:
         (FOLDER / "results.csv").unlink(missing_ok=True)
@@ -67,15 +67,16 @@ def run(only: list[str], workers: int, anew: bool) -> None:
     for file in {fault.file for fault in read()}:  # a run that was killed leaves its fault behind
         if (TOP / file).is_file() and (TOP / file).read_bytes() != (scratch.copy / file).read_bytes():
             scratch.restore(file)
-    known, checked = results(), set[tuple[str, ...]]()
+            if file.endswith(".py"):
+                scratch.install(file)
+    known, sound = results(), set[str]()
     for fault in interleaved(read()):
-        if fault.name in known or (only and not fault.name.startswith(tuple(only))) or fault.why_not:
+        done = known.get(fault.name, {}).get("outcome")
+        if done and (near is not None or done != NOT_NEAR):
             continue
-        tests = AREAS[fault.area].tests
-        if tests not in checked and not _passes_without(scratch, tests):
-            sys.exit(f"without a fault the tests {' '.join(tests)} fail in {scratch.copy}")
-        checked.add(tests)
-        _try(scratch, fault, tests)
+        if (only and not fault.name.startswith(tuple(only))) or fault.why_not:
+            continue
+        _try(scratch, fault, near, sound)
 
 
 def interleaved(faults: list[Fault]) -> list[Fault]:
@@ -88,41 +89,53 @@ def interleaved(faults: list[Fault]) -> list[Fault]:
     return [fault for _, fault in sorted(ranked, key=lambda pair: pair[0])]
 
 
-def _passes_without(scratch: Scratch, tests: tuple[str, ...]) -> bool:
-    """Whether the copy as it is passes; noted, so that it is run once."""
-    note = Path(scratch.folder / f"passes-{'-'.join(tests).replace('/', '_')}")
-    if not note.exists():
-        if not scratch.build() or (failed := scratch.test(tests)) is not None:
-            print(failed)
-            return False
-        note.touch()
-    return True
-
-
-def _try(scratch: Scratch, fault: Fault, tests: tuple[str, ...]) -> None:
+def _try(scratch: Scratch, fault: Fault, near: int | None, sound: set[str]) -> None:
     start = time.monotonic()
-    scratch.restore(fault.file)
-    if not fault.apply(scratch.copy):
-        record(fault, "stale", "", 0.0)
-        return
-    try:
-        if not scratch.build():
-            record(fault, "does not compile", "", time.monotonic() - start)
-            return
-        found = scratch.test(tests)
-        record(fault, "missed" if found is None else "found", found or "", time.monotonic() - start)
-    finally:
+    while True:
         scratch.restore(fault.file)
+        if not fault.apply(scratch.copy):
+            record(fault, "stale", "", 0.0)
+            return
+        try:
+            if not scratch.install(fault.file):
+                record(fault, "does not compile", "", time.monotonic() - start)
+                return
+            # The examples in its own docstrings first.
+            own = [str(scratch.installed(fault.file))] if fault.file.endswith(".py") else []
+            tests = scratch.nearest_first(AREAS[fault.area].tests, fault.file)
+            found = scratch.test([*own, *tests[:near]])
+            if found and found.startswith("::"):  # of a docstring, outside the copy
+                found = own[0] + found
+        finally:
+            scratch.restore(fault.file)
+            if fault.file.endswith(".py"):  # of C the next build takes it
+                scratch.install(fault.file)
+        if not found or "::" not in found or _passes_without(scratch, found.partition("[")[0], sound):
+            break
+    missed = "missed" if near is None else NOT_NEAR
+    record(fault, missed if found is None else "found", found or "", time.monotonic() - start)
+
+
+def _passes_without(scratch: Scratch, test: str, sound: set[str]) -> bool:
+    """Whether a test that found a fault passes without one, tried once for each; it is left out if it does not."""
+    if test not in sound:
+        if not scratch.build() or scratch.test([test]) is not None:
+            print(f"left out: {test} fails without a fault", flush=True)
+            scratch.left_out.append(test)
+            return False
+        sound.add(test)
+    return True
 
 
 def table() -> None:
     found = results()
+    print(f"{'area':16} faults  found  missed  not near")
     for area in AREAS:
-        rows = [row for name, row in found.items() if name.startswith(f"{area}-")]
-        print(area, *(f"{count} {outcome}" for outcome, count in Counter(row["outcome"] for row in rows).items()))
-        for row in rows:
-            if row["outcome"] != "found":
-                print(f"  {row['outcome']}: {row['file']}\n    - {row['old']}\n    + {row['new']}")
+        outcomes = Counter(row["outcome"] for name, row in found.items() if name.startswith(f"{area}-"))
+        print(f"{area:16} {outcomes.total():6} {outcomes['found']:6} {outcomes['missed']:7}  {outcomes[NOT_NEAR]:8}")
+    for row in found.values():
+        if row["outcome"] != "found":
+            print(f"  {row['outcome']}: {row['file']}\n    - {row['old']}\n    + {row['new']}")
 
 
 if __name__ == "__main__":

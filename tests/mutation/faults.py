@@ -13,20 +13,22 @@ from pathlib import Path
 
 from support.checkout import TOP
 
-from .operators import faults_of
+from .operators import faults_of_c
+from .python_operators import faults_of_python
 
 LIST = Path(__file__).with_name("faults.json")
 
 
 @dataclass(frozen=True)
 class Area:
-    """Files of C by a pattern of their path, how many faults they get, and the tests that should find these."""
+    """Files by a pattern of their path, how many faults they get, and the tests that find these, nearest first."""
 
     files: str
     count: int
     tests: tuple[str, ...]
 
 
+FOLDERS = ("csrc", "fmu_src", "linkwork", "solvers")
 MECHANICS = ("tests/mechanics", "tests/model")
 # A file belongs to the first area whose pattern it matches.
 AREAS = {
@@ -44,6 +46,26 @@ AREAS = {
     "state": Area(r"^csrc/(block|api|evaluation|model|load)/", 10, (*MECHANICS, "tests/fmu")),
     "builder": Area(r"^csrc/builder/", 10, ("tests/compiler", "tests/project")),
     "fmu": Area(r"^fmu_src/", 40, ("tests/fmu", "tests/check")),
+    "analysis": Area(r"^linkwork/analysis/", 14, ("tests/analysis",)),
+    "cli": Area(r"^linkwork/cli/", 6, ("tests/cli", "tests/sweep", "tests/controllers")),
+    "coarse_graining": Area(r"^linkwork/coarse_graining/", 3, ("tests/mechanics/test_coarse_graining.py", "tests/cli")),
+    "comparison": Area(r"^linkwork/comparison/", 4, ("tests/comparison", "tests/cli")),
+    "controllers": Area(r"^linkwork/controllers/", 6, ("tests/controllers", "tests/cosim")),
+    "core": Area(r"^linkwork/core/", 6, ("tests/model", "tests/compiler", "tests/simulation")),
+    "cosim": Area(r"^linkwork/cosim/", 12, ("tests/cosim", "tests/sweep", "tests/controllers")),
+    "draw": Area(r"^linkwork/draw/", 5, ("tests/draw", "tests/cosim", "tests/model")),
+    "export": Area(r"^linkwork/fmu/export/", 8, ("tests/fmu",)),
+    "check": Area(r"^linkwork/fmu/", 9, ("tests/check", "tests/cosim")),
+    "formats": Area(r"^linkwork/formats/", 12, ("tests/formats",)),
+    "mechanism": Area(r"^linkwork/mechanism/", 10, ("tests/mechanism", "tests/model", "tests/mechanics")),
+    "model": Area(r"^linkwork/model/", 10, ("tests/model", "tests/mechanics")),
+    "results": Area(r"^linkwork/results/", 4, ("tests/simulation", "tests/util", "tests/cosim")),
+    "simulation": Area(r"^linkwork/simulation/", 8, ("tests/simulation", "tests/dae")),
+    "solvers": Area(r"^solvers/", 6, ("tests/solvers", "tests/simulation")),
+    "util": Area(r"^linkwork/_util/", 4, ("tests/util", "tests/sweep", "tests/cosim")),
+    "variables": Area(r"^linkwork/variables/", 4, ("tests/model", "tests/simulation", "tests/fmu")),
+    "view": Area(r"^linkwork/view/", 5, ("tests/view",)),
+    "package": Area(r"^linkwork/", 2, ("tests/mechanism", "tests/project")),
 }
 
 
@@ -106,16 +128,17 @@ def propose(seed: int = 0) -> list[Fault]:
 
 
 def _candidates(area: str) -> Iterator[Fault]:
-    for path in sorted(path for folder in ("csrc", "fmu_src") for path in (TOP / folder).rglob("*")):
+    for path in sorted(
+        path for folder in ("csrc", "fmu_src", "linkwork", "solvers") for path in (TOP / folder).rglob("*")
+    ):
         file = path.relative_to(TOP).as_posix()
-        if not path.name.endswith((".c", "_kernel.h")) or _area(file) != area:
+        if not path.name.endswith((".c", "_kernel.h", ".py")) or _area(file) != area:
             continue
-        lines = path.read_text(encoding="utf-8").split("\n")
-        once = Counter(lines)
-        for line in lines:
-            if once[line] == 1:
-                for operator, new in faults_of(line):
-                    yield Fault(area, operator, file, line, new)
+        text = path.read_text(encoding="utf-8")
+        once = Counter(text.split("\n"))
+        for operator, old, new in (faults_of_python if path.suffix == ".py" else faults_of_c)(text):
+            if once[old] == 1:
+                yield Fault(area, operator, file, old, new)
 
 
 def _area(file: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Small faults that compile: a sign, a factor, an index, a condition, a step left out."""
+"""Small faults of C that compile: a sign, a factor, an index, a condition, a step left out."""
 
 from __future__ import annotations
 
@@ -31,12 +31,17 @@ OPERATORS: list[tuple[str, str, str]] = [
 _LEFT_OUT = re.compile(r'\bfor \(|\bfree\(|\w \*\w+ = |^\s*(#|//|\*|/\*|})|"|tatic_assert|^\w')
 
 
-def faults_of(line: str) -> Iterator[tuple[str, str]]:
+def faults_of_c(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the faults of a file of C, each by its operator, a line and the line that takes its place."""
+    return ((name, line, new) for line in text.split("\n") for name, new in _of_line(line))
+
+
+def _of_line(line: str) -> Iterator[tuple[str, str]]:
     """Yield the faults of a line of C, each by its operator and the line that it makes.
 
-    >>> list(faults_of("    f[0] += m * g;"))
+    >>> list(_of_line("    f[0] += m * g;"))
     [('sign', '    f[0] -= m * g;'), ('factor', '    f[0] += m;'), ('index', '    f[1] += m * g;')]
-    >>> list(faults_of("  for (i = 0; i < n; i++) // none where a loop ends"))
+    >>> list(_of_line("  for (i = 0; i < n; i++) // none where a loop ends"))
     []
     """
     code = line.partition("//")[0].rstrip()

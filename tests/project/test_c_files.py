@@ -1,4 +1,4 @@
-"""Each C file opens alone: it includes what it needs, and no file includes itself by way of others."""
+"""Each header opens alone, as each .c file does in the build; no file includes itself by way of others."""
 
 import re
 import subprocess
@@ -44,8 +44,8 @@ def included(path: Path) -> list[Path]:
     return found
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_file_compiles_alone(path, needs_program):
+@pytest.mark.parametrize("path", [path for path in FILES if path.suffix == ".h"], ids=name_of)
+def test_header_compiles_alone(path, needs_program):
     for scalar in scalars(path):
         kernel = [f"-DLW_ARITHMETIC={scalar}"] if path.name.endswith("_kernel.h") else []
         done = subprocess.run(

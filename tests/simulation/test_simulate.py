@@ -156,6 +156,7 @@ def test_limits_of_steps(system):
 # ---- springs in cut joints ----
 
 
+@pytest.mark.thin(2, kept=2)
 @pytest.mark.parametrize("solver", ["dopri5", "rodas5p", "DOP853", "Radau"])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_spring_in_a_cut_joint_counts_its_turns(solver, sparse):

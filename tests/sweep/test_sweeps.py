@@ -103,19 +103,19 @@ def test_a_sweep_that_was_killed_goes_on(moody, tmp_path, counted) -> None:
         "import sys\n"
         "from linkwork.cosim import Jacobi\n"
         "from linkwork.cosim.sweep import grid, store, sweep\n"
-        "store.OFTEN = (0.1, 0.1)\n"
-        "points = grid({'moody.k': [0.001 * i for i in range(1500)]})\n"
+        "store.OFTEN = (0.02, 0.02)\n"
+        "points = grid({'moody.k': [0.001 * i for i in range(400)]})\n"
         "sweep(sys.argv[1], points, sys.argv[2], t_end=0.1, master=Jacobi(0.01), workers=1)\n"
     )
-    points = grid({"moody.k": [0.001 * i for i in range(1500)]})
+    points = grid({"moody.k": [0.001 * i for i in range(400)]})
     with subprocess.Popen([sys.executable, "-c", script, str(moody), str(out)]) as process:
         await_parts(out / "results", 2)
         process.send_signal(signal.SIGKILL)
     before = SweepResult(out)
-    assert 0 < before.done < 1500
+    assert 0 < before.done < 400
     already = counted()
     result = sweep(moody, points, out, t_end=0.1, master=STEP, workers=1)
-    assert counted() - already in (1500 - before.done, 1500 - before.done + 1)  # the killed one's child may end a run
+    assert counted() - already in (400 - before.done, 400 - before.done + 1)  # the killed one's child may end a run
     assert result.finished.all()
     assert np.allclose(result.final()["moody.x"], (1 - 0.01 * points.columns["moody.k"]) ** 10, rtol=1e-14)
 
@@ -132,10 +132,10 @@ def test_an_interruption_keeps_what_is_finished(moody, tmp_path) -> None:
         "import sys\n"
         "from linkwork.cli.main import main\n"
         "from linkwork.cosim.sweep import store\n"
-        "store.OFTEN = (0.1, 0.1)\n"
+        "store.OFTEN = (0.02, 0.02)\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
-    settings = ["--grid", "moody.k=0:1.499:1500", "--t-end", "0.1", "--step", "0.01", "--workers", "1"]
+    settings = ["--grid", "moody.k=0:0.399:400", "--t-end", "0.1", "--step", "0.01", "--workers", "1"]
     command = [sys.executable, "-c", script, "sweep", str(moody), *settings, "-o", str(out)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         await_parts(out / "results", 1)
@@ -144,7 +144,7 @@ def test_an_interruption_keeps_what_is_finished(moody, tmp_path) -> None:
     assert process.returncode == 130
     assert "interrupted; run the command again to resume" in said
     result = SweepResult(out)
-    assert 0 < result.done < 1500
+    assert 0 < result.done < 400
     final = result.final()
     assert np.allclose(final["moody.x"], (1 - 0.01 * final["moody.k"]) ** 10, rtol=1e-14)
 
