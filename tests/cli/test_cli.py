@@ -17,6 +17,7 @@ from support.checkout import TOP
 from support.dae_backends import needs_ida
 from support.joint_types import skater, spherical_pendulum
 from support.structures import triangle
+from support.urdf_texts import EVERYTHING
 
 EXAMPLES = TOP / "examples"
 FOUR_BAR = str(EXAMPLES / "four_bar.py")
@@ -369,3 +370,12 @@ def test_events_of_a_run(tmp_path, capsys):
     assert event["transitions"] == ["floor"]
     assert event["t"] == pytest.approx((1.0 / 9.81) ** 0.5, abs=1e-8)
     assert event["energy_lost"] == pytest.approx(0.75 * 9.81 * 0.5, abs=1e-6)
+
+
+def test_what_becomes_of_a_robots_file_is_reported(tmp_path, capsys):
+    path = tmp_path / "robot.urdf"
+    path.write_text(EVERYTHING, encoding="utf-8")
+    assert main(["import", str(path)]) == 0
+    short = capsys.readouterr().out
+    assert main(["import", str(path), "--all"]) == 0
+    assert capsys.readouterr().out.startswith(short.rstrip("\n") + "\n  taken\n")

@@ -41,6 +41,11 @@ def test_columns_by_name():
         result["a.om"]
 
 
+def test_other_rows_keep_what_was_noticed():
+    rows = a_result().resample([0.2, 0.4])
+    assert (list(rows.notices), rows.aborted) == (list(a_result().notices), True)
+
+
 def test_a_table_of_pandas():
     table = a_result().to_dataframe()
     assert table.index.name == "time"

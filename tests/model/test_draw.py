@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork.draw.joint_symbols import joint_mark
 from linkwork.draw.mechanism_picture import icon
 from linkwork.draw.raster import rendered
 from linkwork.draw.scene import drawn
@@ -188,3 +189,12 @@ def test_without_matplotlib_the_icon_is_the_sign(system, tmp_path, monkeypatch):
     with pytest.raises(ImportError):
         system.draw(tmp_path / "x.png")
     assert system.draw(tmp_path / "x.svg")
+
+
+def test_a_hinge_is_a_ring_from_its_end_and_a_box_along_its_axis_from_its_side() -> None:
+    marks = [
+        joint_mark("revolute", np.zeros(2), np.zeros(2), np.array(axis), 5.0)
+        for axis in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))
+    ]
+    assert [("<circle" in mark, "<rect" in mark) for mark in marks] == [(True, False), (False, True), (False, True)]
+    assert ["rotate(0.0)" in marks[1], "rotate(90.0)" in marks[2]] == [True, True]

@@ -1,7 +1,6 @@
 """Python as a user starts it, without the start: one process has imported what programs need, and forks for each.
 
-The process is started with nothing on its path but what is installed. `python -m support.forking` is no command: the
-process runs the text of this file.
+Nothing but installed packages is on its path: it runs the text of this file, without the folder of the tests.
 """
 
 from __future__ import annotations

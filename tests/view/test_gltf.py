@@ -14,6 +14,7 @@ import trimesh
 import linkwork as lw
 from linkwork._util.rotations import matrix_of
 from linkwork.errors import LinkworkError, MechanismError
+from linkwork.view import gltf
 from linkwork.view.meshes import TriangleMesh
 from linkwork.view.solids import box, capsule, cylinder, sphere, surface_of
 from support.checkout import TOP
@@ -213,6 +214,12 @@ def test_springs_and_distances_reach_their_ends(part) -> None:
         np.testing.assert_allclose(read.pose("coil", row) @ (0, 0, 0.5, 1), ball, atol=1e-6)
         bob = expected(result, "bob", row) @ (0, 0, 0, 1)
         np.testing.assert_allclose(read.pose("wire", row) @ (0, 0, 0.5, 1), bob, atol=1e-6)
+
+
+def test_a_spring_that_turns_half_a_revolution_at_once_still_lies_along_its_line() -> None:
+    lines = np.array([(0.0, 0.0, 1.0), (0.0, 0.0, -1.0), (1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.6, 0.8)])
+    turned = [matrix_of(Q)[:, 2] for Q in gltf._towards(lines)]
+    np.testing.assert_allclose(turned, lines, atol=1e-12)
 
 
 def test_another_library_sees_the_first_pose(part) -> None:
