@@ -159,21 +159,6 @@ static int has_redundant_rows(const view *v, int32_t c, int32_t dof) {
   return rows > tree_columns_of(v, c) - dof;
 }
 
-/* In regular poses: known before the loops are closed. */
-static int is_regularly_redundant(const view *v) {
-  for (int32_t c = 0; c < v->m->clusters; c++) {
-    const int32_t regular_dof_plus_1 = ranks_of(v, c)->regular_dof_plus_1;
-    if (regular_dof_plus_1 && has_redundant_rows(v, c, regular_dof_plus_1 - 1 - count_locks(v, c))) return 1;
-  }
-  return 0;
-}
-
-static int is_redundant(const view *v) {
-  for (int32_t c = 0; c < v->m->clusters; c++)
-    if (has_redundant_rows(v, c, dof_of(ranks_of(v, c)))) return 1;
-  return 0;
-}
-
 /* Closes the loops. Returns 0 where divide and conquer decides: near singular poses. */
 static int prepare_reduction(const view *v) {
   if (solve_clusters(v).kind) return 0;
@@ -232,8 +217,8 @@ static void find_compliance(const view *v, int32_t n, const int32_t *u, real *im
 
 /* ---- constrained speeds ---- */
 
-/* W in units in which its diagonal is one, factored. Returns whether all of these speeds are independent. */
-static int factor_compliance_of_constrained(const jump_arrays *a, pivoted_qr *qr) {
+/* W in units in which its diagonal is one, factored. */
+static void factor_compliance_of_constrained(const jump_arrays *a, pivoted_qr *qr) {
   for (int32_t i = 0; i < a->n; i++) {
     const real d = a->W[i * a->n + i];
     a->scale[i] = d > 0.0 ? 1.0 / root(d) : 0.0;
@@ -241,7 +226,6 @@ static int factor_compliance_of_constrained(const jump_arrays *a, pivoted_qr *qr
   for (int32_t i = 0; i < a->n; i++)
     for (int32_t j = 0; j < a->n; j++) a->W[i * a->n + j] *= a->scale[i] * a->scale[j];
   qr_factor(qr, SQUARED_RANK_TOLERANCE);
-  return qr->rank == a->n;
 }
 
 /* What a constrained speed has to change by yet, in this evaluation. */
@@ -341,6 +325,12 @@ static real largest_violation(const view *v, const real *speed) {
   return most;
 }
 
+static real fastest_speed(const jump_arrays *a, const double *speed) {
+  real most = ROUNDING_SPEED;
+  for (int32_t u = 0; u < a->speeds; u++) most = fmax(most, fabs(speed[u]));
+  return most;
+}
+
 /* ---- jumps and compliances ---- */
 
 static int32_t list_constrained(const lw_model *m, const lw_jump_workspace *workspace,
@@ -353,23 +343,22 @@ static int32_t list_constrained(const lw_model *m, const lw_jump_workspace *work
   return n;
 }
 
-/* The loads of redundant rows are shared by divide and conquer. */
+/* Returns 0 where divide and conquer decides: also where rows contradict each other. */
 static int reduced_jump(const lw_model *m, lw_block b, lw_velocity_jump *jump, const lw_jump_workspace *workspace) {
   const int32_t n = list_constrained(m, workspace, jump->constrained);
   const jump_arrays a = jump_arrays_of(m, workspace, n);
   view v = open_view(m, b);
   const int reduces_anyway = has_massless_bodies(&v);
   pivoted_qr qr = {.rows = n, .columns = n, .a = a.W, .diagonal = a.diagonal, .order = a.order};
-  if (!reduces_anyway && is_regularly_redundant(&v)) return 0;
   rest(&v, &a);
   jump->residual = NAN;
   if (n) {
     if (!prepare_reduction(&v)) return reduces_anyway;
     find_compliance(&v, n, a.u, a.impulse, a.W);
-    if (!factor_compliance_of_constrained(&a, &qr) && !reduces_anyway) return 0;
+    factor_compliance_of_constrained(&a, &qr);
   }
   start_jump(&v, &a, jump);
-  if (!prepare_reduction(&v) || (!reduces_anyway && is_redundant(&v))) return reduces_anyway;
+  if (!prepare_reduction(&v)) return reduces_anyway;
   reduce_all(&v);
   const real missed = n ? constrain_speeds(&v, &a, jump, &qr) : 0.0;
   if (!is_determined(&v)) return reduces_anyway;
@@ -377,7 +366,7 @@ static int reduced_jump(const lw_model *m, lw_block b, lw_velocity_jump *jump, c
   report_impulses(&v, &a, jump);
   report_speeds(&v, jump);
   jump->residual = fmax(missed, largest_violation(&v, jump->after));
-  return 1;
+  return reduces_anyway || jump->residual <= CONSISTENT_ROW * fastest_speed(&a, jump->after);
 }
 
 static int reduced_compliance(const lw_model *m, lw_block b, int32_t n, const int32_t *u, double *W,

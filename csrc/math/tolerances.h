@@ -93,7 +93,7 @@
 #define NEARLY_LARGEST 0.25 /* of squares: any of these pivots may be taken */
 #define DISPARATE 1e8       /* ratio of compliances, of which the remainder of a row has the root */
 #define HELD_SPEED 1e-13    /* compliance of a speed that others hold, relative to that of its free bodies and rotor */
-#define PASSES_OF_CONSTRAINED 2 /* the second one removes what rounding leaves of the first */
+#define PASSES_OF_CONSTRAINED 2   /* the second one removes what rounding leaves of the first */
 #define DEPENDENT_DIRECTION 1e-11 /* pivot relative to the diagonal: the direction depends on active ones */
 
 /* ---- Singular poses ---- */

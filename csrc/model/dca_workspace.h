@@ -29,9 +29,9 @@
 typedef struct lw_dca_workspace {
   void *reals; /* of the arithmetic */
   void *scratch;
-  int32_t *integers; /* rows of each constraint, redundant rows, then the subassemblies' */
-  int32_t threads;   /* that work on it */
-  int32_t scratches; /* for so many threads */
+  int32_t *integers;                        /* rows of each constraint, redundant rows, then the subassemblies' */
+  int32_t threads;                          /* that work on it */
+  int32_t scratches;                        /* for so many threads */
   const struct lw_dca_workspace *solved_in; /* of a workspace in another arithmetic: where it solves */
 } lw_dca_workspace;
 #endif
