@@ -78,24 +78,36 @@ class Case:
         found = lw.linearize(self.model, self.state, states="full" if switched else "minimal", tau=self.loads)
         return np.concatenate([np.ravel(getattr(found, name)) for name in "ABCD"])
 
-    def jump(self) -> np.ndarray:
-        """Speeds and reactions after random impulses on all bodies, one speed of a joint being held."""
+    def _jump(self) -> Any:
+        """After random impulses on all bodies, one speed of a joint being held."""
         block = self.model.block()
         self.model.enter(block, self.state)
         push = np.random.default_rng(2).normal(size=(len(self.mechanism.bodies), 6))
         moving = [name for name, kind in self.kinds.items() if kind.nu]
         changes = {self.model.numbering.u[moving[0]].start: 0.1} if moving else {}
-        found = block.jump(changes, push)
-        speeds = self.by_joint(type(self.state.u).split(found.after, self.model.numbering.nu))
-        return np.concatenate([speeds, found.reaction.ravel(), found.coupling])
+        return block.jump(changes, push)
 
-    def transition_jumps(self) -> np.ndarray:
-        """Speeds and impulses after each transition alone."""
+    def jump_speeds(self) -> np.ndarray:
+        """Of all joints."""
+        return self.by_joint(type(self.state.u).split(self._jump().after, self.model.numbering.nu))
+
+    def jump_impulses(self) -> np.ndarray:
+        """In joints and couplings; redundant constraints share theirs by convention."""
+        found = self._jump()
+        return np.concatenate([found.reaction.ravel(), found.coupling])
+
+    def transition_speeds(self) -> np.ndarray:
+        """After each transition alone, and the energy that is lost."""
         found = []
         for name in self.mechanism.transitions:
             after = self.model.jump(self.state, [name])
-            found += [self.by_joint(after.state.u), *after.impulses.values(), np.array([after.energy_lost])]
+            found += [self.by_joint(after.state.u), np.array([after.energy_lost])]
         return np.concatenate([np.ravel(one) for one in found])
+
+    def transition_impulses(self) -> np.ndarray:
+        """The same of impulses."""
+        found = [self.model.jump(self.state, [name]).impulses.values() for name in self.mechanism.transitions]
+        return np.concatenate([np.ravel(one) for all_of in found for one in all_of])
 
     def ggl_residual(self) -> np.ndarray:
         """At states and rates at which nothing is closed or in balance, and its derivative."""
@@ -129,7 +141,11 @@ class Case:
         return np.concatenate([np.zeros(0), *columns, np.array([event.t for event in result.events])])
 
 
-BY_METHOD = ("states", "accelerations", "derivatives", "reactions", "jacobian", "jump", "transition_jumps")
+OF_TRANSITIONS = ("transition_speeds", "transition_impulses")
+BY_METHOD = (
+    *("states", "accelerations", "derivatives", "reactions", "jacobian", "jump_speeds", "jump_impulses"),
+    *OF_TRANSITIONS,
+)
 ONCE = ("mass_matrix", "inverse_dynamics", "body_poses", "energy", "linear_model", "ggl_residual", "run", "ggl_run")
 
 
@@ -151,7 +167,7 @@ def results_of(name: str, mechanism: lw.Mechanism, time: float) -> dict[str, np.
             found[f"{name} | {method} | model"] = np.array(f"{type(error).__name__}: {error}")
             continue
         for quantity in BY_METHOD + (ONCE if method == "auto" else ()):
-            if quantity != "transition_jumps" or mechanism.transitions:
+            if quantity not in OF_TRANSITIONS or mechanism.transitions:
                 found[f"{name} | {method} | {quantity}"] = computed(getattr(case, quantity))
     return found
 
