@@ -174,14 +174,9 @@ def _gaps(
     return found
 
 
-def _angular(joint: Joint) -> int:
-    """Return how many rotations a joint constrains."""
-    return _ANGULAR[joint.kind.keeps]
-
-
 def _linear_rows(joint: Joint) -> slice:
     """Rows of displacements: the first where the points coincide, else the last (csrc/joints/)."""
-    rows, angular = 6 - joint.kind.nu, _angular(joint)
+    rows, angular = 6 - joint.kind.nu, _ANGULAR[joint.kind.keeps]
     points_coincide = "m" not in joint.kind.motion_units and joint.kind.parameter is None
     return slice(0, rows - angular) if points_coincide else slice(angular, rows)
 
