@@ -102,8 +102,12 @@ class _Compromises(TrialPose):
         """Return the coordinates near some at which rows are least, and the sum of their squares."""
         from scipy.optimize import least_squares
 
-        limits = {"xtol": 1e-13, "ftol": 1e-13, "gtol": 1e-15, "max_nfev": MOST_STEPS}
-        found = least_squares(lambda x: self.violation(x)[rows], self.normalised(q), **limits)
+        def residual(x: FloatArray) -> FloatArray:
+            phi: FloatArray = self.violation(x)[rows]
+            return phi
+
+        limits: dict[str, Any] = {"xtol": 1e-13, "ftol": 1e-13, "gtol": 1e-15, "max_nfev": MOST_STEPS}
+        found = least_squares(residual, self.normalised(q), **limits)
         return self.normalised(np.asarray(found.x)), 2.0 * float(found.cost)
 
 
