@@ -13,7 +13,7 @@ from linkwork._util.names import verbatim
 from linkwork._util.optional import optional_import
 from linkwork._util.units import axis_label
 from linkwork.analysis.identify import UNACTUATED
-from linkwork.draw.plotting import COLORS, GREY, INK, PALE, PANEL_HEIGHT, WIDTH, plot_columns, save
+from linkwork.draw.plotting import COLORS, GREY, INK, PANEL_HEIGHT, WIDTH, dress, plot_columns, save
 from linkwork.errors import MechanismError, MechanismNameError
 
 with optional_import("plots", "matplotlib", "viz"):
@@ -51,14 +51,7 @@ def plot_envelopes(
         _mark(panel, loads.rms[name], "--", "rms")
         if name in drawn:
             _mark(panel, drawn[name], "-", "limit")
-        panel.set_xlabel(axis_label(f"{units[k]}/s"), color=INK)
-        panel.set_ylabel(axis_label(load_units[k]), color=INK)
-        panel.set_title(verbatim(name), color=INK, loc="left", fontweight="bold", fontsize="medium")
-        panel.grid(color=PALE)
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.spines[["left", "bottom"]].set_color(GREY)
-        panel.tick_params(colors=INK, labelsize="small")
-        panel.legend(frameon=False, fontsize="small", labelcolor=INK)
+        dress(panel, axis_label(f"{units[k]}/s"), axis_label(load_units[k]), verbatim(name), beside=False)
     save(figure, path)
     return figure
 
@@ -122,15 +115,8 @@ def plot_design(design: Design, path: str | os.PathLike[str] | None = None) -> F
         size = abs(found) or float(np.abs(design.history[:, k]).max()) or 1.0
         shown = (design.history[reached, k] - found) / size
         lower.plot(count[reached], shown, color=COLORS[k % len(COLORS)], linewidth=1.5, label=verbatim(name))
-    lower.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize="small")
-    upper.set_ylabel("cost [1]", color=INK)
-    lower.set_ylabel("distance from\nvalue found [1]", color=INK)
-    lower.set_xlabel("evaluation", color=INK)
-    upper.set_title("Design", color=INK, loc="left", fontweight="bold", fontsize="medium")
-    for axes in (upper, lower):
-        axes.grid(color=GREY, alpha=0.3, linewidth=0.6)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(colors=INK, labelsize="small")
+    dress(upper, y="cost [1]", title="Design")
+    dress(lower, "evaluation", "distance from\nvalue found [1]")
     save(figure, path)
     return figure
 

@@ -87,8 +87,8 @@ def plot_columns(
             axes.plot(t, columns[name], label=verbatim(name), **line)
         for time in times:
             axes.axvline(time, color=GREY, linewidth=0.6, alpha=0.6, zorder=1)
-        axes.set_ylabel(_wrapped(axis_label(units[panel[0]])))
-        _dress(axes)
+        axes.margins(x=0)
+        dress(axes, y=_wrapped(axis_label(units[panel[0]])))
     all_axes[-1].set_xlabel("time [s]", color=INK)
     all_axes[0].set_title(verbatim(title), color=INK, loc="left", fontweight="bold", fontsize="medium")
     figure.align_ylabels()
@@ -187,13 +187,17 @@ def styles(panel: Sequence[str], positions: Mapping[str, int]) -> dict[str, tupl
     return found
 
 
-def _dress(axes: Axes) -> None:
+def dress(axes: Axes, x: str = "", y: str = "", title: str = "", *, beside: bool = True) -> None:
+    """Give axes their grid, colours, labels and title, and a legend beside them or within."""
     axes.grid(color=PALE)
-    axes.margins(x=0)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(GREY)
-    axes.tick_params(colors=INK, labelsize="small")
-    axes.yaxis.label.set_color(INK)
-    legend = axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize="small")
-    for text in legend.get_texts():
-        text.set_color(INK)
+    axes.tick_params(which="both", colors=INK, labelsize="small")
+    for label, write in ((x, axes.set_xlabel), (y, axes.set_ylabel)):
+        if label:
+            write(label, color=INK)
+    if title:
+        axes.set_title(title, color=INK, loc="left", fontweight="bold", fontsize="medium")
+    if axes.get_legend_handles_labels()[0]:
+        place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if beside else {}
+        axes.legend(frameon=False, fontsize="small", labelcolor=INK, **place)

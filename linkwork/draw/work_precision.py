@@ -10,7 +10,7 @@ from linkwork._util.names import verbatim
 from linkwork._util.optional import optional_import
 from linkwork.comparison.runs import in_short
 from linkwork.comparison.table import ComparisonTable
-from linkwork.draw.plotting import GREY, INK, PALE, save
+from linkwork.draw.plotting import COLORS, PALE, dress, save
 from linkwork.errors import LinkworkError
 
 with optional_import("plots", "matplotlib", "viz"):
@@ -20,8 +20,6 @@ with optional_import("plots", "matplotlib", "viz"):
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# The palette of Okabe and Ito, distinct for colour-blind readers; markers and dashes distinguish lines without colour.
-COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 DASHES = ("-", "--", ":")
 MILLISECONDS = 1e3
@@ -41,7 +39,7 @@ def plot_work_precision(comparison: ComparisonTable, path: str | os.PathLike[str
     for k, run in enumerate(dict.fromkeys(row.run for row in comparison.rows)):
         _line(axes, comparison, run, k)
     _band(axes, comparison.floor)
-    _dress(axes, comparison)
+    _label(axes, comparison)
     save(figure, path)
     return figure
 
@@ -70,21 +68,15 @@ def _band(axes: Axes, floor: float) -> None:
     axes.set_ylim(min(lowest, 0.3 * floor) if floor > 0.1 * lowest else lowest, highest)
 
 
-def _dress(axes: Axes, comparison: ComparisonTable) -> None:
+def _label(axes: Axes, comparison: ComparisonTable) -> None:
     what = "states" if comparison.columns is None else _shortened(", ".join(comparison.columns))
     axes.xaxis.set_major_formatter(LogFormatter())  # plain numbers
     axes.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.4)))  # where there is less than a decade
-    axes.set_xlabel("CPU time of a run [ms]", color=INK)
-    axes.set_ylabel(f"largest error of {verbatim(what)} [{_unit(comparison)}; relative above 1]", color=INK)
     tolerances = sorted({row.rtol for row in comparison.rows}, reverse=True)
     span = f"rtol {in_short(tolerances[0])}" + (f" to {in_short(tolerances[-1])}" if len(tolerances) > 1 else "")
     title = f"{verbatim(comparison.name)}: {comparison.t_end:g} s at {span}; left and low is better"
-    axes.set_title(title, color=INK, loc="left", fontweight="bold", fontsize="medium")
-    axes.grid(color=PALE)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(GREY)
-    axes.tick_params(which="both", colors=INK, labelsize="small")
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize="small", labelcolor=INK)
+    error = f"largest error of {verbatim(what)} [{_unit(comparison)}; relative above 1]"
+    dress(axes, "CPU time of a run [ms]", error, title)
 
 
 def _unit(comparison: ComparisonTable) -> str:

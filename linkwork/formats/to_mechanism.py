@@ -10,18 +10,18 @@ each, one of the six is redundant. As one hinge all five are independent.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork._util.disjoint_sets import DisjointSets
 from linkwork._util.names import quoted
 from linkwork._util.part_names import legible_name
 from linkwork.errors import AssemblyError, LinkworkError, LinkworkWarning, MechanismError
 from linkwork.formats.bodies import Bodies, possible_inertia
+from linkwork.formats.joint_graph import connected_sets, outward, split
 from linkwork.formats.report import Report
 from linkwork.formats.robot import Coordinate, Robot, RobotJoint, RobotRod
 from linkwork.mechanism import GROUND, Actuator, Fixed, Frame, Free, Mechanism, Revolute, Spherical, SpringDamper, Stop
@@ -131,7 +131,7 @@ class _Building:
                 for end in ((joint.parent, joint.parent_frame), (joint.child, joint.child_frame))
             )
             if parent == child:
-                self._drop_within_body(joint)
+                self.report.left_out(joint.element, "other joints fix its links to each other: it cannot move")
             elif joint.closes and not _is_loaded(joint):
                 closures.append(
                     Closure(joint.name, joint.kind, parent, child, parent_frame, child_frame, [joint.element])
@@ -170,10 +170,6 @@ class _Building:
                 self.report.approximated(element, how)
             else:
                 self.report.taken(element, closure.text or f"closes a loop: {kind}")
-
-    def _drop_within_body(self, joint: RobotJoint) -> None:
-        """A joint of two links of one body: it cannot move, and must not be displaced."""
-        self.report.left_out(joint.element, "other joints fix its links to each other: it cannot move")
 
     def _add_spring(self, joint: RobotJoint, name: str) -> None:
         stiffness, damping, free = (_each(of, joint.kind.nu) for of in (joint.stiffness, joint.damping, joint.free))
@@ -449,13 +445,13 @@ def set_base(robot: Robot, base: str | None) -> None:
             raise MechanismError(f"base must be 'fixed' or 'free', not {base!r}")
         _change_joints_to_the_world(robot, base)
     kind = Fixed if (base or robot.base) == "fixed" else Free
-    for links in _connected_sets(robot):
-        if None not in links:
-            root = next(name for name in robot.links if name in links)
+    for root, *_ in connected_sets((None, *robot.links), list(robot.joints.values())):
+        if root is not None:
             pose = robot.links[root].pose or Frame()
-            joint = _new_joint_name(robot, root)
-            robot.joints[joint] = RobotJoint(joint, kind(), None, root, pose, element=f"base link {root!r}")
-    _let_closures_carry(robot)
+            name = _new_joint_name(robot, root)
+            robot.joints[name] = RobotJoint(name, kind(), None, root, pose, element=f"base link {root!r}")
+    for joint in split(robot.joints.values(), lambda joint: joint.closes)[0]:
+        joint.closes = False  # closures carry what nothing else does
 
 
 def set_poses(robot: Robot) -> None:
@@ -463,7 +459,7 @@ def set_poses(robot: Robot) -> None:
     poses: dict[str | None, Frame] = {None: Frame()}
     for closing in (False, True):
         joints = [joint for joint in robot.joints.values() if closing or not joint.closes]
-        for joint, known, new in _walk(joints, list(poses)):
+        for joint, known, new in outward(joints, list(poses)):
             if new in poses:
                 continue
             across = joint.parent_frame @ joint.child_frame.inverse()
@@ -500,45 +496,6 @@ def _new_joint_name(robot: Robot, root: str) -> str:
         number += 1
         name = f"{root}_base_{number}"
     return name
-
-
-def _connected_sets(robot: Robot) -> list[set[str | None]]:
-    """Return the links in sets that joints connect, closures too; None is the world."""
-    sets = []
-    left: dict[str | None, None] = dict.fromkeys((None, *robot.links))
-    while left:
-        start = next(iter(left))
-        found = {start, *(new for _, _, new in _walk(robot.joints.values(), [start]))}
-        sets.append(found)
-        left = {name: None for name in left if name not in found}
-    return sets
-
-
-def _let_closures_carry(robot: Robot) -> None:
-    """Make closures to joints of the tree where nothing else carries a link."""
-    carried = DisjointSets[str | None]((None, *robot.links))
-    for joint in sorted(robot.joints.values(), key=lambda joint: joint.closes):
-        if carried.unite(joint.parent, joint.child):
-            joint.closes = False
-
-
-def _walk(
-    joints: Iterable[RobotJoint], starts: list[str | None]
-) -> Iterator[tuple[RobotJoint, str | None, str | None]]:
-    """Yield joints from the starts outwards, breadth first: each with the end that is known and the new one."""
-    at: dict[str | None, list[RobotJoint]] = {}
-    for joint in joints:
-        at.setdefault(joint.parent, []).append(joint)
-        at.setdefault(joint.child, []).append(joint)
-    known = set(starts)
-    waiting = list(starts)
-    for link in waiting:
-        for joint in at.get(link, ()):
-            new = joint.child if joint.parent == link else joint.parent
-            if new not in known:
-                known.add(new)
-                waiting.append(new)
-                yield joint, link, new
 
 
 _MOVED = 1e-2  # rad, or the part of the size of the mechanism

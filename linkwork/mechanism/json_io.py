@@ -57,7 +57,6 @@ from linkwork.mechanism.triggers import PointDistance
 if TYPE_CHECKING:
     from linkwork.mechanism.couplings import Coefficients, Coupling
     from linkwork.mechanism.description import Description
-    from linkwork.mechanism.forces import Force
     from linkwork.mechanism.parts import Body, Joint
     from linkwork.mechanism.shapes import Shape
     from linkwork.mechanism.transitions import Transition
@@ -72,19 +71,22 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 def to_dict(mech: Description) -> dict[str, Any]:
     """Return the mechanism as dictionaries, lists, strings and numbers."""
+    parts = {
+        "bodies": [_body(body) for body in mech.bodies.values()],
+        "joints": [_joint(joint) for joint in mech.joints.values()],
+        "couplings": [_coupling(one) for one in mech.couplings.values()],
+        "distances": [_values(one) for one in mech.distances.values()],
+        "forces": [{"type": force.type_name, **_values(force)} for force in mech.forces],
+        "transitions": [_transition(one) for one in mech.transitions.values()],
+        "points": [_values(one) for one in mech.points.values()],
+        "measures": [_values(one) for one in mech.measures.values()],
+        "shapes": [_shape(body, one) for body, of in mech.shapes.items() for one in of],
+    }
     return {
         "linkwork": VERSION,
         "name": mech.name,
         "gravity": mech.gravity.tolist(),
-        "bodies": [_body(body) for body in mech.bodies.values()],
-        "joints": [_joint(joint) for joint in mech.joints.values()],
-        **({"couplings": [_coupling(one) for one in mech.couplings.values()]} if mech.couplings else {}),
-        **({"distances": [_values(one) for one in mech.distances.values()]} if mech.distances else {}),
-        "forces": [_force(force) for force in mech.forces],
-        **({"transitions": [_transition(one) for one in mech.transitions.values()]} if mech.transitions else {}),
-        **({"points": [_values(one) for one in mech.points.values()]} if mech.points else {}),
-        **({"measures": [_values(one) for one in mech.measures.values()]} if mech.measures else {}),
-        **({"shapes": [_shape(body, one) for body, of in mech.shapes.items() for one in of]} if mech.shapes else {}),
+        **{key: part for key, part in parts.items() if part or key in ("bodies", "joints", "forces")},
         "start": {
             "q": {name: _number_or_list(value) for name, value in mech.start_q.items()},
             "u": {name: _number_or_list(value) for name, value in mech.start_u.items()},
@@ -167,10 +169,6 @@ def _shortest(coefficients: Coefficients) -> float | list[float]:
     """The first alone, or as many as are not zero."""
     last = max(power for power, value in enumerate(coefficients) if value)
     return list(coefficients[: last + 1]) if last else coefficients[0]
-
-
-def _force(force: Force) -> dict[str, Any]:
-    return {"type": force.type_name, **_values(force)}
 
 
 def _transition(transition: Transition) -> dict[str, Any]:

@@ -6,12 +6,13 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from linkwork._util.names import quoted, suggest
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism.actions import ACTIONS
-from linkwork.mechanism.forces import FORCES, Force
+from linkwork.mechanism.forces import FORCES
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import KINDS, JointKind
 from linkwork.mechanism.motions import Motion
@@ -55,22 +56,11 @@ def from_dict(cls: type[_Described], data: Mapping[str, Any]) -> _Described:
 def read_mechanism(cls: type[_Described], data: Any) -> _Described:
     """Return the mechanism that `data` describes; raises `Misread`."""
     _check_version(data)
-    _check_keys(
-        data,
-        ["linkwork", "name", "bodies", "joints"],
-        ["gravity", "couplings", "distances", "forces", "transitions", "points", "measures", "shapes", "start"],
-    )
+    _check_keys(data, ["linkwork", "name", "bodies", "joints"], ["gravity", *PARTS, "start"])
     with _at():
         mech = cls(data["name"], **({"gravity": data["gravity"]} if "gravity" in data else {}))
-    _each(data, "bodies", lambda item: _add_body(mech, item))
-    _each(data, "joints", lambda item: _add_joint(mech, item))
-    _each(data, "couplings", lambda item: _add_coupling(mech, item))
-    _each(data, "distances", lambda item: _add_distance(mech, item))
-    _each(data, "forces", lambda item: mech.add_force(_force(item)))
-    _each(data, "transitions", lambda item: _add_transition(mech, item))
-    _each(data, "points", lambda item: _add_point(mech, item))
-    _each(data, "measures", lambda item: _add_measure(mech, item))
-    _each(data, "shapes", lambda item: _add_shape(mech, item))
+    for key, add in PARTS.items():
+        _each(data, key, partial(add, mech))
     with _at("start"):
         start = data.get("start", {})
         _check_keys(start, [], ["q", "u"])
@@ -81,9 +71,14 @@ def read_mechanism(cls: type[_Described], data: Any) -> _Described:
     return mech
 
 
-def _add_body(mech: Description, item: Any) -> None:
-    _check_keys(item, ["name", "mass", "com", "inertia"], ["origin", "rotation"])
-    mech.add_body(**item)
+def _as_given(method: str, required: Sequence[str], optional: Sequence[str] = ()) -> Callable[[Description, Any], None]:
+    """Return the reader of a part whose keys are the arguments of a method."""
+
+    def add(mech: Description, item: Any) -> None:
+        _check_keys(item, required, optional)
+        getattr(mech, method)(**item)
+
+    return add
 
 
 def _add_joint(mech: Description, item: Any) -> None:
@@ -126,21 +121,6 @@ def _add_coupling(mech: Description, item: Any) -> None:
     mech.add_coupling(**arguments)
 
 
-def _add_distance(mech: Description, item: Any) -> None:
-    _check_keys(item, ["name", "bodies", "points"], ["length"])
-    mech.add_distance(**item)
-
-
-def _add_point(mech: Description, item: Any) -> None:
-    _check_keys(item, ["name", "body", "point"], ["axis"])
-    mech.add_point(**item)
-
-
-def _add_measure(mech: Description, item: Any) -> None:
-    _check_keys(item, ["name", "quantity", "points"], [])
-    mech.add_measure(**item)
-
-
 def _add_shape(mech: Description, item: Any) -> None:
     kind = _chosen(item, SHAPES, "shape")
     _check_fields(item, kind, ["body", "type"])
@@ -177,11 +157,24 @@ def _trigger(item: Any) -> Trigger:
     return trigger
 
 
-def _force(item: Any) -> Force:
+def _add_force(mech: Description, item: Any) -> None:
     kind = _chosen(item, FORCES, "force")
     _check_fields(item, kind, ["type"])
-    force: Force = kind(**{key: value for key, value in item.items() if key != "type"})
-    return force
+    mech.add_force(kind(**{key: value for key, value in item.items() if key != "type"}))
+
+
+# The reader of each list of parts, in the order in which they refer to each other.
+PARTS: dict[str, Callable[[Description, Any], None]] = {
+    "bodies": _as_given("add_body", ["name", "mass", "com", "inertia"], ["origin", "rotation"]),
+    "joints": _add_joint,
+    "couplings": _add_coupling,
+    "distances": _as_given("add_distance", ["name", "bodies", "points"], ["length"]),
+    "forces": _add_force,
+    "transitions": _add_transition,
+    "points": _as_given("add_point", ["name", "body", "point"], ["axis"]),
+    "measures": _as_given("add_measure", ["name", "quantity", "points"]),
+    "shapes": _add_shape,
+}
 
 
 def _check_fields(item: Any, kind: type[Any], required: Sequence[str], optional: Sequence[str] = ()) -> None:

@@ -2,8 +2,8 @@
 
 Closures are the cut joints, couplings, prescribed motions and distances. Assembly closes one after the other and stops
 at the first that fails, which need not be the one at fault. The compromise is the pose in which the sum of squares of
-all constraint violations in metres is least (Levenberg and Marquardt): gaps, misalignments times the loop's length, and
-residuals of couplings likewise. A closure without which the others close is a candidate to relax.
+all constraint violations in metres is least (by trust regions, scipy's `least_squares`): gaps, misalignments times the
+loop's length, and residuals of couplings likewise. A closure without which the others close is a candidate to relax.
 
 A loop may miss its closure by a little, as with an axis that was typed with few digits. A planar loop of revolutes
 closes only if all axes are parallel and all points in one plane. With one revolute replaced by a spherical joint a
@@ -39,7 +39,6 @@ MOST_LISTED = 20  # in the text
 MOST_UNKNOWNS, MOST_ROWS = 150, 600  # for more only the pose where assembly stopped is described
 MOST_RELAXED, RELAXED_UNKNOWNS = 30, 600  # closures left out, one at a time; unknowns of all these searches
 MOST_STEPS = 60
-_INCREMENT = 1e-7
 _ANGULAR = {"all": 3, "z": 2, "angle": 1, "": 0}  # rotations that a joint constrains, by what it keeps
 
 
@@ -72,7 +71,7 @@ def describe_closures(model: NamedModel, block: Block, tolerance: float) -> tupl
         worst = [closures[number] for size, _, number in found if size > tolerance]
         tried = worst[: min(MOST_RELAXED, 1 + RELAXED_UNKNOWNS // max(pose.size, 1))] if pose.is_small else []
         relaxed = [one.name for one in tried if pose.closes(q, one.rows, tolerance)]
-    except LinkworkError:
+    except (LinkworkError, ValueError):  # violations that are not finite have no least squares
         return (), ""
     gaps = tuple(gap for _, gap, _ in found)
     return gaps, _table(gaps, relaxed, compromise=pose.is_small)
@@ -100,31 +99,16 @@ class _Compromises(TrialPose):
         return bool(np.abs(self.violation(q)[rows]).max(initial=0.0) <= tolerance)
 
     def _least(self, q: FloatArray, rows: FloatArray) -> tuple[FloatArray, float]:
-        """Levenberg and Marquardt; returns the coordinates and the sum of squares."""
-        q = self.normalised(q)
-        phi = self.violation(q)[rows]
-        cost, damping = float(phi @ phi), 1e-3
-        for _ in range(MOST_STEPS):
-            slope = np.stack([self._slope(q, k, rows, phi) for k in range(q.size)], axis=1)
-            before = cost
-            while damping < 1e10:
-                system = np.vstack([slope, np.sqrt(damping) * np.eye(q.size)])
-                step = np.linalg.lstsq(system, np.concatenate([-phi, np.zeros(q.size)]), rcond=None)[0]
-                trial = self.normalised(q + step)
-                trial_phi = self.violation(trial)[rows]
-                if (trial_cost := float(trial_phi @ trial_phi)) < cost:
-                    q, phi, cost, damping = trial, trial_phi, trial_cost, max(0.1 * damping, 1e-15)
-                    break
-                damping *= 10.0
-            if before - cost <= 1e-13 * before or cost < 1e-26:
-                break
-        return q, cost
+        """Return the coordinates near some at which rows are least, and the sum of their squares."""
+        from scipy.optimize import least_squares
 
-    def _slope(self, q: FloatArray, k: int, rows: FloatArray, phi: FloatArray) -> FloatArray:
-        moved = q.copy()
-        moved[k] += _INCREMENT
-        change: FloatArray = (self.violation(moved)[rows] - phi) / _INCREMENT
-        return change
+        def residual(x: FloatArray) -> FloatArray:
+            phi: FloatArray = self.violation(x)[rows]
+            return phi
+
+        limits: dict[str, Any] = {"xtol": 1e-13, "ftol": 1e-13, "gtol": 1e-15, "max_nfev": MOST_STEPS}
+        found = least_squares(residual, self.normalised(q), **limits)
+        return self.normalised(np.asarray(found.x)), 2.0 * float(found.cost)
 
 
 def _closures(model: NamedModel, block: Block) -> Sequence[_Closure]:
@@ -174,14 +158,9 @@ def _gaps(
     return found
 
 
-def _angular(joint: Joint) -> int:
-    """Return how many rotations a joint constrains."""
-    return _ANGULAR[joint.kind.keeps]
-
-
 def _linear_rows(joint: Joint) -> slice:
     """Rows of displacements: the first where the points coincide, else the last (csrc/joints/)."""
-    rows, angular = 6 - joint.kind.nu, _angular(joint)
+    rows, angular = 6 - joint.kind.nu, _ANGULAR[joint.kind.keeps]
     points_coincide = "m" not in joint.kind.motion_units and joint.kind.parameter is None
     return slice(0, rows - angular) if points_coincide else slice(angular, rows)
 

@@ -51,7 +51,7 @@ def transition_parameters(namer: Namer) -> Iterator[Entity]:
 def _parameters(namer: Namer, transition: Transition) -> Iterator[Quantity]:
     match transition.action, transition.when:
         case Stop() as stop, _:
-            unit = _coordinate_unit(namer, stop.joint, stop.element)
+            unit = namer.mech.joints[stop.joint].kind.coordinate_units[stop.element]
             for k, bound in enumerate(("lower", "upper")):
                 if getattr(stop, bound) is not None:
                     text = f"{bound} bound of the coordinate"
@@ -119,10 +119,6 @@ def _indicators(namer: Namer, transition: Transition) -> Iterator[tuple[str, str
         case _, Crossing() as crossing:
             text = "way left until the value is crossed"
             yield "", _crossing_unit(namer, crossing), text, _crossing_depends(namer, crossing)
-
-
-def _coordinate_unit(namer: Namer, joint: str, element: int) -> str:
-    return namer.mech.joints[joint].kind.coordinate_units[element]
 
 
 def _crossing_unit(namer: Namer, crossing: Crossing) -> str:

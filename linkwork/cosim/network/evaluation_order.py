@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 
 Node = tuple[str, str]  # instance, variable
 
@@ -104,15 +105,7 @@ def _depths(groups: list[list[Typed]], nodes: list[Typed], needs: list[tuple[Typ
     for node, need in needs:
         if owner[node] != owner[need]:
             needed[owner[node]].add((owner[need], node[0] == "out" or len(groups[owner[need]]) > 1))
-    depth = [-1] * len(groups)
-    for start in range(len(groups)):
-        stack = [start]
-        while stack:
-            group = stack[-1]
-            open_ones = [other for other, _ in needed[group] if depth[other] < 0]
-            if open_ones:
-                stack.extend(open_ones)
-                continue
-            depth[group] = max((depth[other] + step for other, step in needed[group]), default=0)
-            stack.pop()
+    depth = [0] * len(groups)
+    for group in TopologicalSorter({i: [other for other, _ in of] for i, of in enumerate(needed)}).static_order():
+        depth[group] = max((depth[other] + step for other, step in needed[group]), default=0)
     return depth

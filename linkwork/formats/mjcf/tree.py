@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linkwork._util.disjoint_sets import DisjointSets
+from linkwork.formats.joint_graph import outward, split
 from linkwork.mechanism import GROUND, Fixed, Free, Joint, Mechanism, Revolute, Spherical, Stop
 
 CLOSURES = (Fixed, Revolute, Spherical)  # that equalities of MJCF can state
@@ -22,7 +22,7 @@ class Tree:
         # Bodies without mass that are no bodies of the file, and the body that has their joints.
         self.folded: dict[str, str] = {}
         self._children: dict[str, list[str]] = {name: [] for name in (GROUND, *mech.bodies)}
-        self._grow(mech, self._chosen(mech))
+        self._grow(self._chosen(mech))
         self._fold(mech)
         waiting = self._children[GROUND][::-1]
         while waiting:
@@ -43,29 +43,13 @@ class Tree:
                 joint.name not in used,
             )
 
-        joined = DisjointSets((GROUND, *mech.bodies))
-        chosen: list[Joint] = []
-        for joint in sorted(mech.joints.values(), key=rank):
-            (chosen if joined.unite(joint.parent, joint.child) else self.cuts).append(joint)
-        position = {name: number for number, name in enumerate(mech.joints)}
-        self.cuts.sort(key=lambda joint: position[joint.name])
-        return sorted(chosen, key=lambda joint: position[joint.name])
+        chosen, self.cuts = split(mech.joints.values(), rank)
+        return chosen
 
-    def _grow(self, mech: Mechanism, chosen: list[Joint]) -> None:
-        neighbours: dict[str, list[Joint]] = {name: [] for name in (GROUND, *mech.bodies)}
-        for joint in chosen:
-            neighbours[joint.parent].append(joint)
-            neighbours[joint.child].append(joint)
-        waiting = [GROUND]
-        for body in waiting:
-            for joint in neighbours[body]:
-                backward = joint.child == body
-                other = joint.parent if backward else joint.child
-                if other in self.steps or other == GROUND:
-                    continue
-                self.steps[other], self.parent[other] = [(joint, backward)], body
-                self._children[body].append(other)
-                waiting.append(other)
+    def _grow(self, chosen: list[Joint]) -> None:
+        for joint, body, other in outward(chosen, [GROUND]):
+            self.steps[other], self.parent[other] = [(joint, joint.child == body)], body
+            self._children[body].append(other)
 
     def _fold(self, mech: Mechanism) -> None:
         """Give the joint of a body without mass that does nothing else than carry one body to that body."""

@@ -17,6 +17,7 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import quoted
 from linkwork.errors import MechanismError
+from linkwork.formats.joint_graph import outward, split
 from linkwork.formats.report import Report
 from linkwork.formats.urdf.elements import NO_BOUND, add, add_origin, is_macro
 from linkwork.formats.visuals import parts_of
@@ -32,7 +33,7 @@ from linkwork.mechanism import (
     Stop,
     Transition,
 )
-from linkwork.mechanism.joints import AlongCircle, AlongPath, Fixed, Free, JointKind, Planar, Screw, Spherical
+from linkwork.mechanism.joints import AlongCircle, AlongPath, Fixed, Free, Planar, Screw, Spherical
 from linkwork.mechanism.shapes import Mesh, Shape
 from linkwork.mechanism.transitions import stop_range
 
@@ -191,7 +192,7 @@ class _Writing(Draft):
         for tag, body, frame in ends:
             end = ElementTree.SubElement(element, tag, link=self.links[body])
             add_origin(end, self.tree.in_link(body, frame))
-        for tag, axis in zip(_axis_tags(kind), kind.axes, strict=True):
+        for tag, axis in zip(("axis", *kind.axis_names[1:]) if kind.axes else (), kind.axes, strict=True):
             add(element, tag, xyz=axis)
         if kind.parameter:
             add(element, kind.parameter.name, value=kind.value)
@@ -248,11 +249,6 @@ def _check_no_macros(root: ElementTree.Element) -> None:
                     f"the name {value!r}: readers of URDF take '${{' and '$(' for macros of xacro: "
                     "choose another name, or write JSON or MJCF"
                 )
-
-
-def _axis_tags(kind: JointKind) -> tuple[str, ...]:
-    """Return the tags of the axes in `<loop>`."""
-    return ("axis", *kind.axis_names[1:]) if kind.axes else ()
 
 
 def write_shapes(draft: Draft, link: ElementTree.Element, body: str) -> None:
@@ -488,22 +484,17 @@ def _set_limit(element: ElementTree.Element, **values: float) -> None:
         limit.set(name, repr(float(value)))
 
 
-@dataclass
-class Branch:
-    """A joint of the tree, from the link that carries it outward."""
+class Branch(NamedTuple):
+    """A joint of the tree, the body that carries it and the one that it carries."""
 
     joint: Joint
-    outward: bool  # whether the joint's parent carries its child; False: the other way round
+    inner: str
+    outer: str
 
     @property
-    def inner(self) -> str:
-        """The body that carries the joint."""
-        return self.joint.parent if self.outward else self.joint.child
-
-    @property
-    def outer(self) -> str:
-        """The body that the joint carries."""
-        return self.joint.child if self.outward else self.joint.parent
+    def outward(self) -> bool:
+        """Whether the joint's parent carries its child; False: the other way round."""
+        return self.joint.parent == self.inner
 
 
 @dataclass
@@ -526,46 +517,12 @@ def spanning_tree(mech: Mechanism) -> Tree:
     used = {term.joint for coupling in mech.couplings.values() for term in coupling.terms.values()}
     loaded = {force.joint for force in mech.forces if isinstance(force, JointSpringDamper)}
     loaded |= {t.action.joint for t in mech.transitions.values() if isinstance(t.action, Stop)}
-    rank = {
-        joint.name: 4 * joint.cut + 2 * (joint.name not in used) + (joint.name not in loaded) for joint in _all(mech)
-    }
-    chosen, root = set(), {body: body for body in (GROUND, *mech.bodies)}
-    for joint in sorted(_all(mech), key=lambda joint: rank[joint.name]):
-        ends = [_root(root, body) for body in (joint.parent, joint.child)]
-        if ends[0] != ends[1]:
-            chosen.add(joint.name)
-            root[ends[0]] = ends[1]
-    apart = [body for body in mech.bodies if _root(root, body) != _root(root, GROUND)]
-    if apart:
+    rank = {name: 4 * one.cut + 2 * (name not in used) + (name not in loaded) for name, one in mech.joints.items()}
+    chosen, closing = split(mech.joints.values(), lambda joint: rank[joint.name])
+    tree = Tree(closing=closing)
+    for branch in map(Branch._make, outward(chosen, [GROUND])):
+        tree.branches.append(branch)
+        tree.frames[branch.outer] = branch.joint.child_frame if branch.outward else branch.joint.parent_frame
+    if apart := [body for body in mech.bodies if body not in tree.frames]:
         raise MechanismError(f"bodies {quoted(apart)} have no joints to the ground: give them one, such as Free()")
-    tree = Tree(closing=[joint for joint in _all(mech) if joint.name not in chosen])
-    _walk(mech, chosen, tree)
     return tree
-
-
-def _all(mech: Mechanism) -> list[Joint]:
-    return list(mech.joints.values())
-
-
-def _root(root: dict[str, str], body: str) -> str:
-    while root[body] != body:
-        root[body] = root[root[body]]
-        body = root[body]
-    return body
-
-
-def _walk(mech: Mechanism, chosen: set[str], tree: Tree) -> None:
-    """Order the joints of the tree from the ground outward."""
-    at: dict[str, list[Joint]] = {body: [] for body in (GROUND, *mech.bodies)}
-    for joint in _all(mech):
-        if joint.name in chosen:
-            at[joint.parent].append(joint)
-            at[joint.child].append(joint)
-    queue = [GROUND]
-    for body in queue:
-        for joint in at[body]:
-            branch = Branch(joint, outward=joint.parent == body)
-            if branch.outer not in tree.frames:
-                tree.branches.append(branch)
-                tree.frames[branch.outer] = joint.child_frame if branch.outward else joint.parent_frame
-                queue.append(branch.outer)

@@ -548,14 +548,8 @@ def coordinates_at(kind: JointKind, pose: Frame) -> tuple[FloatArray, float, flo
         return np.concatenate([pose.position, pose.quaternion]), 0.0, 0.0
     if isinstance(kind, Spherical):
         return pose.quaternion, float(np.linalg.norm(pose.position)), 0.0
-    rest = pose
-    if isinstance(kind, Revolute | Cylindrical | Planar):
-        turn = _angle_about(kind.axes[0], pose)
-        q[-1 if isinstance(kind, Planar) else 0] = turn
-    if isinstance(kind, Prismatic | Cylindrical):
-        q[-1] = kind.axes[0] @ pose.position
-    if isinstance(kind, Planar):
-        q[:2] = kind.canonical_axes[:, :2].T @ pose.position
+    for k, (motion, axis) in enumerate(kind.simple_motions or ()):
+        q[k] = axis @ pose.position if motion == "slide" else _angle_about(axis, pose)
     if isinstance(kind, Universal):
         # The child's axis2 is turned about axis1 only, and the parent's axis1 seen from the child about axis2 only.
         first, second = kind.axis1, kind.axis2
@@ -572,17 +566,10 @@ def coordinates_at(kind: JointKind, pose: Frame) -> tuple[FloatArray, float, flo
 
 def pose_at(kind: JointKind, q: FloatArray) -> Frame:
     """Return the pose of the child's joint frame in the parent's."""
-    if isinstance(kind, Revolute):
-        return _turned(kind.axis, q[0])
-    if isinstance(kind, Prismatic):
-        return Frame(kind.axis * q[0])
-    if isinstance(kind, Cylindrical):
-        return Frame(kind.axis * q[1]) @ _turned(kind.axis, q[0])
-    if isinstance(kind, Planar):
-        return Frame(kind.canonical_axes[:, :2] @ q[:2]) @ _turned(kind.normal, q[2])
-    if isinstance(kind, Universal):
-        return _turned(kind.axis1, q[0]) @ _turned(kind.axis2, q[1])
-    return Frame()
+    pose = Frame()
+    for (motion, axis), value in zip(kind.simple_motions or (), q, strict=True):
+        pose @= Frame(axis * value) if motion == "slide" else _turned(axis, value)
+    return pose
 
 
 def _turned(axis: FloatArray, angle: float) -> Frame:

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from linkwork._util.checks import FloatArray, shortened
-from linkwork._util.disjoint_sets import DisjointSets
 from linkwork._util.optional import optional_import
 from linkwork.errors import MechanismError
+from linkwork.formats.joint_graph import connected_sets
 from linkwork.formats.report import Report
 from linkwork.formats.robot import Robot, RobotJoint
 from linkwork.formats.usd.attributes import Attributes
@@ -151,14 +151,9 @@ class _Reader:
 
     def _place_bases(self, bodies: Bodies) -> None:
         """Give the first body of each connected set that floats its pose in the stage; others follow by joints."""
-        connected = DisjointSets[str | None]((None, *self.robot.links))
-        for joint in self.robot.joints.values():
-            connected.unite(joint.parent, joint.child)
-        placed = {connected.find(None)}
-        for name, link in self.robot.links.items():
-            if connected.find(name) not in placed:
-                placed.add(connected.find(name))
-                link.pose = bodies.frame_of(name)
+        for first, *_ in connected_sets((None, *self.robot.links), list(self.robot.joints.values())):
+            if first is not None:
+                self.robot.links[first].pose = bodies.frame_of(first)
 
     def _report_rest(self, bodies: Bodies) -> None:
         """Report prims of other types, and what those that were read state besides."""
