@@ -1,8 +1,8 @@
-"""Names in messages and plots: lists, counts, the nearest one to an unknown name."""
+"""Names: lists and counts of them in messages, the nearest one to an unknown name, one that is free."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from difflib import get_close_matches
 
 from linkwork._util.synonyms import SYNONYMS
@@ -93,3 +93,15 @@ def verbatim(text: str) -> str:
     ('a\\$b.q', ' _arm.q')
     """
     return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
+
+
+def free_name(wanted: str, taken: Container[str]) -> str:
+    """Return a name that is not taken: the wanted one, or that with the first number from 2 on.
+
+    >>> free_name("arm", {"arm", "arm_2"})
+    'arm_3'
+    """
+    found, number = wanted, 2
+    while found in taken:
+        found, number = f"{wanted}_{number}", number + 1
+    return found

@@ -92,6 +92,7 @@ class ConfigurationSpace:
         self,
         model: ModelBase,  # A compiled mechanism
         state: State | None = None,  # the pose to begin at; by default the assembled start
+        length: float | None = None,  # m, by which angles are weighted; by default one of the mechanism
     ) -> None:
         self.model = model
         self.block: Block = model.block()
@@ -121,7 +122,7 @@ class ConfigurationSpace:
         self._aligned = [self._alignment(name) for name, kind in cut if _keeps_one_axis(kind)]
         self.is_rotation = rotations
         self.gearing = Gearing(model, self.size)
-        self.weigh(self._length())
+        self.weigh(self._length() if length is None else length)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles have a block of their own, in the same pose."""
@@ -419,8 +420,7 @@ def _rotated(quaternion: FloatArray, vector: FloatArray) -> FloatArray:
 
 
 def _restored(model: ModelBase, start: State, length: float, q: FloatArray) -> ConfigurationSpace:
-    space = ConfigurationSpace(model, start)
-    space.weigh(length)
+    space = ConfigurationSpace(model, start, length)
     space.enter(q)
     return space
 

@@ -576,9 +576,7 @@ def inverse_kinematics(
     if isinstance(starts, bool) or not isinstance(starts, int) or starts < 0:
         raise MechanismError(f"starts must be a number of starts, 0 or more, not {starts!r}")
     model = model_of(mechanism)
-    space = ConfigurationSpace(model, state)
-    if length is not None:
-        space.weigh(length)
+    space = ConfigurationSpace(model, state, length)
     functions, values, is_path = checked_targets(space, targets, "targets")
     solver = PoseSolver(space, functions, Limits.of(space, limits), _preferences(space, prefer))
     if not solver.dof:

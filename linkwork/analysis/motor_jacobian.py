@@ -206,15 +206,13 @@ def motor_jacobian(
     singular, serial type: no motion gives: tip.r[1]
     """
     model = model_of(mechanism)
-    space = ConfigurationSpace(model, state)
+    space = ConfigurationSpace(model, state, length)
     functions, motors = stacked(space, of, "of"), stacked_motors(space, by)
     for one in functions.parts:
         if not one.has_slope():
             raise MechanismError(
                 f"{one.names[0]!r} has no derivative in this pose: its points coincide, or its directions are parallel"
             )
-    if length is not None:
-        space.weigh(length)
     return jacobian_at(space, functions, motors)
 
 

@@ -211,9 +211,7 @@ def workspace(
       motor_conditioning        1         1  1
     """
     model = model_of(mechanism)
-    space = ConfigurationSpace(model, state)
-    if length is not None:
-        space.weigh(length)
+    space = ConfigurationSpace(model, state, length)
     functions, motors = _scalars(space, of), stacked_motors(space, _motors(space, by))
     bounds = Limits.of(space, limits)
     axes = _axes(space, over, motors, bounds, points)

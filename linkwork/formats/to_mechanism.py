@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork._util.names import quoted
+from linkwork._util.names import free_name, quoted
 from linkwork._util.part_names import legible_name
 from linkwork.errors import AssemblyError, LinkworkError, LinkworkWarning, MechanismError
 from linkwork.formats.bodies import Bodies, possible_inertia
@@ -448,7 +448,7 @@ def set_base(robot: Robot, base: str | None) -> None:
     for root, *_ in connected_sets((None, *robot.links), list(robot.joints.values())):
         if root is not None:
             pose = robot.links[root].pose or Frame()
-            name = _new_joint_name(robot, root)
+            name = free_name(f"{root}_base", robot.joints)
             robot.joints[name] = RobotJoint(name, kind(), None, root, pose, element=f"base link {root!r}")
     for joint in split(robot.joints.values(), lambda joint: joint.closes)[0]:
         joint.closes = False  # closures carry what nothing else does
@@ -488,14 +488,6 @@ def _change_joints_to_the_world(robot: Robot, base: str) -> None:
             f"base='free': the robot is joined to the world by {quoted(others)}; leave base= out, or give these joints "
             "a base link in the file"
         )
-
-
-def _new_joint_name(robot: Robot, root: str) -> str:
-    name, number = f"{root}_base", 1
-    while name in robot.joints:
-        number += 1
-        name = f"{root}_base_{number}"
-    return name
 
 
 _MOVED = 1e-2  # rad, or the part of the size of the mechanism

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.names import free_name
 from linkwork.formats.report import Report
 from linkwork.mechanism import Frame
 
@@ -65,12 +66,8 @@ class NamedModel:
         for index, name in enumerate(given):
             if name and name not in taken:
                 continue
-            stem = name or default(index)
-            found, number = stem, 2
-            while found in used:
-                found, number = f"{stem}_{number}", number + 1
-            used.add(found)
-            given[index] = found
+            given[index] = free_name(name or default(index), used)
+            used.add(given[index])
         return given
 
     def _joint_name(self, joint: int) -> str:

@@ -11,6 +11,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 import numpy as np
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.names import free_name
 from linkwork._util.rotations import conjugate, matrix_of, product, rotation_from_z
 from linkwork.errors import LinkworkError, LinkworkWarning, MechanismError
 from linkwork.formats.mjcf.factors import Placed, placed
@@ -655,9 +656,7 @@ class FileParts:
     def name(self, kind: str, wanted: str) -> str:
         """Return a free name for an element of a kind."""
         used = self._used.setdefault(kind, set())
-        found, number = wanted, 2
-        while found in used:
-            found, number = f"{wanted}_{number}", number + 1
+        found = free_name(wanted, used)
         used.add(found)
         return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from linkwork._util.names import suggest
+from linkwork._util.names import free_name, suggest
 from linkwork.errors import MechanismError
 from linkwork.formats.report import Report
 from linkwork.formats.robot import Robot
@@ -40,10 +40,7 @@ class Context:
 
     def new_joint_name(self, name: str) -> str:
         """Return a name that no joint has: `name`, or with a number."""
-        found, count = name, 2
-        while found in self.robot.joints:
-            found, count = f"{name}_{count}", count + 1
-        return found
+        return free_name(name, self.robot.joints)
 
 
 def names(element: Element) -> str:

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork._util.names import quoted
+from linkwork._util.names import free_name, quoted
 from linkwork.errors import MechanismError
 from linkwork.formats.joint_graph import outward, split
 from linkwork.formats.report import Report
@@ -79,9 +79,7 @@ class Draft:
 
 
 def _new(name: str, taken: set[str]) -> str:
-    found, count = name, 2
-    while found in taken:
-        found, count = f"{name}_{count}", count + 1
+    found = free_name(name, taken)
     taken.add(found)
     return found
 
