@@ -77,7 +77,7 @@ def number(value: object, what: str) -> float:
 def whole_number(value: object, what: str, least: int = 0) -> int:
     """Return `value` as an integer that is at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise MechanismError(f"{what} must be a whole number from {least}, not {value!r}")
+        raise MechanismError(f"{what} must be a whole number of at least {least}, not {value!r}")
     return int(value)
 
 

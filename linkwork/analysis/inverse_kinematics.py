@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwork._util.checks import FloatArray, shortened
+from linkwork._util.checks import FloatArray, shortened, whole_number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.named import NamedColumns
 from linkwork._util.names import suggest
@@ -573,8 +573,7 @@ def inverse_kinematics(
     """
     if unreachable not in ("return", "raise"):
         raise MechanismError(f'unreachable must be "return" or "raise", not {unreachable!r}')
-    if isinstance(starts, bool) or not isinstance(starts, int) or starts < 0:
-        raise MechanismError(f"starts must be a number of starts, 0 or more, not {starts!r}")
+    starts = whole_number(starts, "starts")
     model = model_of(mechanism)
     space = ConfigurationSpace(model, state, length)
     functions, values, is_path = checked_targets(space, targets, "targets")

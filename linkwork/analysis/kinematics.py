@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import qr
 
-from linkwork._util.checks import FloatArray, names_of, number
+from linkwork._util.checks import FloatArray, names_of, number, whole_number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted
 from linkwork._util.one_thread import on_one_thread
@@ -123,8 +123,7 @@ def kinematics(
     """
     model = model_of(mechanism)
     values = _output_values(q_start, q_end, rows)
-    if not isinstance(max_steps, int) or isinstance(max_steps, bool) or max_steps < 1:
-        raise MechanismError(f"max_steps must be a positive whole number, not {max_steps!r}")
+    max_steps = whole_number(max_steps, "max_steps", 1)
     if not isinstance(through, bool):
         raise MechanismError(f"through must be True or False, not {through!r}")
     sweep = _Sweep(model, state, coordinate, names_of(hold, "hold"), names_of(columns, "columns"), number(u, "u"))
@@ -135,9 +134,7 @@ def _output_values(q_start: float, q_end: float, rows: int) -> FloatArray:
     ends = number(q_start, "q_start"), number(q_end, "q_end")
     if ends[0] == ends[1]:
         raise MechanismError(f"the range from q_start to q_end has no length: both are {ends[0]:g}")
-    if not isinstance(rows, int | np.integer) or isinstance(rows, bool) or rows < 2:
-        raise MechanismError(f"rows must be a whole number of at least 2, not {rows!r}")
-    return np.linspace(*ends, int(rows))
+    return np.linspace(*ends, whole_number(rows, "rows", 2))
 
 
 def _refuse_orientations(names: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwork._util.checks import FloatArray, names_of, shortened
+from linkwork._util.checks import FloatArray, names_of, shortened, whole_number
 from linkwork._util.checks import length as count_of
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.named import NamedColumns
@@ -353,7 +353,7 @@ def _axes(
     points: int,
 ) -> dict[str, FloatArray]:
     """Return the nodes along each axis of the grid by full name of its function."""
-    _checked_count(points, "points")
+    whole_number(points, "points", 2)
     if over is None:
         if turning := [name for part in motors.parts for name in part.names if name.partition("[")[0].endswith(".u")]:
             raise MechanismError(
@@ -376,7 +376,7 @@ def _axes(
         lower, upper, *count = given
         if not (_is_number(lower) and _is_number(upper) and lower < upper):
             raise MechanismError(f"over: {text!r} needs a lower end below the upper one, not {shortened(given)}")
-        axes[name] = np.linspace(lower, upper, _checked_count(count[0] if count else points, f"over: {text!r}"))
+        axes[name] = np.linspace(lower, upper, whole_number(count[0] if count else points, f"over: {text!r}: nodes", 2))
     if (nodes := math.prod(map(len, axes.values()))) > MOST_NODES:
         raise MechanismError(
             f"the grid over {', '.join(axes)} has {nodes:.3g} nodes, more than {MOST_NODES}: give fewer points, or "
@@ -387,12 +387,6 @@ def _axes(
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float | np.number) and math.isfinite(value)
-
-
-def _checked_count(count: object, what: str) -> int:
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 2:
-        raise MechanismError(f"{what}: the number of nodes must be a whole number, 2 or more, not {count!r}")
-    return int(count)
 
 
 def _range(space: ConfigurationSpace, unit: str, name: str, limits: Limits | None) -> tuple[float, float]:

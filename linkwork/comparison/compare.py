@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, finite, number
+from linkwork._util.checks import FloatArray, finite, number, whole_number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.comparison.comparison import Comparison
@@ -107,7 +107,7 @@ def compare(
     comparison = Comparison(mech.name, float(t_end), None if task.columns is None else list(task.columns))
     try:
         with Progress(progress) as shown:
-            _fill(comparison, task, chosen, tolerances, given, _repeats(repeat), shown)
+            _fill(comparison, task, chosen, tolerances, given, whole_number(repeat, "repeat", 1), shown)
     except KeyboardInterrupt as interrupt:
         interrupt.comparison = comparison  # type: ignore[attr-defined]
         raise
@@ -179,12 +179,6 @@ def _reference(given: object) -> Result | ComparisonRun | None:
     if not isinstance(given, Result | ComparisonRun | str | None):
         raise MechanismError(f"reference must be a Result or a run such as 'auto/DOP853', not {given!r}")
     return ComparisonRun.parse(given) if isinstance(given, str) else given
-
-
-def _repeats(repeat: int) -> int:
-    if not isinstance(repeat, int) or repeat < 1:
-        raise MechanismError(f"repeat must be a whole number of at least 1, not {repeat!r}")
-    return repeat
 
 
 def _columns(columns: Iterable[str] | None, system: Model) -> list[str] | None:

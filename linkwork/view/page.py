@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from operator import index
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, cast, overload
 
-from linkwork._util.checks import length, number, shortened
+from linkwork._util.checks import length, number, shortened, whole_number
 from linkwork._util.files import atomic_path
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import LinkworkError, MechanismError
@@ -84,7 +83,8 @@ def page(
     if path is not None:
         _check_path(Path(path))
     chosen = [columns] if isinstance(columns, str) else None if columns is None else list(columns)
-    request = PageRequest(None, chosen, _rows(max_rows), bool(live), _time(t_end), *_tolerances(rtol, atol))
+    rows = None if max_rows is None else whole_number(max_rows, "max_rows", 2)
+    request = PageRequest(None, chosen, rows, bool(live), _time(t_end), *_tolerances(rtol, atol))
     text = document(_payload(_objects(shown), title, labels, request))
     if path is None:
         return text
@@ -192,18 +192,6 @@ def _number_labels(runs: Sequence[payload.RecordedRun]) -> None:
     for k, (run, label) in enumerate(zip(runs, labels, strict=True)):
         if labels.count(label) > 1:
             run["label"] = f"{label} {labels[: k + 1].count(label)}"
-
-
-def _rows(max_rows: int | None) -> int | None:
-    if max_rows is None:
-        return None
-    try:
-        rows = index(max_rows)
-    except TypeError:
-        rows = 0
-    if isinstance(max_rows, bool) or rows < 2:
-        raise MechanismError(f"max_rows must be a whole number of at least 2, not {max_rows!r}")
-    return rows
 
 
 def _time(t_end: float | None) -> float | None:

@@ -208,7 +208,7 @@ def test_held_coordinates_must_hold_the_mechanism() -> None:
         ((1.0,), {}, "q must be a dictionary"),
         (({"A": float("nan")},), {}, "A must be finite"),
         (({"A": "x"},), {}, "A must be one number"),
-        (({"A": 1.0},), {"starts": 0}, "starts must be a whole number from 1"),
+        (({"A": 1.0},), {"starts": 0}, "starts must be a whole number of at least 1"),
         (({"A": 1.0},), {"seed": 1.5}, "seed"),
     ],
 )

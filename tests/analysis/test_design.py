@@ -59,7 +59,7 @@ def test_the_jacobian_of_the_poses_is_that_of_the_closed_form() -> None:
 
 @pytest.mark.parametrize("count", [2.5, 0, True])
 def test_the_number_of_evaluations_is_whole(count: object) -> None:
-    with pytest.raises(lw.MechanismError, match="max_evaluations must be a whole number from 1"):
+    with pytest.raises(lw.MechanismError, match="max_evaluations must be a whole number of at least 1"):
         found_by(residuals, max_evaluations=count)
 
 

@@ -651,7 +651,7 @@ def test_unknown_names_and_values_that_cannot_be_are_refused() -> None:
         lw.equilibrium(mech, hold={"D": 3.0})
     with pytest.raises(lw.MechanismError, match="starts"):
         lw.equilibria(mech, starts=0)
-    with pytest.raises(lw.MechanismError, match="seed must be a whole number from 0"):
+    with pytest.raises(lw.MechanismError, match="seed must be a whole number of at least 0"):
         lw.equilibria(mech, seed=-1)
     mech.add_transition("buffer", lw.Stop("A", upper=1.0))
     with pytest.raises(lw.MechanismError, match="beyond a bound of stop 'buffer'"):

@@ -154,7 +154,7 @@ def test_wrong_requests_are_refused_by_name() -> None:
         ({"of": "tip.r", "over": {"A": (0.0, np.nan)}}, "lower end below the upper"),
         ({"of": "tip.r", "over": {"A": 1.0}}, "needs a lower and an upper end"),
         ({"of": "tip.r", "over": {"tip.r": (0, 1)}}, "name one, as"),
-        ({"of": "tip.r", "over": {"A": (0, 1, 1)}}, "2 or more, not 1"),
+        ({"of": "tip.r", "over": {"A": (0, 1, 1)}}, "of at least 2, not 1"),
         ({"of": "tip.r", "over": {"A": (0, 1), "A.q": (0, 1)}}, "twice"),
         ({"of": "tip.r", "over": {"A": (0, 1)}, "hold": {"A": 0.5}}, "twice"),
         ({"of": "tip.r", "over": {}}, "ranges by name"),

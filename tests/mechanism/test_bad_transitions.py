@@ -13,7 +13,7 @@ ENDS = ((0, 0, 0), (1, 0, 0))
 
 VALUES = {
     "lock: no name": (lambda: lw.Lock(3), ("Lock: joint must be a name", "3")),
-    "lock: zero": (lambda: lw.Lock("ball", 0), ("Lock of joint 'ball': speeds", "whole number from 1, not 0")),
+    "lock: zero": (lambda: lw.Lock("ball", 0), ("Lock of joint 'ball': speeds", "whole number of at least 1, not 0")),
     "lock: half": (lambda: lw.Lock("ball", (1, 1.5)), ("Lock of joint 'ball': speeds", "not 1.5")),
     "lock: truth": (lambda: lw.Lock("ball", True), ("speeds", "not True")),
     "lock: none": (lambda: lw.Lock("ball", ()), ("speeds must not be empty",)),
@@ -225,7 +225,7 @@ FILES = {
     "unknown type": ({**LOCK, "type": "lok"}, ("transitions[0].type", "'latch' has the unknown type 'lok'", "'lock'")),
     "unknown key": ({**LOCK, "joints": "A"}, ("transitions[0].joints", "did you mean 'joint'?")),
     "no joint": ({"name": "latch", "type": "lock"}, ("transitions[0]", "'joint' of 'latch' is missing")),
-    "bad value": ({**LOCK, "speeds": [0]}, ("transitions[0]", "whole number from 1")),
+    "bad value": ({**LOCK, "speeds": [0]}, ("transitions[0]", "whole number of at least 1")),
     "no when": (LOCK, ("transitions[0]", "give a trigger")),
     "trigger": ({**LOCK, "when": {"type": "tim"}}, ("transitions[0].when.type", "trigger has the unknown type 'tim'")),
     "no time": ({**LOCK, "when": {"type": "time"}}, ("transitions[0].when", "'t' is missing")),
