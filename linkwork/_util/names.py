@@ -95,13 +95,13 @@ def verbatim(text: str) -> str:
     return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
 
 
-def free_name(wanted: str, taken: Container[str]) -> str:
-    """Return a name that is not taken: the wanted one, or that with the first number from 2 on.
+def free_name(name: str, taken: Container[str]) -> str:
+    """Return a name that is not taken: it, or it with the first number from 2 on.
 
     >>> free_name("arm", {"arm", "arm_2"})
     'arm_3'
     """
-    found, number = wanted, 2
+    found, number = name, 2
     while found in taken:
-        found, number = f"{wanted}_{number}", number + 1
+        found, number = f"{name}_{number}", number + 1
     return found

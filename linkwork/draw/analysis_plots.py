@@ -51,7 +51,7 @@ def plot_envelopes(
         _mark(panel, loads.rms[name], "--", "rms")
         if name in drawn:
             _mark(panel, drawn[name], "-", "limit")
-        dress(panel, axis_label(f"{units[k]}/s"), axis_label(load_units[k]), verbatim(name), beside=False)
+        dress(panel, axis_label(f"{units[k]}/s"), axis_label(load_units[k]), verbatim(name), outside=False)
     save(figure, path)
     return figure
 

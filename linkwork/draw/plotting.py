@@ -187,8 +187,8 @@ def styles(panel: Sequence[str], positions: Mapping[str, int]) -> dict[str, tupl
     return found
 
 
-def dress(axes: Axes, x: str = "", y: str = "", title: str = "", *, beside: bool = True) -> None:
-    """Give axes their grid, colours, labels and title, and a legend beside them or within."""
+def dress(axes: Axes, x: str = "", y: str = "", title: str = "", *, outside: bool = True) -> None:
+    """Give axes their grid, colours, labels and title, and a legend outside or within."""
     axes.grid(color=PALE)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(GREY)
@@ -199,5 +199,5 @@ def dress(axes: Axes, x: str = "", y: str = "", title: str = "", *, beside: bool
     if title:
         axes.set_title(title, color=INK, loc="left", fontweight="bold", fontsize="medium")
     if axes.get_legend_handles_labels()[0]:
-        place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if beside else {}
+        place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if outside else {}
         axes.legend(frameon=False, fontsize="small", labelcolor=INK, **place)
