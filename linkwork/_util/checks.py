@@ -74,6 +74,14 @@ def number(value: object, what: str) -> float:
     return float(finite(value, (), what))  # type: ignore[arg-type]
 
 
+def positive(value: object, what: str, remark: str = "") -> float:
+    """Return `value` as one finite float above zero; the error ends in a remark."""
+    found = number(value, what)
+    if not found > 0.0:
+        raise MechanismError(f"{what} must be positive, not {found:g}{remark}")
+    return found
+
+
 def whole_number(value: object, what: str, least: int = 0) -> int:
     """Return `value` as an integer that is at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:

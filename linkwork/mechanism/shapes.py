@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import finite, number, shortened
+from linkwork._util.checks import finite, positive, shortened
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
 from linkwork.mechanism.frames import Frame
@@ -62,7 +62,7 @@ class Shape:
         object.__setattr__(self, name, value)
 
     def _set_length(self, name: str) -> None:
-        self._set(name, _positive(getattr(self, name), f"shape.{self.type_name}: {name}"))
+        self._set(name, positive(getattr(self, name), f"shape.{self.type_name}: {name}"))
 
 
 @checks_keywords
@@ -227,13 +227,6 @@ class Mesh(Shape):
 
 
 SHAPES: dict[str, type[Shape]] = {kind.type_name: kind for kind in (Box, Cylinder, Capsule, Sphere, Mesh)}
-
-
-def _positive(value: object, what: str) -> float:
-    found = number(value, what)
-    if not found > 0.0:
-        raise MechanismError(f"{what} must be positive, not {found:g}")
-    return found
 
 
 def _edges(value: ArrayLike, what: str) -> Size:

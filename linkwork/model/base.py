@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, number
+from linkwork._util.checks import FloatArray, number, positive
 from linkwork.core.native import Block, OffsetArray, Stage
 from linkwork.errors import AssemblyError, MechanismError, SingularityError
 from linkwork.mechanism import Mechanism
@@ -200,10 +200,7 @@ class ModelBase(ModelStructure):
         """Do what `assemble` does, in a block, without warnings and without a search for the cause of an error."""
         block = self.block() if block is None else block
         self.set_starts(block, q, u)
-        if not number(tolerance, "tolerance") > 0:
-            raise MechanismError(
-                f"tolerance must be positive, not {tolerance:g}: the gap of a loop that is accepted, m"
-            )
+        positive(tolerance, "tolerance", ": the gap of a loop that is accepted, m")
         block.put_motion(number(time, "time"), self.arguments.motions(motion))
         block.assemble(tolerance)
         return self.assembled_state_of(block)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwork._util.checks import FloatArray, number
+from linkwork._util.checks import FloatArray, number, positive
 from linkwork._util.names import suggest
 from linkwork._util.optional import optional_import
 from linkwork._util.progress import Progress, ProgressOption
@@ -81,7 +81,7 @@ def _planned(
 ) -> Film:
     if not len(result):
         raise MechanismError(f"the result of {result.name!r} has no rows: there is nothing to show")
-    rate, pace = (_positive(value, name) for value, name in ((fps, "fps"), (speed, "speed")))
+    rate, pace = (positive(value, name) for value, name in ((fps, "fps"), (speed, "speed")))
     if rate < LEAST_FPS:
         raise MechanismError(f"films have at least {LEAST_FPS:g} frames per second, not {rate:g}: raise fps")
     most = WRITERS[path.suffix.lower()].most_fps
@@ -100,13 +100,6 @@ def _planned(
     t = np.minimum(start + np.arange(1 + math.ceil(steps - 1e-9)) * pace / rate, end)
     chosen = [] if columns is None else result._selected(columns)
     return Film(t, rate, _size(size), chosen, _traced(result, traces))
-
-
-def _positive(value: float, name: str) -> float:
-    found = number(value, name)
-    if not found > 0.0:
-        raise MechanismError(f"{name} must be positive, not {found:g}")
-    return found
 
 
 def _size(size: Sequence[int]) -> tuple[int, int]:

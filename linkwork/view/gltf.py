@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwork._util.checks import FloatArray, number
+from linkwork._util.checks import FloatArray, positive
 from linkwork._util.files import atomic_path
 from linkwork._util.rotations import matrix_of, product, rotate
 from linkwork._util.version import version
@@ -63,9 +63,7 @@ def _sampled(result: Result, fps: float | None) -> Result:
     if not len(result):
         raise MechanismError(f"the result of {result.name!r} has no rows: there is nothing to show")
     if fps is not None:
-        rate = number(fps, "fps")
-        if not rate > 0.0:
-            raise MechanismError(f"fps must be positive, not {rate:g}; None takes the rows of the result")
+        rate = positive(fps, "fps", "; None takes the rows of the result")
         span = abs(float(result.t[-1] - result.t[0]))
         if span * rate > MOST_ROWS:
             raise MechanismError(f"{span:g} s at {rate:g} per second are more than {MOST_ROWS} poses: give a lower fps")

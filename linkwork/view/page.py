@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, cast, overload
 
-from linkwork._util.checks import length, number, shortened, whole_number
+from linkwork._util.checks import length, number, positive, shortened, whole_number
 from linkwork._util.files import atomic_path
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import LinkworkError, MechanismError
@@ -83,8 +83,9 @@ def page(
     if path is not None:
         _check_path(Path(path))
     chosen = [columns] if isinstance(columns, str) else None if columns is None else list(columns)
+    end = None if t_end is None else positive(t_end, "t_end", " s: a page simulates from 0 s on")
     rows = None if max_rows is None else whole_number(max_rows, "max_rows", 2)
-    request = PageRequest(None, chosen, rows, bool(live), _time(t_end), *_tolerances(rtol, atol))
+    request = PageRequest(None, chosen, rows, bool(live), end, *_tolerances(rtol, atol))
     text = document(_payload(_objects(shown), title, labels, request))
     if path is None:
         return text
@@ -192,15 +193,6 @@ def _number_labels(runs: Sequence[payload.RecordedRun]) -> None:
     for k, (run, label) in enumerate(zip(runs, labels, strict=True)):
         if labels.count(label) > 1:
             run["label"] = f"{label} {labels[: k + 1].count(label)}"
-
-
-def _time(t_end: float | None) -> float | None:
-    if t_end is None:
-        return None
-    found = number(t_end, "t_end")
-    if not found > 0.0:
-        raise MechanismError(f"t_end must be positive, s, not {found:g}: a page simulates from 0 s on")
-    return found
 
 
 def _tolerances(rtol: float, atol: float | None) -> tuple[float, float | None]:
