@@ -91,7 +91,7 @@ typedef struct measure_part {
 
 typedef struct transition_part {
   const char *name;
-  int32_t action, trigger;          /* lw_action, lw_trigger; NO_TRIGGER until one is given */
+  int32_t action, trigger;          /* lw_action, lw_trigger; LW_NO_TRIGGER until one is given */
   int32_t joint, pin, body;         /* what it acts on; -1: nothing of that kind */
   int32_t directions, bounds;       /* as in lw_transition */
   int32_t quantity, crossing_joint; /* lw_quantity that crosses, -1 none; its joint, -1 for a distance */

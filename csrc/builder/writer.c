@@ -230,7 +230,7 @@ static void put_paths(const lw_builder *b, model_bytes *out) {
     if (has_path(&b->joint[j])) put_numbers(out, b->path_number + b->joint[j].path, b->joint[j].path_numbers);
 }
 
-/* ---- parameters: put_name() for each parameter field of fields.h, in their order; those of forces are lists ---- */
+/* ---- parameters: put_FIELD() for each parameter field of fields.h, in their order; those of forces are lists ---- */
 
 #define PUT(field) static void put_##field(const plan *p, model_bytes *out)
 /* n numbers of each part of a list of the builder b; k counts the parts. */

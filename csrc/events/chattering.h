@@ -1,4 +1,4 @@
-/* Detection of events that follow one another without end. */
+/* Detection of transitions that follow one another without end; of the zero crossings of a run: run/chattering.c. */
 #ifndef LW_CHATTERING_H
 #define LW_CHATTERING_H
 #include "events/indicators.h"

@@ -1,4 +1,5 @@
-/* Selection of independent coordinates and speeds, and the workspace to solve for the dependent ones. */
+/* Takes a choice of independent coordinates and speeds, which Python makes (model/independent_coordinates.py): checks it,
+ * and allocates the workspace to solve for the dependent ones. */
 #include "dae/constraints.h"
 #include "independent_coordinates/minimal_coordinates.h"
 #include <stdlib.h>

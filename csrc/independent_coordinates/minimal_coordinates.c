@@ -12,8 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* At a relative pivot of p a fold of the motion is about p away, speeds grow as 1/p, and rounding leaves the dependent
- * coordinates uncertain by 1e-16/p: RANK_TOLERANCE bounds p. */
+/* RANK_TOLERANCE bounds the pivots: see the section of these coordinates in tolerances.h. */
 #define MAX_ITERATIONS 30
 
 /* ---- the dependent ones ---- */

@@ -45,7 +45,7 @@ typedef enum lw_number_kind {
 } lw_number_kind;
 
 /* The tables of whole numbers in their order: X(name, list of the model, rows, check of the whole, kind of each number
- * of a row). read_name() in tables.c takes a row; `rows` are in counts, but for LW_STEP_LINKS: all that steps add.
+ * of a row). a function read_NAME() in tables.c takes a row; `rows` are in counts, but for LW_STEP_LINKS: all that steps add.
  *   force_type       its name, zero behind it; how many. They stand in the order of forces/types_list.h
  *   joint_type       its name, zero behind it
  *   link             body joint parent reversed, parents first

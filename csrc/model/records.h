@@ -1,4 +1,4 @@
-/* Records of the working storage. They hold nothing but LW_SCALAR, so that one list of offsets serves every
+/* Records of the working storage. They hold nothing but scalars T, so that one list of offsets serves every
  * arithmetic; LW_REALS(record) is a record's length in scalars. The axes of each vector stand in its comment;
  * "link frame" is the child's joint frame of a body's tree joint, with the joint axis along z. */
 #ifndef LW_RECORDS_H
