@@ -597,9 +597,9 @@ LW_API int32_t lw_dca_levels(const lw_model *model);
 /* Expected multiplications of joining them for one evaluation, four in one vector operation counted as one. */
 LW_API double lw_dca_multiplications(const lw_model *model);
 
-/* How many threads work on divide and conquer, in this process, from the next one on; 0: as many as there are processors. At
- * first one, because most mechanisms are too small for more, and states can be spread over threads instead. The
- * results do not depend on their number. Returns the present number: 1 in a build without OpenMP. */
+/* How many threads work on divide and conquer, in this process, from the next one on; 0: as many as there are
+ * processors. At first one, because most mechanisms are too small for more, and states can be spread over threads
+ * instead. The results do not depend on their number. Returns the present number: 1 in a build without OpenMP. */
 LW_API int32_t lw_set_threads(int32_t threads);
 
 /* ---- transitions ----------------------------------------------------------------------------------

@@ -86,10 +86,11 @@ class CompiledMechanism:
     @cached_property
     def free_joints(self) -> tuple[int, ...]:
         """Positions of the joints whose links are in no cluster."""
-        joints = self.native.table("link")[:, 1].tolist()
-        for _, first, count, _ in sorted(self.native.table("cluster").tolist(), reverse=True, key=itemgetter(1)):
-            del joints[first : first + count]
-        return tuple(joints)
+        joints, free, end = self.native.table("link")[:, 1].tolist(), [], 0
+        for _, first, count, _ in sorted(self.native.table("cluster").tolist(), key=itemgetter(1)):
+            free += joints[end:first]
+            end = first + count
+        return (*free, *joints[end:])
 
     @property
     def expected(self) -> list[Expected]:

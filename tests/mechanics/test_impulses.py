@@ -1,8 +1,9 @@
-"""Jumps of the speeds by divide and conquer: against the dense solution, on long and thin chains, and by identities."""
+"""Jumps of the speeds: against the dense solution, on long and thin chains, and by identities."""
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from scipy.spatial.transform import Rotation
 
 import linkwork as lw
 from linkwork.core.native import threads
@@ -22,9 +23,10 @@ def change(request):
 
 class TestRandomChanges:
     @pytest.mark.thin(15, kept=2)
+    @pytest.mark.parametrize("method", ["auto", "dca"])
     @pytest.mark.parametrize("by_velocities", [False, True])
-    def test_the_dense_solution(self, change, by_velocities):
-        gaps = gap_of_jump(change, by_velocities=by_velocities)
+    def test_the_dense_solution(self, change, by_velocities, method):
+        gaps = gap_of_jump(change, method, by_velocities=by_velocities)
         assert max(gaps.values()) < 1e-11, gaps
 
     @pytest.mark.thin(9)
@@ -193,3 +195,37 @@ def test_the_state_stays():
     assert all((block[name] == values).all() for name, values in kept.items())
     with pytest.raises(lw.LinkworkError, match="not finite"):
         block.jump({0: np.nan})
+
+
+# ---- redundant constraints ----
+
+
+def turned_four_bar(orientation):
+    """A planar four-bar whose plane is turned in space: three of its six rows are redundant."""
+    mech = lw.Mechanism("four_bar", gravity=(0, 0, 0))
+    ends = {"crank": 0.4, "coupler": 1.0, "rocker": 0.8}
+    for name, length in ends.items():
+        mech.add_body(name, mass=length, com=(length / 2, 0, 0), inertia=lw.inertia.rod(length, length))
+    hinge, tip = lw.Revolute(Y), lw.Frame((0.8, 0, 0))
+    mech.add_joint("A", hinge, "ground", "crank", parent_frame=lw.Frame((0, 0, 0), orientation))
+    mech.add_joint("B", hinge, "crank", "coupler", parent_frame=lw.Frame((0.4, 0, 0)))
+    mech.add_joint("C", hinge, "coupler", "rocker", parent_frame=lw.Frame((1.0, 0, 0)))
+    foot = lw.Frame(orientation @ [0.9, 0, 0], orientation)
+    mech.add_joint("D", hinge, "ground", "rocker", parent_frame=foot, child_frame=tip)
+    mech.start(q={"A": -1.0, "B": 0.6, "C": 1.9}, u={"A": -2.0})
+    return mech
+
+
+@pytest.mark.parametrize("method", ["rcr", "embedding", "multipliers"])
+def test_shares_of_redundant_constraints_turn_with_the_mechanism(method):
+    turn = Rotation.from_rotvec([0.3, -0.8, 1.1]).as_matrix()
+    push = np.random.default_rng(5).normal(size=(3, 6))
+    found = []
+    for orientation in (np.eye(3), turn):
+        model = lw.compile(turned_four_bar(orientation), method=method)
+        block = model.block()
+        model.enter(block, model.assemble())
+        along = np.einsum("ij,bkj->bki", orientation, push.reshape(3, 2, 3)).reshape(3, 6)
+        wrench = block.jump({}, along).reaction.reshape(4, 2, 3)
+        found.append(wrench @ orientation)
+    assert found[1] == pytest.approx(found[0], abs=1e-10)

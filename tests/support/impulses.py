@@ -15,13 +15,13 @@ from .poses import Array, Pose
 from .random_changes import Change
 
 
-def changed(change: Change) -> lw.Model:
+def changed(change: Change, method: str = "auto") -> lw.Model:
     """The mechanism with the pins of a change as joints that close loops."""
     mechanism = copy.deepcopy(change.mechanism or change.scene.mechanism)
     for pin in change.pins:
         frames = {"parent_frame": pin.parent_frame, "child_frame": pin.child_frame}
         mechanism.add_joint(pin.name, pin.kind, pin.parent, pin.child, **frames, cut=True)
-    return lw.compile(mechanism)
+    return lw.compile(mechanism, method=method)
 
 
 def entered(system: lw.Model, q: Values, u: Values, time: float = 0.0) -> Block:
@@ -60,9 +60,11 @@ def jump_of(change: Change, system: lw.Model, *, by_velocities: bool = False, ti
     return block.jump(changes, change.applied, before)
 
 
-def gap_of_jump(change: Change, *, by_velocities: bool = False, time: float = 0.0) -> dict[str, float]:
+def gap_of_jump(
+    change: Change, method: str = "auto", *, by_velocities: bool = False, time: float = 0.0
+) -> dict[str, float]:
     """Differences from the dense solution, relative to the largest."""
-    system, expected, oracle = changed(change), change.expected, change.oracle
+    system, expected, oracle = changed(change, method), change.expected, change.oracle
     jump = jump_of(change, system, by_velocities=by_velocities, time=time)
     after = {name: jump.after[span] for name, span in system.numbering.u.items() if span.stop > span.start}
     speed = max([1.0, *(float(np.abs(u).max()) for u in expected.u.values())])
