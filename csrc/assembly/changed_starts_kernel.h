@@ -137,7 +137,7 @@ static void enter_loop(const start_search *s, int32_t l) {
   cut_frames at;
   copy(loop->coordinates, FIELD(v, q_cut) + loop->q - v->m->size.nq, own);
   if (s->many) align_cut_joint(v, &c->w, l, own, &at);
-  else fill_loop(v, c->c, &c->w, l, own, &at);
+  else fill_loop(v, c->c, &c->w, l, own, columns_in_matrix(&c->w, loop->row), &at);
   relative_velocity(v, &c->w, l, &at, relative);
   for (int32_t k = 0; k < loop->columns; k++) {
     twist P;

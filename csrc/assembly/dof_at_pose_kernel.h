@@ -32,13 +32,15 @@ static int32_t left_by_matrix(const view *v, int32_t c, const cluster_work *w, d
   double *phi = w->rhs + w->rows;
   clear_matrix(w);
   for (int32_t i = 0; i < w->cluster->loops; i++) {
+    const int32_t l = loop_of(v, c, i);
     cut_frames at;
-    fill_loop(v, c, w, loop_of(v, c, i), NULL, &at);
+    fill_loop(v, c, w, l, NULL, columns_in_matrix(w, v->m->loop[l].row), &at);
   }
   fill_couplings(v, c, w);
   const double open2 = dot_rows(phi, phi, w->rows), scale = open2 > gap2 ? sqrt(gap2 / open2) : 1.0;
   for (int32_t j = 0; j < w->rows; j++) w->rhs[j] = 0.0, phi[j] *= scale;
-  return w->n - orthogonalise_matrix(v, c, w);
+  orthogonalise_matrix(v, c, w);
+  return w->n - w->ranks->matrix_rank;
 }
 
 static void count_dof(const lw_model *m, lw_block b, lw_dof_count *found) {

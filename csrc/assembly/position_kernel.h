@@ -142,36 +142,30 @@ static const real *fixed_cut_coordinates(const assembly_problem *c, int32_t l, r
   return any ? fixed : NULL;
 }
 
-static void fill_dense(assembly_problem *c) {
+static void fill_closures(const assembly_problem *c) {
   const view *v = c->v;
-  clear_matrix(&c->w);
-  for (int32_t i = 0; i < c->w.cluster->loops; i++) {
-    const int32_t l = loop_of(v, c->c, i);
+  const int32_t loops = c->w.cluster->loops;
+  if (!c->sparse) clear_matrix(&c->w);
+  for (int32_t b = 0; b < loops + c->w.cluster->couplings; b++) {
+    const int32_t row = origin_of_block(v, c->c, &c->w, b);
+    const closure_columns to = c->sparse ? entries_of_block(c->sparse, b) : columns_in_matrix(&c->w, row);
+    if (b >= loops) {
+      fill_coupling(v, c->c, &c->w, coupling_of(v, c->c, b - loops), row, to);
+      continue;
+    }
+    const int32_t l = loop_of(v, c->c, b);
     real fixed[MOST_COORDINATES];
     cut_frames at;
-    fill_loop(v, c->c, &c->w, l, fixed_cut_coordinates(c, l, fixed), &at);
-    rotation_error(v, l, c->w.rhs + c->w.rows + v->m->loop[l].row);
+    fill_loop(v, c->c, &c->w, l, fixed_cut_coordinates(c, l, fixed), to, &at);
+    rotation_error(v, l, c->w.rhs + c->w.rows + row);
   }
-  fill_couplings(v, c->c, &c->w);
-}
-
-static void fill_sparse(assembly_problem *c) {
-  const view *v = c->v;
-  for (int32_t i = 0; i < c->w.cluster->loops; i++) {
-    const int32_t l = loop_of(v, c->c, i);
-    real fixed[MOST_COORDINATES];
-    fill_sparse_loop(v, c->c, &c->w, c->sparse, i, fixed_cut_coordinates(c, l, fixed));
-    rotation_error(v, l, c->w.rhs + c->w.rows + v->m->loop[l].row);
-  }
-  for (int32_t b = c->w.cluster->loops; b < c->sparse->blocks; b++) fill_sparse_coupling(v, c->c, &c->w, c->sparse, b);
 }
 
 /* Places the cluster's links at the present coordinates; |Phi| in the metric. */
 static double residual_of(assembly_problem *c) {
   const double *phi = c->w.rhs + c->w.rows;
   compute_cluster_kinematics(c);
-  if (c->sparse) fill_sparse(c);
-  else fill_dense(c);
+  fill_closures(c);
   double sum = dot_rows(phi, phi, 6 * c->w.cluster->loops);
   for (int32_t i = 0; i < c->w.cluster->couplings; i++) {
     const double size = row_of_coupling(c->v, c->c, coupling_of(c->v, c->c, i)).residual;

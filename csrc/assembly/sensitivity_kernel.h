@@ -161,7 +161,7 @@ static void fill_closure_matrix(const sensitivity_problem *f) {
     const lw_loop *loop = &v->m->loop[l];
     const int keeps = loop->columns && is_fixed(f, FIELD(v, q_priority), loop->column);
     cut_frames at;
-    fill_loop(v, f->c, &f->w, l, keeps ? FIELD(v, q_start) + loop->q : NULL, &at);
+    fill_loop(v, f->c, &f->w, l, keeps ? FIELD(v, q_start) + loop->q : NULL, columns_in_matrix(&f->w, loop->row), &at);
   }
   fill_couplings(v, f->c, &f->w);
 }

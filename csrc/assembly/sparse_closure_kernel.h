@@ -10,7 +10,7 @@
 #include "tree/kinematics_kernel.h"
 #include "loops/closure_kernel.h"
 #include "loops/basic_constraints_kernel.h"
-#include "loops/independent_constraints_kernel.h"
+#include "loops/closure_matrix_kernel.h"
 #include <stdlib.h>
 
 #define MAX_PROFILE (1 << 26) /* entries of the normal matrix */
@@ -169,59 +169,8 @@ static int is_narrow(const sparse_closure *s) {
   return s->work < 200.0 * s->start[s->blocks] + (double)NARROW * NARROW * s->rows;
 }
 
-/* ---- entries ---- */
-
-static double *fill_path(const view *v, int32_t c, const cluster_work *w, const lw_loop *loop, int32_t from,
-                         const double closing[3], double sign, double *a) {
-  for (int32_t i = from; i != loop->root; i = v->m->link[i].parent) {
-    const double *place = point_motion_of(w, i);
-    const double d[3] = {closing[0] - place[0], closing[1] - place[1], closing[2] - place[2]};
-    for (int32_t k = 0; k < v->m->link[i].speeds; k++, a += 6) {
-      twist P;
-      column_of_link(v, i, k, &P);
-      fill_column(column_of(v, c, v->m->link[i].column + k), length_of(v, c), &P, d, sign, a);
-    }
-  }
-  return a;
-}
-
-/* Columns and residual of one loop; its cut joint at the coordinates from the inverse joint map, or at fixed ones. */
-static void fill_sparse_loop(const view *v, int32_t c, const cluster_work *w, const sparse_closure *s, int32_t b,
-                             const double *fixed) {
-  const int32_t l = loop_of(v, c, b);
-  const lw_loop *loop = &v->m->loop[l];
-  double *a = s->a + 6 * s->start[b];
-  cut_frames at;
-  align_cut_joint(v, w, l, fixed, &at);
-  closure_residual(v, l, &at, w->rhs + w->rows + loop->row);
-  fill_cut_columns(v, l, 6, a);
-  a = fill_path(v, c, w, loop, loop->parent, at.on_parent, 1.0, a + 6 * loop->columns);
-  fill_path(v, c, w, loop, loop->child, at.on_child, -1.0, a);
-}
-
-static void fill_sparse_coupling(const view *v, int32_t c, const cluster_work *w, const sparse_closure *s, int32_t b) {
-  const int32_t i = coupling_of(v, c, b - w->cluster->loops), at = origin_of_block(v, c, w, b);
-  const lw_coupling *coupling = &v->m->coupling[i];
-  choose_revolutions(v, i);
-  const coupling_row row = row_of_coupling(v, c, i);
-  w->rhs[at] = row.stage * row.velocity, w->rhs[w->rows + at] = row.stage * row.residual;
-  double *a = s->a + 6 * s->start[b];
-  for (int32_t t = coupling->first; t < coupling->first + coupling->terms; t++, a += 6) {
-    double p[3];
-    term_at(v, t, p);
-    *a = p[1] * row.per_size * row.stage * metric_of(v, column_of(v, c, v->m->term[t].column));
-  }
-  if (coupling->distance < 0) return;
-  const lw_distance *distance = &v->m->distance[coupling->distance];
-  const span between = find_span(v, w, coupling->distance);
-  for (int end = 0; end < 2; end++)
-    for (int32_t link = distance->end[end]; link != distance->root; link = v->m->link[link].parent)
-      for (int32_t k = 0; k < v->m->link[link].speeds; k++, a += 6) {
-        double moved[3];
-        end_velocity_by_column(v, w, &between, end, link, k, moved);
-        *a = (end ? row.per_size : -row.per_size) * dot(between.n, moved) *
-             metric_of(v, column_of(v, c, v->m->link[link].column + k));
-      }
+INLINE closure_columns entries_of_block(const sparse_closure *s, int32_t b) {
+  return (closure_columns){s->a + 6 * s->start[b], 0};
 }
 
 /* ---- (sum of a a' + ridge)^-1 b ---- */

@@ -107,6 +107,7 @@ typedef struct ear_columns {
   const lw_ear *ear;
   int32_t n, *order;      /* pivots first */
   double *a, *T;          /* n x 6, orthogonalised in place; 6 x n: a_k = sum_p T_pk a_p */
+  double *size2;          /* of each column */
   double *phi;            /* residual */
   double *rank_threshold; /* size squared that counts as nothing */
 } ear_columns;
@@ -119,6 +120,7 @@ static ear_columns columns_of_ear(const assembly_problem *c, int32_t e) {
                        .order = c->w.order + x.ear->column,
                        .a = x.a,
                        .T = x.a + 6 * n,
+                       .size2 = x.size2,
                        .phi = x.phi,
                        .rank_threshold = x.rank_threshold};
 }
@@ -145,52 +147,39 @@ static void fill_columns(const assembly_problem *c, const real *priority, const 
 }
 
 /* How small a pivot may be, squared, in a pose open by `gap`; small ones wait for a better choice. */
-static double smallest_pivot(const assembly_problem *c, const ear_columns *x, double gap) {
-  double sum = 1e-300, largest = 1.0;
-  for (int32_t k = 0; k < x->n; k++) {
-    const double size2 = dot6(x->a + 6 * k, x->a + 6 * k);
-    sum += size2, largest = fmax(largest, size2);
-  }
-  *x->rank_threshold = largest * fmax(RESIDUAL_RANK2 * gap * gap / sum, RANK_TOLERANCE * RANK_TOLERANCE);
+static double smallest_pivot(const assembly_problem *c, const ear_columns *x, const pivoted_columns *of, double gap) {
   const int alone = c->w.cluster->ears == 1 && c->w.cluster->couplings == 0;
-  return alone ? *x->rank_threshold : fmax(*x->rank_threshold, largest * SMALL_PIVOT * SMALL_PIVOT);
+  *x->rank_threshold = rank_threshold2(of->largest, of->sum, gap * gap, RANK_TOLERANCE * RANK_TOLERANCE);
+  return alone ? *x->rank_threshold : fmax(*x->rank_threshold, of->largest * SMALL_PIVOT * SMALL_PIVOT);
 }
 
-/* The largest column that remains; first the free columns of the cut joint, which no other loop moves. */
-static int32_t next_pivot(const assembly_problem *c, const real *priority, const ear_columns *x, int32_t p) {
-  int32_t best = p;
-  if (p < x->ear->cuts && moves(c, priority, x->ear->column)) return p;
-  for (int32_t i = p + 1; i < x->n; i++) {
-    const double *a = x->a + 6 * x->order[i], *b = x->a + 6 * x->order[best];
-    if (dot6(a, a) > dot6(b, b)) best = i;
-  }
-  return best;
-}
-
-/* One pivot after the other is taken out of the columns and, of the right-hand side; returns the rank. X of the
- * pivots is their part of the right-hand side. */
+/* First the free columns of the cut joint, which no other loop moves. Takes the pivots out of the right-hand side, of
+ * which X of each is its part; returns the rank. */
 static int32_t pivot_columns(const assembly_problem *c, const real *priority, const ear_columns *x, double gap,
                              int32_t blocks, four *rhs) {
-  const double least = smallest_pivot(c, x, gap);
-  int32_t p = 0;
-  for (int32_t k = 0; k < x->n; k++) x->order[k] = k;
-  for (; p < 6 && p < x->n; p++) {
-    const int32_t best = next_pivot(c, priority, x, p), pivot = x->order[best];
-    const double *a = x->a + 6 * pivot;
-    const double size2 = dot6(a, a);
-    if (!(size2 > least)) break;
-    x->order[best] = x->order[p], x->order[p] = pivot;
-    for (int32_t i = p + 1; i < x->n; i++)
-      x->T[p * x->n + x->order[i]] = orthogonalize_against(a, 1.0 / size2, x->a + 6 * x->order[i], 6);
-    four *X = rows_of_N(&c->w, blocks, x->ear->column + pivot);
+  double pivot2[6];
+  pivoted_columns of = {.rows = 6,
+                        .n = x->n,
+                        .stride = 6,
+                        .first = moves(c, priority, x->ear->column) ? x->ear->cuts : 0,
+                        .column = x->a,
+                        .order = x->order,
+                        .size2 = x->size2,
+                        .pivot_size2 = pivot2,
+                        .f = x->T};
+  measure_columns(&of);
+  const int32_t rank = orthogonalise_columns(&of, smallest_pivot(c, x, &of, gap));
+  for (int32_t p = 0; p < rank; p++) {
+    const double *a = x->a + 6 * x->order[p];
+    four *X = rows_of_N(&c->w, blocks, x->ear->column + x->order[p]);
     for (int32_t b = 0; b < blocks; b++) {
       four s = zero4();
-      for (int j = 0; j < 6; j++) s = plus4(s, times4(a[j] / size2, rhs[j * blocks + b]));
+      for (int j = 0; j < 6; j++) s = plus4(s, times4(a[j] / pivot2[p], rhs[j * blocks + b]));
       for (int j = 0; j < 6; j++) rhs[j * blocks + b] = minus4(rhs[j * blocks + b], times4(a[j], s));
       X[b] = s;
     }
   }
-  return p;
+  return rank;
 }
 
 /* Orders fixed columns behind the pivots last, so that they need no direction; returns their number. */
@@ -206,8 +195,8 @@ static int32_t order_fixed_last(const assembly_problem *c, const real *priority,
 }
 
 /* X: a direction for each free column without pivot, zero for fixed ones, and back-substitution. */
-static void express_columns(const assembly_problem *c, const ear_columns *x, int32_t blocks, int32_t rank,
-                            int32_t fixed_count) {
+static void express_ear_columns(const assembly_problem *c, const ear_columns *x, int32_t blocks, int32_t rank,
+                                int32_t fixed_count) {
   const cluster_work *w = &c->w;
   four *X = rows_of_N(w, blocks, x->ear->column);
   for (int32_t i = rank; i < x->n; i++) {
@@ -260,7 +249,7 @@ static int32_t eliminate_ear_columns(const assembly_problem *c, const real *prio
   if (FIRST_FREE + w->ranks->independent + left > 4 * blocks) return FIRST_FREE + w->ranks->independent + left;
   w->ear_rank[number] = rank, w->ear_constraint[number] = -1;
   if (x.ear->loop >= 0 && rank < 6) constrain_rest(c, &x, e, blocks, rank, fixed_count, rhs);
-  express_columns(c, &x, blocks, rank, fixed_count);
+  express_ear_columns(c, &x, blocks, rank, fixed_count);
   w->ranks->independent += left;
   for (int32_t j = x.ear->first; j < x.ear->first + x.ear->links; j++)
     compute_partial_velocities(v, w, v->m->ear_link[j], all_blocks(blocks));
@@ -302,8 +291,7 @@ static void solve_constraints(const assembly_problem *c, const real *priority, d
     if (x.ear->loop >= 0)
       FIELD(v, loop_residual)[x.ear->loop] = judged * sqrt(dot6(x.phi, x.phi)) * v->cut[x.ear->loop].length;
   }
-  orthogonalise_constraints(v, c->c, w);
-  express_constraints(w);
+  eliminate_constraints(v, c->c, w);
 }
 
 /* N'N and N'p over all columns, those of the cut joints too, whichever joints are cut. */

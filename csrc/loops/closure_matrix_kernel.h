@@ -1,5 +1,6 @@
 /* All closures of a cluster as one matrix: columns a, n x rows, in the metric; six rows for a loop, one for a
- * coupling. Assembly solves it by least squares; constraint embedding pivots over the whole of the loops and has the
+ * coupling. Assembly solves it by least squares, and where
+ * loops are many stores its entries alone (assembly/sparse_closure_kernel.h); constraint embedding pivots over the whole of the loops and has the
  * couplings' rows empty. */
 #ifndef LW_LOOPS_CLOSURE_MATRIX_KERNEL_H
 #define LW_LOOPS_CLOSURE_MATRIX_KERNEL_H
@@ -10,8 +11,30 @@
 #include "loops/basic_constraints_kernel.h"
 #include "loops/independent_constraints_kernel.h"
 
+/* Where the columns of a closure go: each to its place in the matrix, or one behind the other, six rows each. */
+typedef struct closure_columns {
+  real *at;
+  int32_t stride; /* of the matrix; 0: none */
+} closure_columns;
+
+INLINE closure_columns columns_in_matrix(const cluster_work *w, int32_t row) {
+  return (closure_columns){w->a + row, w->rows};
+}
+
+INLINE real *place_of_columns(closure_columns *to, int32_t k, int32_t count) {
+  if (to->stride) return to->at + to->stride * k;
+  to->at += 6 * count;
+  return to->at - 6 * count;
+}
+
+/* In the matrix terms with the same column add up. */
+INLINE void put_entry(closure_columns *to, int32_t k, real value) {
+  real *a = place_of_columns(to, k, 1);
+  *a = to->stride ? *a + value : value;
+}
+
 static void fill_branch(const view *v, int32_t c, const cluster_work *w, const lw_loop *loop, int32_t from,
-                        const real closure_point[3], double sign) {
+                        const real closure_point[3], double sign, closure_columns *to) {
   const real length = length_of(v, c);
   for (int32_t i = from; i != loop->root; i = v->m->link[i].parent) {
     const lw_link *link = &v->m->link[i];
@@ -20,19 +43,20 @@ static void fill_branch(const view *v, int32_t c, const cluster_work *w, const l
     for (int32_t k = link->column; k < link->column + link->speeds; k++) {
       twist P;
       column_of_link(v, i, k - link->column, &P);
-      fill_column(column_of(v, c, k), length, &P, d, sign, w->a + w->rows * k + loop->row);
+      fill_column(column_of(v, c, k), length, &P, d, sign, place_of_columns(to, k, 1));
     }
   }
 }
 
 /* Columns and residual of one loop; its cut joint at the coordinates from the inverse joint map, or at fixed ones. */
-static void fill_loop(const view *v, int32_t c, const cluster_work *w, int32_t l, const real *fixed, cut_frames *at) {
+static void fill_loop(const view *v, int32_t c, const cluster_work *w, int32_t l, const real *fixed, closure_columns to,
+                      cut_frames *at) {
   const lw_loop *loop = &v->m->loop[l];
   align_cut_joint(v, w, l, fixed, at);
   closure_residual(v, l, at, w->rhs + w->rows + loop->row);
-  fill_cut_columns(v, l, w->rows, w->a + w->rows * loop->column + loop->row);
-  fill_branch(v, c, w, loop, loop->parent, at->on_parent, 1.0);
-  fill_branch(v, c, w, loop, loop->child, at->on_child, -1.0);
+  fill_cut_columns(v, l, to.stride ? to.stride : 6, place_of_columns(&to, loop->column, loop->columns));
+  fill_branch(v, c, w, loop, loop->parent, at->on_parent, 1.0, &to);
+  fill_branch(v, c, w, loop, loop->child, at->on_child, -1.0, &to);
 }
 
 /* Each column belongs to some of the closures only. */
@@ -41,8 +65,8 @@ static void clear_matrix(const cluster_work *w) {
   for (int32_t k = 0; k < 2 * w->rows; k++) w->rhs[k] = 0.0;
 }
 
-/* for assembly alone */
-static void fill_ends(const view *v, int32_t c, const cluster_work *w, int32_t distance, real per_size, int32_t at) {
+static void fill_ends(const view *v, int32_t c, const cluster_work *w, int32_t distance, real per_size,
+                      closure_columns *to) {
   const span s = find_span(v, w, distance);
   for (int end = 0; end < 2; end++)
     for (int32_t i = v->m->distance[distance].end[end]; i != v->m->distance[distance].root; i = v->m->link[i].parent)
@@ -50,25 +74,25 @@ static void fill_ends(const view *v, int32_t c, const cluster_work *w, int32_t d
         const int32_t k = v->m->link[i].column + j;
         real moved[3];
         end_velocity_by_column(v, w, &s, end, i, j, moved);
-        const real along = (end ? per_size : -per_size) * dot(s.n, moved);
-        w->a[w->rows * k + at] += along * metric_of(v, column_of(v, c, k));
+        put_entry(to, k, (end ? per_size : -per_size) * dot(s.n, moved) * metric_of(v, column_of(v, c, k)));
       }
 }
 
-static void fill_coupling(const view *v, int32_t c, const cluster_work *w, int32_t i, int32_t at) {
+/* Residuals stand at `row`. */
+static void fill_coupling(const view *v, int32_t c, const cluster_work *w, int32_t i, int32_t row, closure_columns to) {
   choose_revolutions(v, i);
-  const coupling_row row = row_of_coupling(v, c, i);
+  const coupling_row one = row_of_coupling(v, c, i);
   const lw_coupling *coupling = &v->m->coupling[i];
-  w->rhs[at] = row.stage * row.velocity, w->rhs[w->rows + at] = row.stage * row.residual;
-  if (coupling->distance >= 0) fill_ends(v, c, w, coupling->distance, row.per_size, at);
+  w->rhs[row] = one.stage * one.velocity, w->rhs[w->rows + row] = one.stage * one.residual;
   for (int32_t t = coupling->first; t < coupling->first + coupling->terms; t++) {
     const int32_t k = v->m->term[t].column;
-    w->a[w->rows * k + at] += slope_of_term(v, t) * row.per_size * row.stage * metric_of(v, column_of(v, c, k));
+    put_entry(&to, k, slope_of_term(v, t) * one.per_size * one.stage * metric_of(v, column_of(v, c, k)));
   }
+  if (coupling->distance >= 0) fill_ends(v, c, w, coupling->distance, one.per_size, &to);
 }
 
 static void fill_couplings(const view *v, int32_t c, const cluster_work *w) {
-  for (int32_t i = 0; i < w->cluster->couplings; i++)
-    fill_coupling(v, c, w, coupling_of(v, c, i), 6 * w->cluster->loops + i);
+  for (int32_t i = 0, row = 6 * w->cluster->loops; i < w->cluster->couplings; i++, row++)
+    fill_coupling(v, c, w, coupling_of(v, c, i), row, columns_in_matrix(w, row));
 }
 #endif

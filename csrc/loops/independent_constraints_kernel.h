@@ -1,49 +1,17 @@
 /* Constraints among the independents z of all loops: rows that single loops cannot satisfy, and those of couplings,
- * prescribed motions and distances (basic_constraints_kernel.h), which together read  C z = rhs.  The same pivoted Gram-Schmidt
+ * prescribed motions and distances (basic_constraints_kernel.h), which together read  C z = rhs.  Gram-Schmidt with pivots
  * leaves  z = T y + particular,  y the independents that stay free; the right-hand sides, and so the particular
  * solutions, are of accelerations, of the residual and of velocities. Most clusters have no constraint, and T is the
  * identity. */
 #ifndef LW_LOOPS_INDEPENDENT_CONSTRAINTS_KERNEL_H
 #define LW_LOOPS_INDEPENDENT_CONSTRAINTS_KERNEL_H
 #include "block/field_view_kernel.h"
-#include "math/orthonormal_kernel.h"
+#include "math/pivoted_gram_schmidt_kernel.h"
 #include "math/spatial_kernel.h"
 #include "math/simd_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "loops/recursive_coordinate_reduction_kernel.h"
 #include "loops/basic_constraints_kernel.h"
-
-INLINE real orthogonalize_against(const real *pivot, real inverse, real *from, int32_t rows) {
-  const real c = dot_rows(pivot, from, rows) * inverse;
-  if (is_zero(c)) return c;
-  for (int32_t j = 0; j < rows; j++) from[j] -= c * pivot[j];
-  return c;
-}
-
-/* The elements of a pivot that are not zero, from the first to the last: in a gear train it has few. */
-typedef struct pivot_column {
-  const real *at;
-  int32_t first, rows;
-  real inverse; /* of its size squared */
-} pivot_column;
-
-INLINE pivot_column pivot_column_of(const real *a, int32_t rows, real size2) {
-  int32_t first = 0, end = rows;
-  while (first < end && is_zero(a[first])) first++;
-  while (end > first && is_zero(a[end - 1])) end--;
-  return (pivot_column){a + first, first, end - first, 1.0 / size2};
-}
-
-INLINE real take_out(const pivot_column *pivot, real *from) {
-  return orthogonalize_against(pivot->at, pivot->inverse, from + pivot->first, pivot->rows);
-}
-
-/* The same of a column of `rows` that remains, with its size squared. */
-INLINE real take_out_of_column(const pivot_column *pivot, int32_t rows, real *from, real *size2) {
-  const real c = take_out(pivot, from);
-  if (!is_zero(c)) *size2 = dot_rows(from, from, rows);
-  return c;
-}
 
 /* ---- rows ---- */
 
@@ -95,64 +63,30 @@ static double residual2_of(const view *v, int32_t c, const cluster_work *w) {
   return sum;
 }
 
-/* Sets the rank and independent_order; returns the smallest pivot. */
-static real orthogonalise_constraints(const view *v, int32_t c, const cluster_work *w) {
-  const int32_t n = w->ranks->independent, rows = w->ranks->constraints;
-  double sum = 0.0;
-  real largest = 1.0, *size2 = w->spare;
-  for (int32_t z = 0; z < n; z++) {
-    const real s = dot_rows(w->C + (FIRST_FREE + z) * w->rows, w->C + (FIRST_FREE + z) * w->rows, rows);
-    size2[z] = s;
-    w->independent_order[z] = z;
-    sum += re(s);
-    largest = select_less(largest, s, s, largest);
-  }
-  const double residual2_ratio = RESIDUAL_RANK2 * residual2_of(v, c, w) / (sum + 1e-300),
-               tolerance2 = pivot_tolerance2(w);
-  const double threshold2 = re(largest) * (residual2_ratio > tolerance2 ? residual2_ratio : tolerance2);
-  real smallest = largest;
-  int32_t p = 0;
-  for (; p < rows && p < n; p++) {
-    int32_t best = p;
-    double best2 = -1.0;
-    for (int32_t i = p; i < n; i++) {
-      const double s = re(size2[w->independent_order[i]]);
-      if (s > best2) best = i, best2 = s;
-    }
-    if (!(best2 > threshold2)) break;
-    const int32_t pivot = w->independent_order[best];
-    w->independent_order[best] = w->independent_order[p], w->independent_order[p] = pivot;
-    real *f = w->C_coefficient + p * (n + PARTICULARS);
-    w->C_size2[p] = size2[pivot];
-    smallest = select_less(w->C_size2[p], smallest, w->C_size2[p], smallest);
-    const pivot_column a = pivot_column_of(w->C + (FIRST_FREE + pivot) * w->rows, rows, size2[pivot]);
-    for (int32_t i = p + 1; i < n; i++) {
-      const int32_t z = w->independent_order[i];
-      f[z] = take_out_of_column(&a, rows, w->C + (FIRST_FREE + z) * w->rows, &size2[z]);
-    }
-    f[n + BIAS] = take_out(&a, w->C + BIAS * w->rows);
-    f[n + RESIDUAL] = take_out(&a, w->C + RESIDUAL * w->rows);
-    f[n + VELOCITY] = take_out(&a, w->C_velocity);
-  }
-  w->ranks->rank = p;
-  return smallest / largest;
+/* C over the independents; the right-hand sides are BIAS, RESIDUAL and VELOCITY. */
+INLINE pivoted_columns columns_of_constraints(const cluster_work *w) {
+  return (pivoted_columns){.rows = w->ranks->constraints,
+                           .n = w->ranks->independent,
+                           .stride = w->rows,
+                           .column = w->C + FIRST_FREE * w->rows,
+                           .rhs_count = PARTICULARS,
+                           .rhs = {w->C + BIAS * w->rows, w->C + RESIDUAL * w->rows, w->C_velocity},
+                           .order = w->independent_order,
+                           .size2 = w->spare,
+                           .pivot_size2 = w->C_size2,
+                           .f = w->C_coefficient};
 }
 
-/* Rows of T: identity for those that stay free, back-substitution for the others; last the particular ones. */
-static void express_constraints(const cluster_work *w) {
-  const int32_t n = w->ranks->independent, rank = w->ranks->rank, width = n - rank + PARTICULARS;
-  for (int32_t i = rank; i < n; i++)
-    for (int32_t j = 0; j < width; j++) w->T[w->independent_order[i] * width + j] = i - rank == j ? 1.0 : 0.0;
-  for (int32_t p = rank - 1; p >= 0; p--) {
-    const real *f = w->C_coefficient + p * (n + PARTICULARS);
-    real *row = w->T + w->independent_order[p] * width;
-    for (int32_t j = 0; j < n - rank; j++) row[j] = -f[w->independent_order[rank + j]];
-    for (int32_t j = 0; j < PARTICULARS; j++) row[n - rank + j] = f[n + j];
-    for (int32_t s = p + 1; s < rank; s++) {
-      const real by = f[w->independent_order[s]];
-      for (int32_t j = 0; !is_zero(by) && j < width; j++) row[j] -= by * w->T[w->independent_order[s] * width + j];
-    }
-  }
+/* Rows of T: of those that stay free, last the particular ones. Returns the smallest pivot relative to the largest
+ * column, squared. */
+static real eliminate_constraints(const view *v, int32_t c, const cluster_work *w) {
+  pivoted_columns x = columns_of_constraints(w);
+  measure_columns(&x);
+  const double least = rank_threshold2(re(x.largest), x.sum, residual2_of(v, c, w), pivot_tolerance2(w));
+  const int32_t rank = orthogonalise_columns(&x, least);
+  w->ranks->rank = rank;
+  express_columns(&x, rank, 0, x.n - rank, x.n - rank + PARTICULARS, w->T);
+  return x.smallest / x.largest;
 }
 
 static void solve_independent_constraints(const view *v, int32_t c, const cluster_work *w) {
@@ -163,12 +97,11 @@ static void solve_independent_constraints(const view *v, int32_t c, const cluste
   }
   w->ranks->rank = 0;
   if (w->ranks->constraints == 0) return;
-  const real ratio = root(orthogonalise_constraints(v, c, w) + 1e-300);
+  const real ratio = root(eliminate_constraints(v, c, w) + 1e-300);
   for (int32_t i = 0; w->ranks->rank && i < w->cluster->loops; i++) {
     real *conditioning = FIELD(v, loop_conditioning) + loop_of(v, c, i);
     *conditioning = select_less(ratio, *conditioning, ratio, *conditioning);
   }
-  express_constraints(w);
 }
 
 /* ---- from independents to those that stay free, and back ---- */

@@ -18,6 +18,7 @@
 #include "math/simd_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"
+#include "math/pivoted_gram_schmidt_kernel.h"
 #include "loops/closure_kernel.h"
 #include "loops/basic_constraints_kernel.h"
 #include "loops/loop_closures_kernel.h"
@@ -46,9 +47,7 @@ INLINE real dot_of(const real *a, const real *b, int32_t rows) {
 }
 
 INLINE pivot_limits limits_of(const ear_work *x, double tolerance2, double sum, real largest, int alone) {
-  const double phi2 = re(dot_of(x->phi, x->phi, 6));
-  const double residual2_ratio = RESIDUAL_RANK2 * phi2 / sum,
-               rank_threshold = re(largest) * (residual2_ratio > tolerance2 ? residual2_ratio : tolerance2);
+  const double rank_threshold = rank_threshold2(re(largest), sum, re(dot_of(x->phi, x->phi, 6)), tolerance2);
   const double small_pivot2 = re(largest) * SMALL_PIVOT * SMALL_PIVOT;
   return (pivot_limits){rank_threshold, alone || small_pivot2 < rank_threshold ? rank_threshold : small_pivot2,
                         largest};

@@ -45,7 +45,6 @@
 /* Of its closures as one matrix. */
 #define LW_MATRIX_WORKSPACE(ARRAY) \
   ARRAY(a, n *rows)                \
-  ARRAY(size2, n)                  \
   ARRAY(coefficient, n *(n + 2))   \
   ARRAY(rhs, 2 * rows)             \
   ARRAY(K, rows *rows)             \
