@@ -32,21 +32,15 @@ static real unbalanced_load(const view *v, int32_t c, const cluster_work *w, int
 
 /* The constraints' share: mu with C'mu = the remaining load on each independent, of least norm. */
 static void constraint_loads(const view *v, int32_t c, const cluster_work *w) {
-  const int32_t n = w->ranks->independent, rows = w->ranks->constraints, width = w->ranks->width;
-  real *rest = w->solution, *m = w->solution + n, *mu = w->mu;
-  for (int32_t j = 0; j < rows; j++) mu[j] = 0.0;
+  const int32_t n = w->ranks->independent, width = w->ranks->width;
+  const pivoted_columns C = columns_of_constraints(w);
+  real *rest = w->solution;
   for (int32_t z = 0; z < n; z++) rest[z] = 0.0;
   for (int32_t k = 0; k < w->n; k++) {
     const real unbalanced = unbalanced_load(v, c, w, k);
     for (int32_t z = 0; z < n; z++) rest[z] += w->X[k * width + FIRST_FREE + z] * unbalanced;
   }
-  for (int32_t p = 0; p < w->ranks->rank; p++) {
-    const int32_t z = w->independent_order[p];
-    const real *a = w->C + (FIRST_FREE + z) * w->rows;
-    m[p] = rest[z];
-    for (int32_t s = 0; s < p; s++) m[p] -= w->C_coefficient[s * (n + PARTICULARS) + z] * m[s];
-    for (int32_t j = 0; j < rows; j++) mu[j] += a[j] * (m[p] / w->C_size2[p]);
-  }
+  solve_transposed(&C, w->ranks->rank, rest, rest + n, w->mu);
 }
 
 /* A force pair along the line between the ends, which the joints on both ways no longer carry. */

@@ -93,7 +93,18 @@ static int32_t orthogonalise_columns(pivoted_columns *x, double threshold2) {
   return p;
 }
 
-/* Rows of x [n][width], of which n - rank + sides are filled: the identity from `free` on for columns that stay free,
+/* The least y with a_k.y = b_k for the columns that are pivots; m: scratch [rank]. */
+INLINE void solve_transposed(const pivoted_columns *x, int32_t rank, const real *b, real *m, real *y) {
+  for (int32_t j = 0; j < x->rows; j++) y[j] = 0.0;
+  for (int32_t p = 0; p < rank; p++) {
+    const real *a = pivoted_column(x, x->order[p]);
+    m[p] = b[x->order[p]];
+    for (int32_t s = 0; s < p; s++) m[p] -= x->f[s * (x->n + x->rhs_count) + x->order[p]] * m[s];
+    for (int32_t j = 0; j < x->rows; j++) y[j] += a[j] * (m[p] / x->pivot_size2[p]);
+  }
+}
+
+/* Rows of x [n][width], of which n - rank + rhs_count are filled: the identity from `free` on for columns that stay free,
  * back-substitution for the others; from `first_rhs` on by the right-hand sides. */
 static void express_columns(const pivoted_columns *x, int32_t rank, int32_t free, int32_t first_rhs, int32_t width,
                             real *out) {
