@@ -1,5 +1,5 @@
 /* From start guesses to states that close every loop and satisfy every coupling at the present time, cluster by
- * cluster: few loops by one dense matrix, many by a sparse one or loop by loop. */
+ * cluster. */
 #ifndef LW_ASSEMBLY_ASSEMBLE_KERNEL_H
 #define LW_ASSEMBLY_ASSEMBLE_KERNEL_H
 #include "block/field_view_kernel.h"
@@ -17,16 +17,15 @@
 #include "assembly/sparse_closure_kernel.h"
 
 /* The loop or coupling of the cluster that is furthest from closed in the pose that was left, `gap` the loops' [m]. */
-static lw_fault widest_of(assembly_problem *c, int by_ears, double gap) {
+static lw_fault widest_of(assembly_problem *c, double gap) {
   const view *v = c->v;
   lw_fault widest = {LW_FAULT_OPEN_LOOP, 0, gap};
   double largest = -1.0;
-  if (by_ears) gap_of_ears(c);
-  else residual_of(c);
+  gap_of_ears(c);
   for (int32_t e = c->w.cluster->first_ear; e < c->w.cluster->first_ear + c->w.cluster->ears; e++) {
     const int32_t l = v->m->ear[e].loop;
     if (l < 0) continue;
-    const double *phi = by_ears ? work_of_ear(v, &c->w, e).phi : c->w.rhs + c->w.rows + v->m->loop[l].row;
+    const double *phi = work_of_ear(v, &c->w, e).phi;
     const double size = dot6(phi, phi);
     if (size > largest) largest = size, widest.index = l;
   }
@@ -50,45 +49,33 @@ static lw_fault widest_of(assembly_problem *c, int by_ears, double gap) {
   return widest;
 }
 
-/* By the sparse matrix, which has residuals and steps of its own. */
-static void use_sparse(assembly_problem *c, const sparse_closure *s) {
-  c->sparse = s, c->w.rhs = s->sides, c->w.lambda = s->sides + 2 * s->rows;
-}
-
-/* Many loops: by the sparse matrix where it is narrow, else loop by loop; where that fails, by the other. Returns the
- * widest gap that remains [m]. */
-static double close_many_loops(assembly_problem *c, double tolerance) {
-  const cluster_work own = c->w;
+/* By the sparse matrix where it is narrow, else loop by loop; where that fails, by the other. Returns the widest gap that
+ * remains [m]. */
+static double close_cluster(assembly_problem *c, double tolerance) {
   sparse_closure s;
   const int opened = open_sparse(c->v, c->c, &c->w, &s), first = opened && is_narrow(&s);
   double gap = INFINITY;
   for (int i = 0; i < 2 && !(gap <= tolerance); i++) {
     const int sparse = i == 0 ? first : !first;
     if (sparse && !(opened && (first || c->w.rows <= LW_MATRIX_ROWS))) break;
-    if (sparse) use_sparse(c, &s);
-    else c->sparse = NULL, c->w = own;
+    use_sparse(c, sparse ? &s : NULL);
     gap = close_ears_from_guess(c, tolerance);
   }
   if (gap <= tolerance) {
     if (c->sparse) residual_of(c);
     close_ear_speeds(c, gap / length_of(c->v, c->c));
   }
+  use_sparse(c, NULL);
   if (opened) free_sparse(&s);
-  c->sparse = NULL, c->w = own;
   return gap;
 }
 
 /* The tolerance is that of loops of about a metre. */
 static lw_fault start_cluster(const view *v, int32_t k, double for_a_metre) {
   const double tolerance = for_a_metre * lw_counted_size(re(length_of(v, k)));
-  assembly_problem c = {.v = v, .c = k, .w = work_of(v, k)};
-  const int many = c.w.rows > MAX_DENSE_ROWS;
-  const double gap = many ? close_many_loops(&c, tolerance) : close_positions(&c, tolerance);
-  if (!(gap <= tolerance)) return widest_of(&c, many, gap);
-  if (!many) {
-    residual_of(&c);
-    close_speeds(&c);
-  }
+  assembly_problem c = {.v = v, .c = k, .w = work_of(v, k), .least = INFINITY};
+  const double gap = close_cluster(&c, tolerance);
+  if (!(gap <= tolerance)) return widest_of(&c, gap);
   const lw_fault_kind conflict = c.w.cluster->couplings ? check_couplings(v, k) : LW_FAULT_NONE;
   return (lw_fault){conflict, k, 0.0};
 }

@@ -371,8 +371,7 @@ static int close_loop(const view *v, int32_t c, const cluster_work *w, lw_exact_
  * loops that nearly move, gaps may vanish far away, where branches cross. */
 static double gap_nearby(const view *v, int32_t c) {
   assembly_problem at = {.v = v, .c = c, .w = work_of(v, c), .near = NEARLY_CLOSED};
-  at.steps = steps_allowed(&at);
-  if (at.w.rows <= MANY_ROWS) return close_from_here(&at);
+  if (at.w.rows <= MANY_ROWS) return close_by_matrix(&at, NEARLY_CLOSED);
   keep_pose(&at, FIRST);
   return close_ears_from_here(&at, NEARLY_CLOSED);
 }
@@ -462,16 +461,18 @@ static int keep_what_gains(const view *v, int32_t c, lw_exact_loops *x) {
 /* Takes all of Phi out where the cluster is, if it is small and the loops', not the couplings'. */
 static int close_here(const view *v, int32_t c, lw_exact_loops *x) {
   assembly_problem at = {.v = v, .c = c, .w = work_of(v, c)};
-  const double *phi = at.w.rhs + at.w.rows;
-  const int32_t of_loops = 6 * at.w.cluster->loops;
+  double of_couplings2 = 0.0;
   int changed = 0;
-  if (!(residual_of(&at) <= 2.0 * ROUNDED_FRAME)) return 0;
-  if (dot_rows(phi + of_loops, phi + of_loops, at.w.rows - of_loops) > CLOSED_NEARBY * CLOSED_NEARBY) return 0;
-  for (int32_t i = 0; i < at.w.cluster->loops; i++) {
-    const int32_t l = loop_of(v, c, i);
-    const double *of_loop = phi + v->m->loop[l].row;
-    if (!(dot6(of_loop, of_loop) > EXACT_FRAME * EXACT_FRAME)) continue;
-    take_from_frame(v, c, &at.w, x, l, of_loop);
+  if (!(gap_of_ears(&at).size <= 2.0 * ROUNDED_FRAME)) return 0;
+  for (int32_t i = 0; i < at.w.cluster->couplings; i++) {
+    const double gap = gap_of_coupling(&at, coupling_of(v, c, i));
+    of_couplings2 += gap * gap;
+  }
+  if (of_couplings2 > CLOSED_NEARBY * CLOSED_NEARBY) return 0;
+  for (int32_t e = at.w.cluster->first_ear; e < at.w.cluster->first_ear + at.w.cluster->ears; e++) {
+    const ear_work of = work_of_ear(v, &at.w, e);
+    if (of.ear->loop < 0 || !(dot6(of.phi, of.phi) > EXACT_FRAME * EXACT_FRAME)) continue;
+    take_from_frame(v, c, &at.w, x, of.ear->loop, of.phi);
     changed = 1;
   }
   if (changed) place_again(v, c);
@@ -483,10 +484,8 @@ static int close_here(const view *v, int32_t c, lw_exact_loops *x) {
 static int close_at_start(const view *v, int32_t c, lw_exact_loops *x) {
   uint64_t seed = 0;
   assembly_problem at = {.v = v, .c = c, .w = work_of(v, c)};
-  if (at.w.rows > MANY_ROWS && !at.w.cluster->dense) return 0;
-  at.steps = steps_allowed(&at);
   start_from(v, c, 0, &seed);
-  const double gap = close_from_here(&at);
+  const double gap = close_by_matrix(&at, CLOSED_NEARBY);
   if (!(gap > CLOSED_NEARBY && gap <= 2.0 * ROUNDED_FRAME)) return 0;
   start_from(v, c, 0, &seed);
   return close_here(v, c, x);

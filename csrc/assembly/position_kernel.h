@@ -1,7 +1,5 @@
-/* Assembly of a cluster by one matrix: damped least squares (Levenberg, Marquardt) on the closure, each step of least
- * norm in the cluster's metric. Prioritised coordinates stay fixed; if the loops cannot be closed so they are
- * released, the lowest priority first. From a guess that does not close, deterministic random ones are tried. Then the
- * speeds, linearly. */
+/* Assembly of a cluster by its closures as one sparse matrix: damped least squares (Levenberg, Marquardt), each step of
+ * least norm in the cluster's metric. Prioritised coordinates stay fixed down to a priority. Then the speeds, linearly. */
 #ifndef LW_ASSEMBLY_POSITION_KERNEL_H
 #define LW_ASSEMBLY_POSITION_KERNEL_H
 #include "block/field_view_kernel.h"
@@ -11,15 +9,14 @@
 #include "loops/closure_kernel.h"
 #include "loops/independent_constraints_kernel.h"
 #include "loops/closure_matrix_kernel.h"
-#include "loops/constraint_embedding_kernel.h"
 #include "loops/reduced_dynamics_kernel.h"
 #include "assembly/sparse_closure_kernel.h"
 #include "math/tolerances.h"
 
-#define MAX_DENSE_ROWS 36 /* of six loops: more are not assembled by a dense matrix */
 #define NEWTON_STEPS 200
 #define RESTARTS 60
-#define STALLED_STEPS 12 /* after so many that gain little a guess for many loops is given up */
+#define STALLED_STEPS 12 /* after so many that gain little a guess for many rows is given up; few go on in a valley */
+#define FEW_ROWS 36      /* of six loops: one matrix costs little */
 #define MAX_STEPS 6000   /* of all trials for one cluster together, so that a hopeless one is soon given up */
 
 typedef struct assembly_problem {
@@ -28,11 +25,17 @@ typedef struct assembly_problem {
   cluster_work w;
   double priority_limit; /* coordinates of this priority number or a smaller one are fixed; 0: never fixed */
   double steps;          /* that may still be taken */
-  int restarted;         /* other guesses were tried with fixed coordinates */
+  int keeps;             /* some of the given coordinates, in a closed pose */
+  double least;          /* gap of the least open pose */
   double furthest;       /* many loops: how far given coordinates may move */
   double near;           /* |Phi| from which a step that gains little is the last, so that none slides far for it */
-  const sparse_closure *sparse; /* NULL: one dense matrix, or loop by loop */
+  const sparse_closure *sparse; /* NULL: loop by loop */
 } assembly_problem;
+
+/* The sparse matrix has residuals of its own; NULL: none. */
+static void use_sparse(assembly_problem *c, const sparse_closure *s) {
+  c->sparse = s, c->w.rhs = s ? s->rhs : work_of(c->v, c->c).rhs;
+}
 
 /* Priority of the start value of a column: of its coordinate or of its speed. */
 static double priority_of(const assembly_problem *c, const real *priority, int32_t k) {
@@ -55,8 +58,8 @@ static double next_priority(const assembly_problem *c, const real *priority, dou
   return next;
 }
 
-/* The same by the sparse matrix, and the step of each column, -x_k. */
-static void sparse_direction(const assembly_problem *c, const real *priority, double mu, const double *b) {
+/* x = a'f of each column, with f = (sum over moving columns of a a' + mu 1)^-1 b; the step is -x_k. */
+static void find_direction(const assembly_problem *c, const real *priority, double mu, const double *b) {
   const sparse_closure *s = c->sparse;
   skyline_clear(&s->K);
   for (int32_t e = 0; e < s->start[s->blocks]; e++)
@@ -71,33 +74,6 @@ static void sparse_direction(const assembly_problem *c, const real *priority, do
   for (int32_t k = 0; k < c->w.n; k++) s->x[k] = 0.0;
   for (int32_t e = 0; e < s->start[s->blocks]; e++)
     s->x[s->column[e]] += dot_rows(s->a + 6 * e, s->y + s->row[s->block[e]], rows_of_block(&c->w, s->block[e]));
-}
-
-/* f = (sum over moving columns of a a' + mu 1)^-1 b; then -a_k.f is the step of column k. */
-static void step_direction(const assembly_problem *c, const real *priority, double mu, const double *b, double *f) {
-  if (c->sparse) {
-    sparse_direction(c, priority, mu, b);
-    return;
-  }
-  const int32_t rows = c->w.rows;
-  double *K = c->w.K, largest = 0.0;
-  for (int32_t i = 0; i < rows * rows; i++) K[i] = 0.0;
-  for (int32_t k = 0; k < c->w.n; k++) {
-    if (!moves(c, priority, k)) continue;
-    const double *a = c->w.a + rows * k;
-    for (int32_t i = 0; i < rows; i++)
-      for (int32_t j = 0; a[i] != 0.0 && j <= i; j++) K[rows * i + j] += a[i] * a[j];
-  }
-  for (int32_t i = 0; i < rows; i++) largest = fmax(largest, K[(rows + 1) * i]), f[i] = b[i];
-  for (int32_t i = 0; i < rows; i++) K[(rows + 1) * i] += fmax(mu, largest * SMALLEST_DAMPING) + 1e-300;
-  ldl_factor(K, rows);
-  ldl_solve(K, rows, f);
-  for (int32_t i = 0; largest == 0.0 && i < rows; i++) f[i] = 0.0; /* nothing moves */
-}
-
-/* Minus the step of a column. */
-static double step_of_column(const assembly_problem *c, int32_t k, const double *f) {
-  return c->sparse ? c->sparse->x[k] : dot_rows(c->w.a + c->w.rows * k, f, c->w.rows);
 }
 
 /* Rotation from the child to the frame of the cut joint as twice the vector part of a quaternion: good to half a turn. */
@@ -145,10 +121,9 @@ static const real *fixed_cut_coordinates(const assembly_problem *c, int32_t l, r
 static void fill_closures(const assembly_problem *c) {
   const view *v = c->v;
   const int32_t loops = c->w.cluster->loops;
-  if (!c->sparse) clear_matrix(&c->w);
   for (int32_t b = 0; b < loops + c->w.cluster->couplings; b++) {
     const int32_t row = origin_of_block(v, c->c, &c->w, b);
-    const closure_columns to = c->sparse ? entries_of_block(c->sparse, b) : columns_in_matrix(&c->w, row);
+    const closure_columns to = entries_of_block(c->sparse, b);
     if (b >= loops) {
       fill_coupling(v, c->c, &c->w, coupling_of(v, c->c, b - loops), row, to);
       continue;
@@ -176,10 +151,10 @@ static double residual_of(assembly_problem *c) {
 
 /* Poses that the search keeps. */
 typedef enum kept_pose {
-  BEFORE_STEP,  /* of the whole cluster */
-  FOUND,        /* the best so far */
-  LOOP_STEP,    /* before a step of one loop by itself */
+  BEFORE_STEP,  /* of the whole cluster, or of one loop by itself */
+  FOUND,        /* a closed one */
   FIRST,        /* from which weaker priorities start */
+  LEAST_OPEN,   /* of those that do not close */
   SEARCH_START, /* from which the two methods of closing start; a closed pose while a nearer one is looked for */
   KEPT_POSES
 } kept_pose;
@@ -219,14 +194,14 @@ static int is_on_loop(const view *v, const lw_column *column) {
   return link->spanned || v->m->ear[link->ear].loop >= 0;
 }
 
-/* One trial step; coordinates move by -a_k.f, shortened to LARGEST_ASSEMBLY_STEP. */
+/* One trial step, shortened to LARGEST_ASSEMBLY_STEP. */
 static void try_step(const assembly_problem *c, double mu) {
   const view *v = c->v;
-  double *f = c->w.lambda, longest = 0.0;
-  step_direction(c, FIELD(v, q_priority), mu, c->w.rhs + c->w.rows, f);
+  const double *x = c->sparse->x;
+  double longest = 0.0;
+  find_direction(c, FIELD(v, q_priority), mu, c->w.rhs + c->w.rows);
   for (int32_t k = 0; k < c->w.n; k++)
-    if (moves(c, FIELD(v, q_priority), k) && is_on_loop(v, column_of(v, c->c, k)))
-      longest = fmax(longest, fabs(step_of_column(c, k, f)));
+    if (moves(c, FIELD(v, q_priority), k) && is_on_loop(v, column_of(v, c->c, k))) longest = fmax(longest, fabs(x[k]));
   const double scale = longest > LARGEST_ASSEMBLY_STEP ? LARGEST_ASSEMBLY_STEP / longest : 1.0;
   const lw_cluster *cluster = &v->m->cluster[c->c];
   for (int32_t i = cluster->first; i < cluster->first + cluster->count; i++) {
@@ -235,7 +210,7 @@ static void try_step(const assembly_problem *c, double mu) {
     for (int32_t j = 0; j < link->speeds; j++) {
       const int32_t k = link->column + j;
       if (!moves(c, FIELD(v, q_priority), k)) continue;
-      step[j] = -scale * step_of_column(c, k, f) * metric_of(v, column_of(v, c->c, k));
+      step[j] = -scale * x[k] * metric_of(v, column_of(v, c->c, k));
     }
     integrate_position(v, link, step);
   }
@@ -243,12 +218,13 @@ static void try_step(const assembly_problem *c, double mu) {
 
 /* Levenberg-Marquardt from the present coordinates; returns the residual reached, coordinates at the best. */
 static double close_from_here(assembly_problem *c) {
+  const int patience = c->w.rows > FEW_ROWS ? STALLED_STEPS : NEWTON_STEPS;
   double size = residual_of(c), mu = 1e-3;
-  for (int i = 0, stalled = 0; i < NEWTON_STEPS && size > 1e-16 && stalled < STALLED_STEPS; i++, c->steps--) {
+  for (int i = 0, stalled = 0; i < NEWTON_STEPS && size > 1e-16 && stalled < patience; i++, c->steps--) {
     keep_pose(c, BEFORE_STEP);
     try_step(c, mu * size);
     const double next = residual_of(c);
-    stalled = c->sparse && !(next < 0.9 * size) ? stalled + 1 : 0;
+    stalled = next < 0.9 * size ? 0 : stalled + 1;
     if (next < size) {
       const int slow = next > 0.5 * size && size < fmax(1e-12, c->near);
       size = next, mu = fmax(0.2 * mu, 1e-12);
@@ -301,21 +277,8 @@ static void guess(const assembly_problem *c, int trial, uint64_t *seed) {
   start_prescribed(c);
 }
 
-/* How often to try at this hold. With fewer moving columns than the closure has rows other guesses help nothing; else
- * they are tried with all priorities and with none. Uses the columns up. */
-static int trials_of(assembly_problem *c) {
-  int32_t moving = 0;
-  for (int32_t k = 0; k < c->w.n; k++) moving += moves(c, FIELD(c->v, q_priority), k);
-  for (int32_t i = 0; i < c->w.rows; i++)
-    c->w.rhs[c->w.rows + i] = 0.0; /* so that the rank is judged as on the manifold */
-  orthogonalise_matrix(c->v, c->c, &c->w);
-  if (moving < c->w.ranks->matrix_rank || (c->restarted && c->priority_limit > 0.0)) return 1;
-  c->restarted = 1;
-  return RESTARTS;
-}
-
 static double steps_allowed(const assembly_problem *c) {
-  const double rows = c->w.rows, by_work = MAX_WORK / (c->sparse ? c->sparse->work : rows * rows * rows);
+  const double by_work = c->sparse ? MAX_WORK / c->sparse->work : MAX_STEPS;
   return fmin(MAX_STEPS, fmax(by_work, 2.0 * NEWTON_STEPS));
 }
 
@@ -334,118 +297,8 @@ static double moved(const assembly_problem *c) {
   return sqrt(sum);
 }
 
-/* Letting go the last given coordinates may move them far where letting go all would hardly move any: then not so. */
-static int is_near(assembly_problem *c, double tolerance) {
-  const double priority_limit = c->priority_limit, far = moved(c);
-  if (priority_limit == 0.0 || far == 0.0) return 1;
-  keep_pose(c, SEARCH_START);
-  guess(c, 0, NULL);
-  c->priority_limit = 0.0;
-  const double size = close_from_here(c), least = moved(c);
-  c->priority_limit = priority_limit;
-  restore_kept_pose(c, SEARCH_START);
-  residual_of(c);
-  return size > tolerance || far <= MAX_MOVE_RATIO * least;
-}
-
-#define NEARER_STARTS 8 /* further guesses for the pose nearest to a value that is out of reach */
-
-/* The joint whose start value is kept longest: its first column, or -1; one with a quaternion has no range. */
-static int32_t first_given(const assembly_problem *c) {
-  double best = INFINITY;
-  int32_t first = -1;
-  for (int32_t k = c->w.n - 1; k >= 0; k--) {
-    const double rank = priority_of(c, FIELD(c->v, q_priority), k);
-    if (rank > 0.0 && rank <= best && is_on_loop(c->v, column_of(c->v, c->c, k))) best = rank, first = k;
-  }
-  if (first < 0) return -1;
-  const lw_column *column = column_of(c->v, c->c, first);
-  const int32_t type = column->link < 0 ? c->v->m->loop[column->loop].type : c->v->m->link[column->link].type;
-  return lw_joint_sizes[type].q == lw_joint_sizes[type].u ? first : -1;
-}
-
-/* A given coordinate and its value, in the metric, relative to the one asked. */
-static double missing(const assembly_problem *c, int32_t k, double asked) {
-  const view *v = c->v;
-  const int32_t i = v->m->coordinate[column_of(v, c->c, k)->u];
-  const double q = i < v->m->size.nq ? v->q[i] : FIELD(v, q_cut)[i - v->m->size.nq];
-  return (asked - q) / metric_of(v, column_of(v, c->c, k));
-}
-
-/* Whether the mechanism closes with column k held at a value, from the pose found; then that is the pose found. */
-static int closes_held_at(assembly_problem *c, int32_t k, double value, double tolerance) {
-  const view *v = c->v;
-  const int32_t i = v->m->coordinate[column_of(v, c->c, k)->u];
-  real *start = &FIELD(v, q_start)[i];
-  const double asked = *start;
-  restore_kept_pose(c, FOUND);
-  if (i < v->m->size.nq) v->q[i] = value;
-  *start = value, c->priority_limit = priority_of(c, FIELD(v, q_priority), k);
-  const int closed = close_from_here(c) <= tolerance;
-  if (closed) keep_pose(c, FOUND);
-  *start = asked, c->priority_limit = 0.0;
-  return closed;
-}
-
-/* No closed pose has the coordinate that is to be kept first: brings it next to the end of its range, from the nearest
- * of several closed poses, by bisection of the value at which it is held. */
-static void go_to_end_of_range(assembly_problem *c, double tolerance) {
-  const int32_t k = first_given(c);
-  if (k < 0) return;
-  const lw_column *column = column_of(c->v, c->c, k);
-  const double asked = FIELD(c->v, q_start)[c->v->m->coordinate[column->u]], metric = metric_of(c->v, column);
-  uint64_t seed = 0x9e3779b97f4a7c15u;
-  double least = missing(c, k, asked);
-  keep_pose(c, FOUND);
-  for (int trial = 1; trial <= NEARER_STARTS; trial++) {
-    guess(c, trial * RESTARTS / NEARER_STARTS, &seed);
-    if (!(close_from_here(c) <= tolerance) || !(fabs(missing(c, k, asked)) < fabs(least) - NEAREST)) continue;
-    least = missing(c, k, asked);
-    keep_pose(c, FOUND);
-  }
-  for (double step = 0.5 * least; fabs(step) > NEAREST; step *= 0.5)
-    if (closes_held_at(c, k, asked - metric * (least - step), tolerance)) least -= step;
-  closes_held_at(c, k, asked - metric * (least + copysign(OFF_THE_END, least)), tolerance);
-  restore_kept_pose(c, FOUND);
-}
-
-/* Each weaker way to hold starts where the stronger one came nearest without closing. */
-static double close_positions(assembly_problem *c, double tolerance) {
-  uint64_t seed = 0x9e3779b97f4a7c15u;
-  const double length = length_of(c->v, c->c), allowed = steps_allowed(c);
-  double best = INFINITY;
-  int kept = 0; /* some of the given coordinates, in a closed pose */
-  c->steps = allowed;
-  guess(c, 0, NULL);
-  keep_pose(c, FIRST);
-  for (c->priority_limit = next_priority(c, FIELD(c->v, q_priority), INFINITY);;
-       c->priority_limit = next_priority(c, FIELD(c->v, q_priority), c->priority_limit)) {
-    const double reserve = c->priority_limit > 0.0 ? 0.5 * allowed : 0.0;
-    for (int trial = 0, trials = 2; trial < trials && (trial == 0 || c->steps > reserve); trial++) {
-      if (trial) guess(c, trial, &seed);
-      else restore_kept_pose(c, FIRST);
-      const double size = close_from_here(c) * length;
-      const int closed = size <= tolerance;
-      kept |= closed && c->priority_limit > 0.0;
-      if (closed && is_near(c, tolerance / length)) {
-        if (!kept) go_to_end_of_range(c, fmin(tolerance, fmax(2.0 * size, AS_WELL * length)) / length);
-        return size;
-      }
-      if (trial == 0) {
-        trials = closed ? 1 : trials_of(c);
-        if (closed) guess(c, 0, NULL);
-        keep_pose(c, FIRST);
-      }
-      if (size < best) best = size, keep_pose(c, FOUND);
-    }
-    if (c->priority_limit == 0.0) break;
-  }
-  restore_kept_pose(c, FOUND);
-  return best;
-}
-
 /* b += sum a_k x_k */
-static void add_sparse_rates(const assembly_problem *c, double *b) {
+static void add_rates(const assembly_problem *c, double *b) {
   const sparse_closure *s = c->sparse;
   for (int32_t e = 0; e < s->start[s->blocks]; e++) {
     double *to = b + origin_of_block(c->v, c->c, &c->w, s->block[e]);
@@ -465,22 +318,21 @@ static double speed_residual(const assembly_problem *c, const double *cut, doubl
   for (int32_t k = 0; k < c->w.n; k++) {
     const lw_column *column = column_of(v, c->c, k);
     const double u = column->link < 0 ? cut[k] : v->u[column->u] / metric_of(v, column);
-    for (int32_t j = 0; !c->sparse && j < c->w.rows; j++) b[j] += c->w.a[c->w.rows * k + j] * u;
-    if (c->sparse) c->sparse->x[k] = u;
+    c->sparse->x[k] = u;
     scale += fabs(u);
   }
-  if (c->sparse) add_sparse_rates(c, b);
+  add_rates(c, b);
   return scale;
 }
 
 /* One correction of the speeds that may move. */
-static void correct_speeds(const assembly_problem *c, double *cut, const double *b, double *f) {
+static void correct_speeds(const assembly_problem *c, double *cut, const double *b) {
   const view *v = c->v;
-  step_direction(c, FIELD(v, u_priority), 0.0, b, f);
+  find_direction(c, FIELD(v, u_priority), 0.0, b);
   for (int32_t k = 0; k < c->w.n; k++) {
     if (!moves(c, FIELD(v, u_priority), k)) continue;
     const lw_column *column = column_of(v, c->c, k);
-    const double step = -step_of_column(c, k, f);
+    const double step = -c->sparse->x[k];
     if (column->link < 0) cut[k] += step;
     else v->u[column->u] += step * metric_of(v, column);
   }
@@ -496,41 +348,16 @@ static void start_speeds(const assembly_problem *c, double *cut) {
   }
 }
 
-/* Takes out of b what no column moves: rows whose pivots count as zero ask for nothing. `left`: scratch. */
-static void drop_dependent_rows(assembly_problem *c, double *b, double *left) {
-  const int32_t rows = c->w.rows;
-  copy(rows, b, c->w.rhs);
-  orthogonalise_matrix(c->v, c->c, &c->w);
-  copy(rows, c->w.rhs, left);
-  residual_of(c); /* the columns were used up */
-  for (int32_t j = 0; j < rows; j++) b[j] -= left[j];
-}
-
 /* The speeds closest to the guesses that satisfy the closure, as far as fixed ones allow; whether they do. Damping does
- * for rows that no column moves; those that columns hardly move are dropped where they would keep fixed speeds from it. */
+ * for rows that no column moves. */
 static int speeds_close_by_matrix(assembly_problem *c, double tolerance) {
-  double *cut = c->w.step, *f = c->w.lambda, *b = c->w.lambda + c->w.rows, rest = 0.0;
-  for (int dropping = 0; dropping < (c->sparse ? 1 : 2); dropping++) {
-    start_speeds(c, cut);
-    double scale = speed_residual(c, cut, b);
-    for (int pass = 0; pass < 3; pass++) {
-      if (dropping) drop_dependent_rows(c, b, f);
-      correct_speeds(c, cut, b, f);
-      scale = fmax(scale, speed_residual(c, cut, b));
-    }
-    rest = sqrt(dot_rows(b, b, c->w.rows));
-    if (dropping) drop_dependent_rows(c, b, f);
-    if (sqrt(dot_rows(b, b, c->w.rows)) <= tolerance * scale) return 1;
-    if (!(rest <= RANK_TOLERANCE * scale)) return 0;
+  double *cut = c->w.step, *b = c->sparse->rates;
+  start_speeds(c, cut);
+  double scale = speed_residual(c, cut, b);
+  for (int pass = 0; pass < 3; pass++) {
+    correct_speeds(c, cut, b);
+    scale = fmax(scale, speed_residual(c, cut, b));
   }
-  return 0;
-}
-
-/* Fixed speeds are kept if possible. */
-static void close_speeds(assembly_problem *c) {
-  const real *priority = FIELD(c->v, u_priority);
-  for (c->priority_limit = next_priority(c, priority, INFINITY);;
-       c->priority_limit = next_priority(c, priority, c->priority_limit))
-    if (speeds_close_by_matrix(c, SPEED_TOLERANCE) || c->priority_limit == 0.0) return;
+  return sqrt(dot_rows(b, b, c->w.rows)) <= tolerance * scale;
 }
 #endif

@@ -61,13 +61,12 @@ static void move_to_next_pose(const view *v, int32_t c, uint32_t *seed) {
 /* Whether it could be closed from where it is; `thorough`: with more than a moment's work. */
 static int close_nearby(const view *v, int32_t c, int thorough) {
   assembly_problem at = {.v = v, .c = c, .w = work_of(v, c)};
-  at.steps = steps_allowed(&at);
-  if (at.w.rows <= MANY_ROWS) return close_from_here(&at) < CLOSED_NEARBY;
+  if (at.w.rows <= MANY_ROWS) return close_by_matrix(&at, CLOSED_NEARBY) < CLOSED_NEARBY;
   keep_pose(&at, FIRST);
   if (close_ears_from_here(&at, CLOSED_NEARBY) < CLOSED_NEARBY) return 1;
   if (!thorough) return 0;
   restore_kept_pose(&at, FIRST);
-  return at.w.cluster->dense && close_from_here(&at) < CLOSED_NEARBY;
+  return close_by_matrix(&at, CLOSED_NEARBY) < CLOSED_NEARBY;
 }
 
 /* The largest displacement of a tree joint from the saved pose. */

@@ -25,7 +25,8 @@ typedef struct sparse_closure {
   int32_t *block;             /* of each entry */
   double *a;                  /* of each entry: six rows, or one */
   skyline K;                  /* normal matrix */
-  double *y, *x, *sides;      /* by rows; by columns; residuals and steps, four by rows */
+  double *y, *x;              /* by rows; by columns */
+  double *rhs, *rates;        /* as those of the cluster, two by rows; by rows */
   double work;                /* multiplications of one step */
   void *memory;
 } sparse_closure;
@@ -134,9 +135,9 @@ static void free_sparse(sparse_closure *s) {
 static int allocate_sparse(sparse_closure *s, int32_t entries) {
   const size_t blocks = (size_t)s->blocks, rows = (size_t)s->rows, n = (size_t)s->n, count = (size_t)entries;
   double *reals = s->memory =
-      calloc(6 * count + 5 * rows + n + (2 * blocks + 1 + n + 2 * rows + 3 * count) / 2 + 1, sizeof *reals);
+      calloc(6 * count + 4 * rows + n + (2 * blocks + 1 + n + 2 * rows + 3 * count) / 2 + 1, sizeof *reals);
   if (!reals) return 0;
-  s->a = reals, s->y = s->a + 6 * count, s->sides = s->y + rows, s->x = s->sides + 4 * rows;
+  s->a = reals, s->y = s->a + 6 * count, s->rhs = s->y + rows, s->rates = s->rhs + 2 * rows, s->x = s->rates + rows;
   int32_t *integers = (int32_t *)(s->x + n);
   s->start = integers, s->row = s->start + blocks + 1, s->last = s->row + blocks, s->K.first = s->last + n;
   s->K.at = s->K.first + rows, s->column = s->K.at + rows, s->previous = s->column + count,
@@ -185,6 +186,7 @@ static void add_product(const cluster_work *w, const sparse_closure *s, int32_t 
   const double *a = s->a + 6 * e, *a2 = s->a + 6 * other;
   const double times = e != other && b == b2 ? 2.0 : 1.0;
   for (int32_t i = 0; i < rows_of_block(w, b); i++) {
+    if (a[i] == 0.0) continue;
     double *row = skyline_row(&s->K, s->row[b] + i) + s->row[b2];
     for (int32_t j = 0; j < (b == b2 ? i + 1 : rows_of_block(w, b2)); j++) row[j] += times * a[i] * a2[j];
   }

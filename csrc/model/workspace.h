@@ -46,7 +46,5 @@
 #define LW_MATRIX_WORKSPACE(ARRAY) \
   ARRAY(a, n *rows)                \
   ARRAY(coefficient, n *(n + 2))   \
-  ARRAY(rhs, 2 * rows)             \
-  ARRAY(K, rows *rows)             \
-  ARRAY(lambda, 2 * rows)
+  ARRAY(rhs, 2 * rows)
 #endif
