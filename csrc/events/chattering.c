@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_SIMULTANEOUS 1000 /* taken for an infinite sequence */
-
 static int is_recent(const lw_state *s, int32_t i) {
   const double last = lw_memory_of(s, i)->last;
   return last > 0.0 && last > lw_reals(s)[s->base->at.event_count] - RECENT_EVENTS;

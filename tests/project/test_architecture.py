@@ -94,7 +94,7 @@ PYTHON_ARROWS = {
     "linkwork.fmu.caller": {"fmpy", "linkwork.errors", "linkwork.fmu.description"},
     "linkwork.fmu.export": {
         *(*OWN, "linkwork.mechanism", "linkwork.variables"),
-        *("linkwork.core.sources", "linkwork.variables", "linkwork.model", "linkwork.solvers.base"),
+        *("linkwork.core.sources", "linkwork.variables", "linkwork.model", "linkwork.solvers.thresholds"),
         *("linkwork.simulation.result", "linkwork.simulation.simulate", "linkwork.results.files"),
         "linkwork.fmu.scene_place",
     },
