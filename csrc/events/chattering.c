@@ -1,3 +1,5 @@
+/* Impacts or locks that cause each other would end no run: events are counted, and too many are an error with their
+ * names. */
 #include "events/chattering.h"
 #include "math/tolerances.h"
 #include <math.h>
