@@ -225,7 +225,7 @@ def test_one_module_for_each_thing_in_c_touches_its_ffi() -> None:
         for name in imports(module, path)
         if within(name, "linkwork.core._core") or within(name, "cffi")
     }
-    ida = {"linkwork.solvers.ida.coupled", "linkwork.solvers.ida.sundials"}
+    ida = {"linkwork.solvers.ida.compiled", "linkwork.solvers.ida.sundials"}
     kernels = {
         "linkwork.core.native",
         "linkwork.core.native_run",
