@@ -22,7 +22,7 @@ from bench.timing import growth
 from linkwork.errors import SolverError
 from linkwork.simulation.dae.chou import Chain, Chou
 from linkwork.solvers import Problem, Solution, solve
-from linkwork.solvers.ida import backends
+from linkwork.solvers.ida import backend_choice
 
 SIZES = (100, 200, 500, 1000, 2000, 3000)
 MEMORY_FROM = 500  # bodies; what fewer need is lost among the pages that Python holds anyway
@@ -43,10 +43,10 @@ Python and C: {{way}}."""
 def main(options: argparse.Namespace) -> None:
     """Measure, print and save."""
     try:
-        backends.find_backend()
+        backend_choice.find_backend()
     except SolverError as error:
         raise Missing(str(error)) from None
-    found = backends.find_sundials()
+    found = backend_choice.find_sundials()
     way = f"SUNDIALS {found.major} called directly" if found else "callbacks through Python"
     packages = ("linkwork", "numpy", "scikits-odes-sundials", "scikit-sundae")
     report = Report("dae", "Implicit equations by IDA", packages)
@@ -236,12 +236,12 @@ def solved(problem: Problem) -> Run:
 
 def through_python(problem: Problem) -> Run:
     """By the library as if it had not found SUNDIALS itself."""
-    finder: Any = backends.find_sundials
-    backends.find_sundials = lambda: None
+    finder: Any = backend_choice.find_sundials
+    backend_choice.find_sundials = lambda: None
     try:
         return solved(problem)
     finally:
-        backends.find_sundials = finder
+        backend_choice.find_sundials = finder
 
 
 def alone(driver: Path, chain: Chain, x: np.ndarray) -> Run:

@@ -3,9 +3,9 @@
 #ifndef LW_ALL_KERNELS_H
 #define LW_ALL_KERNELS_H
 #include "dae/ggl_kernel.h"
-#include "dynamics_kernel.h"
-#include "inverse_dynamics_kernel.h"
-#include "outputs_kernel.h"
+#include "dynamics/forward_dynamics_kernel.h"
+#include "dynamics/inverse_dynamics_kernel.h"
+#include "dynamics/outputs_kernel.h"
 #include "loops/constants_kernel.h"
 #include "tree/kinematics_kernel.h"
 
@@ -17,8 +17,8 @@
 #include "assembly/regular_dof_kernel.h"
 #include "dca/solve_double_kernel.h"
 #include "dca/velocity_jump_kernel.h"
-#include "load_equations_kernel.h"
-#include "reduced_jump_kernel.h"
+#include "dynamics/load_equations_kernel.h"
+#include "dynamics/reduced_jump_kernel.h"
 #define IN_DOUBLE(kernel) kernel
 #define IN_COMPLEX(kernel) NULL
 #else

@@ -1,3 +1,4 @@
+/* The double kernels for any processor. */
 #include "block/kernels.h"
 
 #define LW_ARITHMETIC 1 /* LW_DOUBLE */

@@ -1,13 +1,12 @@
-#include <math.h>
-#include <string.h>
-
-#include "content.h"
-
 /* Co-Simulation. The integrator chooses its own steps and runs ahead of the communication point; the results at
  * communication points come from its dense output. The results therefore do not depend on the communication step size.
  * After an input has changed, the integrator restarts at the communication point, and its first step ends at the next
  * communication point, because the input will probably change again there. The integrator stops at events; an event is
  * handled when the communication point reaches it. */
+#include <math.h>
+#include <string.h>
+
+#include "content.h"
 
 static const double unlimited = 1e300; /* stands for "no bound on time" */
 

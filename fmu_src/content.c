@@ -1,3 +1,5 @@
+/* The way from FMI calls to the content: checks that are the same for mechanisms and controllers, and refusals of what
+ * a content does not have. */
 #include "content.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Dependencies and partial derivatives as FMI asks for them; the core has them exact. */
 #include <math.h>
 #include <stdlib.h>
 

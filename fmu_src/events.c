@@ -1,3 +1,4 @@
+/* Events of a mechanism as FMI reports them: whether the importer must restart its integrator, and the next time event. */
 #include <math.h>
 
 #include "instance.h"

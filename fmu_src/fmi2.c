@@ -1,3 +1,4 @@
+/* The functions of FMI 2.0: each translates its arguments for the instance, which knows no version. */
 #include "fmi2_mode_table.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The functions of FMI 3.0: each translates its arguments for the instance, which knows no version. */
 #include "fmi3_mode_table.h"
 
 DEFINE_CALL_TABLE;

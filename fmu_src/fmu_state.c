@@ -1,3 +1,4 @@
+/* FMU states: everything that a later call depends on, in memory for the importer and serialised for another process. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Creates and frees an instance; an FMU whose files are not of one export is refused. */
 #include "instance.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Reads the interface file. It may be damaged: every word is checked before anything relies on it. */
 #include "interface_file.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Log messages in the categories of the standard, those alone that the importer has asked for. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

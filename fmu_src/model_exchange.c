@@ -1,3 +1,4 @@
+/* Model Exchange: time and states come from the importer, derivatives and event indicators go to it. */
 #include <math.h>
 #include <string.h>
 

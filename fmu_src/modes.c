@@ -1,3 +1,4 @@
+/* The life cycle of an instance: calls that its mode does not allow are refused, and the others change the mode. */
 #include "modes.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Model and interface file, from the folder of the FMU or compiled in, and the token that ties both to the model
+ * description. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Variables of a mechanism, read and set: the types and modes that allow it, and the results that a change makes void. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -44,9 +44,9 @@ from linkwork.solvers.arguments import count, real
 from linkwork.solvers.output import Output
 from linkwork.solvers.problem import FloatArray, IntArray, Problem, Terminate
 from linkwork.solvers.solution import Statistics
+from linkwork.solvers.thresholds import MAX_EVENTS, MAX_STEPS, SMALLEST_RTOL
 
 STEPS_AT_ONCE = 64  # of a method in Python, before progress is reported
-SMALLEST_RTOL = 100 * float(np.finfo(np.float64).eps)
 
 
 class Failure(StrEnum):
@@ -128,10 +128,6 @@ class Options:
             value = getattr(self, name)
             if value is not None and not value > 0.0:
                 raise SolverValueError(f"{name} = {value:g}; give a positive time, or None to leave it to the solver")
-
-
-MAX_STEPS = 10_000_000
-MAX_EVENTS = 100_000
 
 
 @dataclass(frozen=True)

@@ -12,23 +12,22 @@ import numpy.typing as npt
 
 from linkwork.errors import SolverError
 from linkwork.solvers.arguments import checked_span, checked_times
-from linkwork.solvers.base import MAX_EVENTS, MAX_STEPS, Failure, Limits, Options, Solver
+from linkwork.solvers.base import Failure, Limits, Options, Solver
 from linkwork.solvers.output import Output
 from linkwork.solvers.problem import Action, Continue, FloatArray, IntArray, Problem, Restart, Terminate
 from linkwork.solvers.registry import create
 from linkwork.solvers.solution import EventRecord, Solution, Status, attach
+from linkwork.solvers.thresholds import (
+    CHATTERING_EVENTS,
+    CHATTERING_SPAN,
+    FIRST_LOOK,
+    HOPELESS,
+    MAX_EVENTS,
+    MAX_STEPS,
+)
 
 # Step attempts between two checks for a signal such as Ctrl-C: half a second at 0.3 ms per derivative.
 BATCH = 256
-
-# So many events in succession within this part of the elapsed time accumulate at a point.
-CHATTERING_EVENTS = 100
-CHATTERING_SPAN = 1e-10
-
-# A run is given up if it needs so many times the steps that are left; looked at after so many steps, and again whenever
-# their number has doubled.
-HOPELESS = 10.0
-FIRST_LOOK = 100_000
 
 
 class ChatteringError(SolverError):

@@ -14,23 +14,18 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 
 from linkwork.solvers.problem import FloatArray, IntArray
+from linkwork.solvers.thresholds import (
+    FIRST_SAMPLE,
+    MAX_TANGENTS,
+    SAFETY,
+    SEARCHED_PARTS,
+    STEEPENING,
+    TANGENT_SPACING,
+)
 
 Indicators = Callable[[float], FloatArray]
 
-# Sample points as fractions of a step. The tiny one is for indicators that are zero at a start.
-SAMPLES = (0.25, 0.5, 0.75, 1.0)
-FIRST_SAMPLE = 2.0**-20
-
-# Tangents are secants through a sample and one before, at this fraction of the interval between regular samples.
-TANGENT_SPACING = 2.0**-20
-
-# A minimum is searched where its lower bound is less than this part of the smaller end value.
-SAFETY = 0.5
-# Before a kink an indicator need not be convex: its secant steepens by less than this factor.
-STEEPENING = 2.0
-MAX_TANGENTS = 40
-# An interval in which an indicator falls towards zero and rises again is searched in so many parts.
-PARTS = 8
+SAMPLES = (0.25, 0.5, 0.75, 1.0)  # as fractions of a step; after a start there is one before
 
 _EPS = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float64).tiny)
@@ -70,8 +65,8 @@ def _minima(left: Tangent, tangent: Callable[[float], Tangent | Sample], spacing
     end = tangent(1.0)
     if isinstance(end, Sample) or end.slope <= 0.0:
         return end if isinstance(end, Sample) else None
-    for part in range(1, PARTS + 1):
-        right = tangent(part / PARTS) if part < PARTS else end
+    for part in range(1, SEARCHED_PARTS + 1):
+        right = tangent(part / SEARCHED_PARTS) if part < SEARCHED_PARTS else end
         if isinstance(right, Sample):
             return right
         found = _minimum(left, right, tangent, spacing) if left.slope < 0.0 < right.slope else None
@@ -118,7 +113,7 @@ class EventLocator:
         """Return the time just after the first change in the interval and the zero crossings there, or None."""
         if self._left is None or self._left.t != t_from:
             self._left, self._before = Sample(t_from, indicators(t_from)), None
-        for fraction in SAMPLES if self._before is not None else (FIRST_SAMPLE, *SAMPLES):
+        for fraction in SAMPLES if self._before is not None else (FIRST_SAMPLE * SAMPLES[0], *SAMPLES):
             right = t_to if fraction == 1.0 else t_from + fraction * (t_to - t_from)
             if right == self._left.t:
                 continue

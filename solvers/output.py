@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from linkwork.solvers.problem import FloatArray
+from linkwork.solvers.thresholds import MOST_FOLLOWING
 
 FIRST_CAPACITY = 256
-
-# So many rows may follow what turns within steps; those behind are at the ends of steps.
-MOST_FOLLOWING = 1_000_000
 
 
 class Output:

@@ -47,7 +47,7 @@ def create(name: str, problem: Problem, t_end: float, options: Options) -> Solve
 
 def ida_is_available() -> bool:
     """Return whether a backend of "ida" is installed."""
-    from linkwork.solvers.ida.backends import find_backend
+    from linkwork.solvers.ida.backend_choice import find_backend
 
     try:
         find_backend()

@@ -1,3 +1,4 @@
+/* What locks, pins and stops hold: where it stands in the block of a state, and the workspace of its events. */
 #include "block/discrete_state.h"
 #include "math/complementarity.h"
 #include "math/tolerances.h"

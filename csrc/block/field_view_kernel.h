@@ -26,7 +26,7 @@ typedef struct view {
   const lw_dca_workspace *dca;
   const real *reference;     /* of links: from the joint point to where F is taken; NULL: at the joint points */
   const link_motion *ground; /* at rest, accelerated against gravity */
-  /* Of a jump (reduced_jump_kernel.h): impulses along all speeds, which are all of the loads, and the speeds before;
+  /* Of a jump (dynamics/reduced_jump_kernel.h): impulses along all speeds, which are all of the loads, and the speeds before;
    * NULL: none, as in accelerations. */
   const real *impulse, *before;
 } view;

@@ -1,3 +1,4 @@
+/* Tasks on the threads of OpenMP, or one after the other in a build without it. */
 #include "dca/threads.h"
 #include "linkwork.h"
 #include <stdatomic.h>

@@ -1,10 +1,10 @@
+/* Impacts or locks that cause each other would end no run: events are counted, and too many are an error with their
+ * names. */
 #include "events/chattering.h"
 #include "math/tolerances.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define MAX_SIMULTANEOUS 1000 /* taken for an infinite sequence */
 
 static int is_recent(const lw_state *s, int32_t i) {
   const double last = lw_memory_of(s, i)->last;

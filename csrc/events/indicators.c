@@ -1,3 +1,5 @@
+/* Which transitions are due: event indicators at a state, and the rates and stored signs without which a value that only
+ * touches zero would count as a zero crossing. */
 #define LW_ARITHMETIC 1 /* LW_DOUBLE */
 #include "events/indicators.h"
 #include "events/indicators_kernel.h"

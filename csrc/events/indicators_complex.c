@@ -1,3 +1,4 @@
+/* Derivatives of event indicators by a complex step: the indicators of the same kernel, in complex numbers. */
 #define LW_ARITHMETIC 2 /* LW_COMPLEX */
 #include "events/indicators_kernel.h"
 #include "events/indicators.h"

@@ -1,3 +1,4 @@
+/* The words of a lock-up: a user needs the names of the transitions and prescribed motions that contradict each other. */
 #include "events/lock_up.h"
 #include "evaluation/constraint_names.h"
 #include "events/dead_points.h"

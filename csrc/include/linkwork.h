@@ -752,7 +752,7 @@ typedef struct lw_ode_options {
   double rtol, atol;
   double first_step;       /* 0: automatic */
   double max_step;         /* 0: unlimited */
-  int64_t max_steps;       /* accepted and rejected, since the start; 0: ten million, negative: unlimited */
+  int64_t max_steps;       /* accepted and rejected, since the start; 0: LW_RUN_MAX_STEPS, negative: unlimited */
   double event_resolution; /* smaller indicators are rounding; 0: events are located to the last digits of the time */
 } lw_ode_options;
 

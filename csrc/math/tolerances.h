@@ -184,6 +184,7 @@
 #define MIN_CONTACT_FORCE 1e-12 /* N or N m: the indicator of a contact is positive at no force */
 #define MOST_ACCELERATION 5e6   /* m/s2 or rad/s2 */
 #define SIMULTANEOUS 1e-9       /* relative time difference of simultaneous events */
+#define MAX_SIMULTANEOUS 1000   /* events at one time: taken for an infinite sequence */
 #define MAX_EVENTS 1e5          /* within a second */
 #define RECENT_EVENTS 32.0      /* transitions in so many of the last events are reported */
 #define MAX_RELATIVE_GAP 1e-4   /* relative to the length of the loop */
@@ -242,6 +243,10 @@
 #define SAFETY 0.5
 /* Of a secant between samples: before a kink the distance of points that will coincide falls ever faster. */
 #define STEEPENING 2.0
+#define MAX_TANGENTS 40 /* of a search for a minimum */
+/* Where an indicator falls towards zero and rises again, it may have two minima: a body that is thrown past a point passes
+ * it twice. So many parts of the interval are searched, the first one first. */
+#define SEARCHED_PARTS 8
 #define LIMITED 0.75        /* r from which on stability limits an explicit step; oscillations stay below it */
 #define UNDAMPED 0.25       /* the same for steps that had to be repeated */
 #define RETURN_SHARE 0.9    /* of the largest stable step, with which the explicit method continues */
@@ -262,7 +267,7 @@
 #define STEP_SHARE 0.1                      /* of the accuracy asked for: the errors of the steps add up */
 #define SMALLEST_RTOL (100.0 * DBL_EPSILON) /* that double precision keeps */
 #define FULL_GAIN_UNTIL 10.0                /* s, of the end; after it the least gain of the feedback decreases */
-#define FIRST_ERROR 1e-4                    /* the norm of the last error that a start assumes */
+#define FIRST_ERROR 1e-4                    /* the norm of the last error that a start assumes, and the least */
 #define PROBABLY_SINGULAR                                                                          \
   1e-3 /* conditioning of a loop below which a singular pose is the probable cause of a failure */
 #define CHATTERING_EVENTS 100    /* so many in succession ... */

@@ -1,3 +1,4 @@
+/* Matches neighbours round by round, so that the tree is low and subassemblies keep few handles. */
 #include "model/subassembly_tree.h"
 #include <stdlib.h>
 #include <string.h>

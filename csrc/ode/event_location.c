@@ -18,11 +18,6 @@
 /* Samples of a step, more where something turns far in it. A tiny part of the interval between them is used after a
  * start, for indicators that leave zero. */
 enum { LEAST_SAMPLES = 4 };
-enum { MAX_TANGENTS = 40 };
-
-/* Where s falls towards zero and rises again, it may have two minima: a body that is thrown past a point passes it twice.
- * So many parts of the interval are searched, the first one first. */
-enum { PARTS = 8 };
 
 /* A value that is not finite counts as a recoverable failure. */
 static int evaluate_indicators(lw_ode *ode, double t, const double *y, double *z) {
@@ -203,9 +198,9 @@ static int search_minimum(lw_ode *ode, int32_t i, const interval *w, tangent fro
 static int search_minima(lw_ode *ode, int32_t i, const interval *w, tangent from, tangent end, double *t, bool *found) {
   const double start = from.x;
   int status = 0;
-  for (int part = 1; status == 0 && !*found && part <= PARTS; part++) {
-    tangent to = {start + part * (end.x - start) / PARTS, 0.0, 0.0};
-    if (part == PARTS) to = end;
+  for (int part = 1; status == 0 && !*found && part <= SEARCHED_PARTS; part++) {
+    tangent to = {start + part * (end.x - start) / SEARCHED_PARTS, 0.0, 0.0};
+    if (part == SEARCHED_PARTS) to = end;
     else status = compute_tangent(ode, i, w, &to, t, found);
     if (status == 0 && !*found && from.slope < 0.0 && to.slope > 0.0)
       status = search_minimum(ode, i, w, from, to, t, found);

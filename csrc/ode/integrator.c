@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "math/counted_size.h"
+#include "math/tolerances.h"
 #include "ode.h"
 
 /* ---- arithmetic that is the same everywhere ------------------------------------------------------- */
@@ -208,7 +209,7 @@ static void adapt_step_size(lw_ode *ode, double h, double error, bool after_reje
     ode->h_next = after_rejection ? ode->h_next : fmax(ode->h_next, h * factor);
     return;
   }
-  ode->previous_error = fmax(error, 1e-4);
+  ode->previous_error = fmax(error, FIRST_ERROR);
   ode->h_next = h * factor;
 }
 
@@ -279,7 +280,7 @@ lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y) {
   ode->t = ode->t_old = t;
   ode->h = 0.0;
   ode->h_next = ode->options.first_step;
-  ode->previous_error = 1e-4;
+  ode->previous_error = FIRST_ERROR;
   ode->tries = 0;
   ode->started = ode->f_known = ode->implicit.jacobian_current = false;
   if (!isfinite(t) || !lw_ode_all_finite(y, ode->n)) return LW_ODE_NOT_FINITE;
@@ -292,12 +293,10 @@ lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y) {
   return LW_ODE_STEP;
 }
 
-static const int64_t DEFAULT_MAX_STEPS = 10000000;
-
 /* Reduces the step size until a step is accepted. */
 static lw_ode_outcome step_until_accepted(lw_ode *ode, double t_bound) {
   const double remaining = t_bound - ode->t;
-  const int64_t most = ode->options.max_steps ? ode->options.max_steps : DEFAULT_MAX_STEPS;
+  const int64_t most = ode->options.max_steps ? ode->options.max_steps : LW_RUN_MAX_STEPS;
   for (int32_t rejected = 0;; rejected++) {
     if (most > 0 && ode->tries >= most) return LW_ODE_TOO_MANY_STEPS;
     ode->tries++;

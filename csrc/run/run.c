@@ -118,8 +118,8 @@ static lw_status check_options(const lw_run_options *o, const lw_model *model, d
   if (!isfinite(o->t_end) || (sign < 0.0 && (model->size.transitions || (o->calls && o->calls->sample))))
     return refuse(message, size, LW_ERROR_USAGE, "t_end must be a time from %.15g s on", t);
   if (!(o->rtol >= SMALLEST_RTOL && isfinite(o->rtol)))
-    return refuse(message, size, LW_ERROR_USAGE,
-                  "rtol = %.15g cannot be kept in double precision; give at least 2.2e-14", o->rtol);
+    return refuse(message, size, LW_ERROR_USAGE, "rtol = %.15g cannot be kept in double precision; give at least %.2g",
+                  o->rtol, SMALLEST_RTOL);
   if (!(o->atol >= 0.0 && isfinite(o->atol)))
     return refuse(message, size, LW_ERROR_USAGE, "atol = %.15g; give a positive number", o->atol);
   if (!follow)

@@ -1,3 +1,5 @@
+/* Brings a state into the topology variant of its closed joints, where it differs from the one it is in. A variant that
+ * cannot be made leaves the state as it was, with the names of the joints that would have changed. */
 #include "topology/select.h"
 #include "block/discrete_state.h"
 #include "load/kept_variants.h"

@@ -1,3 +1,4 @@
+/* Of many pins a run meets few combinations: the variant of one is compiled when a state first needs it. */
 #include "topology/variant.h"
 #include "load/kept_variants.h"
 #include "topology/known_topology.h"

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from linkwork.model.model import Model
 
-RANK_TOLERANCE = 1e-8  # of what is left of a column after earlier ones, relative to it
+COLUMN_RANK_TOLERANCE = 1e-8  # of what is left of a column after earlier ones, relative to it
 IDLE = 1e-9  # of a column, relative to the loads of 1 kg or 1 N, that counts as zero
 RANDOM_POSES = 4  # for each unknown, at least
 MOST_ITERATIONS = 3  # of the standard deviations of the motors
@@ -492,7 +492,7 @@ def independent_columns(matrix: FloatArray) -> tuple[list[int], FloatArray, list
         for _ in range(2):
             rest = rest - basis @ (basis.T @ rest)
         norm = float(np.linalg.norm(rest))
-        if norm > RANK_TOLERANCE and len(kept) < len(matrix):
+        if norm > COLUMN_RANK_TOLERANCE and len(kept) < len(matrix):
             kept.append(k)
             basis = np.column_stack([basis, rest / norm])
     if not kept:

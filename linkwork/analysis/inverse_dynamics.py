@@ -23,7 +23,7 @@ from linkwork._util.checks import FloatArray, names_of
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.one_thread import on_one_thread
 from linkwork.analysis.configuration_space import ConfigurationSpace
-from linkwork.analysis.load_distribution import RANK_TOLERANCE, Distribution, least_norm, undriven, within
+from linkwork.analysis.load_distribution import LOAD_RANK_TOLERANCE, Distribution, least_norm, undriven, within
 from linkwork.analysis.motions import (
     MotionRows,
     PrescribedMotion,
@@ -310,7 +310,7 @@ def _not_driven(
     Fewer motors than degrees of freedom may do, as for a motion that such motors have brought about.
     """
     dof = load.shape[1]
-    lost = spread.conditioning <= RANK_TOLERANCE
+    lost = spread.conditioning <= LOAD_RANK_TOLERANCE
     if len(motors) < dof or not found.matrix.any():
         weight = sum(body.mass for body in space.model.mechanism.bodies.values()) * space.length  # at 1 m/s2
         lost &= spread.residual > CONSISTENT * float(np.abs(load).max(initial=0.0)) + ROUNDING * weight

@@ -15,7 +15,7 @@ from scipy.optimize import nnls
 
 from linkwork._util.checks import FloatArray
 
-RANK_TOLERANCE = 1e-10  # of a singular value, relative to the largest
+LOAD_RANK_TOLERANCE = 1e-10  # of a singular value, relative to the largest
 UNDRIVEN = 1e-6  # motion of a coordinate, both weighed, that counts as none: dead points are known to about 1e-7
 WITHIN = 1e-9  # by so much of the largest load limits may be exceeded: rounding
 
@@ -82,7 +82,7 @@ def least_loads(
     """Return loads (n,) of least norm with rows' loads = force as far as they work, and what is left of force."""
     free = undriven(rows * scale)
     lack: FloatArray = free @ (free.T @ force)
-    loads = np.linalg.lstsq(rows.T - free @ (free.T @ rows.T), force - lack, rcond=RANK_TOLERANCE)[0]
+    loads = np.linalg.lstsq(rows.T - free @ (free.T @ rows.T), force - lack, rcond=LOAD_RANK_TOLERANCE)[0]
     return loads.astype(np.float64), lack
 
 
@@ -98,10 +98,10 @@ def _inverses(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
             pass
         else:
             conditioning = 1.0 / (_norms(matrix) * _norms(inverse))
-            if conditioning.min(initial=1.0) > RANK_TOLERANCE:
+            if conditioning.min(initial=1.0) > LOAD_RANK_TOLERANCE:
                 return inverse, conditioning
     left, values, right = np.linalg.svd(matrix, full_matrices=False)
-    kept = values > RANK_TOLERANCE * np.maximum(values[:, :1], np.finfo(float).tiny)
+    kept = values > LOAD_RANK_TOLERANCE * np.maximum(values[:, :1], np.finfo(float).tiny)
     reciprocal = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)
     inverse = np.einsum("kji,kj,klj->kil", right, reciprocal, left)
     size = np.linalg.norm(values, axis=1) * np.linalg.norm(reciprocal, axis=1)

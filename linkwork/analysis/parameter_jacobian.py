@@ -23,11 +23,10 @@ from linkwork._util.names import suggest
 from linkwork._util.one_thread import on_one_thread
 from linkwork._util.text import aligned
 from linkwork.analysis.parameter_set import Combinations, ParameterSet, computed_variables
-from linkwork.core.native import Stage
+from linkwork.core.native import ASSEMBLY_TOLERANCE, Stage
 from linkwork.errors import MechanismError, MechanismNameError, SingularityError
 from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import one
-from linkwork.model.base import ASSEMBLY_TOLERANCE
 from linkwork.model.compile import model_of
 from linkwork.results.base import TableResult
 

@@ -30,6 +30,11 @@ static const double LW_ODE_SAMPLE_ANGLE, LW_RANK_TOLERANCE;
 static const int LW_ODE_MAX_SAMPLES, LW_ODE_COUNTED_SAMPLES, LW_RUN_MOST_FOLLOWING;
 """
 
+# Of csrc/math/tolerances.h, those that Python asks with as well.
+THRESHOLDS = """
+static const double ASSEMBLY_TOLERANCE, OUTSIDE_TOLERANCE, STEP_SHARE;
+"""
+
 # Of fmu_src/controllers/controller.h; the compiler completes the types.
 CONTROLLERS = """
 typedef struct controller_instance controller_instance;
@@ -53,5 +58,6 @@ def declarations(header: str) -> str:
 
 
 ffibuilder = FFI()
-ffibuilder.cdef(declarations(HEADER.read_text(encoding="utf-8")) + CONSTANTS + CALLBACKS + CONTROLLERS)
-ffibuilder.set_source("linkwork.core._core", '#include "linkwork.h"\n#include "controllers/controller.h"')
+ffibuilder.cdef(declarations(HEADER.read_text(encoding="utf-8")) + CONSTANTS + THRESHOLDS + CALLBACKS + CONTROLLERS)
+INCLUDED = ("linkwork.h", "controllers/controller.h", "math/tolerances.h")
+ffibuilder.set_source("linkwork.core._core", "\n".join(f'#include "{name}"' for name in INCLUDED))

@@ -16,6 +16,8 @@ from linkwork.core._core import ffi, lib
 from linkwork.errors import AssemblyError, LinkworkError, MechanismError, SingularityError, SolverError
 
 RANK_TOLERANCE: float = lib.LW_RANK_TOLERANCE  # of constraints: smaller pivots count as zero
+ASSEMBLY_TOLERANCE: float = lib.ASSEMBLY_TOLERANCE  # m: gap of a closed loop
+OUTSIDE_TOLERANCE: float = lib.OUTSIDE_TOLERANCE  # of a bound of a stop
 
 AUTOMATIC_GAIN = -1.0  # the field correction_gain: the core takes its own
 

@@ -18,6 +18,7 @@ from linkwork.errors import SolverError
 
 METHODS: dict[str, int] = {"auto": lib.LW_ODE_AUTO, "dopri5": lib.LW_ODE_DOPRI5, "rodas5p": lib.LW_ODE_RODAS5P}
 MOST_FOLLOWING: int = lib.LW_RUN_MOST_FOLLOWING
+STEP_SHARE: float = lib.STEP_SHARE  # of the accuracy asked for
 NO_STATES: FloatArray = np.empty(0)
 
 IntArray: TypeAlias = NDArray[np.int32]

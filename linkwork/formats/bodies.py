@@ -11,9 +11,9 @@ from linkwork.errors import MechanismError
 from linkwork.formats.report import Report
 from linkwork.formats.robot import Link, Robot, RobotJoint
 from linkwork.mechanism import Fixed, Frame
+from linkwork.mechanism.part_checks import INERTIA_TOLERANCE
 
 _GAP = 1e-6  # m and rad: between frames that two ways of fixed joints give
-_SLACK = 1e-9  # of the triangle inequality, relative to the largest moment, as a mechanism accepts it
 
 
 @dataclass
@@ -104,7 +104,7 @@ def possible_inertia(body: LinkBody, element: str, report: Report) -> FloatArray
     possible = np.maximum(moments, 0.0)
     possible[:2] += max(0.5 * (possible[2] - possible[0] - possible[1]), 0.0)
     change = float(np.abs(possible - moments).max())
-    if change <= _SLACK * scale:
+    if change <= INERTIA_TOLERANCE * scale:
         return 0.5 * (body.inertia + body.inertia.T)
     given, used = (", ".join(f"{moment:.6g}" for moment in of) for of in (moments, possible))
     report.approximated(

@@ -15,7 +15,7 @@ from linkwork._util.rotations import matrix_of, quaternions_of
 from linkwork.errors import MechanismError
 
 _SLACK = 1e-3  # a rotation or quaternion typed with four digits is accepted, and made exact
-_EXACT = 1e-14  # rounding errors; such a matrix stays as it is, so that a saved one loads with the same bits
+EXACT = 1e-14  # rounding errors; such a matrix stays as it is, so that a saved one loads with the same bits
 _PARALLEL_ANGLE = 1e-9  # rad; a direction nearer to a line is parallel to it
 _PARALLEL = np.eye(3)
 _PARALLEL.setflags(write=False)
@@ -226,7 +226,7 @@ def check_rotation(matrix: FloatArray, what: str) -> None:
     if matrix is _PARALLEL:
         return
     check_finite(matrix, what)
-    if _deviation(matrix) > _EXACT or np.linalg.det(matrix) < 0:
+    if _deviation(matrix) > EXACT or np.linalg.det(matrix) < 0:
         raise MechanismError(
             f"{what} must be a rotation matrix (orthonormal, determinant +1) or a unit quaternion [w, x, y, z]; "
             f"as a matrix it is {matrix.tolist()}"
@@ -260,7 +260,7 @@ def unit(vector: FloatArray) -> FloatArray:
     largest = np.abs(vector).max()
     if not 0.0 < largest < np.inf:
         return vector
-    if largest < 2.0 and abs(np.linalg.norm(vector) - 1.0) <= _EXACT:
+    if largest < 2.0 and abs(np.linalg.norm(vector) - 1.0) <= EXACT:
         return vector
     scaled = vector / largest  # whose length neither overflows nor vanishes
     result: FloatArray = scaled / np.linalg.norm(scaled)
@@ -275,7 +275,7 @@ def _deviation(matrix: FloatArray) -> float:
 
 
 def _nearest_rotation(matrix: FloatArray) -> FloatArray:
-    if _EXACT < _deviation(matrix) <= _SLACK:
+    if EXACT < _deviation(matrix) <= _SLACK:
         left, _, right = np.linalg.svd(matrix)
         matrix = left @ right
     return matrix
@@ -308,7 +308,7 @@ def _check_axes(axes: dict[str, FloatArray]) -> None:
 
 def _orthonormal(matrix: FloatArray) -> FloatArray:
     """Return the rotation nearest to a matrix."""
-    if _deviation(matrix) <= _EXACT:
+    if _deviation(matrix) <= EXACT:
         return matrix
     left, _, right = np.linalg.svd(matrix)
     nearest: FloatArray = left @ right

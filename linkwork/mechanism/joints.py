@@ -17,7 +17,7 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted
 from linkwork._util.rotations import rotation_from_z
 from linkwork.errors import MechanismError
-from linkwork.mechanism.frames import direction, unit
+from linkwork.mechanism.frames import EXACT, direction, unit
 from linkwork.mechanism.paths import MOST_POINTS, Path
 
 KINDS: dict[str, type[JointKind]] = {}
@@ -39,9 +39,8 @@ DRAWN = (  # types that pictures and pages have a drawing of
     "path_slot",
 )
 
-_SLACK = 1e-5  # cosine of the angle between axes that are perpendicular but for the digits they were typed with
+PERPENDICULAR = 1e-5  # cosine of the angle between axes that are perpendicular but for the digits they were typed with
 _ALONG_AXIS = 1e-3  # sine of the angle between a path and its axis
-_EXACT = 1e-14  # what rounding leaves; not touched again, so that saved axes load with the same bits
 
 
 class JointParameter(NamedTuple):
@@ -659,7 +658,7 @@ def _radius(value: float, what: str) -> float:
 def _perpendicular(vector: FloatArray, axis: FloatArray, rule: str, remedy: str) -> FloatArray:
     """Return a unit vector that is nearly perpendicular to a unit vector as one that is; any other is refused."""
     cosine = float(vector @ axis)
-    if abs(cosine) > _SLACK:
+    if abs(cosine) > PERPENDICULAR:
         angle = np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
         raise MechanismError(f"{rule}, not at {angle:.6g} degrees; {remedy}")
-    return unit(vector - cosine * axis) if abs(cosine) > _EXACT else vector
+    return unit(vector - cosine * axis) if abs(cosine) > EXACT else vector

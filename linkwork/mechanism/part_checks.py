@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
 
 GROUND = "ground"
-_INERTIA_TOLERANCE = 1e-9  # relative to the largest principal moment
+INERTIA_TOLERANCE = 1e-9  # relative to the largest principal moment
 
 
 def check_new_name(name: object, what: str, taken: Mapping[str, Container[str]]) -> None:
@@ -44,15 +44,15 @@ def check_inertia(inertia: ArrayLike, what: str) -> FloatArray:
     scale = np.abs(given).max()
     symmetric = given
     if given.tolist() != given.T.tolist():
-        if np.abs(given - given.T).max() > _INERTIA_TOLERANCE * scale:
+        if np.abs(given - given.T).max() > INERTIA_TOLERANCE * scale:
             raise MechanismError(f"{what}: inertia must be a symmetric 3 x 3 matrix, not {shortened(given.tolist())}")
         symmetric = 0.5 * given + 0.5 * given.T
     moments = _principal(symmetric)
-    if moments[0] < -_INERTIA_TOLERANCE * scale:
+    if moments[0] < -INERTIA_TOLERANCE * scale:
         raise MechanismError(
             f"{what}: inertia must not be negative ({_listed(moments)}); check the signs of its products"
         )
-    if moments[2] > moments[0] + moments[1] + _INERTIA_TOLERANCE * scale:
+    if moments[2] > moments[0] + moments[1] + INERTIA_TOLERANCE * scale:
         raise MechanismError(
             f"{what}: inertia violates the triangle inequality ({_listed(moments)}: the largest may not exceed the sum "
             "of the other two); give it about the centre of mass, in body axes, and check its units"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, number, positive
-from linkwork.core.native import Block, OffsetArray, Stage
+from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, OffsetArray, Stage
 from linkwork.errors import AssemblyError, MechanismError, SingularityError
 from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import Loads, one, sized, together, vector
@@ -21,8 +21,6 @@ from linkwork.model.kept_state import KeptState
 from linkwork.model.methods import MethodRequest
 from linkwork.model.state_values import JointArray
 from linkwork.model.structure import ModelStructure
-
-ASSEMBLY_TOLERANCE = 1e-8
 
 
 class Energy(NamedTuple):

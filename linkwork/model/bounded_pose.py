@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
-from linkwork.core.native import Stage
+from linkwork.core.native import OUTSIDE_TOLERANCE, Stage
 from linkwork.errors import AssemblyError
 from linkwork.mechanism import Stop
 from linkwork.model.trial_pose import TrialPose
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from linkwork.model.state import State
 
 _MARGIN = 1e-6  # by which the pose is inside, so that a start at rest touches no stop
-_OUTSIDE = 1e-9  # beyond a bound, relative; less is rounding
 _WEIGHTS = (1e-2, 1e-4, 1e-7)  # of the distance, one after the other
 
 
@@ -134,6 +133,6 @@ def _range_of(stop: Stop) -> tuple[float, float]:
 
 def _beyond(q: FloatArray, lower: FloatArray, upper: FloatArray) -> NDArray[np.bool_]:
     """Return which coordinates are beyond their bounds by more than rounding."""
-    below = q < lower - _OUTSIDE * (1.0 + np.abs(np.where(np.isfinite(lower), lower, 0.0)))
-    above = q > upper + _OUTSIDE * (1.0 + np.abs(np.where(np.isfinite(upper), upper, 0.0)))
+    below = q < lower - OUTSIDE_TOLERANCE * (1.0 + np.abs(np.where(np.isfinite(lower), lower, 0.0)))
+    above = q > upper + OUTSIDE_TOLERANCE * (1.0 + np.abs(np.where(np.isfinite(upper), upper, 0.0)))
     return below | above

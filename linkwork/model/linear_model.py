@@ -1,19 +1,46 @@
-"""Linear models of a mechanism around a state, exact to rounding."""
+"""Linear models of a mechanism around a state, by exact derivatives.
+
+Joints with a quaternion have local coordinates: displacements along their speeds, from a pose. In the axes of the
+child, with R = R0 exp(theta) and p = p0 + R0 rho, the speeds w and v and their displacements obey to first order
+
+    d theta/dt = w + theta x w / 2,   d rho/dt = v + theta x v
+
+Idle spins, which affect nothing else and cannot be seen, are left out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwork._util.checks import FloatArray
-from linkwork.model.independent_coordinates import IndependentCoordinates
+from linkwork._util.checks import FloatArray, names_of, number
+from linkwork._util.names import quoted
+from linkwork.core.native import Block, Minimal, OffsetArray, Stage
+from linkwork.errors import MechanismError
+from linkwork.mechanism.quantities import Kind
+from linkwork.model.arguments import Loads, one
+from linkwork.model.idle_spins import SpinningBody, idle_speeds
+from linkwork.model.independent_coordinates import (
+    IndependentCoordinates,
+    admissible_speeds,
+    choose_independent_coordinates,
+    local_name,
+)
+from linkwork.variables.schema import Variable, matching
 
 if TYPE_CHECKING:
-    pass
+    from linkwork.model.base import ModelBase
+    from linkwork.model.state import State
+
+
+States = Literal["minimal", "full"]
+
+_Derivative = Callable[[OffsetArray, OffsetArray, FloatArray], FloatArray]
+_COMPUTED: tuple[Kind, ...] = ("state", "derivative", "output")
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,3 +101,332 @@ def _rows(names: Sequence[str], *values: ArrayLike) -> list[tuple[str, str, str]
     columns = [[f"{value:.6g}" for value in np.asarray(numbers)] for numbers in values]
     columns += [[""] * len(names)] * (2 - len(columns))
     return list(zip(names, *columns, strict=True))
+
+
+def linear_model(
+    system: ModelBase,
+    state: State | None = None,
+    *,
+    states: States = "minimal",
+    independents: Sequence[str] | None = None,
+    inputs: Sequence[str] | None = None,
+    outputs: Sequence[str] | None = None,
+    tau: Loads = None,
+    time: float | None = None,
+) -> LinearModel:
+    """Return the linear model of a compiled mechanism; options as of `linkwork.linearize`."""
+    if states not in ("minimal", "full"):
+        raise MechanismError(f'states must be "minimal" or "full", not {states!r}')
+    if states == "full" and independents is not None:
+        raise MechanismError('independents are chosen among all states: leave them out with states="full"')
+    state = system.assemble(time=0.0 if time is None else time) if state is None else state
+    block = _at(system, state, tau, time)
+    if states == "full":
+        return _model(system, block, None, block.directional_derivative, inputs, outputs)
+    chosen = choose_independent_coordinates(system, state, independents, local=True)
+    minimal = Minimal(block, chosen.q, chosen.u)
+    minimal.put(minimal.get())  # the others to rounding, at the time given
+    model = _model(system, block, chosen, minimal.directional_derivative, inputs, outputs)
+    return without_idle_spins(system, state, model, minimal.directional_derivative, inputs, outputs)
+
+
+def _at(system: ModelBase, state: State, tau: Loads, time: float | None) -> Block:
+    """Return a block at the operating point."""
+    block = system.block()
+    system.enter(block, state)
+    q, u = system.arguments.states(state, None)
+    loads = one(system.arguments.with_motions(state, system.arguments.loads(tau)), "tau")
+    block.enter(q, u, loads, state.time if time is None else number(time, "time"))
+    return block
+
+
+def _model(
+    system: ModelBase,
+    block: Block,
+    chosen: IndependentCoordinates | None,
+    derivative: _Derivative,
+    inputs: Sequence[str] | None,
+    outputs: Sequence[str] | None,
+) -> LinearModel:
+    by_name = {variable.name: variable for variable in system.variables}
+    local = () if chosen is None else chosen.local
+    places = LocalCoordinates(system, block, local)
+    names = [*system.q_names, *system.u_names] if chosen is None else chosen.names(system)
+    before = 0 if chosen is None else len(chosen.q)
+    own = names[:before] + names[before + len(local) :] if local else names
+    x = [by_name[name] for name in own]
+    xdot = [by_name[f"der({name})"] for name in own]
+    u = _chosen(system, inputs, ("input",), "inputs")
+    y = [] if outputs is None else _chosen(system, outputs, _COMPUTED, "outputs")
+    block.evaluate(Stage.OUTPUTS)
+    x0, u0, y0, xdot0 = (block.reals[_offsets(v)] for v in (x, u, y, xdot))
+    x0, xdot0 = np.insert(x0, before, places.values), np.insert(xdot0, before, places.rates)
+    rows = np.concatenate([_offsets([*xdot, *y]), places.offsets])
+    seeds = [(_offsets([one]), np.ones(1)) for one in (*x, *u)]
+    seeds[before:before] = places.seeds
+    matrix = np.array([derivative(rows, knowns, seed) for knowns, seed in seeds]).T
+    n, own_rows = len(names), len(x) + len(y)
+    of_local = places.rows(matrix[own_rows:])
+    matrix = np.vstack([matrix[:before], of_local, matrix[before:own_rows]])
+    if outputs is None:
+        matrix, y0 = np.vstack([matrix, np.eye(n, matrix.shape[1])]), x0
+    blocks = matrix[:n, :n], matrix[:n, n:], matrix[n:, :n], matrix[n:, n:]
+    A, B, C, D = map(np.ascontiguousarray, blocks)
+    units = {variable.name: variable.unit for variable in (*x, *u, *y)} | places.units
+    shown = tuple(names) if outputs is None else _names(y)
+    return LinearModel(A, B, C, D, tuple(names), _names(u), shown, x0, u0, y0, xdot0, chosen, units)
+
+
+def _chosen(system: ModelBase, names: Sequence[str] | None, kinds: tuple[Kind, ...], what: str) -> list[Variable]:
+    """Return variables that may be differentiated, in the order named; None: all of them."""
+    if names is None:
+        return [v for v in system.variables if v.kind in kinds and _is_smooth(v)]
+    if isinstance(names, Mapping):
+        raise MechanismError(
+            f"{what} must be names, not values by name: give {what}={list(names)}, and loads at the operating point as "
+            "tau={'A': 0.1}"
+        )
+    found: dict[str, Variable] = {}
+    for name in names_of(names, what):
+        fitting = matching(system.variables, name, kinds, what)
+        smooth = {v.name: v for v in fitting if _is_smooth(v)}
+        if not smooth:
+            raise MechanismError(
+                f"{what}: {fitting[0].name!r} changes at events only, so that there is no derivative: leave it out"
+            )
+        if smooth.keys() <= found.keys():
+            raise MechanismError(f"{what}: {name!r} is named twice: name it once")
+        found |= smooth
+    return list(found.values())
+
+
+def _is_smooth(variable: Variable) -> bool:
+    return variable.type == "real" and not variable.discrete
+
+
+def _names(variables: Sequence[Variable]) -> tuple[str, ...]:
+    return tuple(variable.name for variable in variables)
+
+
+def _offsets(variables: Sequence[Variable]) -> OffsetArray:
+    return np.array([variable.reference for variable in variables], dtype=np.uint32)
+
+
+class LocalCoordinates:
+    """Local coordinates along speeds, at the state of a block.
+
+    Parameters
+    ----------
+    speeds
+        Positions among the speeds of the tree joints, ascending.
+    """
+
+    def __init__(self, system: ModelBase, block: Block, speeds: Sequence[int]) -> None:
+        numbering = system.numbering
+        reference = {variable.name: variable.reference for variable in system.variables}
+        at_q = [reference[name] for name in system.q_names] if speeds else []
+        at_u = [reference[name] for name in system.u_names] if speeds else []
+        self._joints = [
+            (name, numbering.q[name], numbering.u[name], [k for k in speeds if k in _range(numbering.u[name])])
+            for name in numbering.tree
+        ]
+        self._joints = [one for one in self._joints if one[3]]
+        self.q, self.u = np.array(block["q"]), np.array(block["u"])
+        # values, rates: of the coordinates, (n,) each: zeros, and the speeds
+        self.values, self.rates = np.zeros(len(speeds)), self.u[list(speeds)]
+        kinds = {name: system.mechanism.joints[name].kind for name, *_ in self._joints}
+        self.units: dict[str, str] = {}  # by name
+        # Of each coordinate: offsets of the joint's coordinates, and how they change with it.
+        self.seeds: list[tuple[OffsetArray, FloatArray]] = []
+        taken: list[int] = []
+        for name, q, u, own in self._joints:
+            where = np.array(at_q[q], dtype=np.uint32)
+            columns = self._columns(q)
+            for k in own:
+                self.units[local_name(system, k)] = kinds[name].motion_units[k - u.start]
+                self.seeds.append((where, np.ascontiguousarray(columns[:, k - u.start])))
+            taken += [*at_q[q], *at_u[u]]
+        # Variables whose derivatives `rows` takes: coordinates and speeds of the joints.
+        self.offsets = np.array(taken, dtype=np.uint32)
+
+    def rows(self, derivatives: FloatArray) -> FloatArray:
+        """Return how the rates of the local coordinates change, from how coordinates and speeds do, (offsets, m)."""
+        found, first = [], 0
+        for _, q, u, own in self._joints:
+            n, m = q.stop - q.start, u.stop - u.start
+            dq, du = derivatives[first : first + n], derivatives[first + n : first + n + m]
+            first += n + m
+            theta = 2.0 * _left(self.q[q.stop - 4 : q.stop])[:, 1:].T @ dq[-4:]
+            change = du + np.vstack(
+                [
+                    (0.5 if k == 0 else 1.0) * np.cross(theta, self.u[u.start + k : u.start + k + 3], axisa=0, axisc=0)
+                    for k in range(0, m, 3)
+                ]
+            )
+            found.append(change[[k - u.start for k in own]])
+        return np.vstack(found) if found else np.zeros((0, derivatives.shape[1]))
+
+    def _columns(self, q: slice) -> FloatArray:
+        """How the coordinates of a joint, a position and a quaternion or the latter alone, change with its speeds."""
+        Q = self.q[q.stop - 4 : q.stop]
+        turn = 0.5 * _left(Q)[:, 1:]
+        if q.stop - q.start == 4:
+            return turn
+        columns = np.zeros((7, 6))
+        columns[3:, :3], columns[:3, 3:] = turn, _rotation(Q)
+        return columns
+
+
+def _range(s: slice) -> range:
+    return range(s.start, s.stop)
+
+
+def _left(Q: FloatArray) -> FloatArray:
+    """Matrix of the product with a quaternion from the left."""
+    w, x, y, z = Q / np.linalg.norm(Q)
+    return np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+
+
+def _rotation(Q: FloatArray) -> FloatArray:
+    w, v = Q[0] / np.linalg.norm(Q), Q[1:] / np.linalg.norm(Q)
+    across = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+    rotation: FloatArray = np.eye(3) + 2.0 * w * across + 2.0 * across @ across
+    return rotation
+
+
+LOADED = 1e-9  # rad/s2 by an input of one: more is no rounding
+_REMEDY = "{} has no inertia about its line; leave the load out, or give the body an inertia about the line"
+TOLERANCE = 1e-7  # of what idle spins may change, by the largest number of the same matrix
+
+
+def without_idle_spins(
+    system: ModelBase,
+    state: State,
+    model: LinearModel,
+    derivative: _Derivative,  # of variables along a seed in others
+    # inputs, outputs: as they were asked for
+    inputs: Sequence[str] | None,
+    outputs: Sequence[str] | None,
+) -> LinearModel:
+    """Return the linear model of all but the idle spins, or the same where outputs show these.
+
+    With V the directions of the idle spins in x, A V lies in the span of V and C V is zero: x - V V_I^-1 x_I, where I
+    are as many of the states, obeys equations of its own.
+
+    Raises
+    ------
+    MechanismError
+        Where an input or a damper loads a spin that has no inertia.
+    """
+    chosen = model.independents
+    assert chosen is not None
+    idle, bodies = idle_speeds(system, state, admissible_speeds(system, state))
+    if not idle.shape[1]:
+        return model
+    speed_of = _speeds_of_coordinates(system)
+    order = [*(speed_of[i] for i in chosen.q), *chosen.local]
+    V = np.zeros((len(model.states), 2 * idle.shape[1]))
+    V[: len(order), : idle.shape[1]], V[len(order) :, idle.shape[1] :] = idle[order], idle[list(chosen.u)]
+    thin = [body for body in bodies if not body.has_inertia]
+    if thin:
+        _refuse_dampers(system, state, idle, thin)
+        model = _without_loads(system, state, model, derivative, thin, inputs)
+    shown = outputs is not None and np.abs(model.C @ V).max(initial=0.0) > TOLERANCE * np.abs(model.C).max(initial=1.0)
+    out = _pivots(V)
+    left = [i for i in range(len(V)) if i not in out]
+    G = np.linalg.solve(V[out].T, V[left].T).T
+    moved = model.A @ V
+    remains = moved[left] - G @ moved[out]
+    if shown or np.abs(remains).max(initial=0.0) > TOLERANCE * max(1.0, np.abs(model.A).max(initial=0.0)):
+        return model
+    C, D, y, names = model.C[:, left], model.D, model.y, model.outputs
+    if outputs is None:
+        C, D = np.eye(len(left)), model.D[left]
+        y, names = model.x[left] - G @ model.x[out], tuple(model.states[i] for i in left)
+    return replace(
+        model,
+        A=np.ascontiguousarray(model.A[np.ix_(left, left)] - G @ model.A[np.ix_(out, left)]),
+        B=model.B[left] - G @ model.B[out],
+        C=np.ascontiguousarray(C),
+        D=D,
+        states=tuple(model.states[i] for i in left),
+        outputs=names,
+        x=model.x[left] - G @ model.x[out],
+        y=y,
+        xdot=model.xdot[left] - G @ model.xdot[out],
+        independents=replace(chosen, idle=tuple(map(str, bodies))),
+    )
+
+
+def _speeds_of_coordinates(system: ModelBase) -> dict[int, int]:
+    numbering = system.numbering
+    pairs: dict[int, int] = {}
+    for name in numbering.tree:
+        q, u = numbering.q[name], numbering.u[name]
+        if q.stop - q.start == u.stop - u.start:
+            pairs |= dict(zip(range(q.start, q.stop), range(u.start, u.stop), strict=True))
+    return pairs
+
+
+def _pivots(V: FloatArray) -> list[int]:
+    """As many rows as columns, the most independent ones; of the same coordinates and speeds."""
+    half = V.shape[1] // 2
+    first = len(V) // 2
+    left, found = V[first:, half:].copy(), []
+    for _ in range(half):
+        best = int(np.argmax(np.linalg.norm(left, axis=1)))
+        found.append(best)
+        row = left[best] / np.linalg.norm(left[best])
+        left -= np.outer(left @ row, row)
+    return sorted([*found, *(first + k for k in found)])
+
+
+def _refuse_dampers(system: ModelBase, state: State, idle: FloatArray, bodies: Sequence[SpinningBody]) -> None:
+    """At rest, where accelerations along spins depend on their speeds by dampers alone."""
+    block = system.block()
+    system.enter(block, state)
+    no_loads = one(system.arguments.with_motions(state, system.arguments.loads(None)), "tau")
+    block.enter(state.q, np.zeros_like(state.u), no_loads, state.time)
+    reference = {variable.name: variable.reference for variable in system.variables}
+    speeds = np.array([reference[name] for name in system.u_names], dtype=np.uint32)
+    rates = np.array([reference[f"der({name})"] for name in system.u_names], dtype=np.uint32)
+    changes = [block.directional_derivative(rates, speeds, np.ascontiguousarray(spin)) for spin in idle.T]
+    if np.abs(idle.T @ np.transpose(changes)).max(initial=0.0) > TOLERANCE:
+        raise MechanismError(f"a damper acts on an idle spin: {_REMEDY.format(_listed(bodies))}")
+
+
+def _without_loads(
+    system: ModelBase,
+    state: State,
+    model: LinearModel,
+    derivative: _Derivative,
+    bodies: Sequence[SpinningBody],
+    inputs: Sequence[str] | None,
+) -> LinearModel:
+    """Refuse inputs that load spins without inertia; those that were not asked for are left out."""
+    reference = {variable.name: variable.reference for variable in system.variables}
+    rows = np.array([reference[f"der({name})"] for name in system.u_names], dtype=np.uint32)
+    block = system.block()
+    system.enter(block, state)
+    turn = [
+        along @ block.body_jacobian(system.body_numbers[one.body], np.zeros(3))[:3]
+        for one in bodies
+        for along in (np.eye(3) if one.direction is None else [one.direction])
+    ]
+    loaded = []
+    for name in model.inputs:
+        changes = np.array(turn) @ derivative(rows, np.array([reference[name]], dtype=np.uint32), np.ones(1))
+        if np.abs(changes).max(initial=0.0) > 0.0:
+            loaded.append((name, float(np.abs(changes).max())))
+    most = max((size for _, size in loaded), default=0.0)
+    loads = [name for name, size in loaded if size > TOLERANCE * most and size > LOADED]
+    if loads and inputs is not None:
+        raise MechanismError(f"input {loads[0]!r} acts on an idle spin: {_REMEDY.format(_listed(bodies))}")
+    kept = [i for i, name in enumerate(model.inputs) if name not in loads]
+    return replace(
+        model, B=model.B[:, kept], D=model.D[:, kept], u=model.u[kept], inputs=tuple(model.inputs[i] for i in kept)
+    )
+
+
+def _listed(bodies: Sequence[SpinningBody]) -> str:
+    return quoted([one.body for one in bodies])

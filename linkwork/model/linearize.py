@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from linkwork._util.keywords import checks_keywords
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import model_of
-from linkwork.model.linear_model import LinearModel
-from linkwork.model.linearization import States, linear_model
+from linkwork.model.linear_model import LinearModel, States, linear_model
 
 if TYPE_CHECKING:
     from linkwork.model.arguments import Loads

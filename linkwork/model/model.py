@@ -284,7 +284,7 @@ class Model(ModelGeometry):
         array([[ 0. , 1. ],
                [-14.715, 0. ]])
         """
-        from linkwork.model.linearization import linear_model
+        from linkwork.model.linear_model import linear_model
 
         return linear_model(self, state, **options)
 

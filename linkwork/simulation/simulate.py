@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from linkwork._util.checks import FloatArray, finite
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import Progress, ProgressOption
-from linkwork.core.native import AUTOMATIC_GAIN
+from linkwork.core.native import ASSEMBLY_TOLERANCE, AUTOMATIC_GAIN
+from linkwork.core.native_run import STEP_SHARE
 from linkwork.errors import MechanismError
 from linkwork.mechanism import Mechanism
-from linkwork.model.base import ASSEMBLY_TOLERANCE
 from linkwork.model.changed_starts import warn_of_changed_starts
 from linkwork.model.compile import compile
 from linkwork.model.model import Model
@@ -28,10 +28,10 @@ from linkwork.simulation.result import MadeBy, Result
 from linkwork.simulation.run import Driven, Run, Settings
 from linkwork.simulation.running_state import RunningState
 from linkwork.solvers import Options
-from linkwork.solvers.base import MAX_EVENTS, MAX_STEPS, SMALLEST_RTOL, Limits
+from linkwork.solvers.base import Limits
+from linkwork.solvers.thresholds import MAX_EVENTS, MAX_STEPS, SMALLEST_RTOL
 
 SHORTEST_SAMPLE = 1e-12  # of the largest time
-STEP_SHARE = 0.1  # of the accuracy asked for: the errors of the steps add up. The FMU does the same.
 # The steps of backward differences are several times as many, and their errors have one sign for longer.
 BACKWARD_DIFFERENCES = ("BDF", "LSODA", "ida")
 BACKWARD_SHARE = 0.003

@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork.core.native import Block, Stage
+from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, Stage
 from linkwork.errors import AssemblyError, LinkworkError
-from linkwork.model.base import ASSEMBLY_TOLERANCE
 from linkwork.model.model import Model
 from linkwork.results.time_axis import IntArray, Places
 

@@ -17,6 +17,7 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork._util.part_names import suffixes
 from linkwork._util.rotations import conjugate, product, quaternions_of, rotate
+from linkwork.core.native import ASSEMBLY_TOLERANCE
 from linkwork.core.plan import CAPTURED_PARENT
 from linkwork.errors import LinkworkError
 from linkwork.mechanism import GROUND, Joint, Mechanism, Pin, Release, Wrench
@@ -27,7 +28,6 @@ from linkwork.view.meshes import ShapeTable
 if TYPE_CHECKING:
     from linkwork.model.model import Model
 
-ASSEMBLY_TOLERANCE = 1e-8  # m
 GUIDE_REACH = 2.0  # sizes of the mechanism: curves longer than that either way are not drawn whole
 SMALLEST_BOX = 1e-3  # of the largest edge: thinner boxes would not be seen
 

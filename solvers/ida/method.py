@@ -22,7 +22,7 @@ from linkwork.solvers.ida.backend import (
     MultiStepBackend,
     Settings,
 )
-from linkwork.solvers.ida.backends import make_backend
+from linkwork.solvers.ida.backend_choice import make_backend
 from linkwork.solvers.ida.equations import Equations, all_finite
 from linkwork.solvers.interpolating import InterpolatingSolver
 from linkwork.solvers.output import Output

@@ -258,6 +258,13 @@ def test_limits_of_joints_and_actuators_are_taken_when_asked_for() -> None:
     assert held.check()[0] < 1e-9
 
 
+def test_an_actuator_whose_input_makes_no_force_is_no_motor() -> None:
+    mech = five_bar()
+    mech.add_force(lw.Actuator("brake", {"E": 1.0}, gain=0.0, damping=0.1))
+    with pytest.raises(lw.MechanismError, match="actuator 'brake' has gain 0"):
+        lw.inverse_dynamics(mech, {"A": [2.2, 2.2], "B": [0.9, 0.9]}, motors=["A", "brake"], t_eval=[0.0, 1.0])
+
+
 # ---- a delta robot in closed form ----
 
 

@@ -42,6 +42,12 @@ def tip_of(angles: np.ndarray) -> np.ndarray:
     return np.array([np.cos(total).sum(), np.sin(total).sum()])
 
 
+def test_values_of_one_number_may_be_a_column() -> None:
+    row, column = (lw.inverse_kinematics(arm(1), {"J1": given}) for given in ([0.1, 0.2], [[0.1], [0.2]]))
+    np.testing.assert_allclose(row["J1.q"], [0.1, 0.2], atol=1e-12)
+    assert column["J1.q"].tolist() == row["J1.q"].tolist()
+
+
 def test_a_platform_reaches_1000_random_poses_to_1e_10() -> None:
     positions, turns = random_platform_poses(1000)
     rotations = Rotation.from_rotvec(turns)

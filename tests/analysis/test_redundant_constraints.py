@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.linalg import null_space
 
 import linkwork as lw
 from linkwork.analysis.configuration_space import ConfigurationSpace
@@ -29,6 +30,17 @@ def test_numbers_are_those_of_ranks_and_loads_of_single_loops_do_no_work(family:
         if one.kind == "joint" and not one.others:  # its own loop carries the load and nothing moves against it
             frames = ClosingFrames(space, model.mechanism.joints[one.closure])
             np.testing.assert_allclose(one.wrench @ frames.relative_twist(), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("family", ["universal_cut", "pin_in_slot_cut", "curved_slot_cut"])
+def test_constraint_wrenches_of_a_joint_do_no_work_in_motions_that_keep_it_closed(family: str) -> None:
+    model = lw.compile(well_posed(ALL[family], 2).mechanism)
+    space = ConfigurationSpace(model)
+    (loop,) = model.topology.loops
+    frames = ClosingFrames(space, list(model.mechanism.joints.values())[loop.joint])
+    moving = frames.relative_twist() @ null_space(space.jacobian(), rcond=1e-9)
+    assert np.abs(moving).max() > 0.1
+    np.testing.assert_allclose(frames.constrained() @ moving, 0.0, atol=1e-9)
 
 
 def test_a_planar_loop_has_three() -> None:

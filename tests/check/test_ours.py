@@ -6,6 +6,8 @@ import pytest
 
 import linkwork as lw
 from linkwork.fmu.check import check_fmu
+from linkwork.fmu.check.fmu import unpack
+from linkwork.fmu.check.instance import running, step
 
 # Loops, impacts, couplings of joints and locks, in versions and forms that between them show all there are.
 FORMS = [
@@ -33,6 +35,16 @@ def test_an_example_passes(name, version, form, checkout, tmp_path, monkeypatch)
     assert ran >= {"life", "steps", "step-size", "snapshots", "serialisation", "derivatives", "abilities", "simulation"}
     assert ("elements" in ran) == (version == "3.0")
     assert "crossings" in ran or name != "bouncing_pendulum"
+
+
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+def test_an_fmu_knows_the_stop_time_of_its_experiment(latched, version, tmp_path):
+    from fmpy.fmi1 import FMICallException
+
+    fmu = unpack(latched[version], tmp_path)
+    with running(fmu, "CS") as instance, pytest.raises(FMICallException, match="DoStep"):
+        step(instance, 2.0 * fmu.description.experiment["stopTime"])
+    assert "after the stop time" in str(instance.messages[-1])
 
 
 def test_one_that_latches_and_is_opened_by_an_input_passes(latched):

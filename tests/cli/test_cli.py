@@ -12,6 +12,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.cli.main import main
+from linkwork.cli.simulate import output_times
 from support.chains import row_of_rods
 from support.checkout import TOP
 from support.dae_backends import needs_ida
@@ -238,6 +239,11 @@ def test_times_end_at_the_end(capsys):
     times = [float(row.split(",")[0]) for row in Path("a.csv").read_text(encoding="utf-8").splitlines()[1:]]
     assert times == pytest.approx([0.0, 0.1, 0.2, 0.3])
     assert times[-1] == 0.3
+
+
+def test_rows_of_short_runs_are_apart_as_those_of_long_ones():
+    for every in (1e-9, 1.0, 1e5):
+        assert output_times(every, 0.0, 2.5 * every) == pytest.approx([0.0, every, 2.0 * every, 2.5 * every], rel=1e-12)
 
 
 @needs_ida

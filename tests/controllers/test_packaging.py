@@ -85,6 +85,13 @@ def test_the_same_files_give_the_same_bytes(write, tmp_path):
     assert controllers.package(source, tmp_path / "c.fmu", settings={"k": 2.0}).read_bytes() != one
 
 
+def test_the_first_line_of_the_model_description_states_its_encoding(write, tmp_path):
+    """As FMI 2.0 demands, section 2.2."""
+    with zipfile.ZipFile(controllers.package(write(GAIN), tmp_path / "g.fmu")) as archive:
+        first = archive.read("modelDescription.xml").decode().splitlines()[0]
+    assert first.replace("'", '"').lower() == '<?xml version="1.0" encoding="utf-8"?>'
+
+
 def test_a_plain_slave_gets_variabilities_that_are_allowed(run, write, tmp_path):
     source = write("""
         from pythonfmu import Boolean, Fmi2Causality, Fmi2Slave, Real

@@ -8,7 +8,7 @@ import pytest
 import linkwork as lw
 from linkwork.simulation.dae.registry import formulation_names
 from linkwork.solvers import solver_names
-from linkwork.solvers.ida import backends
+from linkwork.solvers.ida import backend_choice
 from support.cases import four_bar
 from support.chains import row_of_rods
 from support.dae_backends import needs_ida
@@ -82,8 +82,8 @@ def test_what_chou_does_not_have(bars, rods):
 @pytest.mark.parametrize("formulation", ["ode", "ggl", "chou"])
 def test_without_a_backend_one_line_says_what_to_install(rods, formulation, monkeypatch):
     """Nor without the library of SUNDIALS, which serves compiled equations."""
-    monkeypatch.setattr(backends, "BACKENDS", {"no_such_module": "nowhere:Nothing"})
-    monkeypatch.setattr(backends, "find_sundials", lambda: None)
+    monkeypatch.setattr(backend_choice, "BACKENDS", {"no_such_module": "nowhere:Nothing"})
+    monkeypatch.setattr(backend_choice, "find_sundials", lambda: None)
     refusal(
         lw.SolverError,
         rods,

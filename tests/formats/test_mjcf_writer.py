@@ -208,7 +208,21 @@ def test_a_body_without_mass_becomes_a_joint_of_the_next(tmp_path):
         np.testing.assert_allclose(second[name], value, rtol=1e-13)
 
 
-def test_a_loop_that_is_open_at_zero_starts_closed(tmp_path):
+def test_an_actuator_on_one_speed_of_a_free_body_is_a_torque_about_that_axis(tmp_path):
+    mech = lw.Mechanism("floating", gravity=(0, 0, 0))
+    mech.add_body("box", mass=3.0, com=(0, 0, 0), inertia=np.diag([0.1, 0.2, 0.25]))
+    mech.add_joint("F", lw.Free(), "ground", "box")
+    mech.add_force(lw.Actuator("roll", {"F[1]": 2.0}))
+    assert losses(lw.save(mech, tmp_path / "m.xml")) == []
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "m.xml"))
+    data = mujoco.MjData(model)
+    data.ctrl[:] = 0.3
+    mujoco.mj_forward(model, data)
+    np.testing.assert_allclose(data.qacc, [0, 0, 0, 2.0 * 0.3 / 0.1, 0, 0], atol=1e-12)
+
+
+def four_bar():
+    """Of its four hinges, which are alike, the last one comes to a point of the ground."""
     mech = lw.Mechanism("four_bar")
     for name, length in (("a", 0.4), ("b", 1.0), ("c", 0.8)):
         mech.add_body(name, mass=1, com=(length / 2, 0, 0), inertia=lw.inertia.rod(1, length) + 1e-3 * np.eye(3))
@@ -216,7 +230,20 @@ def test_a_loop_that_is_open_at_zero_starts_closed(tmp_path):
         mech.add_joint(name, lw.Revolute("y"), parent, child, parent_frame=lw.Frame((x, 0, 0)))
     ground, end = lw.Frame((0.9, 0, 0)), lw.Frame((0.8, 0, 0))
     mech.add_joint("D", lw.Revolute("y"), "ground", "c", parent_frame=ground, child_frame=end)
-    lw.save(mech, tmp_path / "m.xml")
+    return mech
+
+
+@pytest.mark.parametrize("driven", "AD")
+def test_what_acts_on_a_joint_of_a_loop_has_its_coordinate(driven, tmp_path):
+    mech = four_bar()
+    mech.add_force(lw.Actuator("motor", {driven: 1.0}))
+    assert losses(lw.save(mech, tmp_path / "m.xml")) == []
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "m.xml"))
+    assert model.actuator_trnid[0, 0] == model.joint(driven).id
+
+
+def test_a_loop_that_is_open_at_zero_starts_closed(tmp_path):
+    lw.save(four_bar(), tmp_path / "m.xml")
     model = mujoco.MjModel.from_xml_path(str(tmp_path / "m.xml"))
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)

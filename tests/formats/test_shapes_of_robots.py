@@ -9,7 +9,7 @@ import trimesh
 import linkwork as lw
 from linkwork.view.meshes import ShapeTable
 
-URDF = """<robot name="r"><material name="blue"><color rgba="0 0 1 1"/></material>
+URDF = """<robot name="r"><material name="blue"><color rgba="0 0 1 1"/><texture filename="t.png"/></material>
 <link name="base"><visual><geometry><box size="1 2 3"/></geometry></visual></link>
 <link name="arm">
   <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
@@ -63,6 +63,8 @@ def test_visuals_of_a_urdf(robot) -> None:
     taken = [one.text for one in mech.report.of("taken") if "visual" in one.element]
     assert taken == ["box", "cylinder", "sphere", "mesh", "capsule"]
     left = [(one.element, one.text) for one in mech.report.of("left out") if "visual" in one.element]
+    textures = [one.element for one in mech.report.of("left out") if one.text == "textures are not shown, only colours"]
+    assert textures == ["link 'arm' > visual > texture", "material 'blue' > texture"]
     reasons = ["textures", "no such file", "outside of the folder", "network", "positive"]
     reasons += ["finite number", "'torus' is not shown", "'geometry' is missing", "transparent"]
     assert len(left) == len(reasons)

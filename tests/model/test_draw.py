@@ -10,7 +10,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.draw.joint_symbols import joint_mark
-from linkwork.draw.mechanism_picture import icon
+from linkwork.draw.mechanism_picture import Labels, icon
 from linkwork.draw.raster import rendered
 from linkwork.draw.scene import drawn
 from support.cases import four_bar
@@ -53,6 +53,21 @@ def test_a_start_that_cannot_be_assembled_is_drawn_open():
     svg = mech.draw().svg
     assert title_of(svg).endswith("at its start values, not assembled")
     assert svg == mech._repr_svg_()
+
+
+def test_names_stand_next_to_their_points_apart_from_each_other_and_within_the_picture():
+    labels = Labels(200.0, 100.0)
+
+    def place(x, y):
+        text = ElementTree.fromstring(labels.place("AB", np.array([x, y]), 5.0, "#000", "normal"))
+        return np.array([float(text.get("x")), float(text.get("y"))])
+
+    first, second, corner = place(100.0, 50.0), place(100.0, 50.0), place(1.0, 99.0)
+    for name in (first, second):
+        assert (np.abs(name - (100.0, 50.0)) < (20.0, 20.0)).all()
+    assert (np.abs(first - second) >= (2 * 6.8, 13.0)).any()
+    assert corner[0] >= 6.8
+    assert corner[1] <= 100.0
 
 
 def test_singular_starts_are_drawn():

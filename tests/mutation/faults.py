@@ -42,7 +42,7 @@ AREAS = {
     "singular": Area(r"^csrc/singular/", 6, MECHANICS),
     "loops": Area(r"^csrc/loops/", 16, MECHANICS),
     "assembly": Area(r"^csrc/assembly/", 10, MECHANICS),
-    "tree": Area(r"^csrc/(tree|math)/|^csrc/(inverse_)?dynamics", 12, MECHANICS),
+    "tree": Area(r"^csrc/(tree|math|dynamics)/", 12, MECHANICS),
     "state": Area(r"^csrc/(block|api|evaluation|model|load)/", 10, (*MECHANICS, "tests/fmu")),
     "builder": Area(r"^csrc/builder/", 10, ("tests/compiler", "tests/project")),
     "fmu": Area(r"^fmu_src/", 40, ("tests/fmu", "tests/check")),

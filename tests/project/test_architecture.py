@@ -94,7 +94,7 @@ PYTHON_ARROWS = {
     "linkwork.fmu.caller": {"fmpy", "linkwork.errors", "linkwork.fmu.description"},
     "linkwork.fmu.export": {
         *(*OWN, "linkwork.mechanism", "linkwork.variables"),
-        *("linkwork.core.sources", "linkwork.variables", "linkwork.model", "linkwork.solvers.base"),
+        *("linkwork.core.sources", "linkwork.variables", "linkwork.model", "linkwork.solvers.thresholds"),
         *("linkwork.simulation.result", "linkwork.simulation.simulate", "linkwork.results.files"),
         "linkwork.fmu.scene_place",
     },
@@ -225,7 +225,7 @@ def test_one_module_for_each_thing_in_c_touches_its_ffi() -> None:
         for name in imports(module, path)
         if within(name, "linkwork.core._core") or within(name, "cffi")
     }
-    ida = {"linkwork.solvers.ida.coupled", "linkwork.solvers.ida.sundials"}
+    ida = {"linkwork.solvers.ida.compiled", "linkwork.solvers.ida.sundials"}
     kernels = {
         "linkwork.core.native",
         "linkwork.core.native_run",

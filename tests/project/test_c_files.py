@@ -17,8 +17,8 @@ ONLY_DOUBLE = {
     *(f"csrc/assembly/{name}_kernel.h" for name in ("exact_loops", "loop_frames", "mobile_loops", "position")),
     *(f"csrc/assembly/{name}_kernel.h" for name in ("position_by_loops", "regular_dof", "step_by_loops")),
     *(f"csrc/dca/{name}_kernel.h" for name in ("solve", "solve_double", "velocity_jump")),
-    "csrc/load_equations_kernel.h",
-    "csrc/reduced_jump_kernel.h",
+    "csrc/dynamics/load_equations_kernel.h",
+    "csrc/dynamics/reduced_jump_kernel.h",
 }
 
 

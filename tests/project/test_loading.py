@@ -35,6 +35,12 @@ def test_what_is_not_asked_for_is_not_loaded(code):
     assert done.stdout.strip() == "[]"
 
 
+def test_parts_are_there_without_an_import_of_their_own():
+    code = "import linkwork as lw; print(lw.cosim.run.__name__, lw.solvers.solve.__name__, lw.errors.FmuError.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["run", "solve", "FmuError"]
+
+
 @pytest.mark.parametrize("name", [*lw.__all__, "__version__", "cosim", "solvers"])
 def test_every_name_is_found(name):
     assert getattr(lw, name) is getattr(lw, name)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from linkwork.solvers import thresholds as of_solvers
 from support.checkout import TOP
 
 CSRC = TOP / "csrc"
@@ -79,16 +80,15 @@ def test_no_threshold_is_without_a_use() -> None:
     assert not {name for name in unused if len(re.findall(rf"\b{name}\b", home)) < 2}
 
 
-# What Python and the page have of the core's thresholds and limits, and of each other's.
+# What the description of mechanisms, which knows no C, the page and the FMUs have of the core's thresholds and limits.
 COPIES = {
     ("linkwork/mechanism/frames.py", "_SLACK"): ("csrc/math/tolerances.h", "TYPED"),
-    ("linkwork/mechanism/frames.py", "_EXACT"): ("csrc/math/tolerances.h", "EXACT_BITS"),
-    ("linkwork/mechanism/joints.py", "_SLACK"): ("csrc/math/tolerances.h", "PERPENDICULAR"),
-    ("linkwork/mechanism/joints.py", "_EXACT"): ("csrc/math/tolerances.h", "EXACT_BITS"),
-    ("linkwork/mechanism/part_checks.py", "_INERTIA_TOLERANCE"): ("csrc/math/tolerances.h", "INERTIA_TOLERANCE"),
+    ("linkwork/mechanism/frames.py", "EXACT"): ("csrc/math/tolerances.h", "EXACT_BITS"),
+    ("linkwork/mechanism/joints.py", "PERPENDICULAR"): ("csrc/math/tolerances.h", "PERPENDICULAR"),
+    ("linkwork/mechanism/part_checks.py", "INERTIA_TOLERANCE"): ("csrc/math/tolerances.h", "INERTIA_TOLERANCE"),
     ("viewer/src/core/simulation.ts", "AUTOMATIC_GAIN"): ("linkwork/core/native.py", "AUTOMATIC_GAIN"),
-    ("viewer/src/core/state.ts", "ASSEMBLY_TOLERANCE"): ("linkwork/model/base.py", "ASSEMBLY_TOLERANCE"),
-    ("fmu_src/block_states.c", "assembly_tolerance"): ("linkwork/model/base.py", "ASSEMBLY_TOLERANCE"),
+    ("viewer/src/core/state.ts", "ASSEMBLY_TOLERANCE"): ("csrc/math/tolerances.h", "ASSEMBLY_TOLERANCE"),
+    ("fmu_src/block_states.c", "assembly_tolerance"): ("csrc/math/tolerances.h", "ASSEMBLY_TOLERANCE"),
 }
 
 
@@ -99,6 +99,21 @@ def value_in(file: str, name: str) -> float:
     )
     assert len(found) == 1, f"{file} has {name} {len(found)} times"
     return float(found[0])
+
+
+def in_c(name: str) -> float:
+    """A threshold or limit of runs as C defines it, decimal, hexadecimal or in machine epsilons."""
+    texts = [path.read_text(encoding="utf-8") for path in (HOME, CSRC / "include" / "linkwork.h")]
+    found = re.findall(rf"^#define (?:LW_RUN_)?{name} (\(.*?\)|\S+)", "\n".join(texts), re.MULTILINE)
+    assert len(found) == 1, f"C has {name} {len(found)} times"
+    number, epsilon = re.fullmatch(r"\(?(\S+?)( \* DBL_EPSILON)?\)?", found[0]).groups()
+    return (float.fromhex(number) if number.startswith("0x") else float(number)) * (2.0**-52 if epsilon else 1.0)
+
+
+def test_runs_of_equations_have_the_limits_of_the_core() -> None:
+    named = {name: value for name, value in vars(of_solvers).items() if name.isupper()}
+    assert len(named) > 10
+    assert named == {name: in_c(name) for name in named}
 
 
 @pytest.mark.parametrize(("copy", "original"), COPIES.items(), ids=lambda one: "-".join(one))

@@ -148,6 +148,13 @@ def test_inputs_of_unknown_joints(system, joint, hint, load):
         lw.simulate(system, 1.0, inputs={joint: load})
 
 
+def test_commands_alone_are_named_among_the_inputs():
+    mech = pendulum()
+    mech.add_transition("latch", lw.Lock(next(iter(mech.joints))), when=lw.Command())
+    with pytest.raises(lw.MechanismError, match="no driven joint or transition's input 'latch': did you mean"):
+        lw.simulate(mech, 1.0, inputs={"latch": 1.0})
+
+
 def test_inputs_of_fixed_joints():
     mech = pendulum()
     mech.add_body("tip", mass=1.0, com=(0, 0, 0), inertia=np.eye(3))

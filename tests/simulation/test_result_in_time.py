@@ -7,12 +7,18 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import linkwork as lw
+from linkwork.results.time_axis import direction
 from support.cases import four_bar
 from support.small import spinning_crank
 
 G = 9.81
 RESTITUTION = 0.6
 IMPACT = np.sqrt(2.0 / G)  # s, from a height of 1 m
+
+
+def test_a_run_that_begins_with_two_rows_at_one_time_may_go_backward():
+    assert direction(np.array([1.0, 1.0, 0.5])) == -1.0
+    assert direction(np.array([1.0, 1.0, 1.5])) == 1.0
 
 
 def started(mech=None):

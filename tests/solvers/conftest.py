@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from linkwork.solvers.ida import backends, coupled
+from linkwork.solvers.ida import backend_choice, compiled
 from linkwork.solvers.ida import sundials as libraries
 
 
-@pytest.fixture(params=list(backends.BACKENDS))
+@pytest.fixture(params=list(backend_choice.BACKENDS))
 def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """The only one that solver 'ida' finds; a skip where it is missing, but not where all must be there."""
     if os.environ.get("CI") in ("true", "1"):
         import_module(request.param)
     pytest.importorskip(request.param)
-    monkeypatch.setattr(backends, "BACKENDS", {request.param: backends.BACKENDS[request.param]})
+    monkeypatch.setattr(backend_choice, "BACKENDS", {request.param: backend_choice.BACKENDS[request.param]})
     return request.param
 
 
@@ -41,7 +41,7 @@ def library(request, monkeypatch):
     found = request.param()
     if found is None:
         pytest.skip(f"no {request.param.__name__}")
-    monkeypatch.setattr(backends, "find_sundials", lambda: found)
+    monkeypatch.setattr(backend_choice, "find_sundials", lambda: found)
     return found
 
 
@@ -49,8 +49,8 @@ def library(request, monkeypatch):
 def made(library, monkeypatch):
     """Every instance made, so that a test knows that it was one of these."""
     instances = []
-    start = coupled.CoupledIDA.start
+    start = compiled.CompiledIDA.start
     monkeypatch.setattr(
-        coupled.CoupledIDA, "start", lambda self, *values: (instances.append(1), start(self, *values))[1]
+        compiled.CompiledIDA, "start", lambda self, *values: (instances.append(1), start(self, *values))[1]
     )
     return instances

@@ -7,7 +7,7 @@ from pkgutil import walk_packages
 import pytest
 
 import linkwork.solvers
-from linkwork.solvers.ida.backends import BACKENDS
+from linkwork.solvers.ida.backend_choice import BACKENDS
 
 MODULES = ["linkwork.solvers", *(one.name for one in walk_packages(linkwork.solvers.__path__, "linkwork.solvers."))]
 NEEDED = {here.split(":")[0]: package for package, here in BACKENDS.items()}  # by the module that needs it

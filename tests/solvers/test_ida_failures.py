@@ -8,7 +8,7 @@ import pytest
 
 from linkwork.errors import SolverError
 from linkwork.solvers import Implicit, Problem, Solution, Status, solve, solver_names
-from linkwork.solvers.ida import backends
+from linkwork.solvers.ida import backend_choice
 from support.dae_problems import Constrained, complex_step, pendulum
 
 WHERE = r"ida stopped at t = [-\d.e+]+, where the norm of the state is [\d.e+]+: "
@@ -228,7 +228,7 @@ def test_solvers_of_explicit_equations_refuse_implicit_ones(solver: str) -> None
 
 
 def test_without_a_backend_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backends, "BACKENDS", {"no_such_module": "nowhere:Nothing"})
+    monkeypatch.setattr(backend_choice, "BACKENDS", {"no_such_module": "nowhere:Nothing"})
     with pytest.raises(SolverError) as caught:
         solve(pendulum().index_1(), 1.0, "ida")
     assert re.search(r"pip install scikit-sundae; .*libsundials-dev.*pip install 'linkwork\[dae\]'", str(caught.value))
@@ -237,6 +237,6 @@ def test_without_a_backend_one_line_says_what_to_install(monkeypatch: pytest.Mon
 
 def test_the_second_backend_serves_where_the_first_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sksundae.ida")
-    first, second = backends.BACKENDS.items()
-    monkeypatch.setattr(backends, "BACKENDS", {"no_such_module": first[1], second[0]: second[1]})
-    assert backends.find_backend().__name__ == "SundaeIDA"
+    first, second = backend_choice.BACKENDS.items()
+    monkeypatch.setattr(backend_choice, "BACKENDS", {"no_such_module": first[1], second[0]: second[1]})
+    assert backend_choice.find_backend().__name__ == "SundaeIDA"

@@ -276,6 +276,12 @@ def test_a_run_without_hope_ends_early(solver: str, monkeypatch: pytest.MonkeyPa
     assert caught.value.result.statistics.steps < 11_000
 
 
+def test_a_run_late_in_time_has_as_much_hope_as_an_early_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("linkwork.solvers.driver.FIRST_LOOK", 10)
+    late = Problem(lambda t, y: np.ones(1), 1e6, [0.0])
+    assert solve(late, 1e6 + 1.0, "RK45", 1e-6, max_step=0.01, max_steps=200).t_end == 1e6 + 1.0
+
+
 def test_a_slow_start_is_no_reason_to_give_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """The speed is that since the last look; a run that has hope, or no limit, goes on."""
     monkeypatch.setattr("linkwork.solvers.driver.FIRST_LOOK", 100)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 # Folder of csrc: those whose files it may include and whose functions it may call, besides its own and the public
-# header. "": the files above the kernels of all folders.
+# header. "": the tables of kernels, above the folders.
 C_ARROWS = {
     "math": set(),
     "joints": {"math"},
@@ -16,6 +16,7 @@ C_ARROWS = {
     "dca": {"math", "block", "model", "joints", "tree", "loops"},
     "assembly": {"math", "block", "model", "joints", "tree", "loops"},
     "singular": {"math", "block", "tree", "loops", "multipliers", "assembly"},
+    "dynamics": {"math", "block", "model", "tree", "loops", "multipliers", "dca", "singular"},
     "load": {"math", "block", "model", "joints", "forces"},
     "builder": {"math", "model", "forces", "load", "assembly"},
     "topology": {"block", "model", "load", "builder"},
@@ -27,7 +28,7 @@ C_ARROWS = {
     "run": {"math", "block", "model", "evaluation", "events", "assembly", "dae", "api", "ode"},
     "chou": {"math"},
     "independent_coordinates": {"math", "block", "evaluation", "dae", "api", "ode"},
-    "": {"math", "block", "model", "tree", "loops", "multipliers", "dca", "singular", "assembly", "dae"},
+    "": {"block", "tree", "loops", "dca", "dynamics", "assembly", "dae"},
 }
 
 

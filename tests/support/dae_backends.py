@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from linkwork.errors import SolverError
-from linkwork.solvers.ida.backends import find_backend
+from linkwork.solvers.ida.backend_choice import find_backend
 
 
 def _there() -> bool:

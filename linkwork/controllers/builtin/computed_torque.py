@@ -75,8 +75,7 @@ class ComputedTorque(Controller):
         self.pose = self.found
 
     def _state(self, t: float) -> Any:
-        from linkwork.core.native import Stage
-        from linkwork.model.base import ASSEMBLY_TOLERANCE
+        from linkwork.core.native import ASSEMBLY_TOLERANCE, Stage
 
         q = {joint: self[f"{joint}.q"] for joint in self.joints}
         u = {joint: self[f"{joint}.u"] for joint in self.joints}

@@ -148,7 +148,7 @@ def _times(content: Content) -> FloatArray:
 def _simulated(system: Model, times: FloatArray, rtol: float, steps: int) -> Result | NoReference:
     """Simulate; a run that ends early counts as far as it came."""
     from linkwork.simulation.simulate import simulate
-    from linkwork.solvers.base import SMALLEST_RTOL
+    from linkwork.solvers.thresholds import SMALLEST_RTOL
 
     tolerance = min(max(rtol, SMALLEST_RTOL), 1e-3)
     try:

@@ -11,9 +11,9 @@ from linkwork.formats.mjcf.named import NamedModel, frame
 from linkwork.formats.mjcf.tendons import fixed_tendon, two_points
 from linkwork.formats.robot import Coordinate, Robot, RobotCoupling, RobotJoint, RobotRod
 from linkwork.mechanism import Fixed, Spherical
+from linkwork.mechanism.couplings import POWERS
 
 _CONNECT, _WELD, _JOINT, _TENDON = range(4)  # MuJoCo's mjtEq
-_POWERS = 4
 
 
 def add_equalities(named: NamedModel, robot: Robot) -> None:
@@ -115,7 +115,7 @@ class Polynomial:
         """Add a polynomial, its coefficients from the power 0, of a sum; with several terms it must be linear."""
         self.offset -= float(coefficients[0])
         for coordinate, gear in gears.items():
-            powers = self.terms.setdefault(coordinate, [0.0] * _POWERS)
+            powers = self.terms.setdefault(coordinate, [0.0] * POWERS)
             for power, coefficient in enumerate(coefficients[1:].tolist()):
                 powers[power] += coefficient * gear ** (power + 1)
 

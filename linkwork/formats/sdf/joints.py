@@ -14,10 +14,9 @@ from linkwork.formats.sdf.scopes import Scope, pose_element
 from linkwork.formats.sdf.values import bound_in, flag_in, number_in, text_in
 from linkwork.formats.xml_tree import Element
 from linkwork.mechanism import Fixed, Frame, Prismatic, Revolute, Screw, Spherical, Universal
-from linkwork.mechanism.joints import JointKind
+from linkwork.mechanism.joints import PERPENDICULAR, JointKind
 
 _TURN = 2.0 * math.pi
-_PERPENDICULAR = 1e-5  # cosine; Universal makes such axes exactly perpendicular
 _ALIGNED = 1e-6  # sine of the angle between axes that are the same
 _BORNE = 1e-2  # the same of a gearbox and of the hinge of its wheel: files have a right angle as 1.57
 
@@ -191,7 +190,7 @@ class JointReader:
         first, second = (axis.direction for axis in axes)
         if np.linalg.norm(np.cross(first, second)) < _ALIGNED:
             raise element.error("its axes are parallel, where two hinges are one too many: make it a revolute joint")
-        if abs(float(first @ second)) <= _PERPENDICULAR:
+        if abs(float(first @ second)) <= PERPENDICULAR:
             self._add(name, Universal(first, second), ends, axes, closes, label)
             self._remember(scope, name, element, {"axis": (name, 0), "axis2": (name, 1)})
             return

@@ -25,6 +25,7 @@ from linkwork.formats.xml_tree import Element
 from linkwork.mechanism import Frame
 from linkwork.mechanism.joints import (
     KINDS,
+    PERPENDICULAR,
     AlongPath,
     Fixed,
     Free,
@@ -39,8 +40,6 @@ _KINDS = {name: kind for name, kind in KINDS.items() if kind is not Free and not
 _KINDS |= {"continuous": Revolute, "floating": Free}  # the names of URDF
 LOOP_TYPES = tuple(_KINDS)
 CONSTRAINT_TYPES = ("revolute", "prismatic", "universal", "spherical", "link")
-
-_PERPENDICULAR = 1e-5  # cosine; the axes of a universal joint that are meant to be so
 
 
 def read_loops(context: Context, root: Element) -> None:
@@ -119,7 +118,7 @@ def _constraint_kind(element: Element, given: str) -> tuple[JointKind, Frame]:
         kind: JointKind = Revolute(first) if given == "revolute" else Prismatic(first)
         return kind, Frame(rotation=rotation_onto(first, second))
     second, _ = axis_of(element, "child_axis", None)
-    if abs(first @ second) <= _PERPENDICULAR:
+    if abs(first @ second) <= PERPENDICULAR:
         return Universal(first, second), Frame()
     across = np.cross(first, np.eye(3)[int(np.abs(first).argmin())])
     universal = Universal(first, across)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
-from linkwork.core.native import Block
+from linkwork.core.native import RANK_TOLERANCE, Block
 from linkwork.errors import MechanismError, SingularityError
 from linkwork.model.model import Model
 from linkwork.simulation.dae.formulation import Formulation
@@ -31,7 +31,6 @@ BoolArray = NDArray[np.bool_]
 WORSE = 0.1
 CHECK_INTERVAL = 4  # steps
 INCREMENT = 2.0**-26  # of a state, or of one, for differences
-DEPENDENT_ROW = 1e-6
 CLOSED = 1e-14  # m, m/s; smaller residuals are rounding
 # A row replaces a chosen one that has a larger coefficient in it: the fewer small pivots, the better conditioned.
 LARGEST_COEFFICIENT = 2.0
@@ -231,7 +230,7 @@ def _conditioning(rows: FloatArray) -> float:
 
 
 def _least_norm(matrix: FloatArray, values: FloatArray) -> FloatArray:
-    solution: FloatArray = np.asarray(np.linalg.lstsq(matrix, values, rcond=DEPENDENT_ROW)[0], dtype=np.float64)
+    solution: FloatArray = np.asarray(np.linalg.lstsq(matrix, values, rcond=RANK_TOLERANCE)[0], dtype=np.float64)
     return solution
 
 

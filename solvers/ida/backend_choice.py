@@ -1,4 +1,4 @@
-"""Ways to IDA: scikits.odes on the system's SUNDIALS, or scikit-sundae with its own."""
+"""Which way to IDA a run takes: scikits.odes on the system's SUNDIALS, or scikit-sundae with its own."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def make_backend(equations: Equations, settings: Settings) -> Backend:
     """Return a backend for a run: without Python in between where the equations are compiled and SUNDIALS is found."""
     implicit = equations.problem.implicit
     if implicit is not None and implicit.compiled is not None and (sundials := find_sundials()) is not None:
-        from linkwork.solvers.ida.coupled import CoupledIDA
+        from linkwork.solvers.ida.compiled import CompiledIDA
 
-        return CoupledIDA(equations, settings, sundials)
+        return CompiledIDA(equations, settings, sundials)
     return find_backend()(equations, settings)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from linkwork.errors import SolverError
 from linkwork.solvers import Problem, Restart, Terminate, solve
-from linkwork.solvers.ida import backends
+from linkwork.solvers.ida import backend_choice
 from support.compiled_equations import Called, chain_problem, decay
 
 TIMES = np.linspace(0.0, 1.0, 101)
@@ -17,7 +17,7 @@ TIMES = np.linspace(0.0, 1.0, 101)
 def by_python(problem, t_end, *args, **options):
     """The same problem without compiled equations."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(backends, "find_sundials", lambda: None)
+        patch.setattr(backend_choice, "find_sundials", lambda: None)
         return solve(problem, t_end, "ida", *args, **options)
 
 
@@ -34,17 +34,17 @@ def reference(problem, t_end, **options):
 def test_the_way_through_python_is_the_same(made, t_end, t_eval):
     problem = chain_problem(3)
     wanted = None if t_eval is None else t_end * t_eval
-    coupled_run = solve(problem, t_end, "ida", 1e-8, t_eval=wanted)
+    compiled_run = solve(problem, t_end, "ida", 1e-8, t_eval=wanted)
     python_run = by_python(problem, t_end, 1e-8, t_eval=wanted)
     assert len(made) == 1
-    exact = reference(problem, t_end, t_eval=coupled_run.t)
+    exact = reference(problem, t_end, t_eval=compiled_run.t)
     size = np.abs(exact.y).max()
-    error = np.abs(coupled_run.y - exact.y).max()
+    error = np.abs(compiled_run.y - exact.y).max()
     assert error < 1e-4 * size
     assert error < 3.0 * np.abs(python_run.y_end - exact.y[-1]).max() + 1e-5 * size
-    steps = coupled_run.statistics.steps, python_run.statistics.steps
+    steps = compiled_run.statistics.steps, python_run.statistics.steps
     assert steps[0] == pytest.approx(steps[1], rel=0.1)
-    assert coupled_run.t_end == t_end
+    assert compiled_run.t_end == t_end
 
 
 def test_errors_fall_with_the_tolerance(library):

@@ -9,7 +9,7 @@
 #include "tree/forces_kernel.h"
 #include "loops/closure_kernel.h"
 #include "loops/independent_constraints_kernel.h"
-#include "dynamics_kernel.h"
+#include "dynamics/forward_dynamics_kernel.h"
 #include "loops/reactions_kernel.h"
 #include "tree/points_kernel.h"
 

@@ -7,11 +7,11 @@
 #ifndef LW_LOAD_EQUATIONS_KERNEL_H
 #define LW_LOAD_EQUATIONS_KERNEL_H
 #include "block/field_view_kernel.h"
-#include "dynamics_kernel.h"
+#include "dynamics/forward_dynamics_kernel.h"
 #include "loops/inverse_dynamics_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "singular/near_singular_kernel.h"
-#include "outputs_kernel.h"
+#include "dynamics/outputs_kernel.h"
 
 /* A joint's speed u moves by `rate` along direction z. */
 static void add_to_direction(const view *v, lw_load_row *row, int32_t z, int32_t u, real rate, real needed) {

@@ -275,7 +275,7 @@ static void report_speeds(const view *v, const lw_velocity_jump *jump) {
       jump->after[u] = m->loop[l].cluster < 0 ? 0.0 : v->acceleration[u];
 }
 
-/* The rate of the distance between two points less what is asked for; the same of a coupling. */
+/* The rate of the distance between two points less the rate asked for; the same of a coupling. */
 static real violation_of_coupling(const view *v, int32_t i, const real *speed, const real *V) {
   const lw_coupling *coupling = &v->m->coupling[i];
   real f[3];

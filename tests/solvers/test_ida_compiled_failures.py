@@ -12,7 +12,7 @@ import pytest
 
 from linkwork.errors import SolverError
 from linkwork.solvers import solve
-from linkwork.solvers.ida import coupled
+from linkwork.solvers.ida import compiled
 from linkwork.solvers.ida import sundials as libraries
 from support.compiled_equations import NOT_HERE, STOP, chain_problem, decay
 
@@ -86,8 +86,8 @@ def test_start_values_that_do_not_fit(library):
 def test_what_was_made_is_freed_with_the_run(library, monkeypatch):
     """Also after a run that fails, as soon as its exception is gone."""
     freed = []
-    free = coupled._free
-    monkeypatch.setattr(coupled, "_free", lambda *made: (freed.append(1), free(*made))[1])
+    free = compiled._free
+    monkeypatch.setattr(compiled, "_free", lambda *made: (freed.append(1), free(*made))[1])
     for _ in range(3):
         solve(decay()[0], 1.0, "ida", 1e-6)
     failing(decay(residual=lambda t, y, ydot: ydot + y if t < 1.0 else y * math.nan)[0], "domain")

@@ -22,7 +22,7 @@ PRECONDITIONED_NOT_AT_ALL = 0
 Pointer = Any
 
 
-class CoupledIDA:
+class CompiledIDA:
     """A `Backend` that calls the library of SUNDIALS directly."""
 
     def __init__(self, equations: Equations, settings: Settings, sundials: Sundials) -> None:

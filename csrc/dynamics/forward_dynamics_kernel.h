@@ -2,8 +2,8 @@
  * accelerations outward, all in O(n + m); then the stabilised derivatives. Divide and conquer replaces the reduction,
  * also where uneven masses cost it digits; multipliers replace the closure and the reduction, but where these masses
  * cost them digits; near singular poses neighbouring ones replace the pose itself. */
-#ifndef LW_DYNAMICS_KERNEL_H
-#define LW_DYNAMICS_KERNEL_H
+#ifndef LW_FORWARD_DYNAMICS_KERNEL_H
+#define LW_FORWARD_DYNAMICS_KERNEL_H
 #include "dca/accelerations_kernel.h"
 #include "multipliers/clusters_for_outputs_kernel.h"
 #include "loops/forces_on_speeds_kernel.h"
