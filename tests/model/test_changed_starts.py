@@ -9,7 +9,7 @@ import pytest
 import linkwork as lw
 from linkwork.cli.main import main
 from linkwork.model.changed_starts import ChangedStart, describe_changed_starts
-from support.linkages import four_bar, slider_crank
+from support.linkages import four_bar, radial_engine, slider_crank
 from support.loop_series import SERIES, rough
 from support.random_mechanisms import FAMILIES, well_posed
 
@@ -84,6 +84,15 @@ class TestOutOfReach:
         greatest = math.acos((0.9**2 + 0.8**2 - 1.4**2) / (2 * 0.9 * 0.8))
         assert "D.q = 2.9 rad was asked" in text
         assert value(state, "D") == pytest.approx(greatest, abs=1e-5)
+
+    @pytest.mark.parametrize("pistons", [3, 8, 20])
+    def test_a_piston_among_many(self, pistons):
+        """The first given value decides, however many loops share the crank."""
+        mech = radial_engine(CRANK, ROD, pistons)
+        state, (text,) = assembled(mech, {"S0.q_start": 0.45})
+        assert "S0.q = 0.45 m was asked" in text
+        assert value(state, "S0") == pytest.approx(REACH, abs=2e-6)
+        assert np.abs(state.model.loop_residual(state)).max() < 1e-12
 
     def test_a_value_that_is_the_default_is_asked_too(self):
         """Along the slide 0 is out of the way of a rod longer than the crank."""

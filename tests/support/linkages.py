@@ -6,6 +6,7 @@ Each form takes the crank's angle and returns all joint coordinates by name, as 
 from __future__ import annotations
 
 import cmath
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -109,6 +110,23 @@ def slider_crank(crank: float, rod: float, offset: float, q: Mapping[str, float]
     mech.add_joint("C", hinge, "rod", "piston", parent_frame=lw.Frame((rod, 0, 0)))
     mech.add_joint("S", lw.Prismatic((1, 0, 0)), "ground", "piston", parent_frame=lw.Frame((0, offset, 0)))
     mech.start(q=q)
+    return mech
+
+
+def radial_engine(crank: float, rod: float, pistons: int) -> lw.Mechanism:
+    """Pistons on slides S0, S1, ... around the crank A; their rods share its pin."""
+    mech, hinge = lw.Mechanism("radial_engine"), lw.Revolute(Z)
+    bar(mech, "crank", crank)
+    mech.add_joint("A", hinge, "ground", "crank", parent_frame=lw.Frame())
+    for k in range(pistons):
+        turned = 2 * math.pi * k / pistons
+        bar(mech, f"rod{k}", rod)
+        mech.add_body(f"piston{k}", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.05))
+        mech.add_joint(f"B{k}", hinge, "crank", f"rod{k}", parent_frame=lw.Frame((crank, 0, 0)))
+        mech.add_joint(f"C{k}", hinge, f"rod{k}", f"piston{k}", parent_frame=lw.Frame((rod, 0, 0)))
+        slide = lw.Prismatic((math.cos(turned), math.sin(turned), 0))
+        mech.add_joint(f"S{k}", slide, "ground", f"piston{k}", parent_frame=lw.Frame())
+        mech.start(q={f"B{k}": turned, f"S{k}": rod})
     return mech
 
 
