@@ -47,7 +47,7 @@ def main(options: argparse.Namespace) -> None:
         goals.append(Goal(f"{name}: exponent from {SIZES[0]} to {SIZES[-1]} loops", overall, EXPONENT_AIM))
         goals += [Goal(f"{name}, {n} loops: ms", found[n], aim) for n, aim in TIME_AIM.items()]
     report.table(["mechanism", *map(str, SIZES)], times)
-    report.text("Exponents of time over number of loops, between neighbouring sizes. Up to 6 loops the step is dense.")
+    report.text("Exponents of time over number of loops, between neighbouring sizes..")
     report.table(["mechanism", *intervals(SIZES)], growth)
     report.goals(goals)
     report.save()
