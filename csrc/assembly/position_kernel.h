@@ -15,9 +15,10 @@
 
 #define NEWTON_STEPS 200
 #define RESTARTS 60
-#define STALLED_STEPS 12 /* after so many that gain little a guess for many rows is given up; few go on in a valley */
-#define FEW_ROWS 36      /* of six loops: one matrix costs little */
-#define MAX_STEPS 6000   /* of all trials for one cluster together, so that a hopeless one is soon given up */
+#define STALLED_STEPS                                                                                         \
+  12 /* after so many that gain little a guess for many rows is given up; few rows continue along a valley */
+#define FEW_ROWS 36    /* of six loops: one matrix costs little */
+#define MAX_STEPS 6000 /* of all trials for one cluster together, so that a hopeless one is soon given up */
 
 typedef struct assembly_problem {
   const view *v;
