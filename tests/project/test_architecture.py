@@ -52,6 +52,7 @@ PYTHON_ARROWS = {
         *("linkwork.errors", "linkwork._util.names", "linkwork.core._core"),
     },
     # ---- mechanics
+    "linkwork.formula": OWN,
     "linkwork.mechanism": OWN,
     "linkwork.variables": {
         *(*OWN, "linkwork.mechanism", "linkwork.core.native"),
