@@ -32,7 +32,7 @@ class Reading(NamedTuple):
 
     kind: str
     joint: str | None
-    index: int
+    number: int
     unit: str | None
 
 

@@ -17,7 +17,6 @@ from linkwork.errors import MechanismError
 from linkwork.formula import OPERATIONS, Formula, Source, compile_formulas
 from linkwork.mechanism.forces import (
     ForceBetweenPoints,
-    ForceElement,
     ForceOnJoints,
     NamedForce,
     Point,
@@ -91,7 +90,7 @@ def _rates(units: Iterable[str]) -> tuple[str, ...]:
 
 
 @checks_keywords
-class Force(ForceElement):
+class Force(NamedForce):
     """A force by a formula, on a joint or several, between points of two bodies, or at a point of a body.
 
     On joints the result is the load, N or N m, where it is positive as the coordinate is. Between points it pulls these
@@ -142,9 +141,11 @@ class Force(ForceElement):
     ('0', '0', '0')
     """
 
+    call: ClassVar[str] = "Force"
+    input_label: ClassVar[str] = "force's input"
     parameters: Mapping[str, Given]
     inputs: tuple[str, ...]
-    name: str
+    _known: tuple[Any, Program] | None  # the program found last, and what it depends on
 
     @overload
     def __new__(
@@ -213,16 +214,9 @@ class Force(ForceElement):
     def __repr__(self) -> str:
         return shown_as("Force", self)
 
-
-class _ByFormula(Force, NamedForce):
-    """What the three kinds have in common."""
-
-    call: ClassVar[str] = "Force"
-    input_label: ClassVar[str] = "force's input"
-
     def __post_init__(self) -> None:
         super().__post_init__()
-        inputs = self.inputs
+        inputs: Any = self.inputs
         if isinstance(inputs, str) or not all(isinstance(one, str) for one in inputs):
             raise MechanismError(f"{self.label}: inputs must be names such as ('p',), not {inputs!r:.60}")
         object.__setattr__(self, "inputs", tuple(inputs))
@@ -245,9 +239,9 @@ class _ByFormula(Force, NamedForce):
     # ---- of all ----
 
     def program(self, mech: Surroundings) -> Program:
-        """Return its checked formulas; MechanismError on what is wrong with them in this mechanism."""
+        """Return its checked formulas; MechanismError where they do not fit this mechanism."""
         names = self._names(mech)
-        known = getattr(self, "_known", None)
+        known = self._known
         if known is not None and known[0] == self._key(names, known[1]):
             return known[1]
         self._check_own_names(names)
@@ -298,13 +292,13 @@ class _ByFormula(Force, NamedForce):
         yield from super().quantities(mech)
 
     def check(self, mech: Surroundings) -> None:
-        """Refuse joints and bodies that do not exist (any more) or do not fit it, and what is no formula here."""
+        """Refuse joints and bodies that do not exist (any more) or do not fit it, and texts that are no formulas here."""
         super().check(mech)
         self.program(mech)
 
 
 @dataclass(frozen=True, repr=False)
-class JointForce(_ByFormula, ForceOnJoints):
+class JointForce(Force, ForceOnJoints):
     """A force by a formula of the joint, or of the sum of gear times coordinate of several: it loads these."""
 
     type_name = "joint_force"
@@ -349,7 +343,7 @@ class JointForce(_ByFormula, ForceOnJoints):
 
 
 @dataclass(frozen=True, repr=False)
-class LineForce(_ByFormula, ForceBetweenPoints):
+class LineForce(Force, ForceBetweenPoints):
     """A force by a formula along the line between points of two bodies, which it pulls towards each other."""
 
     type_name = "line_force"
@@ -373,7 +367,7 @@ class LineForce(_ByFormula, ForceBetweenPoints):
 
 
 @dataclass(frozen=True, repr=False)
-class PointForce(_ByFormula):
+class PointForce(Force):
     """A force at a point of a body and a torque, each component by a formula."""
 
     type_name = "point_force"
@@ -449,7 +443,7 @@ class PointForce(_ByFormula):
 
 
 _AXES = ("world", "body")
-_ARGUMENTS: tuple[tuple[type[_ByFormula], set[str], set[str]], ...] = (
+_ARGUMENTS: tuple[tuple[type[Force], set[str], set[str]], ...] = (
     (JointForce, {"joint", "formula"}, {"joint", "formula"}),
     (LineForce, {"bodies", "points", "formula"}, {"bodies", "points", "formula"}),
     (PointForce, {"body"}, {"body", "point", "force", "torque", "axes"}),

@@ -165,7 +165,7 @@ class Dependencies:
         number = self._number_of[one.joint]
         if number in self._link_of_joint:
             what = "q" if one.kind == "coordinate" else "u"
-            return (self._elements(one.joint, what)[one.index],)
+            return (self._elements(one.joint, what)[one.number],)
         links = self._cluster_of_loop[self._loop_of_joint[number]].links
         return self._names_in_tree(links, *(["q"] if one.kind == "coordinate" else ["q", "u"]))
 

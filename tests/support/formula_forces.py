@@ -1,4 +1,4 @@
-"""Random formulas of coordinates and speeds, and forces by them beside what Python makes of the same text."""
+"""Random formulas of coordinates and speeds, and forces by them with their values, which Python computes from the same text."""
 
 from __future__ import annotations
 
