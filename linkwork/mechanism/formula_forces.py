@@ -98,7 +98,8 @@ class Force(NamedForce):
     and three those of a torque, N m.
 
     A formula reads its parameters and inputs, "time", "crank.q" and "crank.u" of any joint "crank", "ball.u[3]" of
-    joints of several; of itself "q" and "u" on joints, "length" and "rate" between points. It stores no energy.
+    joints of several; of itself "q" and "u" on joints, "length" and "rate" between points. Numbers in it have no unit:
+    one that has is a parameter. A formula stores no energy.
 
     Parameters
     ----------
@@ -135,8 +136,9 @@ class Force(NamedForce):
     --------
     >>> Force("hinge", "-k*q - d*u*abs(u)", parameters={"k": 3.0, "d": 0.1}, name="spring")
     Force(joint='hinge', formula='-k*q - d*u*abs(u)', parameters={'k': 3.0, 'd': 0.1}, inputs=(), name='spring')
-    >>> Force(bodies=("ground", "arm"), points=((0, 0, 1), (0, 0, 0)), formula="max(0, 300*(length - 0.4))").formula
-    'max(0, 300*(length - 0.4))'
+    >>> ends = {"bodies": ("ground", "arm"), "points": ((0, 0, 1), (0, 0, 0))}
+    >>> Force(**ends, formula="max(0, k*(length - free))", parameters={"k": 300, "free": 0.4}).formula
+    'max(0, k*(length - free))'
     >>> Force(body="arm", force=("thrust", "0", "0"), axes="body", inputs=("thrust",)).torque
     ('0', '0', '0')
     """
@@ -292,7 +294,7 @@ class Force(NamedForce):
         yield from super().quantities(mech)
 
     def check(self, mech: Surroundings) -> None:
-        """Refuse joints and bodies that do not exist (any more) or do not fit it, and texts that are no formulas here."""
+        """Refuse joints and bodies that do not exist (any more) or do not fit it, and texts that are no formulas."""
         super().check(mech)
         self.program(mech)
 

@@ -1,4 +1,4 @@
-"""Random formulas of coordinates and speeds, and forces by them with their values, which Python computes from the same text."""
+"""Random formulas of coordinates and speeds, forces by them, and their values computed by Python."""
 
 from __future__ import annotations
 
