@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from linkwork._util.names import number_of, suggest
@@ -68,13 +68,13 @@ class Names(NamedTuple):
         Numbers of arguments of tables by their names.
     """
 
-    parameters: Container[str]
+    parameters: Collection[str]
     quantities: Mapping[str, str | None]
     tables: Mapping[str, int]
 
     def all(self) -> Iterator[str]:
         """Return all names that a formula may have."""
-        yield from self.parameters  # type: ignore[misc]
+        yield from self.parameters
         yield from self.tables
         yield from self.quantities
         yield from sorted(RESERVED)
