@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from typing import NamedTuple
 
 from linkwork.formula.operations import COMPARISONS, NUMBER, OPERATIONS
 from linkwork.formula.source import Source, Span
@@ -21,81 +22,92 @@ _FOLDED: dict[str, Callable[..., float]] = {
 }
 
 
+class Value(NamedTuple):
+    """A value of the code, by the number of its instruction, and a place in the text that has it."""
+
+    number: int
+    span: Span
+
+
 class Code:
     """The code of one formula.
 
     Attributes
     ----------
-    instructions, spans
-        The instructions, and the first place in the text that has the value of each.
+    instructions, places
+        The instructions, and of each one the places of its operands in the text.
     numbers, quantities, tables
         The lists that instructions refer to. A number is a value, or the name of a parameter.
+    span
+        The place of the result in the text.
     """
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self.span: Span = (0, 0)
         self.instructions: list[Instruction] = []
-        self.spans: list[Span] = []
+        self.places: list[list[Span]] = []
         self.numbers: list[float | str] = []
         self.quantities: list[str] = []
         self.tables: list[str] = []
         self._known: dict[Instruction, int] = {}
-        self._places: dict[tuple[str, str], int] = {}
+        self._listed: dict[tuple[str, str], int] = {}
 
-    def number(self, number: float | str, span: Span) -> int:
+    def number(self, number: float | str, span: Span) -> Value:
         """Return the value that is a constant or a parameter."""
         key = number if isinstance(number, str) else number.hex()  # 0.0 and -0.0 differ
         kind = "parameter" if isinstance(number, str) else "constant"
-        place = self._places.setdefault((kind, key), len(self.numbers))
+        place = self._listed.setdefault((kind, key), len(self.numbers))
         if place == len(self.numbers):
             self.numbers.append(number)
         return self._shared((NUMBER["number"], place, 0, 0), span)
 
-    def quantity(self, name: str, span: Span) -> int:
+    def quantity(self, name: str, span: Span) -> Value:
         """Return the value that is a quantity."""
-        return self._shared((NUMBER["quantity"], self._listed(self.quantities, "quantity", name), 0, 0), span)
+        return self._shared((NUMBER["quantity"], self._place(self.quantities, "quantity", name), 0, 0), span)
 
-    def table(self, name: str, arguments: list[int], span: Span) -> int:
+    def table(self, name: str, arguments: list[Value], span: Span) -> Value:
         """Return the value of a table at one argument or two."""
         self._refuse_comparisons(arguments)
-        place = self._listed(self.tables, "table", name)
-        return self._shared((NUMBER["table"], place, arguments[0], arguments[-1]), span)
+        place = self._place(self.tables, "table", name)
+        return self._shared((NUMBER["table"], place, arguments[0].number, arguments[-1].number), span, arguments)
 
-    def apply(self, name: str, operands: list[int], span: Span) -> int:
+    def apply(self, name: str, operands: list[Value], span: Span) -> Value:
         """Return the value of an operation on values."""
         self._refuse_comparisons(operands[1:] if name == "select" else operands)
         constants = [self.constant(one) for one in operands]
         if name == "divide" and constants[1] == 0.0:
-            raise self.source.error("division by zero", self.spans[operands[1]])
+            raise self.source.error("division by zero", operands[1].span)
         if name in _FOLDED and None not in constants:
             value = _FOLDED[name](*constants)
             if not math.isfinite(value):
                 raise self.source.error("the number is too large for arithmetic", span)
             return self.number(value, span)
-        a, b, c = [*operands, 0, 0][:3]
-        return self._shared((NUMBER[name], a, b, c), span)
+        a, b, c = [*(one.number for one in operands), 0, 0][:3]
+        return self._shared((NUMBER[name], a, b, c), span, operands)
 
-    def whole_power(self, base: int, exponent: int, span: Span) -> int:
+    def whole_power(self, base: Value, exponent: int, span: Span) -> Value:
         """Return the value of a power with a whole exponent."""
         self._refuse_comparisons([base])
         if exponent == 1:
-            return base
+            return Value(base.number, span)
         if exponent in (2, 3):
             return self.apply("square" if exponent == 2 else "cube", [base], span)
-        return self._shared((NUMBER["integer_power"], base, exponent, 0), span)
+        return self._shared((NUMBER["integer_power"], base.number, exponent, 0), span, [base])
 
-    def constant(self, value: int) -> float | None:
+    def constant(self, value: Value | int) -> float | None:
         """Return the number that a value always is; None for others."""
-        operation, a, _, _ = self.instructions[value]
+        operation, a, _, _ = self.instructions[value.number if isinstance(value, Value) else value]
         if operation == NUMBER["number"] and not isinstance(number := self.numbers[a], str):
             return number
         return None
 
-    def finish(self, result: int) -> None:
+    def finish(self, result: Value) -> None:
         """Leave out the instructions, numbers, quantities and tables that the result does not need."""
         self._refuse_comparisons([result])
-        needed = {result}
-        for k in range(result, -1, -1):
+        self.span = result.span
+        needed = {result.number}
+        for k in range(result.number, -1, -1):
             if k in needed:
                 needed.update(self._operands(k, "v"))
         kept = sorted(needed)
@@ -116,27 +128,27 @@ class Code:
             letters = OPERATIONS[operation].operands.ljust(3)
             a, b, c = (moved.get(letter, {}).get(one, one) for letter, one in zip(letters, operands, strict=True))
             instructions.append((operation, a, b, c))
-        self.spans = [self.spans[k] for k in kept]
+        self.places = [self.places[k] for k in kept]
         self.instructions = instructions
 
     def _operands(self, k: int, letter: str) -> list[int]:
         operation, *operands = self.instructions[k]
         return [one for one, kind in zip(operands, OPERATIONS[operation].operands, strict=False) if kind == letter]
 
-    def _listed(self, names: list[str], kind: str, name: str) -> int:
-        place = self._places.setdefault((kind, name), len(names))
+    def _place(self, names: list[str], kind: str, name: str) -> int:
+        place = self._listed.setdefault((kind, name), len(names))
         if place == len(names):
             names.append(name)
         return place
 
-    def _shared(self, instruction: Instruction, span: Span) -> int:
-        value = self._known.setdefault(instruction, len(self.instructions))
-        if value == len(self.instructions):
+    def _shared(self, instruction: Instruction, span: Span, operands: list[Value] | None = None) -> Value:
+        number = self._known.setdefault(instruction, len(self.instructions))
+        if number == len(self.instructions):
             self.instructions.append(instruction)
-            self.spans.append(span)
-        return value
+            self.places.append([one.span for one in operands or ()])
+        return Value(number, span)
 
-    def _refuse_comparisons(self, values: list[int]) -> None:
+    def _refuse_comparisons(self, values: list[Value]) -> None:
         for value in values:
-            if self.instructions[value][0] in COMPARISONS:
-                raise self.source.error("a comparison is only the condition of if(condition, a, b)", self.spans[value])
+            if self.instructions[value.number][0] in COMPARISONS:
+                raise self.source.error("a comparison is only the condition of if(condition, a, b)", value.span)

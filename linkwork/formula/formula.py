@@ -152,7 +152,7 @@ def compile_formulas(
     what
         What errors of parameters and tables call all of them.
     """
-    declared = _checked_parameters(parameters or {}, names, what)
+    declared = _checked_parameters({} if parameters is None else parameters, names, what)
     given = dict(tables or {})
     _check_names(given, "table", declared, names, what)
     meant = Names(declared, names, {name: len(one.argument_units) for name, one in given.items()})

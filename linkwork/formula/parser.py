@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from linkwork._util.names import number_of, suggest
 from linkwork._util.part_names import SIGNS, plain_name
 from linkwork.errors import MechanismNameError
-from linkwork.formula.code import Code
+from linkwork.formula.code import Code, Value
 from linkwork.formula.operations import FUNCTIONS, LARGEST_EXPONENT
 from linkwork.formula.source import Source, Span
 
@@ -68,13 +68,13 @@ class Names(NamedTuple):
         Numbers of arguments of tables by their names.
     """
 
-    parameters: Container[str]
+    parameters: Collection[str]
     quantities: Mapping[str, str | None]
     tables: Mapping[str, int]
 
     def all(self) -> Iterator[str]:
         """Return all names that a formula may have."""
-        yield from self.parameters  # type: ignore[misc]
+        yield from self.parameters
         yield from self.tables
         yield from self.quantities
         yield from sorted(RESERVED)
@@ -119,7 +119,7 @@ def _tokens(source: Source) -> Iterator[_Token]:
 
 
 class _Parser:
-    """Each method reads its part of the text from the token that is next, and returns the number of its value."""
+    """Each method reads its part of the text from the token that is next, and returns its value."""
 
     def __init__(self, source: Source, names: Names) -> None:
         self.source, self.names = source, names
@@ -139,7 +139,7 @@ class _Parser:
         self.code.finish(result)
         return self.code
 
-    def condition(self) -> int:
+    def condition(self) -> Value:
         """A comparison, or a value."""
         first = self.place
         value = self.sum()
@@ -153,7 +153,7 @@ class _Parser:
             value = self.code.apply(_COMPARED[sign], operands[:: 1 if "<" in sign else -1], self.span(first))
         return value
 
-    def sum(self) -> int:
+    def sum(self) -> Value:
         first = self.place
         value = self.product()
         while (sign := self.next.text) in _SUMS:
@@ -161,7 +161,7 @@ class _Parser:
             value = self.code.apply(_SUMS[sign], [value, self.product()], self.span(first))
         return value
 
-    def product(self) -> int:
+    def product(self) -> Value:
         first = self.place
         value = self.signed()
         while (sign := self.next.text) in _PRODUCTS:
@@ -169,7 +169,7 @@ class _Parser:
             value = self.code.apply(_PRODUCTS[sign], [value, self.signed()], self.span(first))
         return value
 
-    def signed(self) -> int:
+    def signed(self) -> Value:
         first, negative = self.place, False
         while self.next.text in _SUMS:
             negative ^= self.next.text == "-"
@@ -177,7 +177,7 @@ class _Parser:
         value = self.power()
         return self.code.apply("minus", [value], self.span(first)) if negative else value
 
-    def power(self) -> int:
+    def power(self) -> Value:
         first = self.place
         base = self.primary()
         if self.next.text not in _POWERS:
@@ -190,11 +190,11 @@ class _Parser:
             return self.code.apply("power", [base, exponent], span)
         if abs(number) > LARGEST_EXPONENT:
             raise self.source.error(
-                f"whole exponents are from -{LARGEST_EXPONENT} to {LARGEST_EXPONENT}", self.code.spans[exponent]
+                f"whole exponents are from -{LARGEST_EXPONENT} to {LARGEST_EXPONENT}", exponent.span
             )
         return self.code.whole_power(base, int(number), span)
 
-    def primary(self) -> int:
+    def primary(self) -> Value:
         """A number, a name, a call or brackets."""
         token = self.next
         if token.kind == "number":
@@ -210,7 +210,7 @@ class _Parser:
         self.close()
         return value
 
-    def number(self, token: _Token) -> int:
+    def number(self, token: _Token) -> Value:
         value = float(token.text)
         mantissa = re.split("[eE]", token.text)[0]
         if math.isinf(value) or (value == 0.0 and mantissa.strip("0.")):
@@ -218,7 +218,7 @@ class _Parser:
             raise self.source.error(f"the number is too {size} for arithmetic", token.span)
         return self.code.number(value, token.span)
 
-    def name(self, token: _Token) -> int:
+    def name(self, token: _Token) -> Value:
         name = plain_name(token.text)
         if name in self.names.parameters:
             return self.code.number(name, token.span)
@@ -237,7 +237,7 @@ class _Parser:
             kind=MechanismNameError,
         )
 
-    def call(self, token: _Token) -> int:
+    def call(self, token: _Token) -> Value:
         first, name = self.place - 1, plain_name(token.text)
         if name != "if" and name not in FUNCTIONS and name not in self.names.tables:
             raise self.not_called(token, name)

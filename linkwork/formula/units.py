@@ -22,6 +22,7 @@ from linkwork._util.units import base_exponents, unit_text
 from linkwork.errors import ExportError, MechanismError
 from linkwork.formula.code import Code
 from linkwork.formula.operations import OPERATIONS, Operation
+from linkwork.formula.source import Span
 
 Unit: TypeAlias = dict[str | int, Fraction]  # exponents of base units, and of unknown units by their numbers
 
@@ -143,7 +144,7 @@ class Inference:
         if not self.equations.require_equal(found, read_unit(unit, source.what)):
             raise source.error(
                 f"the result has the unit {self.equations.text(found)}, and {unit} is needed{self._remark(found)}",
-                self.code.spans[-1],
+                self.code.span,
             )
 
     def _unit(self, k: int) -> Unit:
@@ -151,19 +152,20 @@ class Inference:
         number, *operands = self.code.instructions[k]
         operation = OPERATIONS[number]
         given, _, result = operation.units.partition("-> ")
+        places = self.code.places[k]
         if result == "own":
-            return self._own(k, operation, operands)
-        bound: dict[str, tuple[int, Unit]] = {}
-        for rule, value in zip(given.split(), operands, strict=False):
+            return self._own(operation, operands, places)
+        bound: dict[str, tuple[int, Unit, Span]] = {}
+        for rule, value, span in zip(given.split(), operands, places, strict=False):
             if rule in bound:
-                self._require_same(operation, bound[rule], (value, self._of(value)))
+                self._require_same(operation, bound[rule], (value, self._of(value), span))
             elif rule not in ("1", "rad"):
-                bound[rule] = value, self._of(value)
+                bound[rule] = value, self._of(value), span
             elif not self._fits(value, PURE if rule == "1" else ANGLE):
                 wanted = "a number" if rule == "1" else "an angle, rad"
-                raise self._wrong(f"{_noun(operation)} takes {wanted}", value)
+                raise self._wrong(f"{_noun(operation)} takes {wanted}", value, span)
         if result == "a^b":
-            return self._power(operation, operands)
+            return self._power(operation, operands, places[0])
         found = ANGLE if result == "rad" else PURE
         if result in ("a.b", "a/b") and any(map(self._is_zero, operands[:2])):
             return self.equations.nameless()
@@ -171,7 +173,7 @@ class Inference:
             found = product(found, bound[letter][1], exponent)
         return self.equations.reduced(found)
 
-    def _own(self, k: int, operation: Operation, operands: list[int]) -> Unit:
+    def _own(self, operation: Operation, operands: list[int], places: list[Span]) -> Unit:
         """Return the unit of a number, quantity or table."""
         code, kind = self.code, operation.operands[0]
         lists: dict[str, Sequence[float | str]] = {"n": code.numbers, "q": code.quantities, "t": code.tables}
@@ -179,12 +181,12 @@ class Inference:
         if not isinstance(name, str):
             return PURE
         unit, *arguments = self.own(kind, name)
-        for value, argument in zip(operands[1:], arguments, strict=False):
+        for value, argument, span in zip(operands[1:], arguments, places, strict=False):
             if not self._fits(value, argument):
-                raise self._wrong(f"table {name} takes an argument in {self.equations.text(argument)}", value)
+                raise self._wrong(f"table {name} takes an argument in {self.equations.text(argument)}", value, span)
         return unit
 
-    def _power(self, operation: Operation, operands: list[int]) -> Unit:
+    def _power(self, operation: Operation, operands: list[int], span: Span) -> Unit:
         base, exponent = operands[:2]
         if operation.name == "integer_power":
             return self.equations.reduced(product(PURE, self._of(base), exponent))
@@ -195,7 +197,7 @@ class Inference:
             close = abs(exact - near) <= Fraction(1, 10**12)
             return self.equations.reduced(product(PURE, self._of(base), near if close else exact))
         if not self._fits(base, PURE):
-            raise self._wrong("an exponent that is no written number needs a base without unit", base)
+            raise self._wrong("an exponent that is no written number needs a base without unit", base, span)
         return PURE
 
     def _of(self, value: int) -> Unit:
@@ -207,22 +209,20 @@ class Inference:
     def _is_zero(self, value: int) -> bool:
         return self.code.constant(value) == 0.0
 
-    def _require_same(self, operation: Operation, *values: tuple[int, Unit]) -> None:
-        """Let two values, given by their numbers and units, have one unit."""
-        (first, one), (second, other) = values
+    def _require_same(self, operation: Operation, *values: tuple[int, Unit, Span]) -> None:
+        """Let two values, given with their units and places, have one unit."""
+        (first, one, _), (second, other, _) = values
         if first == second or self.equations.require_equal(one, other):
             return
-        source, spans = self.code.source, (self.code.spans[first], self.code.spans[second])
-        texts = [
-            f"{source.piece(span)} has {self.equations.text(unit)}"
-            for span, (_, unit) in zip(spans, values, strict=True)
-        ]
+        source = self.code.source
+        texts = [f"{source.piece(span)} has {self.equations.text(unit)}" for _, unit, span in values]
         raise source.error(
-            f"{_noun(operation)} needs one unit: {' and '.join(texts)}{self._remark(one, other)}", *spans
+            f"{_noun(operation)} needs one unit: {' and '.join(texts)}{self._remark(one, other)}",
+            *(span for _, _, span in values),
         )
 
-    def _wrong(self, rule: str, value: int) -> MechanismError:
-        span, unit = self.code.spans[value], self.units[value]
+    def _wrong(self, rule: str, value: int, span: Span) -> MechanismError:
+        unit = self.units[value]
         return self.code.source.error(
             f"{rule}: {self.code.source.piece(span)} has {self.equations.text(unit)}{self._remark(unit)}", span
         )

@@ -31,7 +31,7 @@ def digits() -> Iterator[None]:
 
 
 def choice(condition: Any, one: Any, other: Any) -> Any:
-    return sympy.Piecewise((one, condition), (other, True))
+    return sympy.Piecewise((one, condition), (other, True), evaluate=False)
 
 
 def least(first: Any, *others: Any) -> Any:
@@ -98,11 +98,11 @@ def compare_derivatives(seed: int, count: int) -> None:
 
 
 def test_values_are_those_of_sympy() -> None:
-    compare_values(1, 200)
+    compare_values(1, 100)
 
 
 def test_derivatives_by_complex_steps_are_those_of_sympy() -> None:
-    compare_derivatives(1, 100)
+    compare_derivatives(1, 40)
 
 
 @pytest.mark.slow

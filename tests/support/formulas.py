@@ -125,7 +125,7 @@ class RandomFormulas:
 
     def text(self, longest: int = 200) -> str:
         """A formula; SymPy takes minutes with longer ones."""
-        while len(found := self.sum(self.random.randint(1, 3))) > longest:
+        while len(found := self.sum(self.random.randint(1, 2))) > longest:
             pass
         return found
 
@@ -146,7 +146,7 @@ class RandomFormulas:
 
     def factor(self, depth: int) -> str:
         if depth <= 0 or self.random.random() < 0.15:
-            return self.random.choice((*self.LEAVES, *self.LEAVES, "2", "0.5", "3", "1.25e1", ".75", "2*pi*x"))
+            return self.random.choice((*self.LEAVES, *self.LEAVES, "2", "0.5", "3", "1.25e1", ".75", "x*pi"))
         x, y = self.inner(depth), self.inner(depth)
         choices = [
             *(f"({x})", f"({x})^{self.random.choice('0123')}", f"(1+abs({x}))^-2", f"(1+abs({x}))**1.5"),
