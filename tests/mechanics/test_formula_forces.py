@@ -276,3 +276,14 @@ def test_a_formula_of_time_by_an_implicit_solver():
     for solver in ("dopri5", "rodas5p"):
         result = lw.simulate(mech, 2.0, solver=solver, rtol=1e-10, atol=1e-12, t_eval=[0.0, 1.0, 2.0])
         assert result["A.u"] == pytest.approx(3.0 / 2.0 / 5.0 * np.sin(5.0 * result.t), abs=1e-9)
+
+
+def test_what_an_open_joint_does_is_zero():
+    """A joint that a release opens has no coordinate and no speed any more, whatever a formula reads of it."""
+    case = four_bar()
+    mech = with_forces(case, [lw.Force("A", "-k*D.q - d*D.u + c", parameters={"k": 3.0, "d": 0.2, "c": 0.5})])
+    mech.start(q=case.q, u=case.u)
+    mech.add_transition("open", lw.Release("D"), when=lw.Time(0.05))
+    result = lw.simulate(mech, 0.1, t_eval=[0.0, 0.04, 0.08, 0.1])
+    assert abs(result["force.force"][:2] - 0.5).min() > 1e-3
+    assert result["force.force"][2:].tolist() == [0.5, 0.5]
