@@ -59,15 +59,16 @@ def mechanisms() -> dict[str, lw.Mechanism]:
 def by_formulas() -> Case:
     """A four-bar with forces by formulas of all kinds, in which each operation occurs."""
     scene = four_bar()
-    given = (
-        "k*q - d*u*abs(u) + a*min(sin(D.q), cos(B.q), tan(C.q)) + a*max(asin(s), acos(s), atan(s), atan2(q, D.q))/w",
-        "a*(exp(s) + log(s) + sqrt(s) + sinh(s)*cosh(s) + tanh(s) + s^2.5 + s^4 + s^3 + s^2 + floor(s))",
-        "if(q < D.q, a*sign(u), a*mod(s, p)) + if(u <= D.u, a*p, -a)",
+    given = (  # away from kinks, so that differences agree with derivatives
+        "k*q - d*u*abs(u) + a*min(sin(D.q), 3 + cos(B.q), 5 + tan(C.q/9)) + "
+        "a*max(asin(s), 4 + acos(s), atan(s) + atan2(q, w))/w",
+        "a*(exp(s) + log(s) + sqrt(s) + sinh(s)*cosh(s) + tanh(s) + s^2.5 + s^4 + s^3 + s^2 + floor(s + 0.3))",
+        "if(q < D.q + 20*w, a*sign(q + 20*w), a) + a*mod(p + s, 0.8) + if(u <= 100*v, a*p, -a)",
     )
-    values = {"k": 3.0, "d": (0.1, "N.m.s2/rad2"), "a": (2.0, "N.m"), "s": 0.5, "w": (1.0, "rad")}
+    values = {"k": 3.0, "d": (0.1, "N.m.s2/rad2"), "a": (2.0, "N.m"), "s": 0.5, "w": (1.0, "rad"), "v": (1.0, "rad/s")}
     for number, text in enumerate(given):
         used = {name: value for name, value in values.items() if re.search(rf"\b{name}\b", text)}
-        inputs = ("p",) if "p)" in text else ()
+        inputs = ("p",) if re.search(r"\bp\b", text) else ()
         scene.mechanism.add_force(lw.Force("AD"[number % 2], text, parameters=used, inputs=inputs, name=f"f{number}"))
     ends = {"bodies": ("ground", "coupler"), "points": ((0, 0, 1), (0.1, 0, 0))}
     scene.mechanism.add_force(
