@@ -97,9 +97,9 @@ static void evaluate_program(const lw_program *p, real *x) {
 #define A x[i->operand[0]]
 #define B x[i->operand[1]]
 #define C x[i->operand[2]]
-#define DO(name, result)                     \
-  do_##name : *value++ = (result);           \
-  i++;                                       \
+#define DO(name, result)                    \
+  do_##name : *value++ = (result);          \
+  i++;                                      \
   __asm__ volatile("" ::"i"(LW_DO_##name)); \
   NEXT
   NEXT;
