@@ -3,6 +3,8 @@
 import math
 import re
 from collections import Counter
+from collections.abc import Mapping
+from fractions import Fraction
 
 from linkwork.errors import ExportError
 
@@ -71,6 +73,29 @@ def base_exponents(unit: str) -> dict[str, int]:
     if token is not None or end != len(unit) or end == 0 or len(outer) != 1:
         raise ExportError(f"the unit {unit!r} is not made of {', '.join(_SYMBOLS)} with '.', '/' and exponents")
     return {base: exponent for base, exponent in exponents.items() if exponent}
+
+
+def unit_text(exponents: Mapping[str, int | Fraction]) -> str:
+    """Return the unit of exponents of SI base units, in newtons where mass is divided by time; exponents may be broken.
+
+    >>> unit_text({"kg": 1, "m": 2, "s": -2, "rad": -1}), unit_text({"kg": 1, "s": -1}), unit_text({"kg": 1, "m": 2})
+    ('N.m/rad', 'N.s/m', 'kg.m2')
+    >>> unit_text({"m": 1, "s": -2}), unit_text({"m": -1, "s": -1}), unit_text({}), unit_text({"m": Fraction(-1, 2)})
+    ('m/s2', '1/(m.s)', '1', '1/m(1/2)')
+    """
+    left = {base: Fraction(exponents.get(base, 0)) for base in ("N", *BASE_UNITS)}
+    if left["kg"] * left["s"] < 0:
+        left |= {"N": left["kg"], "kg": Fraction(0), "m": left["m"] - left["kg"], "s": left["s"] + 2 * left["kg"]}
+    over = [_symbol(base, exponent) for base, exponent in left.items() if exponent > 0]
+    under = [_symbol(base, -exponent) for base, exponent in left.items() if exponent < 0]
+    divisor = f"({'.'.join(under)})" if len(under) > 1 else "".join(under)
+    return (".".join(over) or "1") + (f"/{divisor}" if divisor else "")
+
+
+def _symbol(base: str, exponent: Fraction) -> str:
+    if exponent == 1:
+        return base
+    return f"{base}{exponent}" if exponent.denominator == 1 else f"{base}({exponent})"
 
 
 def display_unit(unit: str) -> tuple[str, float] | None:

@@ -52,7 +52,8 @@ PYTHON_ARROWS = {
         *("linkwork.errors", "linkwork._util.names", "linkwork.core._core"),
     },
     # ---- mechanics
-    "linkwork.mechanism": OWN,
+    "linkwork.formula": OWN,
+    "linkwork.mechanism": {*OWN, "linkwork.formula"},
     "linkwork.variables": {
         *(*OWN, "linkwork.mechanism", "linkwork.core.native"),
         "linkwork.core.plan",

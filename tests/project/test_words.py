@@ -32,10 +32,10 @@ SOURCES = (  # folders and files whose comments, docstrings and messages are che
     ),
     *("csrc/include", "csrc/joints", "csrc/loops", "csrc/math", "csrc/model", "csrc/multipliers", "csrc/ode"),
     *("csrc/singular", "csrc/tree"),
-    *("tests/c", "tests/compiler", "tests/conftest.py", "tests/dae", "tests/data", "tests/fmu", "tests/mutation"),
-    *("tests/project", "tests/support"),
+    *("tests/c", "tests/compiler", "tests/conftest.py", "tests/dae", "tests/data", "tests/fmu", "tests/formula"),
+    *("tests/mutation", "tests/project", "tests/support"),
     *(f"linkwork/{one}" for one in ("_util", "cli", "coarse_graining", "comparison", "controllers")),
-    *(f"linkwork/{one}" for one in ("core", "cosim", "draw", "fmu", "mechanism", "model")),
+    *(f"linkwork/{one}" for one in ("core", "cosim", "draw", "fmu", "formula", "mechanism", "model")),
     *("linkwork/results", "linkwork/simulation", "linkwork/variables", "linkwork/view", "solvers"),
 )
 PYTHON = (*DOCUMENTS, "linkwork", "solvers")  # words that are right in C or of examples
