@@ -216,7 +216,7 @@ static double highest_feasible_priority(assembly_problem *c, const real *priorit
 }
 
 /* Of poses that do not close the least open one is kept. */
-static int closes(assembly_problem *c, double tolerance) {
+static int closes_here(assembly_problem *c, double tolerance) {
   if (close_ears_from_here(c, tolerance) <= tolerance) return 1;
   const double gap = gap_of_ears(c).size;
   if (!(gap < c->least)) return 0;
@@ -240,7 +240,7 @@ static int closes_from_guesses(assembly_problem *c, int trials, double tolerance
   for (int trial = 0; trial < trials && (trial == 0 || !c->sparse || c->steps > reserve); trial++) {
     if (trial) guess(c, trial, &seed);
     else restore_kept_pose(c, FIRST);
-    if (closes(c, tolerance) && accept_closed(c)) return 1;
+    if (closes_here(c, tolerance) && accept_closed(c)) return 1;
   }
   return 0;
 }
@@ -267,13 +267,13 @@ static void restore_held(const assembly_problem *c) {
 /* From where a stronger way to hold came nearest; to keep one value at least, from the pose found as well. */
 static int closes_at_priority(assembly_problem *c, double tolerance) {
   restore_kept_pose(c, FIRST);
-  const int closed = closes(c, tolerance);
+  const int closed = closes_here(c, tolerance);
   if (closed && accept_closed(c)) return 1;
   if (!closed) keep_pose(c, FIRST);
   if (next_priority(c, FIELD(c->v, q_priority), c->priority_limit) > 0.0) return 0;
   restore_kept_pose(c, FOUND);
   restore_held(c);
-  return closes(c, tolerance) && accept_closed(c);
+  return closes_here(c, tolerance) && accept_closed(c);
 }
 
 #define NEARER_STARTS 8 /* further guesses for the pose nearest to a value that is out of reach */
@@ -346,7 +346,7 @@ static double close_ears_from_guess(assembly_problem *c, double tolerance) {
   c->steps = steps_allowed(c), c->furthest = INFINITY, c->priority_limit = all;
   guess(c, 0, NULL);
   if (all > 0.0) {
-    const int closed = closes(c, small);
+    const int closed = closes_here(c, small);
     keep_pose(c, FIRST);
     if (closed || (trials_at_priority(c) > 1 && closes_from_guesses(c, trials_at_priority(c), small)))
       return length * gap_of_ears(c).widest;
