@@ -21,7 +21,7 @@ AGREEMENT = 1e-30
 STEP = 1e-20  # mpmath computes complex functions to 60 digits of their size, not of their imaginary parts
 NAMES = {"x": "1", "y": "1", "a-b.q[2]": "1"}
 # SymPy decides comparisons of real symbols by long numerical searches, and leaves those of others as they are.
-SYMBOLS = {name: sympy.Symbol(name) for name in ("x", "y", "z", "p", "pi")}
+SYMBOLS = {name: sympy.Symbol(name if name != "pi" else "rounded_pi") for name in ("x", "y", "z", "p", "pi")}
 FUNCTIONS = arithmetic(mpmath)
 
 
