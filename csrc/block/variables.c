@@ -42,6 +42,15 @@ static owned joint_of(const lw_model *m, int of_q, int32_t index) {
   return (owned){m->joint_name[joint - m->joint], "joint", n > 1 ? k + 1 : 0};
 }
 
+/* The force of a number (of_numbers) or an input of its formula. */
+static owned formula_with(const lw_model *m, int of_numbers, int32_t row) {
+  const lw_formula_rows *formula = m->formula;
+  int32_t left = row;
+  for (; left >= (of_numbers ? formula->numbers : formula->inputs); formula++)
+    left -= of_numbers ? formula->numbers : formula->inputs;
+  return (owned){m->force_name[m->first_force[LW_FIRST_BY_FORMULA] + (formula - m->formula)], "force", left + 1};
+}
+
 static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
   switch (owner) {
     case LW_OF_BODY: return (owned){m->body_name[row], "body", 0};
@@ -66,7 +75,10 @@ static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
       return (owned){m->coupling_name[row], m->coupling[row].distance < 0 ? "coupling" : "distance", 0};
     case LW_OF_DISTANCE: return (owned){m->coupling_name[m->distance[row].coupling], "distance", 0};
     case LW_OF_TERM: return (owned){m->coupling_name[m->term[row].coupling], "coupling", 0};
+    case LW_OF_FORMULA_NUMBER:
+    case LW_OF_FORMULA_INPUT: return formula_with(m, owner == LW_OF_FORMULA_NUMBER, row);
     case LW_OF_ONE:
+    case LW_OF_FORMULA_VALUE:
     case LW_OF_FRAME: break;
   }
   return (owned){NULL, "", 0};

@@ -60,6 +60,9 @@ static lw_status make_plan(plan *p) {
       return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' acts on no joint: add one with lw_builder_add_gear", type->name,
                        b->force[k].name);
     while (g < b->gears && b->gear[g].force == k) g++;
+    if (type->results && b->force[k].formula < 0)
+      return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' has no formula: give one by lw_builder_set_formula", type->name,
+                       b->force[k].name);
   }
   return LW_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef LW_BUILDER_DESCRIPTION_H
 #define LW_BUILDER_DESCRIPTION_H
 #include "forces/types.h"
+#include "formula/program.h"
 #include "linkwork.h"
 
 #define GROUND (-1) /* as a body */
@@ -47,6 +48,7 @@ typedef struct joint_part {
   int32_t q_rank, u_rank;      /* priority of its start values, from 1; 0: none are given */
   double q[7], u[6];
   int32_t sprung, coupled, actuated, prescribed; /* prescribed: by the motion of a coupling */
+  int32_t read;                                  /* by a formula */
   double stiffness[6], damping[6], free[6], reflected_inertia[6], max_load[6];
 } joint_part;
 
@@ -66,10 +68,21 @@ typedef struct distance_part {
   double point[2][3], length;
 } distance_part;
 
+/* Of a quantity: lw_quantity_kind, its joint or -1, which. Results of formulas and instructions as in models. */
+typedef struct quantity_part {
+  int32_t kind, joint, index;
+} quantity_part;
+
+typedef struct formula_part {
+  lw_formula_rows rows; /* what it has begins in the lists of the builder */
+  int32_t force;
+} formula_part;
+
 typedef struct force_part {
   const char *name;
   int32_t type, row, body[2]; /* row: number among those of its type; bodies that it does not have are the ground */
   int32_t given, first;       /* mask of the parameters that are given; all of them begin here among the numbers */
+  int32_t formula;            /* -1: it has none */
 } force_part;
 
 typedef struct gear_part {
@@ -103,19 +116,24 @@ typedef struct transition_part {
 } transition_part;
 
 /* X(list, type, elements). Pins are joints that transitions add behind all others. */
-#define BUILDER_LISTS(X)                      \
-  X(bodies, body_part, body)                  \
-  X(joints, joint_part, joint)                \
-  X(pins, joint_part, pin)                    \
-  X(couplings, coupling_part, coupling)       \
-  X(terms, term_part, term)                   \
-  X(distances, distance_part, distance)       \
-  X(forces, force_part, force)                \
-  X(force_numbers, double, force_number)      \
-  X(gears, gear_part, gear)                   \
-  X(points, point_part, point)                \
-  X(measures, measure_part, measure)          \
-  X(transitions, transition_part, transition) \
+#define BUILDER_LISTS(X)                       \
+  X(bodies, body_part, body)                   \
+  X(joints, joint_part, joint)                 \
+  X(pins, joint_part, pin)                     \
+  X(couplings, coupling_part, coupling)        \
+  X(terms, term_part, term)                    \
+  X(distances, distance_part, distance)        \
+  X(forces, force_part, force)                 \
+  X(force_numbers, double, force_number)       \
+  X(gears, gear_part, gear)                    \
+  X(formulas, formula_part, formula)           \
+  X(formula_numbers, double, formula_number)   \
+  X(quantities, quantity_part, quantity)       \
+  X(instructions, lw_instruction, instruction) \
+  X(results, int32_t, result)                  \
+  X(points, point_part, point)                 \
+  X(measures, measure_part, measure)           \
+  X(transitions, transition_part, transition)  \
   X(path_numbers, double, path_number)
 
 struct lw_builder {
@@ -125,6 +143,7 @@ struct lw_builder {
   BUILDER_LISTS(X)
 #undef X
   int32_t of_type[LW_FORCE_TYPES]; /* forces */
+  int32_t formula_inputs;
   double gravity[3];
   int32_t q_starts, u_starts; /* joints with start values */
   lw_method_choice method;

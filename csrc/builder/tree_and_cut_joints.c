@@ -12,7 +12,7 @@
 
 /* `need`: of the joint, less than MASSLESS_NEEDS; see massless_leaves.c. */
 static int preference(const joint_part *j, int need) {
-  const int used = j->q_rank || j->u_rank || j->sprung || j->coupled || j->actuated;
+  const int used = j->q_rank || j->u_rank || j->sprung || j->coupled || j->actuated || j->read;
   const int moves = lw_joint_sizes[j->type].q > 0;
   int driven = 0, motor = j->actuated || j->prescribed;
   for (int32_t c = 0; c < lw_joint_sizes[j->type].u; c++) {

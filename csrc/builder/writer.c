@@ -90,6 +90,11 @@ static int32_t put_force_types(const lw_builder *b, model_bytes *out) {
     for (const gear_part *g = b->gear; b->of_type[type] && g < b->gear + b->gears; g++) \
       if (b->force[g->force].type == type)
 
+/* Formulas f of a builder b, in the order of their forces. */
+#define EACH_FORMULA(f)                                                                                          \
+  EACH_FORCE(of)                                                                                                 \
+  for (const formula_part *f = b->formula + of->formula; of->formula >= 0 && f == b->formula + of->formula; f++)
+
 /* The row of a force among those of all types. */
 static int32_t row_of_force(const lw_builder *b, const force_part *f) {
   int32_t row = f->row;
@@ -125,7 +130,13 @@ static void put_counts(const plan *p, const topology *t, int32_t method, model_b
                     .measures = b->measures,
                     .gears = b->gears,
                     .paths = count_paths(b),
-                    .path_numbers = numbers_of_paths(b)};
+                    .path_numbers = numbers_of_paths(b),
+                    .formulas = b->formulas,
+                    .formula_instructions = b->instructions,
+                    .formula_quantities = b->quantities,
+                    .formula_results = b->results,
+                    .formula_numbers = b->formula_numbers,
+                    .formula_inputs = b->formula_inputs};
   put(out, &c, sizeof c);
 }
 
@@ -230,6 +241,20 @@ static void put_paths(const lw_builder *b, model_bytes *out) {
     if (has_path(&b->joint[j])) put_numbers(out, b->path_number + b->joint[j].path, b->joint[j].path_numbers);
 }
 
+static void put_formulas(const plan *p, model_bytes *out) {
+  const lw_builder *b = p->builder;
+  EACH_FORMULA(f) put_integers(out, &f->rows, 5);
+  EACH_FORMULA(f)
+  for (int32_t k = 0; k < f->rows.quantities; k++) {
+    const quantity_part *part = &b->quantity[f->rows.first_quantity + k];
+    const int32_t first = part->joint < 0 ? 0 : (part->kind == LW_QUANTITY_SPEED ? p->at.u : p->at.q)[part->joint];
+    put_integer(out, part->kind);
+    put_integer(out, first + part->index);
+  }
+  EACH_FORMULA(f) put_integers(out, b->instruction + f->rows.first_instruction, 4 * f->rows.instructions);
+  EACH_FORMULA(f) put_integers(out, b->result + f->rows.first_result, f->rows.results);
+}
+
 /* ---- parameters: put_FIELD() for each parameter field of fields.h, in their order; those of forces are lists ---- */
 
 #define PUT(field) static void put_##field(const plan *p, model_bytes *out)
@@ -300,6 +325,11 @@ PUT_EACH(distance_points, distances, b->distance[k].point[0], 6)
 PUT(force_gear) {
   const lw_builder *b = p->builder;
   EACH_GEAR(g) put_number(out, g->gear);
+}
+
+PUT(formula_number) {
+  const lw_builder *b = p->builder;
+  EACH_FORMULA(f) put_numbers(out, b->formula_number + f->rows.first_number, f->rows.numbers);
 }
 
 PUT_EACH(point_in_body, points, b->point[k].point, 3)
@@ -425,6 +455,7 @@ static void put_described(const plan *p, const topology *t, int32_t method, mode
   put_transitions(p, out);
   put_points(p, t, out);
   put_paths(p->builder, out);
+  put_formulas(p, out);
   put_parameters(p, out);
   put_names(p, out);
 }

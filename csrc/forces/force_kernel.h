@@ -1,27 +1,31 @@
 /* The contract of a type of force: all of it stands in one file, which types_list.h lists. It begins with its
  * record (types.h); what kernels know of it follows. FORCE_NUMBERS(type, TYPE) declares type_numbers, the fields of its
  * record, of which row k is that of a force. Then, by what the type acts on:
- *   LW_ON_POINT        void type_apply(const type_numbers *x, int32_t k, twist *applied), a wrench at the point
+ *   LW_ON_POINT        void type_apply(const type_numbers *x, int32_t k, const real R[9], twist *applied), a wrench at
+ *                      the point, world axes; R turns to these from those of the body
  *   LW_BETWEEN_POINTS  void type_apply(const type_numbers *x, int32_t k, const span_motion *s, real pull[3]), a force
  *                      on the first point, opposite to that on the second, world axes
  *   LW_ON_SPEEDS       real type_apply(const type_numbers *x, int32_t k, int32_t given, real length, real rate), the
  *                      force, which each speed's gear times; `given`: which parameters are, GIVEN(mask, field)
- * each of which sets the outputs; and real type_energy(const type_numbers *x, int32_t k), what it stores, after these;
+ * each of which sets the outputs, and by formulas evaluates its program, number k of `program` in the `block`; and real type_energy(const type_numbers *x, int32_t k), what it stores, after these;
  * `no_energy`: nothing. */
 #ifndef LW_FORCES_FORCE_KERNEL_H
 #define LW_FORCES_FORCE_KERNEL_H
+#include "formula/program.h"
 #include "math/link_motion_kernel.h"
 #include "math/spatial_kernel.h"
 #include "math/tolerances.h"
 
 #define NUMBERS_OF_FIELD(name, owner, columns, access, stage, meaning) real *name;
 #define PLACE_OF_FIELD(name, owner, columns, access, stage, meaning) PLACE_OF_##name,
-#define FORCE_NUMBERS(type, TYPE)                                                                      \
-  typedef struct type##_numbers {                                                                      \
-    LW_##TYPE##_PARAMETERS(NUMBERS_OF_FIELD) LW_##TYPE##_INPUTS(NUMBERS_OF_FIELD) LW_##TYPE##_OUTPUTS( \
-        NUMBERS_OF_FIELD)                                                                              \
-  } type##_numbers;                                                                                    \
-  enum { LW_##TYPE##_PARAMETERS(PLACE_OF_FIELD) }; /* among the parameters of its type */
+#define FORCE_NUMBERS(type, TYPE)                                                                          \
+  typedef struct type##_numbers {                                                                          \
+    const lw_program *program;                                                                             \
+    real *block;                                                                                           \
+    LW_##TYPE##_PARAMETERS(NUMBERS_OF_FIELD) LW_##TYPE##_INPUTS(NUMBERS_OF_FIELD) LW_##TYPE##_OUTPUTS(     \
+        NUMBERS_OF_FIELD)                                                                                  \
+  } type##_numbers;                                                                                        \
+  enum { LW_##TYPE##_PARAMETERS(PLACE_OF_FIELD) PLACES_OF_##TYPE }; /* among the parameters of its type */
 
 #define GIVEN(mask, field) ((mask) >> PLACE_OF_##field & 1)
 #define no_energy(x, k) ((void)(x), (void)(k), 0.0)

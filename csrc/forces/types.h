@@ -2,7 +2,8 @@
  * else follows. For a type TYPE, type it defines
  *   LW_TYPE_FORCE(FORCE)      FORCE(TYPE, type, on, points), on what it acts, lw_force_on, and the field of its points
  *   LW_TYPE_PARAMETERS(X), LW_TYPE_INPUTS(X), LW_TYPE_OUTPUTS(X)   rows of model/fields.h
- *   type_apply, type_energy   its kernels, see force_kernel.h */
+ *   type_apply, type_energy   its kernels, see force_kernel.h
+ * and a type by formulas how many results its formula has, LW_TYPE_RESULTS. */
 #ifndef LW_FORCES_TYPES_H
 #define LW_FORCES_TYPES_H
 #include <stdint.h>
@@ -19,6 +20,8 @@ typedef enum lw_force_on { LW_ON_POINT = 0, LW_BETWEEN_POINTS, LW_ON_SPEEDS } lw
 #define LW_INPUTS_OF(TYPE, X) LW_##TYPE##_INPUTS(X)
 #define LW_OUTPUTS_OF(TYPE, X) LW_##TYPE##_OUTPUTS(X)
 #define LW_FORCE_RECORDS(FORCE) LW_EACH_FORCE(LW_RECORD_OF, FORCE)
+#define LW_BUILT_IN_FORCE_RECORDS(FORCE) LW_EACH_BUILT_IN_FORCE(LW_RECORD_OF, FORCE)
+#define LW_FORMULA_FORCE_RECORDS(FORCE) LW_EACH_FORMULA_FORCE(LW_RECORD_OF, FORCE)
 #define LW_FORCE_PARAMETERS(X) LW_EACH_FORCE(LW_PARAMETERS_OF, X)
 #define LW_FORCE_INPUTS(X) LW_EACH_FORCE(LW_INPUTS_OF, X)
 #define LW_FORCE_OUTPUTS(X) LW_EACH_FORCE(LW_OUTPUTS_OF, X)
@@ -29,6 +32,7 @@ typedef enum lw_force_kind {
 #undef FORCE
       LW_FORCE_TYPES
 } lw_force_kind;
+#define LW_FIRST_BY_FORMULA LW_FORCE_JOINT_FORMULA
 
 #define X(name, owner, columns, access, stage, meaning) +1
 #define PARAMETERS(TYPE, X) enum { LW_PARAMETERS_OF_##TYPE = 0 LW_##TYPE##_PARAMETERS(X) };
@@ -46,6 +50,7 @@ typedef struct lw_force_parameter {
 typedef struct lw_force_type {
   const char *name;
   int32_t on, parameters, numbers; /* on: lw_force_on; numbers: of all parameters */
+  int32_t results;                 /* of its formula; 0: it has none */
   const lw_force_parameter *parameter;
 } lw_force_type;
 extern const lw_force_type lw_force_types[LW_FORCE_TYPES];

@@ -14,7 +14,8 @@
 
 FORCE_NUMBERS(wrench, WRENCH)
 
-static void wrench_apply(const wrench_numbers *x, int32_t k, twist *applied) {
+static void wrench_apply(const wrench_numbers *x, int32_t k, const real R[9], twist *applied) {
+  (void)R;
   copy(3, x->applied_torque + 3 * k, applied->a);
   copy(3, x->applied_force + 3 * k, applied->l);
 }

@@ -63,6 +63,8 @@ typedef struct lw_sizes {
   int32_t distances;
   int32_t locks;         /* and so do locks of single speeds, which come before the distances */
   int32_t forces, gears; /* those of lw_builder_add_force; speeds on which they act */
+  int32_t formulas, formula_numbers, formula_inputs;
+  int32_t formula_values; /* of the longest formula */
   int32_t transitions;
   int32_t points, measures; /* points of interest; distances and angles between them */
   int32_t nq, nu;           /* coordinates and speeds of the spanning tree: the continuous states */
@@ -331,12 +333,53 @@ typedef struct lw_parameter {
  *   "actuator"  F = gain input + offset - stiffness l - damping l' on speeds u_i by gears g_i: each is loaded by g_i F,
  *               l = sum g_i q_i and l' = sum g_i u_i; its input is actuator_input. On a joint whose orientation is a
  *               quaternion it has no length and takes no stiffness. actuator_gain, actuator_offset, actuator_stiffness,
- *               actuator_damping; lower and upper limits actuator_input_range[2], actuator_force_range[2] */
+ *               actuator_damping; lower and upper limits actuator_input_range[2], actuator_force_range[2]
+ * Those by a formula, which lw_builder_set_formula gives:
+ *   "joint_formula" on speeds, as an actuator; one result
+ *   "line_formula"  between points, which it pulls towards each other; line_formula_points[6]; one result
+ *   "point_formula" a force at a point of a body and a torque: six results; point_formula_point[3], point_formula_axes:
+ *                   0 for components in world axes, 1 in those of the body */
 LW_API lw_status lw_builder_add_force(lw_builder *builder, const char *type, const char *name, const char *body,
                                       const char *other_body, const lw_parameter *parameters, int32_t count);
 /* A force on speeds, such as an actuator, needs one gear or more. `element`: which speed of the joint, from 0. */
 LW_API lw_status lw_builder_add_gear(lw_builder *builder, const char *force, const char *joint, int32_t element,
                                      double gear);
+
+/* What a formula reads: its kind, and which. */
+typedef enum lw_quantity_kind {
+  LW_QUANTITY_TIME = 0,
+  LW_QUANTITY_COORDINATE, /* of any joint, from 0 */
+  LW_QUANTITY_SPEED,      /* likewise */
+  LW_QUANTITY_INPUT,      /* of the formula, from 0 */
+  LW_QUANTITY_LENGTH,     /* of a force on speeds or between points itself */
+  LW_QUANTITY_RATE,
+  LW_QUANTITY_KINDS
+} lw_quantity_kind;
+typedef struct lw_formula_quantity {
+  lw_quantity_kind kind;
+  const char *joint; /* of a coordinate or a speed, else NULL */
+  int32_t index;
+} lw_formula_quantity;
+/* An operation has a value, made of those of operations before it: a, b and c count these from 0.
+ *   "number", "quantity"                           number a or quantity a of the formula
+ *   "add", "subtract", "multiply", "divide"        of a and b;  "minus", "square", "cube" of a
+ *   "power" a^b, a > 0;  "integer_power"           the exponent is b itself, -64 to 64
+ *   "sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh" of a; "atan2" of a and b
+ *   "abs", "sign" (-1, 0, 1), "floor" of a;  "min", "max", "mod" (a - b floor(a/b)) of a and b
+ *   "less", "less_equal" of a and b (1 or 0);  "select"   b where a is not 0, else c */
+typedef struct lw_operation {
+  const char *name;
+  int32_t a, b, c;
+} lw_operation;
+typedef struct lw_formula {
+  const double *number;
+  const lw_formula_quantity *quantity;
+  const lw_operation *operation;
+  const int32_t *result; /* operations whose values are the results */
+  int32_t numbers, inputs, quantities, operations, results;
+} lw_formula;
+/* The formula of a force by one. Its numbers are tunable: the field formula_number; its inputs are formula_input. */
+LW_API lw_status lw_builder_set_formula(lw_builder *builder, const char *force, const lw_formula *formula);
 
 /* A point of interest of a body or the ground, with a direction of any length, both in the body's frame: the outputs
  * point_position, point_velocity, point_acceleration and point_axis. `axis` NULL: z. */

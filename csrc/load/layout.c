@@ -222,6 +222,7 @@ lw_status lw_layout_model(reader *r, lw_model *m) {
   if ((e = lw_layout_block(r, m)) || (e = lw_plan_multipliers(r, m)) || (e = list_columns(r, m)) ||
       (e = check_roots(r, m)))
     return e;
+  lw_make_programs(m);
   unsigned char *reached = calloc((size_t)m->size.bodies, 1);
   if (!reached) return LW_ERROR_MEMORY;
   mark_first(m, reached, 0);

@@ -72,6 +72,8 @@ static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t 
   PLACE(member_coupling, c->couplings);
   PLACE(column, c->nu + c->nu_cut);
   PLACE(coordinate, c->nu + c->nu_cut);
+  PLACE(program, c->formulas);
+  PLACE(formula_operand, c->formula_instructions);
   PLACE(defaults, parameters);
 #define X(KIND, list, name) PLACE(name, c->list);
   LW_NAMED(X)
@@ -122,9 +124,10 @@ static int64_t least_integers(const counts *c) {
 
 static lw_sizes sizes_of(const counts *c) {
 #define OF(name) .name = c->name
-  return (lw_sizes){OF(bodies), OF(joints), OF(loops),  OF(couplings),   OF(terms),  OF(distances),
-                    OF(locks),  OF(forces), OF(gears),  OF(transitions), OF(points), OF(measures),
-                    OF(nq),     OF(nu),     OF(nq_cut), OF(nu_cut)};
+  return (lw_sizes){OF(bodies),  OF(joints), OF(loops),  OF(couplings),   OF(terms),           OF(distances),
+                    OF(locks),   OF(forces), OF(gears),  OF(transitions), OF(points),          OF(measures),
+                    OF(nq),      OF(nu),     OF(nq_cut), OF(nu_cut),      OF(formula_numbers), OF(formula_inputs),
+                    OF(formulas)};
 #undef OF
 }
 
@@ -164,6 +167,8 @@ static lw_model *allocate_model(const counts *c, size_t parameters, size_t names
   m->size = sizes_of(c), m->segments = c->segments, m->clusters = c->clusters, m->ears = c->ears;
   m->method = c->method, m->couplings = c->couplings, m->terms = c->terms, m->parameters = (int32_t)parameters;
   m->removable_joints = c->removable_joints, m->requests = c->requests, m->joint_types = c->joint_types;
+  m->instructions = c->formula_instructions, m->formula_quantities = c->formula_quantities;
+  m->formula_results = c->formula_results;
   return m;
 }
 

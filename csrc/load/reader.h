@@ -3,7 +3,7 @@
 #define LW_READING_H
 #include "model/model.h"
 
-#define LW_MODEL_VERSION 13u
+#define LW_MODEL_VERSION 14u
 
 typedef struct lw_model_header {
   char magic[8];
@@ -21,7 +21,8 @@ typedef struct reader {
 typedef struct counts {
   int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method,
       force_types, forces, gears, distances, locks, transitions, removable_joints, requests, joint_types, points,
-      measures, paths, path_numbers;
+      measures, paths, path_numbers, formulas, formula_instructions, formula_quantities, formula_results,
+      formula_numbers, formula_inputs;
 } counts;
 
 /* What a number in a table is, and so in which range. */
@@ -66,7 +67,11 @@ typedef enum lw_number_kind {
  *   point            link
  *   measure          kind points(2)
  *   path             joint, how many numbers
- *   path_number      a number of type double, one path after the other */
+ *   path_number      a number of type double, one path after the other
+ *   formula          numbers inputs quantities instructions results: how many. One for each force by a formula
+ *   formula_quantity lw_quantity_kind, which: a coordinate, a speed, an input of the formula; else 0. Formula by formula
+ *   instruction      number in formula/operations.h, three operands. Formula by formula
+ *   formula_result   the instruction whose value it is, from 0 in the formula. Formula by formula */
 #define LW_TABLES(X)                                                                                              \
   X(force_type, force_type, c->force_types, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                         \
   X(joint_type, type, c->joint_types, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                                       \
@@ -90,7 +95,11 @@ typedef enum lw_number_kind {
   X(point, point, c->points, NULL, LW_LINK_OR_GROUND)                                                             \
   X(measure, measure, c->measures, NULL, LW_FLAG, LW_A_POINT, LW_A_POINT)                                         \
   X(path, path, c->paths, NULL, LW_A_JOINT, LW_ANY)                                                               \
-  X(path_number, path_number, c->path_numbers, check_paths, LW_ANY, LW_ANY)
+  X(path_number, path_number, c->path_numbers, check_paths, LW_ANY, LW_ANY)                                       \
+  X(formula, formula, c->formulas, lw_check_formulas, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                     \
+  X(formula_quantity, formula_quantity, c->formula_quantities, NULL, LW_ANY, LW_ANY)                              \
+  X(instruction, instruction, c->formula_instructions, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                      \
+  X(formula_result, formula_result, c->formula_results, NULL, LW_ANY)
 #define LW_MOST_COLUMNS 12
 #define LW_COUNT_OF(...) ((int32_t)(sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t)))
 
@@ -114,6 +123,14 @@ lw_status lw_read_tables(reader *r, lw_model *m, const counts *c);
 lw_status lw_read_removable_joint(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 lw_status lw_read_request(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 lw_status lw_read_transition(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
+/* Of forces by formulas: load/formula_tables.c. */
+lw_status lw_read_formula(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
+lw_status lw_check_formulas(reader *r, lw_model *m, const table_cursor *at);
+lw_status lw_read_formula_quantity(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
+lw_status lw_read_instruction(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
+lw_status lw_read_formula_result(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
+/* The formulas as programs, once the block is laid out. */
+void lw_make_programs(lw_model *m);
 /* Which constraints reach which links, where the model asks for multipliers. */
 lw_status lw_plan_multipliers(reader *r, lw_model *m);
 void lw_free_multipliers(lw_multipliers *plan);

@@ -61,7 +61,7 @@ static lw_fault compute_loop_closures(const view *v) {
   apply_external_forces(v);
   compute_tree_loads(v);
   const lw_fault fault = solve_clusters(v);
-  load_by_forces(v);
+  load_and_apply_by_forces(v);
   return fault;
 }
 #endif

@@ -56,9 +56,15 @@ static void load_by_forces(const view *v) {
   for (int32_t g = 0; g < v->m->size.gears; g++) v->load[v->m->gear[g].u] += gear[g] * force[v->m->gear[g].force];
 }
 
-/* For methods that apply loads of cut joints to the links: the part of the forces. */
-static void load_by_forces_and_apply(const view *v) {
+/* All that waits for the cut joints, once after the other forces on bodies. */
+static void load_and_apply_by_forces(const view *v) {
   load_by_forces(v);
+  apply_forces_by_formulas(v);
+}
+
+/* For methods that apply loads of cut joints to the links: also the part of the forces in these. */
+static void load_by_forces_and_apply(const view *v) {
+  load_and_apply_by_forces(v);
   for (int32_t g = 0; g < v->m->size.gears; g++) {
     const lw_gear *gear = &v->m->gear[g];
     const lw_loop *loop = &v->m->loop[gear->loop < 0 ? 0 : gear->loop];

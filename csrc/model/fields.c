@@ -4,18 +4,23 @@
 #include <string.h>
 
 #define X(name, owner, columns, access, stage, meaning) {#name, columns, access},
-#define PARAMETERS(TYPE, X) static const lw_force_parameter parameters_of_##TYPE[] = {LW_##TYPE##_PARAMETERS(X)};
+#define PARAMETERS(TYPE, X) static const lw_force_parameter parameters_of_##TYPE[] = {LW_##TYPE##_PARAMETERS(X){0}};
 LW_EACH_FORCE(PARAMETERS, X)
 #undef PARAMETERS
 #undef X
 
 #define X(name, owner, columns, access, stage, meaning) +(columns)
+#define TYPE_WITH(TYPE, type, on, results) \
+  [LW_FORCE_##TYPE] = {#type, on, LW_PARAMETERS_OF_##TYPE, 0 LW_##TYPE##_PARAMETERS(X), results, parameters_of_##TYPE},
 const lw_force_type lw_force_types[LW_FORCE_TYPES] = {
-#define FORCE(TYPE, type, on, points)                                                                          \
-  [LW_FORCE_##TYPE] = {#type, on, LW_PARAMETERS_OF_##TYPE, 0 LW_##TYPE##_PARAMETERS(X), parameters_of_##TYPE},
-    LW_FORCE_RECORDS(FORCE)
+#define FORCE(TYPE, type, on, points) TYPE_WITH(TYPE, type, on, 0)
+    LW_BUILT_IN_FORCE_RECORDS(FORCE)
+#undef FORCE
+#define FORCE(TYPE, type, on, points) TYPE_WITH(TYPE, type, on, LW_##TYPE##_RESULTS)
+        LW_FORMULA_FORCE_RECORDS(FORCE)
 #undef FORCE
 };
+#undef TYPE_WITH
 #undef X
 
 int lw_is_valid(const char *field, double value) {

@@ -24,6 +24,9 @@ typedef enum lw_owner {
   LW_OF_FRAME,    /* the links' and the phantoms' */
   LW_OF_FORCE,    /* of any type, type by type */
   LW_OF_GEAR,     /* of a speed on which a force acts */
+  LW_OF_FORMULA_NUMBER,
+  LW_OF_FORMULA_INPUT,
+  LW_OF_FORMULA_VALUE, /* of the longest formula */
   LW_OF_TRANSITION,
   LW_OF_POINT,   /* of interest */
   LW_OF_MEASURE, /* of two of them */
@@ -54,6 +57,9 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
     case LW_OF_FRAME: return s->bodies + s->loops;
     case LW_OF_FORCE: return s->forces;
     case LW_OF_GEAR: return s->gears;
+    case LW_OF_FORMULA_NUMBER: return s->formula_numbers;
+    case LW_OF_FORMULA_INPUT: return s->formula_inputs;
+    case LW_OF_FORMULA_VALUE: return s->formula_values;
     case LW_OF_TRANSITION: return s->transitions;
     case LW_OF_POINT: return s->points;
     case LW_OF_MEASURE: return s->measures;
@@ -86,6 +92,7 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
 
 #define LW_PARAMETERS_AFTER_FORCES(X)                                                                              \
   X(force_gear, GEAR, 1, LW_TUNABLE, LW_STAGE_NONE, "load of a force of one on the speed")                         \
+  X(formula_number, FORMULA_NUMBER, 1, LW_TUNABLE, LW_STAGE_NONE, "of a formula, in a unit of its own")            \
   X(point_in_body, POINT, 3, LW_TUNABLE, LW_STAGE_NONE, "point of interest, body axes [m]")                        \
   X(axis_in_body, POINT, 3, LW_TUNABLE, LW_STAGE_NONE, "its direction, of any length, body axes")                  \
   X(transition_value, TRANSITION, 2, LW_PARAMETER, LW_STAGE_NONE,                                                  \
@@ -108,6 +115,7 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(time, ONE, 1, LW_INPUT, LW_STAGE_NONE, "time [s]")                                                            \
   X(tau, SPEED, 1, LW_INPUT, LW_STAGE_NONE, "driving load in all joints [N.m or N]")                              \
   LW_FORCE_INPUTS(X)                                                                                              \
+  X(formula_input, FORMULA_INPUT, 1, LW_INPUT, LW_STAGE_NONE, "of a formula, in a unit of the user's")            \
   X(motion_in, COUPLING, 3, LW_INPUT, LW_STAGE_NONE, "adds to its motion: value, rate, acceleration")             \
   X(command, TRANSITION, 1, LW_INPUT, LW_STAGE_NONE, "0 or 1: from without")                                      \
   X(impulse, TRANSITION, 6, LW_INPUT, LW_STAGE_NONE, "to apply, world axes [N.s; N.m.s]")                         \
@@ -196,6 +204,8 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(increment, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                        \
   X(wrench, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_OUTPUTS, "")                                                 \
   X(force_on_speeds, FORCE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "of those that act on speeds")                    \
+  X(formula_value, FORMULA_VALUE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS,                                             \
+    "of its instructions, one formula's at a time")                                                                   \
   X(has_massless, ONE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "1: a body has no mass; else 0")                           \
   X(has_uneven_masses, ONE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "1: clusters may lose digits by them; else 0")        \
   X(idle_spin, BODY, LW_REALS(idle_spin), LW_INTERNAL, LW_STAGE_CONSTANTS, "of links")                                \

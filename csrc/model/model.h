@@ -3,6 +3,7 @@
 #define LW_MODEL_H
 #include "model/subassembly_tree.h"
 #include "joints/types.h"
+#include "formula/program.h"
 #include "model/fields.h"
 #include "linkwork.h"
 #include "model/records.h"
@@ -301,6 +302,14 @@ struct lw_model {
   int32_t *force_type;                     /* how many of each of the types that the serialised model names */
   lw_force *force;
   lw_gear *gear;
+  lw_formula_rows *formula; /* of the forces by formulas, in their order */
+  lw_program *program;      /* of each */
+  lw_instruction *instruction;
+  lw_formula_quantity_row *formula_quantity;
+  int32_t *formula_result;  /* values of a formula; when loaded offsets in the block */
+  int32_t *formula_operand; /* while programs are made: offset in the block of each value of a formula */
+  int32_t instructions, formula_quantities, formula_results;
+  int32_t formulas_know_time; /* one of them reads it */
   lw_transition *transition;
   lw_point *point;
   int32_t paths, path_numbers;

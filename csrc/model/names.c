@@ -55,6 +55,10 @@ static int32_t row_of_force(const lw_model *m, int32_t type, const char *name) {
   return k < m->first_force[type + 1] ? k - m->first_force[type] : -1;
 }
 
+static const lw_formula_rows *formula_of(const lw_model *m, int32_t force) {
+  return force < m->first_force[LW_FIRST_BY_FORMULA] ? NULL : &m->formula[force - m->first_force[LW_FIRST_BY_FORMULA]];
+}
+
 /* How many rows of a field belong to a thing, from *row on; rows of loops belong to their cut joints. */
 static int32_t rows_of(const lw_model *m, lw_owner owner, const char *name, int32_t *row) {
   const int32_t joint = lw_model_find(m, LW_KIND_JOINT, name);
@@ -91,7 +95,15 @@ static int32_t rows_of(const lw_model *m, lw_owner owner, const char *name, int3
       *row = m->force[k].first;
       return m->force[k].gears;
     }
+    case LW_OF_FORMULA_NUMBER:
+    case LW_OF_FORMULA_INPUT: {
+      const lw_formula_rows *formula = formula_of(m, lw_model_find(m, LW_KIND_FORCE, name));
+      if (!formula) return 0;
+      *row = owner == LW_OF_FORMULA_NUMBER ? formula->first_number : formula->first_input;
+      return owner == LW_OF_FORMULA_NUMBER ? formula->numbers : formula->inputs;
+    }
     case LW_OF_ONE:
+    case LW_OF_FORMULA_VALUE:
     case LW_OF_FRAME: break;
   }
   return 0;

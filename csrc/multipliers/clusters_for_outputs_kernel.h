@@ -17,7 +17,7 @@ static lw_fault solve_clusters_for_outputs(const view *v) {
   copy(v->m->size.loops, multiplier_work_of(v).conditioning, FIELD(v, loop_conditioning));
   compute_link_inertias(v);
   apply_external_forces(v);
-  load_by_forces(v);
+  load_and_apply_by_forces(v);
   return fault;
 }
 #endif

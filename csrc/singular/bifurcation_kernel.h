@@ -197,7 +197,7 @@ static lw_fault restore_base_on_branch(const view *v) {
     const int lost = ranks_of(v, c)->singularity == RANK_DEFICIENT;
     for (int32_t i = 0; lost && i < v->m->cluster[c].loops; i++) FIELD(v, loop_conditioning)[loop_of(v, c, i)] = 0.0;
   }
-  load_by_forces(v);
+  load_and_apply_by_forces(v);
   return no_fault;
 }
 

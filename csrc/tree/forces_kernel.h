@@ -1,5 +1,5 @@
 /* The forces on bodies, of every type, by the records and kernels of forces/. They join the wrench F of the bodies, so
- * that every later pass treats them like gravity. The branches to both ends of one between points end at the link that
+ * that every later pass treats them like gravity; those by formulas, which may read cut joints, when these are placed. The branches to both ends of one between points end at the link that
  * their paths have in common, whose own motion would cancel. */
 #ifndef LW_TREE_FORCES_KERNEL_H
 #define LW_TREE_FORCES_KERNEL_H
@@ -48,10 +48,21 @@ static void measure_force_span(const view *v, const lw_force *force, const real 
   measure_span(d, velocity, s);
 }
 
+INLINE const lw_program *first_program(const lw_model *m, int32_t type) {
+  return type < LW_FIRST_BY_FORMULA ? NULL : m->program + (m->first_force[type] - m->first_force[LW_FIRST_BY_FORMULA]);
+}
+
+/* From body axes to the world. */
+INLINE void turn_of_body(const view *v, int32_t link, real R[9]) {
+  multiply(v->motion[link].R, v->constants[link].Rb, R);
+}
+
 /* The numbers of all forces of a type; a loop over these, k counts them in its fields. */
 #define NUMBER_OF_FIELD(name, owner, columns, access, stage, meaning) .name = FIELD(v, name),
 #define NUMBERS_OF(TYPE)                                                                                             \
-  {LW_##TYPE##_PARAMETERS(NUMBER_OF_FIELD) LW_##TYPE##_INPUTS(NUMBER_OF_FIELD) LW_##TYPE##_OUTPUTS(NUMBER_OF_FIELD)}
+  {.program = first_program(v->m, LW_FORCE_##TYPE),                                                                  \
+   .block = v->x,                                                                                                    \
+   LW_##TYPE##_PARAMETERS(NUMBER_OF_FIELD) LW_##TYPE##_INPUTS(NUMBER_OF_FIELD) LW_##TYPE##_OUTPUTS(NUMBER_OF_FIELD)}
 #define FIRST_OF(TYPE) v->m->first_force[LW_FORCE_##TYPE]
 #define EACH_OF(TYPE) for (int32_t k = 0; k < v->m->first_force[LW_FORCE_##TYPE + 1] - FIRST_OF(TYPE); k++)
 
@@ -61,9 +72,10 @@ static void measure_force_span(const view *v, const lw_force *force, const real 
     EACH_OF(TYPE) {                                                \
       const int32_t link = v->m->force[FIRST_OF(TYPE) + k].end[0]; \
       twist applied;                                               \
-      real arm[3];                                                 \
+      real arm[3], R[9];                                           \
       arm_to(v, link, x.points + 3 * k, arm);                      \
-      type##_apply(&x, k, &applied);                               \
+      turn_of_body(v, link, R);                                    \
+      type##_apply(&x, k, R, &applied);                            \
       apply_wrench(v, link, arm, 1.0, &applied);                   \
     }                                                              \
   }
@@ -86,7 +98,14 @@ static void measure_force_span(const view *v, const lw_force *force, const real 
 static void apply_external_forces(const view *v) {
   if (v->m->size.forces == 0) return;
 #define FORCE(TYPE, type, on, points) APPLY_##on(TYPE, type, points)
-  LW_FORCE_RECORDS(FORCE)
+  LW_BUILT_IN_FORCE_RECORDS(FORCE)
+#undef FORCE
+}
+
+static void apply_forces_by_formulas(const view *v) {
+  if (v->m->size.formulas == 0) return;
+#define FORCE(TYPE, type, on, points) APPLY_##on(TYPE, type, points)
+  LW_FORMULA_FORCE_RECORDS(FORCE)
 #undef FORCE
 }
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork.core._core import ffi, lib
 from linkwork.core.native import NativeModel, raise_status
+
+QUANTITY_KINDS: dict[str, int] = {
+    kind: getattr(lib, f"LW_QUANTITY_{kind.upper()}")
+    for kind in ("time", "coordinate", "speed", "input", "length", "rate")
+}
 
 _ELEMENTS = {np.dtype(np.float64): "double[]", np.dtype(np.int32): "int32_t[]", np.dtype(np.bool_): "unsigned char[]"}
 
@@ -90,6 +95,41 @@ def joint_kinds(kinds: Sequence[tuple[str, Sequence[float], float, FloatArray]])
     ]
     found = ffi.new("lw_joint_kind[]", rows)
     return _keeping(found, "lw_joint_kind *", texts, paths)
+
+
+class Program(Protocol):
+    """Formulas with common lists; what they read: kinds of `lw_quantity_kind`, joints, indices, and more."""
+
+    @property
+    def numbers(self) -> Sequence[float]:
+        """Their numbers."""
+
+    @property
+    def readings(self) -> Sequence[tuple[Any, ...]]:
+        """Their quantities."""
+
+    @property
+    def operations(self) -> Sequence[tuple[str, int, int, int]]:
+        """Their operations by name."""
+
+    @property
+    def results(self) -> Sequence[int]:
+        """The operation that has each result."""
+
+
+def formula(program: Program, inputs: int) -> Any:
+    """Return an `lw_formula *`; it keeps its lists alive."""
+    names = {name for name, *_ in program.operations} | {joint for _, joint, *_ in program.readings if joint}
+    texts = {name: ffi.new("char[]", name.encode()) for name in names}
+    read = [(QUANTITY_KINDS[kind], texts.get(joint, ffi.NULL), index) for kind, joint, index, *_ in program.readings]
+    lists = (
+        ffi.new("double[]", list(program.numbers)),
+        ffi.new("lw_formula_quantity[]", read),
+        ffi.new("lw_operation[]", [(texts[name], *operands) for name, *operands in program.operations]),
+        ffi.new("int32_t[]", list(program.results)),
+    )
+    counts = (len(program.numbers), inputs, len(read), len(program.operations), len(program.results))
+    return _keeping(ffi.new("lw_formula *", (*lists, *counts)), "lw_formula *", texts, lists)
 
 
 def parameters(given: Mapping[str, FloatArray]) -> Any:

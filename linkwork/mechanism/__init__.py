@@ -5,7 +5,8 @@ from linkwork.mechanism.actions import Action, Impulse, Stop
 from linkwork.mechanism.actuators import Actuator
 from linkwork.mechanism.couplings import Coupling
 from linkwork.mechanism.distances import Distance
-from linkwork.mechanism.forces import Force, Wrench
+from linkwork.mechanism.forces import ForceElement, Wrench
+from linkwork.mechanism.formula_forces import Force, JointForce, LineForce, PointForce
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import (
     CurvedSlide,
@@ -50,12 +51,15 @@ __all__ = [
     "Distance",
     "Fixed",
     "Force",
+    "ForceElement",
     "Frame",
     "Free",
     "Impulse",
     "Joint",
+    "JointForce",
     "JointKind",
     "JointSpringDamper",
+    "LineForce",
     "Lock",
     "Measure",
     "Mechanism",
@@ -66,6 +70,7 @@ __all__ = [
     "PinInSlot",
     "Planar",
     "PointDistance",
+    "PointForce",
     "PointOfInterest",
     "PointSpringDamper",
     "Prismatic",

@@ -18,7 +18,7 @@ from linkwork.errors import MechanismError
 from linkwork.mechanism.actions import Action
 from linkwork.mechanism.couplings import Coupling, coupling, name_of_drive
 from linkwork.mechanism.distances import Distance, distance
-from linkwork.mechanism.forces import Force, Taken, names_in_use
+from linkwork.mechanism.forces import ForceElement, Taken, names_in_use
 from linkwork.mechanism.frames import Frame, check_rotation, rotation_matrix
 from linkwork.mechanism.joints import AlongPath, JointKind
 from linkwork.mechanism.motions import Motion
@@ -51,7 +51,7 @@ class Description(KnownAttributes):
     transitions: dict[str, Transition]
     points: dict[str, PointOfInterest]
     measures: dict[str, Measure]
-    forces: list[Force]
+    forces: list[ForceElement]
     shapes: dict[str, list[Shape]]
     folder: Path | None
     start_q: dict[str, FloatArray]
@@ -297,13 +297,13 @@ class Description(KnownAttributes):
         self.distances[name] = distance(self, name, bodies, points, length)
 
     @checks_keywords
-    def add_force(self, force: Force) -> None:
-        """Add a force, a `SpringDamper`, a `Wrench` or an `Actuator`, on joints or bodies that have been added.
+    def add_force(self, force: ForceElement) -> None:
+        """Add a force, a `SpringDamper`, `Force`, `Wrench` or `Actuator`, on joints or bodies that have been added.
 
         Parameters
         ----------
         force
-            A `SpringDamper`, a `Wrench` or an `Actuator`; its joints or bodies have been added before.
+            A `SpringDamper`, `Force`, `Wrench` or `Actuator`; its joints or bodies have been added before.
 
         Examples
         --------
@@ -315,7 +315,7 @@ class Description(KnownAttributes):
         >>> mech.forces
         [SpringDamper(joint='A', stiffness=20.0, damping=0.5, free=0.0)]
         """
-        if not isinstance(force, Force):
+        if not isinstance(force, ForceElement):
             raise MechanismError(f"add_force takes a force such as SpringDamper('A', stiffness=1.0), not {force!r}")
         force.check_new(self)
         force.check(self)

@@ -6,9 +6,9 @@ files, variables, units, FMUs, pictures and the description to the core follow; 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from linkwork._util.checks import check_name, finite, number
 from linkwork._util.keywords import checks_keywords
@@ -21,13 +21,22 @@ from linkwork.mechanism.quantities import Quantity, indices, load, parameter
 if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
 
-FORCES: dict[str, type[Force]] = {}
+FORCES: dict[str, type[ForceElement]] = {}
 
 Point = tuple[float, float, float]
-_Kind = TypeVar("_Kind", bound="Force")
+_Kind = TypeVar("_Kind", bound="ForceElement")
 
 
-class Force:
+class Reading(NamedTuple):
+    """What a formula reads: the kind of `lw_quantity_kind`, a joint or None, which number, from 0, and its unit."""
+
+    kind: str
+    joint: str | None
+    number: int
+    unit: str | None
+
+
+class ForceElement:
     """A force of a mechanism; the fields of a kind of force are its keys in files.
 
     Attributes
@@ -59,6 +68,10 @@ class Force:
         """Return the quantities of its record that are of a kind."""
         return [one for one in cls.record if one.kind == kind]
 
+    def listed(self, kind: str) -> list[Quantity]:
+        """Return its own quantities that are of a kind, whatever their units."""
+        return self.fields_of(kind)
+
     @property
     def label(self) -> str:
         """What messages call it."""
@@ -88,6 +101,14 @@ class Force:
         """Return what of its record it has in a mechanism, with its units: all but parameters that are not given."""
         return (one for one in self.record if one.kind != "parameter" or getattr(self, one.stem) is not None)
 
+    def readings(self, mech: Surroundings) -> Sequence[Reading]:
+        """Return what it reads of others, and of itself, by formulas."""
+        return ()
+
+    def core_value(self, one: Quantity) -> Any:
+        """Return the numbers of a parameter of its record for the core; None: they are not given."""
+        return getattr(self, one.stem)
+
     def check(self, mech: Surroundings) -> None:
         """Refuse joints and bodies that do not exist (any more) or do not fit it."""
         for joint in self.joint_names:
@@ -99,7 +120,7 @@ class Force:
         """Refuse a conflict with the forces of a mechanism."""
 
 
-class NamedForce(Force):
+class NamedForce(ForceElement):
     """A force that has a name of its own."""
 
     call: ClassVar[str]
@@ -108,13 +129,17 @@ class NamedForce(Force):
     def __post_init__(self) -> None:
         """Check the name and all parameters, which become numbers and tuples of their shapes."""
         check_name(self.name, self.call)
-        for one in self.fields_of("parameter"):
+        for one in self.numbers_given():
             value, what = getattr(self, one.stem), f"{self.label}: {one.stem}"
             if value is None and getattr(type(self), one.stem, value) is None:
                 continue
             object.__setattr__(
                 self, one.stem, _tuples(finite(value, one.shape, what)) if one.shape else number(value, what)
             )
+
+    def numbers_given(self) -> list[Quantity]:
+        """Return the parameters that are given as numbers."""
+        return self.fields_of("parameter")
 
     @property
     def label(self) -> str:
@@ -124,6 +149,11 @@ class NamedForce(Force):
     def check_new(self, mech: Surroundings) -> None:
         """Refuse a name that is taken, by a body or joint as well."""
         check_new_name(self.name, self.call, names_in_use(mech))
+
+
+def shown_as(title: str, force: Any) -> str:
+    """Return a force as the call of a class that chooses its own."""
+    return f"{title}({', '.join(f'{one.name}={getattr(force, one.name)!r}' for one in fields(force))})"
 
 
 def _tuples(array: Any) -> Any:
@@ -158,7 +188,6 @@ class ForceBetweenPoints(NamedForce):
             )
 
 
-@dataclass(frozen=True)
 class ForceOnJoints(NamedForce):
     """A force on the sum of gear times coordinate of one joint or several: gear times it loads each of them.
 
@@ -171,7 +200,6 @@ class ForceOnJoints(NamedForce):
     """
 
     of_length: ClassVar[tuple[str, ...]] = ("stiffness", "length")
-    name: str
     gears: Mapping[str, float]
 
     def __post_init__(self) -> None:
@@ -192,6 +220,11 @@ class ForceOnJoints(NamedForce):
     def joint_names(self) -> tuple[str, ...]:
         """The joints in which it acts, each once."""
         return tuple(dict.fromkeys(_joint(coordinate) for coordinate in self.gears))
+
+    @property
+    def has_gears(self) -> bool:
+        """Whether its gears are parameters."""
+        return True
 
     def places(self, mech: Surroundings) -> list[tuple[str, int]]:
         """Return joint and number of the speed, from 0, of each gear."""
@@ -304,14 +337,14 @@ class Wrench(NamedForce):
             raise MechanismError(f"{self.label}: it acts on the ground, which nothing moves: name a body")
 
 
-def of_kind(forces: Iterable[Force], kind: type[_Kind]) -> list[_Kind]:
+def of_kind(forces: Iterable[ForceElement], kind: type[_Kind]) -> list[_Kind]:
     """Return the forces of one kind, in their order."""
     return [force for force in forces if isinstance(force, kind)]
 
 
-def by_kind(forces: Iterable[Force]) -> dict[type[Force], list[Any]]:
+def by_kind(forces: Iterable[ForceElement]) -> dict[type[ForceElement], list[Any]]:
     """Return the forces that have a record, by their kinds, each kind's in their order."""
-    found: dict[type[Force], list[Any]] = {kind: [] for kind in FORCES.values() if kind.record}
+    found: dict[type[ForceElement], list[Any]] = {kind: [] for kind in FORCES.values() if kind.record}
     for force in forces:
         if force.record:
             found[type(force)].append(force)
@@ -325,11 +358,11 @@ class Taken:
     """
 
     def __init__(self) -> None:
-        self._read: list[Force] = []
+        self._read: list[ForceElement] = []
         self.names: set[str] = set()
         self.joints: set[str] = set()
 
-    def by(self, forces: list[Force]) -> Taken:
+    def by(self, forces: list[ForceElement]) -> Taken:
         """Return itself, brought up to a list of forces."""
         if self._read != forces[: len(self._read)]:
             self.__init__()  # type: ignore[misc]

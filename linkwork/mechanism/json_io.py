@@ -11,7 +11,12 @@
                 {"type": "point_spring_damper", "bodies", "points", "stiffness", "damping", "free", "name"},
                 {"type": "wrench", "body", "point", "name"},
                 {"type": "actuator", "name", "gears": {"coordinate": gear}, "gain", "offset", "stiffness", "damping",
-                 "input_range": [lower, upper], "force_range"}, ...],
+                 "input_range": [lower, upper], "force_range"},
+                {"type": "joint_force", "joint": coordinate or {"coordinate": gear}, "formula",
+                 "parameters": {"name": value or [value, unit]}, "inputs": ["name", ...], "name"},
+                {"type": "line_force", "bodies", "points", "formula", "parameters", "inputs", "name"},
+                {"type": "point_force", "body", "point", "force": [formula, ...], "torque", "axes": "world" or "body",
+                 "parameters", "inputs", "name"}, ...],
      "transitions": [{"name", "type": "lock" or "unlock", "joint", "speeds", "when"},
                      {"name", "type": "pin", "parent", "child", "kind": {"type", its arguments}, "parent_frame",
                       "child_frame", "when"},
@@ -27,9 +32,9 @@
      "start": {"q": {"joint": value}, "u": {"joint": value}}}
 
 Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `add_coupling`, `Motion`, `add_distance`,
-`SpringDamper`, `Wrench`, `Actuator`, `add_transition`, its actions, `add_point`, `add_measure`, the shapes and `start`
-mean, with the same defaults; relative paths of meshes start from the folder of the file. The arguments of a joint have
-the names that its class gives them: "axis", "axis1" and "axis2", "normal", or none.
+`SpringDamper`, `Wrench`, `Actuator`, `Force`, `add_transition`, its actions, `add_point`, `add_measure`, the shapes and
+`start` mean, with the same defaults; relative paths of meshes start from the folder of the file. The arguments of a
+joint have the names that its class gives them: "axis", "axis1" and "axis2", "normal", or none.
 "when" is {"type": "time", "t"}, {"type": "crossing", "quantity": coordinate, speed or {"bodies", "points", "rate"},
 "value", "direction"} or {"type": "command"}.
 """
@@ -191,7 +196,11 @@ def _trigger(trigger: Trigger) -> dict[str, Any]:
 def _values(part: object) -> dict[str, Any]:
     """The fields of a dataclass that are given."""
     values = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}  # type: ignore[arg-type]
-    return {name: _plain(value) for name, value in values.items() if value is not None}
+    return {name: _plain(value) for name, value in values.items() if value is not None and not _is_empty(value)}
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, dict | tuple) and not value
 
 
 def _plain(value: Any) -> Any:

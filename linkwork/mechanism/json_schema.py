@@ -50,6 +50,8 @@ POSITIVE: Schema = {"type": "number", "exclusiveMinimum": 0}
 SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 NO_LIMIT: Schema = {"type": "null"}
 
+WITH_UNIT: Schema = {"type": "array", "prefixItems": [NUMBER, {"type": "string"}], "minItems": 2, "maxItems": 2}
+
 # Shapes and limits that the types of Python do not state, by key.
 SHAPES: dict[str, Schema] = {
     "name": NAME,
@@ -83,6 +85,9 @@ SHAPES: dict[str, Schema] = {
     "terms": {"type": "object", "additionalProperties": COEFFICIENTS, "minProperties": 1},
     "gears": {"type": "object", "additionalProperties": NUMBER, "minProperties": 1},
     "input_range": _array(NUMBER, 2),
+    "parameters": {"type": "object", "additionalProperties": {"anyOf": [NUMBER, WITH_UNIT]}},
+    "inputs": {"type": "array", "items": {"type": "string"}},
+    "axes": {"enum": ["world", "body"]},
     "force_range": _array(NUMBER, 2),
     "motion": {"$ref": "#/$defs/motion"},
     "frame": {"$ref": "#/$defs/frame"},
@@ -256,6 +261,8 @@ def _of_type(hint: Any) -> Schema:
         return _of_type(inner[0]) if len(inner) == 1 else {"anyOf": [_of_type(one) for one in inner]}
     if origin is tuple:
         return _array(_of_type(inner[0]), len(inner))
+    if origin is Mapping:
+        return {"type": "object", "additionalProperties": _of_type(inner[1]), "minProperties": 1}
     if origin is Sequence:
         return {"type": "array", "items": _of_type(inner[0])}
     raise TypeError(f"no JSON Schema is known for {hint!r}: add its key to SHAPES")

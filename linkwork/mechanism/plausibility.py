@@ -31,8 +31,7 @@ from linkwork._util.rotations import matrix_of
 from linkwork._util.stack import levels_of_package
 from linkwork.errors import DegreesWarning, InertiaWarning, JointFrameWarning, LinkworkWarning, SpringWarning
 from linkwork.mechanism.actions import Stop
-from linkwork.mechanism.actuators import Actuator
-from linkwork.mechanism.forces import Point, of_kind
+from linkwork.mechanism.forces import ForceOnJoints, Point, of_kind
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import Free, Prismatic, Revolute, Screw, Spherical
 from linkwork.mechanism.part_checks import GROUND, lost_bodies
@@ -278,7 +277,7 @@ def _guides(mech: Mechanism, poses: dict[str, _Pose]) -> Iterator[_Guide]:
     """Return the guides that carry bodies which nothing but springs holds."""
     joints = [j for j in mech.joints.values() if isinstance(j.kind, Prismatic | Free) and j.parent in poses]
     coupled = {term.joint for coupling in mech.couplings.values() for term in coupling.terms.values()}
-    actuated = {joint for force in of_kind(mech.forces, Actuator) for joint in force.joint_names}
+    actuated = {joint for force in mech.forces if isinstance(force, ForceOnJoints) for joint in force.joint_names}
     stops = {one.action.joint.partition("[")[0] for one in mech.transitions.values() if isinstance(one.action, Stop)}
     for joint in joints[:MOST_GUIDES]:
         if joint.name in coupled or joint.name in actuated or joint.name in stops:

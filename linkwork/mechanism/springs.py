@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from linkwork._util.checks import finite, length, number
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
-from linkwork.mechanism.forces import Force, ForceBetweenPoints
+from linkwork.mechanism.forces import ForceBetweenPoints, ForceElement, shown_as
 from linkwork.mechanism.quantities import indices, output, parameter
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @checks_keywords
-class SpringDamper(Force):
+class SpringDamper(ForceElement):
     """Linear springs and dampers, in a joint or between points of two bodies.
 
     In a joint, they add -stiffness (q - free) - damping u to its load. Between points, they pull these towards each
@@ -107,8 +107,7 @@ class SpringDamper(Force):
         return not np.any(self.damping)  # type: ignore[attr-defined]
 
     def __repr__(self) -> str:
-        values = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))  # type: ignore[arg-type]
-        return f"SpringDamper({', '.join(values)})"
+        return shown_as("SpringDamper", self)
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork.core.builder import Builder, frames, joint_kinds, parameters
+from linkwork.core.builder import Builder, formula, frames, joint_kinds, parameters
 from linkwork.core.native import METHOD_CODES
 from linkwork.mechanism import (
     Action,
     Command,
     Crossing,
+    Force,
     Frame,
     Impulse,
     JointSpringDamper,
@@ -148,13 +149,15 @@ def _add_forces(b: Builder, mech: Mechanism) -> None:
 
 def _add_force(b: Builder, mech: Mechanism, force: Any) -> None:
     """Add a force by its record."""
-    values = {one.field: getattr(force, one.stem) for one in force.fields_of("parameter")}
+    values = {one.field: force.core_value(one) for one in force.fields_of("parameter")}
     given = {field: np.ravel(value) for field, value in values.items() if value is not None}
     ends = (*force.body_names, None, None)[:2]
     b.add_force(force.core_name, force.name, *ends, parameters(given), len(given))
     if isinstance(force, ForceOnJoints):
         for (joint, element), gear in zip(force.places(mech), force.gears.values(), strict=True):
             b.add_gear(force.name, joint, element, gear)
+    if isinstance(force, Force):
+        b.set_formula(force.name, formula(force.program(mech), len(force.inputs)))
 
 
 def _add_transition(b: Builder, mech: Mechanism, transition: Transition) -> None:

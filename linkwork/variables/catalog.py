@@ -13,6 +13,7 @@ import numpy as np
 
 from linkwork._util.part_names import suffixes
 from linkwork._util.units import LOADS
+from linkwork.mechanism import Force
 from linkwork.mechanism.forces import ForceOnJoints
 from linkwork.mechanism.points import ANGLE
 from linkwork.mechanism.quantities import Kind, Quantity, indices, load, output, parameter
@@ -315,16 +316,21 @@ def _distance_depends(namer: Namer, index: int, bodies: tuple[str, str]) -> tupl
 
 def force_variables(namer: Namer, kind: Kind) -> Iterator[Entity]:
     """Return the quantities of a kind that forces have by their records, and with the parameters those of gears."""
-    first_gear = 0
+    first_gear = first_number = first_input = 0
     for force_kind, forces in namer.force_kinds:
-        of_kind = force_kind.fields_of(kind)
+        by_formula = issubclass(force_kind, Force)
+        may_have = by_formula or force_kind.fields_of(kind)
         for k, force in enumerate(forces):
             labels = (*force.body_names, "", "")[:2]
-            quantities = [one for one in force.quantities(namer.mech) if one.kind == kind] if of_kind else []
+            quantities = [one for one in force.quantities(namer.mech) if one.kind == kind] if may_have else []
             if quantities:
-                yield namer.entity(force.name, (k,), quantities, partial(namer.depends.force, force), labels)
+                places = (k, first_number, first_input)
+                yield namer.entity(force.name, places, quantities, partial(namer.depends.force, force), labels)
+            if by_formula:
+                first_number += len(force.program(namer.mech).numbers)
+                first_input += len(force.inputs)
             if kind == "parameter" and isinstance(force, ForceOnJoints):
-                yield from _gears(namer, force, first_gear)
+                yield from _gears(namer, force, first_gear) if force.has_gears else ()
                 first_gear += len(force.gears)
 
 

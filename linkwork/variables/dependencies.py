@@ -14,8 +14,8 @@ from typing import Any
 from linkwork._util.disjoint_sets import DisjointSets
 from linkwork._util.part_names import suffixes
 from linkwork.core.plan import Topology
-from linkwork.mechanism import GROUND, Force, Mechanism
-from linkwork.mechanism.forces import ForceOnJoints, by_kind
+from linkwork.mechanism import GROUND, Force, ForceElement, Mechanism
+from linkwork.mechanism.forces import ForceOnJoints, Reading, by_kind
 from linkwork.variables.numbering import Numbering
 
 MOST = 48
@@ -139,7 +139,7 @@ class Dependencies:
         joint = self._joints[self._topology.links[link].joint]
         return (*self.path(self._topology.links[link].body), self.acceleration(joint))
 
-    def force(self, force: Force) -> tuple[Names, Names, Names]:
+    def force(self, force: ForceElement) -> tuple[Names, Names, Names]:
         """Of what a force has from the pose, from the velocity as well, and from its inputs.
 
         On joints: of these, or the loops of those that are cut. On bodies: of the pose of the one, or its pose relative
@@ -154,8 +154,20 @@ class Dependencies:
             pose, rate = self.between(*force.body_names)
         else:
             pose, rate, _ = self.motion(force.body_names[0])
-        either = None if pose is None or rate is None else tuple(dict.fromkeys((*pose, *rate)))
+        all_of = (pose, rate, *(self._of_reading(one) for one in force.readings(self._mech)))
+        either = None if None in all_of else tuple(dict.fromkeys(name for names in all_of for name in names or ()))
         return pose, rate, _joined(either, _inputs_of(force))
+
+    def _of_reading(self, one: Reading) -> Names:
+        """What a formula reads: time, or the coordinate or speed of a joint."""
+        if one.joint is None:
+            return ("time",) if one.kind == "time" else ()
+        number = self._number_of[one.joint]
+        if number in self._link_of_joint:
+            what = "q" if one.kind == "coordinate" else "u"
+            return (self._elements(one.joint, what)[one.number],)
+        links = self._cluster_of_loop[self._loop_of_joint[number]].links
+        return self._names_in_tree(links, *(["q"] if one.kind == "coordinate" else ["q", "u"]))
 
     def _of_places(self, places: list[tuple[str, int]], *what: str) -> Names:
         """The coordinates or speeds of tree joints, and all of the clusters of cut ones."""
@@ -193,10 +205,18 @@ class Dependencies:
             joined.unite(ends[0], ends[-1])
         tied = [[joint for joint, _ in coupling.terms] for coupling in self._topology.couplings]
         tied += [[self._number_of[joint] for joint in force.joint_names] for force in self._mech.forces]
-        for joints in tied:
-            for first, other in pairwise(parts[self._a_link_of(joint)] for joint in joints):
+        links = [[self._a_link_of(joint) for joint in joints] for joints in tied]
+        links += [self._links_by_formulas(force) for force in self._mech.forces if isinstance(force, Force)]
+        for together in links:
+            for first, other in pairwise(parts[link] for link in together):
                 joined.unite(other, first)
         return [joined.find(part) for part in parts]
+
+    def _links_by_formulas(self, force: Force) -> list[int]:
+        """Links on which a force acts by what others do, and those."""
+        bodies = [link for body in force.body_names if (link := self._link_of_name[body]) >= 0]
+        joints = [*force.joint_names, *(one.joint for one in force.readings(self._mech) if one.joint is not None)]
+        return bodies + [self._a_link_of(self._number_of[joint]) for joint in joints]
 
     @cached_property
     def _parts(self) -> dict[str, list[str]]:
@@ -211,12 +231,13 @@ class Dependencies:
         """The inputs of forces, by part."""
         found: dict[int, list[str]] = {}
         for kind, forces in by_kind(self._mech.forces).items():
-            for force in forces if kind.fields_of("input") else ():
+            for force in forces if kind.fields_of("input") or issubclass(kind, Force) else ():
                 if force.body_names:
                     part = self._part_of_link[max(self._link_of_name[body] for body in force.body_names)]
                 else:
                     part = self._part_of(self._number_of[force.joint_names[0]])
-                found.setdefault(part, []).extend(_inputs_of(force))
+                time = ["time"] if any(one.kind == "time" for one in force.readings(self._mech)) else []
+                found.setdefault(part, []).extend([*_inputs_of(force), *time])
         return found
 
     @cached_property
@@ -249,12 +270,12 @@ class Dependencies:
         if states is None or loads is None:
             return None
         drives = self._drives.get(self._part_of(self._number_of[joint]), [])
-        return _joined(states + loads, [*applied, *self._motion_inputs(drives, "q", "u", "a")])
+        return _joined(states + loads, list(dict.fromkeys([*applied, *self._motion_inputs(drives, "q", "u", "a")])))
 
 
 def _inputs_of(force: Any) -> list[str]:
     """Return the names of the inputs of a force, element by element."""
-    inputs = force.fields_of("input")
+    inputs = force.listed("input")
     return [f"{force.name}.{one.stem}{element}" for one in inputs for element in one.elements]
 
 

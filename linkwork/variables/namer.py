@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from linkwork.mechanism import Release, Unlock
+from linkwork.mechanism import Force, Release, Unlock
 from linkwork.mechanism.forces import by_kind
 from linkwork.mechanism.quantities import Quantity
 from linkwork.variables.dependencies import Dependencies, Names
@@ -54,7 +54,10 @@ class Namer:
         self.depends = Dependencies(layout.mechanism, layout.topology, layout.numbering)
         self.jumps = speeds_jump(self.mech)
         kinds = by_kind(self.mech.forces)
-        self.force_kinds = sorted(kinds.items(), key=lambda one: self.fields[one[0].record[0].field].first)
+        built_in = [kind for kind in kinds if not issubclass(kind, Force)]
+        built_in.sort(key=lambda kind: self.fields[kind.record[0].field].first)
+        by_formulas = [kind for kind in kinds if issubclass(kind, Force)]  # in the order of the core
+        self.force_kinds = [(kind, kinds[kind]) for kind in (*built_in, *by_formulas)]
         self._patterns: dict[object, Pattern] = {}
 
     def pattern(self, key: object, quantities: Callable[[], Iterable[Quantity]]) -> Pattern:

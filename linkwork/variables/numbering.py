@@ -10,7 +10,7 @@ from linkwork._util.names import suggest
 from linkwork._util.part_names import suffixes
 from linkwork.core.native import NativeModel
 from linkwork.errors import MechanismError, MechanismNameError
-from linkwork.mechanism import Command, Impulse, Mechanism
+from linkwork.mechanism import Command, Force, Impulse, Mechanism
 from linkwork.mechanism.forces import by_kind
 
 
@@ -195,6 +195,10 @@ def _force_inputs(mech: Mechanism, native: NativeModel) -> tuple[dict[str, slice
         for k, force in enumerate(kinds[kind]):
             name, start = f"{force.name}.{one.stem}", field.first - first + k * one.count
             spans[name], labels[name] = slice(start, start + one.count), kind.input_label
+    by_formulas = [force for kind in kinds if issubclass(kind, Force) for force in kinds[kind]]
+    of_formulas = ((force, name) for force in by_formulas for name in force.inputs)
+    for start, (force, name) in enumerate(of_formulas, start=native.fields["formula_input"].first - first):
+        spans[f"{force.name}.{name}"], labels[f"{force.name}.{name}"] = slice(start, start + 1), force.input_label
     return spans, labels, max((span.stop for span in spans.values()), default=0)
 
 

@@ -19,7 +19,7 @@ from linkwork._util.part_names import suffixes
 from linkwork._util.rotations import conjugate, product, quaternions_of, rotate
 from linkwork.core.plan import CAPTURED_PARENT
 from linkwork.errors import LinkworkError
-from linkwork.mechanism import GROUND, Joint, Mechanism, Pin, Release, Wrench
+from linkwork.mechanism import GROUND, Joint, Mechanism, Pin, PointForce, Release, Wrench
 from linkwork.mechanism.forces import ForceBetweenPoints, by_kind
 from linkwork.view import payload
 from linkwork.view.meshes import ShapeTable
@@ -229,11 +229,12 @@ class _SceneOf:
                 "name": force.name,
                 "body": force.body,
                 "point": _list(values["point"]),
-                "F": _elements(f"{force.name}.F", 3),
-                "T": _elements(f"{force.name}.T", 3),
+                "F": _elements(f"{force.name}.{of_force}", 3),
+                "T": _elements(f"{force.name}.{of_torque}", 3),
             }
+            for kind, of_force, of_torque in ((Wrench, "F", "T"), (PointForce, "force", "torque"))
             for force, values in self._forces()
-            if isinstance(force, Wrench)
+            if isinstance(force, kind)
         ]
 
     def _points(self) -> list[payload.PointOfInterest]:

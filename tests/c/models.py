@@ -4,6 +4,7 @@ Serialised ones as files of the first folder; below the others, for each FMU of 
 controller, a folder of its resources.
 """
 
+import re
 import sys
 import tempfile
 import zipfile
@@ -47,11 +48,36 @@ def mechanisms() -> dict[str, lw.Mechanism]:
         case.mechanism.start(q=case.q, u=case.u)  # at zero all bars of the windows are in line
     cases["four_bar"] = four_bar()
     cases["latched"] = latched()
+    cases["formulas"] = by_formulas()
     scenes = {f"tree_{n}": random_tree(np.random.default_rng(n), n, springs=n // 3) for n in (1, 3, 12)}
     scenes |= {name: well_posed(make, seed=1) for name, (make, _) in FAMILIES.items()}
     spanned = ("free bodies on three", "geared branches and rods", "moving slider crank")
     scenes |= {f"distances_{k}": well_posed(SPANNED[name], seed=1) for k, name in enumerate(spanned)}
     return {name: given.mechanism for name, given in (cases | scenes).items()} | with_transitions()
+
+
+def by_formulas() -> Case:
+    """A four-bar with forces by formulas of all kinds, in which each operation occurs."""
+    scene = four_bar()
+    given = (  # away from kinks, so that differences agree with derivatives
+        "k*q - d*u*abs(u) + a*min(sin(D.q), 3 + cos(B.q), 5 + tan(C.q/9)) + "
+        "a*max(asin(s), 4 + acos(s), atan(s) + atan2(q, w))/w",
+        "a*(exp(s) + log(s) + sqrt(s) + sinh(s)*cosh(s) + tanh(s) + s^2.5 + s^4 + s^3 + s^2 + floor(s + 0.3))",
+        "if(q < D.q + 20*w, a*sign(q + 20*w), a) + a*mod(p + s, 0.8) + if(u <= 100*v, a*p, -a)",
+    )
+    values = {"k": 3.0, "d": (0.1, "N.m.s2/rad2"), "a": (2.0, "N.m"), "s": 0.5, "w": (1.0, "rad"), "v": (1.0, "rad/s")}
+    for number, text in enumerate(given):
+        used = {name: value for name, value in values.items() if re.search(rf"\b{name}\b", text)}
+        inputs = ("p",) if re.search(r"\bp\b", text) else ()
+        scene.mechanism.add_force(lw.Force("AD"[number % 2], text, parameters=used, inputs=inputs, name=f"f{number}"))
+    ends = {"bodies": ("ground", "coupler"), "points": ((0, 0, 1), (0.1, 0, 0))}
+    scene.mechanism.add_force(
+        lw.Force(**ends, formula="c*(length - l) + d*rate", parameters={"c": 20, "l": 0.5, "d": 1})
+    )
+    scene.mechanism.add_force(
+        lw.Force(body="rocker", force=("c*sin(w*time)", "0", "e*D.u"), parameters={"c": 1, "w": 3, "e": 1}, name="wind")
+    )
+    return scene
 
 
 def latched() -> Case:
@@ -98,7 +124,7 @@ def resources_of(write: Callable[[Path], Path]) -> dict[str, bytes]:
 def fmus() -> dict[str, dict[str, bytes]]:
     """The resources of some FMUs: of all states, of minimal ones, with arrays."""
     given = mechanisms()
-    plain = ("four_bar", "latched", "tree_3", "tree_12", "coupled", "outboard_trees", "spatial_7R")
+    plain = ("four_bar", "latched", "formulas", "tree_3", "tree_12", "coupled", "outboard_trees", "spatial_7R")
     found = {name: resources(given[name]) for name in plain}
     found["four_bar_minimal"] = resources(given["four_bar"], states="minimal", arrays=True)
     found["spatial_7R_minimal"] = resources(given["spatial_7R"], states="minimal")

@@ -53,7 +53,7 @@ PYTHON_ARROWS = {
     },
     # ---- mechanics
     "linkwork.formula": OWN,
-    "linkwork.mechanism": OWN,
+    "linkwork.mechanism": {*OWN, "linkwork.formula"},
     "linkwork.variables": {
         *(*OWN, "linkwork.mechanism", "linkwork.core.native"),
         "linkwork.core.plan",

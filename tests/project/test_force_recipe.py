@@ -16,7 +16,7 @@ RECORDS = [kind for kind in FORCES.values() if kind.record]
 # Of all fields those of forces stand between these, which belong to none.
 BETWEEN = {
     "parameter": ("distance_points", "force_gear"),
-    "input": ("tau", "motion_in"),
+    "input": ("tau", "formula_input"),
     "output": ("coupling_residual", "body_position"),
 }
 
@@ -74,10 +74,11 @@ def compiled(program: str, folder: Path, source: str) -> subprocess.CompletedPro
 def lines_of_record(name: str) -> list[str]:
     """The fields of a record."""
     text = (CSRC / "forces" / f"{name}_kernel.h").read_text(encoding="utf-8")
-    return re.findall(r"\bX\((\w+), [A-Z]+, \d", text)
+    return re.findall(r"\bX\((\w+), [A-Z_]+, \d", text)
 
 
-CASES = [(name, row) for name in ("spring", "wrench", "actuator") for row in lines_of_record(name)]
+FILES = ("spring", "wrench", "actuator", "joint_formula", "line_formula", "point_formula")
+CASES = [(name, row) for name in FILES for row in lines_of_record(name)]
 
 
 @pytest.mark.parametrize(("name", "row"), CASES)

@@ -11,6 +11,7 @@ COUNTS = (
     *("ears", "couplings", "terms", "method", "force_types", "forces", "gears", "distances"),
     *("locks", "transitions", "removable_joints", "requests", "types"),
     *("points", "measures", "paths", "path_numbers"),
+    *("formulas", "formula_instructions", "formula_quantities", "formula_results", "formula_numbers", "formula_inputs"),
 )
 TABLES = (  # name, how many rows, columns
     ("force_types", "force_types", 5),  # names, 16 bytes each, and how many
@@ -34,6 +35,10 @@ TABLES = (  # name, how many rows, columns
     ("measures", "measures", 3),
     ("paths", "paths", 2),
     ("path_numbers", "path_numbers", 2),
+    ("formulas", "formulas", 5),
+    ("formula_quantities", "formula_quantities", 2),
+    ("instructions", "formula_instructions", 4),
+    ("formula_results", "formula_results", 1),
 )
 PARAMETERS = (
     ("gravity", "one", 3),
@@ -64,7 +69,11 @@ PARAMETERS = (
     ("actuator_damping", "actuator", 1),
     ("actuator_input_range", "actuator", 2),
     ("actuator_force_range", "actuator", 2),
+    ("line_formula_points", "line_formula", 6),
+    ("point_formula_point", "point_formula", 3),
+    ("point_formula_axes", "point_formula", 1),
     ("force_gear", "gears", 1),
+    ("formula_number", "formula_numbers", 1),
     ("point_in_body", "points", 3),
     ("axis_in_body", "points", 3),
     ("transition_value", "transitions", 2),
@@ -110,7 +119,7 @@ def read_model(data):
         "one": 1,
         "coordinates": counts["nq"] + counts["nq_cut"],
         "speeds": counts["nu"] + counts["nu_cut"],
-        **dict.fromkeys(("spring", "wrench", "actuator"), 0),
+        **dict.fromkeys(("spring", "wrench", "actuator", "line_formula", "point_formula"), 0),
         **counts,
     }
     tables = {}

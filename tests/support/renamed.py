@@ -46,11 +46,16 @@ def renamed(mech: lw.Mechanism, new: Mapping[str, str]) -> lw.Mechanism:
         name, rest = re.fullmatch(r"([^.\[]*)(.*)", value, re.DOTALL).groups()
         return new.get(name, name) + rest
 
+    def formula(value: str) -> str:
+        return re.sub(r"([A-Za-z]\w*)(?=\.[qu])", lambda named: f"'{new.get(named[1], named[1])}'", value)
+
     def change(value: Any, key: str = "") -> Any:
         match value:
+            case str() if key in ("formula", "force", "torque"):
+                return formula(value)
             case str():
                 return value if key == "type" or (key == "quantity" and value in ("distance", "angle")) else text(value)
-            case dict() if key in ("terms", "gears", "q", "u"):
+            case dict() if key in ("terms", "gears", "q", "u", "joint"):
                 return {text(name): item for name, item in value.items()}
             case dict():
                 return {name: change(item, name) for name, item in value.items()}

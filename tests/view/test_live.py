@@ -104,10 +104,12 @@ def test_settings_are_what_may_be_changed():
         "grip.gain",
         "j0.damping",
         "bump.restitution",
+        "force.k",
+        "brake.d",
     } <= {*names["parameters"]}
     assert "j0.parent_frame.position[1]" in names["parameters"]
     assert not [name for name in names["parameters"] if "_frame.Q" in name or name.startswith("drag")]
-    assert {"j0.tau", "push.F[1]", "push.T[3]", "grip.input", "latch.command"} <= {*names["inputs"]}
+    assert {"j0.tau", "push.F[1]", "push.T[3]", "grip.input", "jack.p", "latch.command"} <= {*names["inputs"]}
     assert not [name for name in names["inputs"] if name.startswith("drag")]
     assert {"j0.q_start", "cut.q_start[4]", "j6.u_start[6]"} <= {*names["start"]}
     by_name = {one["name"]: one for key in ("parameters", "inputs") for one in live[key]}

@@ -133,7 +133,8 @@ def test_everything_of_the_description_is_there():
         assert [one["name"] for one in scene[key]] == list(parts)
     assert [one["name"] for one in scene["couplings"]] == ["gear"]
     assert scene["couplings"][0]["terms"][1] == {"joint": "j1", "element": 0, "coefficient": -2.0}
-    (cord,) = scene["springs"]
+    cord, jack = sorted(scene["springs"], key=lambda one: one["name"])
+    assert (jack["name"], jack["stiffness"], jack["force"]) == ("jack", 0.0, "jack.force")
     assert (cord["stiffness"], cord["damping"], cord["free"]) == (10.0, 1.0, 0.1)
     assert cord["points"] == [[0, 0, 0], [0.1, 0, 0]]
     assert scene["wrenches"][0]["F"] == ["push.F[1]", "push.F[2]", "push.F[3]"]

@@ -90,9 +90,9 @@ def _terminals(system: Model) -> Iterator[tuple[str, str, str, list[Member]]]:
         members += [member for what in ("u", "tau") for member in _elements(name, what, joint.kind.nu)]
         text = f"joint {name} of {joint.child} on {joint.parent}: coordinate, speed, load"
         yield JOINT, name, text, members
-    for kind, forces in by_kind(mech.forces).items():
-        inputs, outputs = kind.fields_of("input"), kind.fields_of("output")
-        for force in islice(forces, MOST_TERMINALS if inputs else 0):
+    for forces in by_kind(mech.forces).values():
+        for force in islice((one for one in forces if one.listed("input")), MOST_TERMINALS):
+            inputs, outputs = force.listed("input"), force.listed("output")
             members = [one for of in (*inputs, *outputs) for one in _elements(force.name, of.stem, of.count)]
             if len(force.body_names) == 1:
                 for what, count in (("r", 3), ("Q", 4), ("v", 3), ("w", 3)):
@@ -100,8 +100,8 @@ def _terminals(system: Model) -> Iterator[tuple[str, str, str, list[Member]]]:
                 text = f"force and torque applied to {force.body_names[0]}, and the motion of its frame, world axes"
             else:
                 acts_on = ", ".join(islice((*force.joint_names, *force.body_names), MOST_JOINTS))
-                text = f"{kind.__name__.lower()} of {acts_on}: {', '.join(of.stem for of in (*inputs, *outputs))}"
-            yield FRAME if force.body_names else ACTUATOR, force.name, text, members
+                text = f"{force.call.lower()} of {acts_on}: {', '.join(of.stem for of in (*inputs, *outputs))}"
+            yield FRAME if len(force.body_names) == 1 else ACTUATOR, force.name, text, members
     for name in islice(numbering.motions, MOST_TERMINALS):
         members = [(what, f"{name}.{what}") for what in ("q_in", "u_in", "a_in", "load")]
         yield MOTION, name, "motion added to a prescribed motion, and its load", members

@@ -24,7 +24,7 @@ from linkwork.mechanism import (
     Body,
     Coupling,
     Fixed,
-    Force,
+    ForceElement,
     Frame,
     Free,
     Joint,
@@ -313,7 +313,7 @@ def _write_point_spring(parts: FileParts, force: PointSpringDamper) -> None:
     parts.report.taken(element, "a tendon between two sites")
 
 
-def _write_actuator(parts: FileParts, force: Force) -> None:
+def _write_actuator(parts: FileParts, force: ForceElement) -> None:
     given: Any = force  # an Actuator
     element = f"actuator {given.name!r}"
     target = _target(parts, given)

@@ -24,7 +24,7 @@ from linkwork.formats.visuals import parts_of
 from linkwork.mechanism import (
     GROUND,
     Coupling,
-    Force,
+    ForceElement,
     Frame,
     Joint,
     JointSpringDamper,
@@ -341,7 +341,7 @@ def _places(writing: Draft, joint: str) -> list[ElementTree.Element]:
 # ---- forces ----
 
 
-def _write_force(writing: Draft, force: Force) -> None:
+def _write_force(writing: Draft, force: ForceElement) -> None:
     if isinstance(force, JointSpringDamper):
         _write_damping(writing, force)
         _write_stiffness(writing, force)

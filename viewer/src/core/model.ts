@@ -16,6 +16,7 @@ export interface Field {
 
 const SIZES = [
   "bodies", "joints", "loops", "couplings", "terms", "distances", "locks", "forces", "gears",
+  "formulas", "formula_numbers", "formula_inputs", "formula_values",
   "transitions", "points", "measures", "nq", "nu", "nq_cut", "nu_cut", "event_indicators", "reals",
 ] as const; // prettier-ignore
 export type Sizes = Record<(typeof SIZES)[number], number>;

@@ -1,0 +1,99 @@
+/* Formulas of the forces of a builder. */
+#include "builder/description.h"
+#include "model/model.h"
+#include <math.h>
+#include <string.h>
+
+static const char *const operation_names[LW_OPERATIONS] = {
+#define X(name, operands) #name,
+    LW_EACH_OPERATION(X)
+#undef X
+};
+static const int32_t operands_of[LW_OPERATIONS] = {
+#define X(name, operands) operands,
+    LW_EACH_OPERATION(X)
+#undef X
+};
+
+static lw_status refuse(lw_builder *b, const char *force, const char *what, int32_t number) {
+  return lw_refuse(b, LW_ERROR_USAGE, "formula of force '%s': %s %d is none", force, what, (int)number);
+}
+
+static lw_status take_number(lw_builder *b, const char *force, double value) {
+  return isfinite(value) ? append_formula_number(b, value) : lw_not_finite(b, "formula of force", force, "a number");
+}
+
+static lw_status take_quantity(lw_builder *b, const char *force, const lw_formula *f, int32_t k) {
+  const lw_formula_quantity *given = &f->quantity[k];
+  quantity_part made = {given->kind, -1, given->index};
+  const int of_joint = given->kind == LW_QUANTITY_COORDINATE || given->kind == LW_QUANTITY_SPEED;
+  const int32_t inputs = given->kind == LW_QUANTITY_INPUT ? f->inputs : 1;
+  lw_status e;
+  if ((int)given->kind < 0 || given->kind >= LW_QUANTITY_KINDS) return refuse(b, force, "quantity", k);
+  if (!of_joint)
+    return given->index < 0 || given->index >= inputs ? refuse(b, force, "quantity", k) : append_quantity(b, made);
+  if ((e = lw_find_joint(b, "formula of force", force, given->joint, &made.joint))) return e;
+  joint_part *joint = &b->joint[made.joint];
+  const lw_joint_size *size = &lw_joint_sizes[joint->type];
+  if (given->index < 0 || given->index >= (given->kind == LW_QUANTITY_SPEED ? size->u : size->q))
+    return lw_refuse(b, LW_ERROR_USAGE, "formula of force '%s': joint '%s' (%s) has no %s %d", force, given->joint,
+                     size->name, given->kind == LW_QUANTITY_SPEED ? "speed" : "coordinate", (int)given->index);
+  joint->read = 1;
+  return append_quantity(b, made);
+}
+
+static int32_t number_of_operation(const char *name) {
+  int32_t k = 0;
+  while (k < LW_OPERATIONS && (!name || strcmp(name, operation_names[k]) != 0)) k++;
+  return k;
+}
+
+static lw_status take_operation(lw_builder *b, const char *force, const lw_formula *f, int32_t k) {
+  const lw_operation *given = &f->operation[k];
+  const lw_instruction made = {number_of_operation(given->name), {given->a, given->b, given->c}};
+  if (made.operation == LW_OPERATIONS)
+    return lw_refuse(b, LW_ERROR_USAGE, "formula of force '%s': there is no operation '%s'", force,
+                     given->name ? given->name : "");
+  const int32_t before = made.operation == LW_DO_number     ? f->numbers
+                         : made.operation == LW_DO_quantity ? f->quantities
+                                                            : k;
+  const int32_t operands = operands_of[made.operation] ? operands_of[made.operation] : 1;
+  for (int32_t i = 0; i < operands; i++)
+    if (made.operand[i] < 0 || made.operand[i] >= before)
+      return lw_refuse(b, LW_ERROR_USAGE, "formula of force '%s': operation %d has a wrong operand %d", force, (int)k,
+                       (int)made.operand[i]);
+  if (made.operation == LW_DO_integer_power && (given->b < -LW_MOST_EXPONENT || given->b > LW_MOST_EXPONENT))
+    return lw_refuse(b, LW_ERROR_USAGE, "formula of force '%s': an exponent of %d is too large", force, (int)given->b);
+  return append_instruction(b, made);
+}
+
+static lw_status take_formula(lw_builder *b, const char *force, const lw_formula *f) {
+  lw_status e = LW_OK;
+  for (int32_t k = 0; !e && k < f->numbers; k++) e = take_number(b, force, f->number[k]);
+  for (int32_t k = 0; !e && k < f->quantities; k++) e = take_quantity(b, force, f, k);
+  for (int32_t k = 0; !e && k < f->operations; k++) e = take_operation(b, force, f, k);
+  for (int32_t k = 0; !e && k < f->results; k++) {
+    if (f->result[k] < 0 || f->result[k] >= f->operations) e = refuse(b, force, "result", f->result[k]);
+    else e = append_result(b, f->result[k]);
+  }
+  return e;
+}
+
+lw_status lw_builder_set_formula(lw_builder *b, const char *force, const lw_formula *f) {
+  formula_part made = {0};
+  lw_status e;
+  if ((e = lw_find_among(b, A_FORCE, "formula", force, &made.force))) return e;
+  const lw_force_type *type = &lw_force_types[b->force[made.force].type];
+  if (!type->results || b->force[made.force].formula >= 0)
+    return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' %s", type->name, force,
+                     type->results ? "has a formula already" : "takes no formula");
+  if (f->numbers < 0 || f->inputs < 0 || f->quantities < 0 || f->operations < 1 || f->results != type->results)
+    return lw_refuse(b, LW_ERROR_USAGE, "formula of force '%s': it needs %d results and one operation at least", force,
+                     (int)type->results);
+  made.rows = (lw_formula_rows){f->numbers,         f->inputs,         f->quantities, f->operations,   f->results,
+                                b->formula_numbers, b->formula_inputs, b->quantities, b->instructions, b->results};
+  if ((e = take_formula(b, force, f)) || (e = append_formula(b, made))) return e;
+  b->force[made.force].formula = b->formulas - 1;
+  b->formula_inputs += f->inputs;
+  return LW_OK;
+}

@@ -1,0 +1,53 @@
+/* The operations of formulas: X(name, operands that are values). Their order is that of the numbers in serialised
+ * models: new ones stand at the end.
+ *   number, quantity   the first operand counts among the formula's numbers or quantities
+ *   integer_power      its second operand is the exponent itself
+ *   power              of a positive base
+ *   sign               -1, 0 or 1;  mod: a - b floor(a / b)
+ *   less, less_equal   1 or 0;  select: the second operand where the first one is not 0, else the third
+ * What compares or rounds looks at real parts alone. */
+#ifndef LW_FORMULA_OPERATIONS_H
+#define LW_FORMULA_OPERATIONS_H
+#define LW_EACH_OPERATION(X) \
+  X(number, 0)               \
+  X(quantity, 0)             \
+  X(add, 2)                  \
+  X(subtract, 2)             \
+  X(multiply, 2)             \
+  X(divide, 2)               \
+  X(minus, 1)                \
+  X(square, 1)               \
+  X(cube, 1)                 \
+  X(power, 2)                \
+  X(integer_power, 1)        \
+  X(sqrt, 1)                 \
+  X(exp, 1)                  \
+  X(log, 1)                  \
+  X(sin, 1)                  \
+  X(cos, 1)                  \
+  X(tan, 1)                  \
+  X(asin, 1)                 \
+  X(acos, 1)                 \
+  X(atan, 1)                 \
+  X(sinh, 1)                 \
+  X(cosh, 1)                 \
+  X(tanh, 1)                 \
+  X(abs, 1)                  \
+  X(sign, 1)                 \
+  X(atan2, 2)                \
+  X(min, 2)                  \
+  X(max, 2)                  \
+  X(mod, 2)                  \
+  X(less, 2)                 \
+  X(less_equal, 2)           \
+  X(select, 3)               \
+  X(floor, 1)
+
+enum lw_operation_number {
+#define X(name, operands) LW_DO_##name,
+  LW_EACH_OPERATION(X)
+#undef X
+      LW_OPERATIONS
+};
+#define LW_MOST_EXPONENT 64 /* of integer_power, either sign */
+#endif

@@ -1,0 +1,30 @@
+/* A formula is straight-line code: each instruction has a value, made of numbers, quantities and the values before, so
+ * that it can neither loop nor read outside. When a model is loaded it becomes a program, whose operands are offsets in
+ * the block; numbers and quantities stand there already. */
+#ifndef LW_FORMULA_PROGRAM_H
+#define LW_FORMULA_PROGRAM_H
+#include "formula/operations.h"
+#include <stdint.h>
+
+typedef struct lw_instruction {
+  int32_t operation, operand[3]; /* lw_operation_number; as in operations.h, in a program offsets in the block */
+} lw_instruction;
+
+typedef struct lw_program {
+  const lw_instruction *code; /* the last one is none, LW_OPERATIONS */
+  const int32_t *result;      /* offsets in the block */
+  int32_t value;              /* offset of the first value in the block; each instruction has the next one */
+} lw_program;
+
+/* What a formula reads: a kind, lw_quantity_kind, and its number among all coordinates or speeds, or the inputs of the
+ * formula. */
+typedef struct lw_formula_quantity_row {
+  int32_t kind, index;
+} lw_formula_quantity_row;
+
+/* A formula of the serialised model: how many it has of each, and where its own begin in the lists of all. */
+typedef struct lw_formula_rows {
+  int32_t numbers, inputs, quantities, instructions, results;
+  int32_t first_number, first_input, first_quantity, first_instruction, first_result;
+} lw_formula_rows;
+#endif

@@ -1,0 +1,165 @@
+/* Model reader: formulas. Operands are values before their instruction, numbers and quantities of its formula, and results
+ * values of it, so that no program can loop or lead out of the block. */
+#include "load/reader.h"
+
+static int32_t type_of_force(const lw_model *m, int32_t force) {
+  int32_t type = 0;
+  while (force >= m->first_force[type + 1]) type++;
+  return type;
+}
+
+/* Each begins where the one before ends. */
+lw_status lw_read_formula(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+  const int32_t force = m->first_force[LW_FIRST_BY_FORMULA] + at->row;
+  lw_formula_rows *f = &m->formula[at->row], before = at->row ? f[-1] : (lw_formula_rows){0};
+  *f = (lw_formula_rows){v[0],
+                         v[1],
+                         v[2],
+                         v[3],
+                         v[4],
+                         before.first_number + before.numbers,
+                         before.first_input + before.inputs,
+                         before.first_quantity + before.quantities,
+                         before.first_instruction + before.instructions,
+                         before.first_result + before.results};
+  const int32_t left[] = {m->size.formula_numbers - f->first_number, m->size.formula_inputs - f->first_input,
+                          m->formula_quantities - f->first_quantity, m->instructions - f->first_instruction,
+                          m->formula_results - f->first_result};
+  for (int k = 0; k < 5; k++)
+    if (!lw_within(v[k], 0, left[k] + 1)) return lw_row_error(r, "formula", at->row);
+  if (force >= m->size.forces || v[3] < 1 || v[4] != lw_force_types[type_of_force(m, force)].results)
+    return lw_row_error(r, "formula", at->row);
+  if (v[3] > m->size.formula_values) m->size.formula_values = v[3];
+  return LW_OK;
+}
+
+/* Together the formulas have what the model has. */
+lw_status lw_check_formulas(reader *r, lw_model *m, const table_cursor *at) {
+  const lw_formula_rows last = at->row ? m->formula[at->row - 1] : (lw_formula_rows){0};
+  if (m->first_force[LW_FIRST_BY_FORMULA] + at->row != m->size.forces ||
+      last.first_number + last.numbers != m->size.formula_numbers ||
+      last.first_input + last.inputs != m->size.formula_inputs ||
+      last.first_quantity + last.quantities != m->formula_quantities ||
+      last.first_instruction + last.instructions != m->instructions ||
+      last.first_result + last.results != m->formula_results)
+    return lw_format_error(r, "the model's formulas and its counts contradict each other");
+  return LW_OK;
+}
+
+/* Coordinates and speeds of a cut joint that a formula reads have to be found. */
+static void mark_read(lw_model *m, int of_q, int32_t index) {
+  for (int32_t l = 0; l < m->size.loops; l++) {
+    lw_loop *loop = &m->loop[l];
+    if (of_q ? lw_within(index, loop->q, loop->q + loop->coordinates)
+             : lw_within(index, loop->u, loop->u + loop->columns))
+      loop->coupled = 1;
+  }
+}
+
+static int is_quantity(const lw_model *m, const lw_formula_rows *f, int32_t kind, int32_t index) {
+  const int32_t force = m->first_force[LW_FIRST_BY_FORMULA] + (int32_t)(f - m->formula);
+  const int on_point = lw_force_types[type_of_force(m, force)].on == LW_ON_POINT;
+  if (!lw_within(kind, 0, LW_QUANTITY_KINDS)) return 0;
+  switch ((lw_quantity_kind)kind) {
+    case LW_QUANTITY_TIME: return index == 0;
+    case LW_QUANTITY_COORDINATE: return lw_within(index, 0, m->size.nq + m->size.nq_cut);
+    case LW_QUANTITY_SPEED: return lw_within(index, 0, m->size.nu + m->size.nu_cut);
+    case LW_QUANTITY_INPUT: return lw_within(index, 0, f->inputs);
+    case LW_QUANTITY_LENGTH: return index == 0 && !on_point && m->force[force].has_length;
+    case LW_QUANTITY_RATE: return index == 0 && !on_point;
+    case LW_QUANTITY_KINDS: break;
+  }
+  return 0;
+}
+
+/* `last`: the formula of the row. */
+lw_status lw_read_formula_quantity(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+  while (at->row >= m->formula[at->last].first_quantity + m->formula[at->last].quantities) at->last++;
+  if (!is_quantity(m, &m->formula[at->last], v[0], v[1])) return lw_row_error(r, "formula_quantity", at->row);
+  m->formula_quantity[at->row] = (lw_formula_quantity_row){v[0], v[1]};
+  m->formulas_know_time |= v[0] == LW_QUANTITY_TIME;
+  if (v[0] == LW_QUANTITY_COORDINATE || v[0] == LW_QUANTITY_SPEED) mark_read(m, v[0] == LW_QUANTITY_COORDINATE, v[1]);
+  return LW_OK;
+}
+
+static const int32_t operands_of[LW_OPERATIONS] = {
+#define X(name, operands) operands,
+    LW_EACH_OPERATION(X)
+#undef X
+};
+
+static int is_instruction(const lw_formula_rows *f, const int32_t *v, int32_t number) {
+  if (!lw_within(v[0], 0, LW_OPERATIONS)) return 0;
+  if (v[0] == LW_DO_number) return lw_within(v[1], 0, f->numbers);
+  if (v[0] == LW_DO_quantity) return lw_within(v[1], 0, f->quantities);
+  if (v[0] == LW_DO_integer_power && !lw_within(v[2], -LW_MOST_EXPONENT, LW_MOST_EXPONENT + 1)) return 0;
+  for (int32_t k = 1; k <= operands_of[v[0]]; k++)
+    if (!lw_within(v[k], 0, number)) return 0;
+  return 1;
+}
+
+lw_status lw_read_instruction(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+  while (at->row >= m->formula[at->last].first_instruction + m->formula[at->last].instructions) at->last++;
+  const lw_formula_rows *f = &m->formula[at->last];
+  if (!is_instruction(f, v, at->row - f->first_instruction)) return lw_row_error(r, "instruction", at->row);
+  m->instruction[at->row] = (lw_instruction){v[0], {v[1], v[2], v[3]}};
+  return LW_OK;
+}
+
+lw_status lw_read_formula_result(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+  while (at->row >= m->formula[at->last].first_result + m->formula[at->last].results) at->last++;
+  if (!lw_within(v[0], 0, m->formula[at->last].instructions)) return lw_row_error(r, "formula_result", at->row);
+  m->formula_result[at->row] = v[0];
+  return LW_OK;
+}
+
+/* ---- programs ---- */
+
+static int32_t own_output(const lw_model *m, int32_t force, int of_rate) {
+  const int32_t type = type_of_force(m, force), row = force - m->first_force[type];
+  const lw_offsets *at = &m->at;
+  if (type == LW_FORCE_LINE_FORMULA) return (of_rate ? at->line_formula_rate : at->line_formula_length) + row;
+  return (of_rate ? at->joint_formula_rate : at->joint_formula_length) + row;
+}
+
+static int32_t offset_of_quantity(const lw_model *m, const lw_formula_rows *f, int32_t number) {
+  const lw_formula_quantity_row *quantity = &m->formula_quantity[f->first_quantity + number];
+  const int32_t i = quantity->index, force = m->first_force[LW_FIRST_BY_FORMULA] + (int32_t)(f - m->formula);
+  const lw_offsets *at = &m->at;
+  switch ((lw_quantity_kind)quantity->kind) {
+    case LW_QUANTITY_TIME: return at->time;
+    case LW_QUANTITY_COORDINATE: return i < m->size.nq ? at->q + i : at->q_cut + i - m->size.nq;
+    case LW_QUANTITY_SPEED: return i < m->size.nu ? at->u + i : at->u_cut + i - m->size.nu;
+    case LW_QUANTITY_INPUT: return at->formula_input + f->first_input + i;
+    case LW_QUANTITY_LENGTH: return own_output(m, force, 0);
+    case LW_QUANTITY_RATE: return own_output(m, force, 1);
+    case LW_QUANTITY_KINDS: break;
+  }
+  return 0;
+}
+
+/* Numbers and quantities stand in the block: what remains are the other instructions, moved up. There is a place for the
+ * end behind them, because the first instruction of a formula has no values before it. */
+static void make_program(lw_model *m, const lw_formula_rows *f, lw_program *p) {
+  lw_instruction *code = m->instruction + f->first_instruction;
+  int32_t *result = m->formula_result + f->first_result, *operand = m->formula_operand, n = 0;
+  for (int32_t i = 0; i < f->instructions; i++) {
+    lw_instruction one = code[i];
+    if (one.operation == LW_DO_number) operand[i] = m->at.formula_number + f->first_number + one.operand[0];
+    else if (one.operation == LW_DO_quantity) operand[i] = offset_of_quantity(m, f, one.operand[0]);
+    else {
+      for (int32_t k = 0; k < operands_of[one.operation]; k++) one.operand[k] = operand[one.operand[k]];
+      for (int32_t k = operands_of[one.operation]; k < 3; k++)
+        if (one.operation != LW_DO_integer_power || k != 1) one.operand[k] = 0;
+      operand[i] = m->at.formula_value + n;
+      code[n++] = one;
+    }
+  }
+  code[n] = (lw_instruction){LW_OPERATIONS, {0, 0, 0}};
+  for (int32_t k = 0; k < f->results; k++) result[k] = operand[result[k]];
+  *p = (lw_program){.code = code, .result = result, .value = m->at.formula_value};
+}
+
+void lw_make_programs(lw_model *m) {
+  for (int32_t k = 0; k < m->size.formulas; k++) make_program(m, &m->formula[k], &m->program[k]);
+}

@@ -1,0 +1,485 @@
+"""Forces by formulas: in joints, between points of bodies, at a point of a body."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
+
+from numpy.typing import ArrayLike
+
+from linkwork._util.keywords import checks_keywords
+from linkwork._util.names import quoted
+from linkwork._util.part_names import suffixes
+from linkwork._util.units import LOADS
+from linkwork.errors import MechanismError
+from linkwork.formula import OPERATIONS, Formula, Source, compile_formulas
+from linkwork.mechanism.forces import (
+    ForceBetweenPoints,
+    ForceOnJoints,
+    NamedForce,
+    Point,
+    Reading,
+    shown_as,
+)
+from linkwork.mechanism.part_checks import GROUND
+from linkwork.mechanism.quantities import Quantity, indices, load, output, parameter
+
+if TYPE_CHECKING:
+    from linkwork.mechanism.surroundings import Surroundings
+
+Given = float | tuple[float, str]  # the value of a parameter, or with its unit
+
+_OF_NUMBER, _OF_INPUT = 1, 2  # among the places of a force: its first number and its first input; before them its row
+_OF_JOINT = re.compile(r"(?P<joint>.+)\.(?P<what>[qu])(?:\[(?P<index>[1-9][0-9]*)\])?")
+_KINDS = {"q": "coordinate", "u": "speed"}
+
+
+class Program(NamedTuple):
+    """The formulas of a force as the core has them: with common lists, and a result for each."""
+
+    formulas: tuple[Formula, ...]
+    numbers: list[float]
+    units: dict[str, str]  # of parameters, which are the first numbers, then of inputs
+    readings: list[Reading]
+    operations: list[tuple[str, int, int, int]]
+    results: list[int]
+
+
+class _Names(Mapping[str, str | None]):
+    """Units of all that a formula may read by its name; joints are looked up when they are named."""
+
+    def __init__(self, own: Mapping[str, Reading], mech: Surroundings) -> None:
+        self._own, self.mech = own, mech
+
+    def find(self, name: str) -> Reading | None:
+        if name in self._own:
+            return self._own[name]
+        named = _OF_JOINT.fullmatch(name)
+        joint = self.mech.joints.get(named["joint"]) if named else None
+        if named is None or joint is None:
+            return None
+        units = joint.kind.coordinate_units if named["what"] == "q" else _rates(joint.kind.motion_units)
+        index = int(named["index"] or 1)
+        if (named["index"] is None) != (len(units) == 1) or index > len(units):
+            return None
+        return Reading(_KINDS[named["what"]], joint.name, index - 1, units[index - 1])
+
+    def __getitem__(self, name: str) -> str | None:
+        found = self.find(name)
+        if found is None:
+            raise KeyError(name)
+        return found.unit
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.find(name) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._own
+        for name, joint in self.mech.joints.items():
+            for what, count in (("q", joint.kind.nq), ("u", joint.kind.nu)):
+                yield from (f"{name}.{what}{suffix}" for suffix in suffixes(count))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _rates(units: Iterable[str]) -> tuple[str, ...]:
+    return tuple(f"{unit}/s" for unit in units)
+
+
+@checks_keywords
+class Force(NamedForce):
+    """A force by a formula, on a joint or several, between points of two bodies, or at a point of a body.
+
+    On joints the result is the load, N or N m, where it is positive as the coordinate is. Between points it pulls these
+    towards each other, N, or pushes where it is negative. At a point three formulas are the components of the force, N,
+    and three those of a torque, N m.
+
+    A formula reads its parameters and inputs, "time", "crank.q" and "crank.u" of any joint "crank", "ball.u[3]" of
+    joints of several; of itself "q" and "u" on joints, "length" and "rate" between points. Numbers in it have no unit:
+    one that has is a parameter. A formula stores no energy.
+
+    Parameters
+    ----------
+    joint
+        Name of a joint, as "A", or of a coordinate in one of several, as "U[2]"; or by their names gears, not zero: q
+        and u are then the sums of gear times coordinate and speed, and gear times the result loads each.
+    formula
+        Such as "-k*q - d*u*abs(u)". Operators + - * / ^, functions such as sqrt, exp, log, sin, atan2, min, max, abs,
+        sign, floor and mod, comparisons in if(condition, a, b), and pi.
+    bodies, points
+        Instead of a joint: the names of two bodies, one of them may be "ground", and a point of each, (2, 3), m, in the
+        frame of its body.
+    body, point
+        Or the name of a body, and where the force acts, (3,), m, in its frame.
+    force, torque
+        At a point: a formula for each component.
+    axes
+        "world" or "body": the axes of force and torque at a point.
+    parameters
+        Values by name, in SI units, or pairs of value and unit, such as (3.0, "N.m/rad"). They are variables and
+        parameters of FMUs, as "spring.k".
+    inputs
+        Names of inputs, as "spring.p".
+    name
+        A name, under which all of these are found.
+
+    Raises
+    ------
+    MechanismError
+        On a text that is no formula, with the place, on unknown names, on units that contradict each other, and on
+        parameters and inputs that no formula uses. Names of joints and units are checked by `Mechanism.add_force`.
+
+    Examples
+    --------
+    >>> Force("hinge", "-k*q - d*u*abs(u)", parameters={"k": 3.0, "d": 0.1}, name="spring")
+    Force(joint='hinge', formula='-k*q - d*u*abs(u)', parameters={'k': 3.0, 'd': 0.1}, inputs=(), name='spring')
+    >>> ends = {"bodies": ("ground", "arm"), "points": ((0, 0, 1), (0, 0, 0))}
+    >>> Force(**ends, formula="max(0, k*(length - free))", parameters={"k": 300, "free": 0.4}).formula
+    'max(0, k*(length - free))'
+    >>> Force(body="arm", force=("thrust", "0", "0"), axes="body", inputs=("thrust",)).torque
+    ('0', '0', '0')
+    """
+
+    call: ClassVar[str] = "Force"
+    input_label: ClassVar[str] = "force's input"
+    parameters: Mapping[str, Given]
+    inputs: tuple[str, ...]
+    _known: tuple[Any, Program] | None  # the program found last, and what it depends on
+
+    @overload
+    def __new__(
+        cls,
+        joint: str | Mapping[str, float],
+        formula: str,
+        *,
+        parameters: Mapping[str, Given] | None = None,
+        inputs: Sequence[str] = (),
+        name: str = "force",
+    ) -> JointForce: ...
+    @overload
+    def __new__(
+        cls,
+        *,
+        bodies: tuple[str, str],
+        points: ArrayLike,
+        formula: str,
+        parameters: Mapping[str, Given] | None = None,
+        inputs: Sequence[str] = (),
+        name: str = "force",
+    ) -> LineForce: ...
+    @overload
+    def __new__(
+        cls,
+        *,
+        body: str,
+        point: ArrayLike = (0.0, 0.0, 0.0),
+        force: Sequence[str] = ("0", "0", "0"),
+        torque: Sequence[str] = ("0", "0", "0"),
+        axes: str = "world",
+        parameters: Mapping[str, Given] | None = None,
+        inputs: Sequence[str] = (),
+        name: str = "force",
+    ) -> PointForce: ...
+    def __new__(
+        cls,
+        joint: Any = None,
+        formula: Any = None,
+        *,
+        bodies: Any = None,
+        points: Any = None,
+        body: Any = None,
+        point: Any = None,
+        force: Any = None,
+        torque: Any = None,
+        axes: Any = None,
+        parameters: Any = None,
+        inputs: Any = None,
+        name: Any = None,
+    ) -> Force:
+        """Choose by the arguments; the three classes come here too, without arguments when they are copied."""
+        if cls is not Force:
+            return super().__new__(cls)
+        given = {"joint": joint, "formula": formula, "bodies": bodies, "points": points, "body": body, "point": point}
+        given |= {"force": force, "torque": torque, "axes": axes}
+        found = {key for key, one in given.items() if one is not None}
+        for kind, needed, taken in _ARGUMENTS:
+            if needed <= found <= taken:
+                return super().__new__(kind)
+        raise MechanismError(
+            f"Force: {', '.join(sorted(found)) or 'nothing'} does not fit: give joint and formula as in "
+            "Force('A', '-k*q'), or bodies, points and formula, or body with point, force, torque and axes"
+        )
+
+    def __repr__(self) -> str:
+        return shown_as("Force", self)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        inputs: Any = self.inputs
+        if isinstance(inputs, str) or not all(isinstance(one, str) for one in inputs):
+            raise MechanismError(f"{self.label}: inputs must be names such as ('p',), not {inputs!r:.60}")
+        object.__setattr__(self, "inputs", tuple(inputs))
+        given = {} if self.parameters is None else self.parameters
+        if isinstance(given, Mapping):
+            given = {key: tuple(one) if isinstance(one, list) else one for key, one in given.items()}
+        object.__setattr__(self, "parameters", given)
+        object.__setattr__(self, "_known", None)
+
+    # ---- of each kind ----
+
+    def _sources(self, mech: Surroundings) -> list[Source]:
+        """Return its formulas, with the units of their results."""
+        raise NotImplementedError
+
+    def _own(self, mech: Surroundings) -> dict[str, Reading]:
+        """Return what it reads of itself."""
+        raise NotImplementedError
+
+    # ---- of all ----
+
+    def program(self, mech: Surroundings) -> Program:
+        """Return its checked formulas; MechanismError where they do not fit this mechanism."""
+        names = self._names(mech)
+        known = self._known
+        if known is not None and known[0] == self._key(names, known[1]):
+            return known[1]
+        self._check_own_names(names)
+        formulas = compile_formulas(self._sources(mech), names, self.parameters, None, self.label)
+        read = {name for one in formulas for name in one.quantities}
+        if unused := [name for name in self.inputs if name not in read]:
+            raise MechanismError(f"{self.label}: no formula uses the input {quoted(unused)}: leave it out, or use it")
+        found = _joined(formulas, self.parameters, names)
+        object.__setattr__(self, "_known", (self._key(names, found), found))
+        return found
+
+    def _key(self, names: _Names, program: Program) -> tuple[Any, ...]:
+        """What a program depends on: the names that it reads, and the units of results."""
+        read = (names.find(name) for one in program.formulas for name in one.quantities)
+        return (*read, *(one.unit for one in self._sources(names.mech)))
+
+    def _names(self, mech: Surroundings) -> _Names:
+        own = {"time": Reading("time", None, 0, "s"), **self._own(mech)}
+        return _Names(own | {name: Reading("input", None, k, None) for k, name in enumerate(self.inputs)}, mech)
+
+    def _check_own_names(self, names: _Names) -> None:
+        taken = {one.stem for one in self.record} | {"time", *self._own(names.mech)}
+        for name in (*self.parameters, *self.inputs):
+            if name in taken:
+                raise MechanismError(f"{self.label}: {name!r} means something else here: rename it")
+
+    def readings(self, mech: Surroundings) -> list[Reading]:
+        """Return what its formulas read."""
+        return self.program(mech).readings
+
+    def listed(self, kind: str) -> list[Quantity]:
+        """Return the quantities that are of a kind, whatever their units."""
+        text = "input of the formula"
+        own = [
+            load(f"{{0}}.{name}", "formula_input", "1", text, of=_OF_INPUT, offset=k)
+            for k, name in enumerate(self.inputs)
+        ]
+        return [*super().listed(kind), *(own if kind == "input" else ())]
+
+    def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
+        """Return what it has in a mechanism, with the units that follow from its formulas."""
+        units = self.program(mech).units
+        text = "parameter of the formula"
+        for k, name in enumerate(self.parameters):
+            yield parameter(f"{{0}}.{name}", "formula_number", units[name], text, of=_OF_NUMBER, offset=k)
+        for one in self.listed("input"):
+            yield replace(one, unit=units[one.stem])
+        yield from super().quantities(mech)
+
+    def check(self, mech: Surroundings) -> None:
+        """Refuse joints and bodies that do not exist (any more) or do not fit it, and texts that are no formulas."""
+        super().check(mech)
+        self.program(mech)
+
+
+@dataclass(frozen=True, repr=False)
+class JointForce(Force, ForceOnJoints):
+    """A force by a formula of the joint, or of the sum of gear times coordinate of several: it loads these."""
+
+    type_name = "joint_force"
+    core_name = "joint_formula"
+    of_length = ("length",)
+    record = (  # the rules: of the length, of the rate, of the force
+        output("{0}.length", "joint_formula_length", "{motion}", "sum of gear times coordinate"),
+        output("{0}.rate", "joint_formula_rate", "{motion}/s", "sum of gear times speed", dependency=1),
+        output("{0}.force", "joint_formula_force", "{load}", "force by its formula", dependency=2),
+    )
+    joint: str | Mapping[str, float]
+    formula: str
+    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
+    inputs: tuple[str, ...] = ()
+    name: str = "force"
+
+    def __post_init__(self) -> None:
+        gears = {self.joint: 1.0} if isinstance(self.joint, str) else self.joint
+        object.__setattr__(self, "gears", gears)
+        super().__post_init__()
+        if not isinstance(self.joint, str):
+            object.__setattr__(self, "joint", self.gears)
+
+    @property
+    def has_gears(self) -> bool:
+        """Whether gears were given."""
+        return not isinstance(self.joint, str)
+
+    def _sources(self, mech: Surroundings) -> list[Source]:
+        return [Source(self.formula, LOADS[self.units(mech)[0]], self.label)]
+
+    def _own(self, mech: Surroundings) -> dict[str, Reading]:
+        motion = self.units(mech)[0]
+        own = {"q": Reading("length", None, 0, motion)} if self.has_length(mech) else {}
+        own["u"] = Reading("rate", None, 0, f"{motion}/s")
+        if len(self.joint_names) == 1:
+            kind, (joint,) = mech.joints[self.joint_names[0]].kind, self.joint_names
+            for what, units in (("q", kind.coordinate_units), ("u", _rates(kind.motion_units))):
+                each = zip(suffixes(len(units)) if len(units) > 1 else (), units, strict=False)
+                own |= {f"{what}{end}": Reading(_KINDS[what], joint, k, unit) for k, (end, unit) in enumerate(each)}
+        return own
+
+
+@dataclass(frozen=True, repr=False)
+class LineForce(Force, ForceBetweenPoints):
+    """A force by a formula along the line between points of two bodies, which it pulls towards each other."""
+
+    type_name = "line_force"
+    core_name = "line_formula"
+    record = (
+        parameter("{0}.points[]", "line_formula_points", "m", "ends: 1 in {1}, 2 in {2}", elements=indices(2, 3)),
+        output("{0}.length", "line_formula_length", "m", "distance of its points"),
+        output("{0}.rate", "line_formula_rate", "m/s", "time derivative of the length", dependency=1),
+        output("{0}.force", "line_formula_force", "N", "force by its formula; pulling is positive", dependency=2),
+    )
+    formula: str
+    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
+    inputs: tuple[str, ...] = ()
+    name: str = "force"
+
+    def _sources(self, mech: Surroundings) -> list[Source]:
+        return [Source(self.formula, "N", self.label)]
+
+    def _own(self, mech: Surroundings) -> dict[str, Reading]:
+        return {"length": Reading("length", None, 0, "m"), "rate": Reading("rate", None, 0, "m/s")}
+
+
+@dataclass(frozen=True, repr=False)
+class PointForce(Force):
+    """A force at a point of a body and a torque, each component by a formula."""
+
+    type_name = "point_force"
+    core_name = "point_formula"
+    record = (
+        parameter("{0}.point[]", "point_formula_point", "m", "where the force acts in {1}", elements=indices(3)),
+        parameter("{0}.axes", "point_formula_axes", "1", "axes of its components: 0 world, 1 the body's"),
+        output(
+            *("{0}.force[]", "point_formula_force", "N", "force by its formulas, world axes"),
+            elements=indices(3),
+            dependency=2,
+        ),
+        output(
+            *("{0}.torque[]", "point_formula_torque", "N.m", "torque by its formulas, world axes"),
+            elements=indices(3),
+            dependency=2,
+        ),
+    )
+    body: str
+    point: Point = (0.0, 0.0, 0.0)
+    force: tuple[str, str, str] = ("0", "0", "0")
+    torque: tuple[str, str, str] = ("0", "0", "0")
+    axes: str = "world"
+    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
+    inputs: tuple[str, ...] = ()
+    name: str = "force"
+
+    def __post_init__(self) -> None:
+        if self.axes not in _AXES:
+            raise MechanismError(f"{self.label}: axes must be 'world' or 'body', not {self.axes!r:.40}")
+        for what in ("force", "torque"):
+            given = getattr(self, what)
+            if isinstance(given, str) or len(given) != 3:
+                raise MechanismError(
+                    f"{self.label}: {what} must be three formulas such as ('0', '0', '-k'), not {given!r}"
+                )
+            object.__setattr__(self, what, tuple(given))
+        super().__post_init__()
+
+    @property
+    def ends(self) -> tuple[tuple[str, Point], ...]:
+        """Its body and point."""
+        return ((self.body, self.point),)
+
+    def core_value(self, one: Quantity) -> Any:
+        """Return the numbers of a parameter for the core."""
+        return _AXES.index(self.axes) if one.stem == "axes" else super().core_value(one)
+
+    def numbers_given(self) -> list[Quantity]:
+        """Return the parameters that are given as numbers."""
+        return [one for one in super().numbers_given() if one.stem != "axes"]
+
+    def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
+        """Return what it has in a mechanism; the axes of its formulas stay."""
+        return (one for one in super().quantities(mech) if one.stem != "axes")
+
+    def _sources(self, mech: Surroundings) -> list[Source]:
+        units = (("force", "N"), ("torque", "N.m"))
+        return [
+            Source(text, unit, f"{self.label}: {what}[{k + 1}]")
+            for what, unit in units
+            for k, text in enumerate(getattr(self, what))
+        ]
+
+    def _own(self, mech: Surroundings) -> dict[str, Reading]:
+        return {}
+
+    def check(self, mech: Surroundings) -> None:
+        """Refuse a body that does not exist (any more), and the ground."""
+        if self.body == GROUND:
+            raise MechanismError(f"{self.label}: it acts on the ground, which nothing moves: name a body")
+        super().check(mech)
+
+
+_AXES = ("world", "body")
+_ARGUMENTS: tuple[tuple[type[Force], set[str], set[str]], ...] = (
+    (JointForce, {"joint", "formula"}, {"joint", "formula"}),
+    (LineForce, {"bodies", "points", "formula"}, {"bodies", "points", "formula"}),
+    (PointForce, {"body"}, {"body", "point", "force", "torque", "axes"}),
+)
+
+
+def _joined(formulas: Sequence[Formula], parameters: Mapping[str, object], names: _Names) -> Program:
+    """Return the formulas with common lists: parameters in their order, then constants, each once."""
+    numbers = dict.fromkeys(parameters, 0.0)
+    units: dict[str, str] = {}
+    read: dict[str, Reading] = {}
+    operations: list[tuple[str, int, int, int]] = []
+    results = []
+    for one in formulas:
+        keys = [number.name or number.value.hex() for number in one.numbers]  # no name begins with a digit or a sign
+        numbers |= {key: number.value for key, number in zip(keys, one.numbers, strict=True)}
+        units |= {number.name: number.unit for number in one.numbers if number.name}
+        for name, unit in zip(one.quantities, one.quantity_units, strict=True):
+            found = names.find(name)
+            assert found is not None
+            read.setdefault(name, found)
+            units |= {name: unit} if found.kind == "input" else {}
+        moved = {"n": _places(keys, numbers), "q": _places(one.quantities, read), "v": range(len(operations), 1 << 31)}
+        for number_of_operation, *given in one.instructions.tolist():
+            operation = OPERATIONS[number_of_operation]
+            a, b, c = (
+                moved[kind][k] if kind in moved else k
+                for kind, k in zip(operation.operands.ljust(3), given, strict=True)
+            )
+            operations.append((operation.name, a, b, c))
+        results.append(len(operations) - 1)
+    return Program(tuple(formulas), list(numbers.values()), units, list(read.values()), operations, results)
+
+
+def _places(keys: Sequence[str], among: Iterable[str]) -> list[int]:
+    numbers = {key: k for k, key in enumerate(among)}
+    return [numbers[key] for key in keys]

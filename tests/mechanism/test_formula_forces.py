@@ -1,0 +1,182 @@
+"""Forces by formulas in descriptions: arguments, names, units, files, and what is refused."""
+
+import re
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from support.small import pendulum
+
+
+def with_force(*arguments, **given):
+    mech = pendulum()
+    mech.add_force(lw.Force(*arguments, **given))
+    return mech
+
+
+def test_arguments_choose_the_kind():
+    on_joint = lw.Force("A", "-k*q", parameters={"k": 3.0})
+    between = lw.Force(bodies=("ground", "rod"), points=((0, 0, 1), (1, 0, 0)), formula="k*(length - l)")
+    at_point = lw.Force(body="rod", force=("0", "0", "-1"))
+    assert [one.type_name for one in (on_joint, between, at_point)] == ["joint_force", "line_force", "point_force"]
+    assert all(isinstance(one, lw.Force) and not one.keeps_energy for one in (on_joint, between, at_point))
+    assert repr(on_joint) == "Force(joint='A', formula='-k*q', parameters={'k': 3.0}, inputs=(), name='force')"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "nothing does not fit"),
+        ({"joint": "A"}, "joint does not fit"),
+        ({"joint": "A", "formula": "q", "body": "rod"}, "body, formula, joint does not fit"),
+        ({"body": "rod", "axes": "link"}, "axes must be 'world' or 'body'"),
+        ({"body": "rod", "force": ("0", "0")}, "three formulas"),
+        ({"joint": "A", "formula": "q", "inputs": "p"}, "inputs must be names"),
+        ({"joint": {"A": 0.0}, "formula": "q"}, "zero"),
+        ({"joint": 3, "formula": "q"}, "gears must be a dictionary"),
+    ],
+)
+def test_arguments_that_do_not_fit(given, words):
+    with pytest.raises(lw.MechanismError, match=re.escape(words)):
+        lw.Force(**given)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"formula": "k*w"}, "the name 'w' is unknown"),
+        ({"formula": "k*B.q"}, "'B.q' is unknown: did you mean 'A.q'"),
+        ({"formula": "k*A.q[1]"}, "unknown"),
+        ({"formula": "k*(q"}, ")"),
+        ({"formula": "k*q + u*(2*q)"}, "unit"),
+        ({"formula": "q*(1)", "parameters": {}}, "unit"),
+        ({"formula": "k*q", "inputs": ("p",)}, "no formula uses the input 'p'"),
+        ({"formula": "p*q"}, "no formula uses the parameter 'k'"),
+        ({"formula": "k*q*rate", "parameters": {"k": 1.0, "rate": 2.0}}, "'rate' means something else here"),
+        ({"formula": "k*q", "parameters": {"k": (1.0, "N")}}, "unit"),
+        ({"formula": "k*q", "parameters": {"k": np.inf}}, "finite"),
+        ({"joint": "C", "formula": "k*q"}, "there is no joint 'C'"),
+    ],
+)
+def test_formulas_that_are_refused(given, words):
+    given = {"joint": "A", "parameters": {"k": 3.0}} | given
+    if given["formula"] == "p*q":
+        given["inputs"] = ("p",)
+    with pytest.raises(lw.MechanismError, match=re.escape(words)):
+        with_force(given.pop("joint"), given.pop("formula"), **given)
+
+
+def test_an_error_shows_the_place():
+    with pytest.raises(lw.MechanismError) as error:
+        with_force("A", "-k*q - d*abs(v)", parameters={"k": 1.0, "d": 1.0}, name="spring")
+    first, text, marks = str(error.value).splitlines()
+    assert first.startswith("Force 'spring': the name 'v' is unknown")
+    assert text[marks.index("^")] == "v"
+
+
+def test_units_follow():
+    formula = "-k*q - d*u*abs(u) + c*p*sin(w*time)"
+    model = lw.compile(with_force("A", formula, parameters={"k": 3, "d": 1, "c": (1, "N"), "w": 2}, inputs=("p",)))
+    units = {v.name: v.unit for v in model.variables if v.name.startswith("force.")}
+    assert units == {
+        "force.k": "N.m/rad",
+        "force.d": "kg.m2/rad2",
+        "force.c": "N",
+        "force.w": "rad/s",
+        "force.p": "m",
+        "force.length": "rad",
+        "force.rate": "rad/s",
+        "force.force": "N.m",
+    }
+
+
+def test_files_keep_all(tmp_path):
+    mech = with_force("A", "p - k*q", parameters={"k": (3.0, "N.m/rad")}, inputs=("p",), name="a")
+    mech.add_force(lw.Force({"A": 2.0}, "-k*u", parameters={"k": 3.0}, name="b"))
+    ends = {"bodies": ("ground", "rod"), "points": ((0, 0, 1), (1, 0, 0))}
+    mech.add_force(lw.Force(**ends, formula="k*rate", parameters={"k": 2.0}, name="c"))
+    texts = {"force": ("F", "A.u*d", "0"), "torque": ("0", "0", "-c*time"), "axes": "body"}
+    values = {"F": 1.0, "d": 2.0, "c": (3.0, "N.m/s")}
+    mech.add_force(lw.Force(body="rod", point=(0.5, 0, 0), **texts, parameters=values, name="d"))
+    mech = lw.Mechanism.from_dict(mech.to_dict())
+    path = tmp_path / "it.json"
+    lw.save(mech, path)
+    again = lw.Mechanism.load(path)
+    assert again.forces == mech.forces
+    assert lw.compile(again).model_bytes == lw.compile(mech).model_bytes
+    assert "inputs" not in mech.to_dict()["forces"][1]
+
+
+def test_a_force_follows_its_mechanism():
+    """A joint that is replaced gives other units, which are checked when it is compiled."""
+    mech = with_force("A", "-k*q", parameters={"k": (3.0, "N.m/rad")})
+    lw.compile(mech)
+    slide = lw.Mechanism("slide")
+    slide.add_body("rod", mass=1.0, com=(0, 0, 0), inertia=np.eye(3))
+    slide.add_joint("A", lw.Prismatic((1, 0, 0)), "ground", "rod", at=(0, 0, 0))
+    with pytest.raises(lw.MechanismError, match="unit"):
+        slide.add_force(mech.forces[-1])
+
+
+# ---- analyses ----
+
+
+def test_equilibrium_and_linear_model_of_a_cubic_spring():
+    """A pendulum of weight m g s that hangs on a spring of k q + c q^3."""
+    k, c, weight = 2.0, 30.0, 9.81 * 0.5
+    mech = with_force("A", "-k*q - c*q^3", parameters={"k": k, "c": c})
+    q = lw.equilibrium(mech)["A.q"]
+    assert k * q + c * q**3 == pytest.approx(weight * np.cos(q), rel=1e-9)
+    mech.start(q={"A": float(q)})
+    model = lw.compile(mech)
+    slope = k + 3 * c * q**2 + weight * np.sin(q)
+    inertia = 1.0 / model.accelerations(model.assemble(), tau={"A": 1.0})[0]
+    eigenvalues = np.linalg.eigvals(lw.linearize(mech).A)
+    assert np.abs(eigenvalues.imag).max() == pytest.approx(np.sqrt(slope / inertia), rel=1e-9)
+
+
+def test_derivatives_by_parameters_and_inputs():
+    """Of the acceleration by k and p of k p q."""
+    mech = with_force("A", "k*p*q", parameters={"k": 2.0}, inputs=("p",))
+    mech.start(q={"A": 0.4})
+    model = lw.compile(mech)
+    inertia = 1.0 / (model.accelerations([0.4], [0.0], tau={"A": 1.0}) - model.accelerations([0.4], [0.0]))[0]
+    found = lw.linearize(mech, inputs=["force.p"], outputs=["A.a"], tau={"force.p": 3.0})
+    assert found.D.ravel() == pytest.approx([2.0 * 0.4 / inertia], rel=1e-12)
+    block, at = model.block(), {v.name: np.array([v.reference], np.uint32) for v in model.variables}
+    block.enter(np.array([0.4]), np.zeros(1), model.arguments.loads({"force.p": 3.0}))
+    slope = block.directional_derivative(at["A.a"], at["force.k"], np.ones(1))
+    assert slope == pytest.approx([3.0 * 0.4 / inertia], rel=1e-12)
+
+
+def test_impulses_are_not_changed():
+    mech = with_force("A", "-1000*q*abs(q)*k", parameters={"k": 1.0})
+    for one in (mech, pendulum()):
+        one.start(q={"A": 0.3}, u={"A": 1.0})
+        one.add_transition("kick", lw.Impulse("rod", force=(0, 0, 0.5)), when=lw.Command())
+    jumps = [lw.compile(one).jump(lw.compile(one).assemble(), ["kick"]) for one in (mech, pendulum_with_kick())]
+    assert jumps[0].state["A.u"] == jumps[1].state["A.u"]
+
+
+def pendulum_with_kick():
+    mech = pendulum()
+    mech.start(q={"A": 0.3}, u={"A": 1.0})
+    mech.add_transition("kick", lw.Impulse("rod", force=(0, 0, 0.5)), when=lw.Command())
+    return mech
+
+
+def test_an_energy_check_counts_it_as_a_source():
+    from linkwork.comparison.measure import keeps_energy
+
+    assert keeps_energy(pendulum(), None)
+    assert not keeps_energy(with_force("A", "-2*q*k", parameters={"k": 1.0}), None)
+
+
+def test_parameters_of_runs():
+    mech = with_force("A", "-k*q", parameters={"k": 3.0})
+    mech.start(q={"A": 0.4})
+    first, other = (lw.simulate(mech, 0.5, parameters={"force.k": k}, t_eval=[0.5]) for k in (3.0, 30.0))
+    assert abs(first["A.q"] - other["A.q"]).max() > 0.1
+    text = lw.compile(mech).explain()
+    assert text
