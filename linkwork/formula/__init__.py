@@ -1,12 +1,14 @@
-"""Formulas in descriptions: checked here for names and units, evaluated by the core."""
+"""Formulas and tables in descriptions: checked here for names and units, evaluated by the core."""
 
 from linkwork.formula.formula import Formula, Number, Parameter, compile_formula, compile_formulas
 from linkwork.formula.operations import OPERATIONS, Operation
 from linkwork.formula.source import Source
+from linkwork.formula.table import LookupTable
 
 __all__ = [
     "OPERATIONS",
     "Formula",
+    "LookupTable",
     "Number",
     "Operation",
     "Parameter",

@@ -36,7 +36,7 @@ class Code:
     ----------
     instructions, places
         The instructions, and of each one the places of its operands in the text.
-    numbers, quantities
+    numbers, quantities, tables
         The lists that instructions refer to. A number is a value, or the name of a parameter.
     span
         The place of the result in the text.
@@ -49,6 +49,7 @@ class Code:
         self.places: list[list[Span]] = []
         self.numbers: list[float | str] = []
         self.quantities: list[str] = []
+        self.tables: list[str] = []
         self._known: dict[Instruction, int] = {}
         self._listed: dict[tuple[str, str], int] = {}
 
@@ -63,10 +64,13 @@ class Code:
 
     def quantity(self, name: str, span: Span) -> Value:
         """Return the value that is a quantity."""
-        place = self._listed.setdefault(("quantity", name), len(self.quantities))
-        if place == len(self.quantities):
-            self.quantities.append(name)
-        return self._shared((NUMBER["quantity"], place, 0, 0), span)
+        return self._shared((NUMBER["quantity"], self._place(self.quantities, "quantity", name), 0, 0), span)
+
+    def table(self, name: str, arguments: list[Value], span: Span) -> Value:
+        """Return the value of a table at one argument or two."""
+        self._refuse_comparisons(arguments)
+        place = self._place(self.tables, "table", name)
+        return self._shared((NUMBER["table"], place, arguments[0].number, arguments[-1].number), span, arguments)
 
     def apply(self, name: str, operands: list[Value], span: Span) -> Value:
         """Return the value of an operation on values."""
@@ -99,7 +103,7 @@ class Code:
         return None
 
     def finish(self, result: Value) -> None:
-        """Leave out the instructions, numbers and quantities that the result does not need."""
+        """Leave out the instructions, numbers, quantities and tables that the result does not need."""
         self._refuse_comparisons([result])
         self.span = result.span
         needed = {result.number}
@@ -108,11 +112,12 @@ class Code:
                 needed.update(self._operands(k, "v"))
         kept = sorted(needed)
         moved = {"v": {k: i for i, k in enumerate(kept)}}
-        for letter in "nq":
+        for letter in "nqt":
             used = sorted({place for k in kept for place in self._operands(k, letter)})
             moved[letter] = {place: i for i, place in enumerate(used)}
         self.numbers = [self.numbers[place] for place in moved["n"]]
         self.quantities = [self.quantities[place] for place in moved["q"]]
+        self.tables = [self.tables[place] for place in moved["t"]]
         self.renumber(kept, moved)
 
     def renumber(self, kept: list[int], moved: dict[str, dict[int, int]]) -> None:
@@ -129,6 +134,12 @@ class Code:
     def _operands(self, k: int, letter: str) -> list[int]:
         operation, *operands = self.instructions[k]
         return [one for one, kind in zip(operands, OPERATIONS[operation].operands, strict=False) if kind == letter]
+
+    def _place(self, names: list[str], kind: str, name: str) -> int:
+        place = self._listed.setdefault((kind, name), len(names))
+        if place == len(names):
+            names.append(name)
+        return place
 
     def _shared(self, instruction: Instruction, span: Span, operands: list[Value] | None = None) -> Value:
         number = self._known.setdefault(instruction, len(self.instructions))

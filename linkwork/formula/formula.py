@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,18 @@ class Parameter(NamedTuple):
     unit: str | None = None
 
 
+class TableUnits(Protocol):
+    """What formulas need of a table: the units of its value and its arguments, None where they are open."""
+
+    @property
+    def unit(self) -> str | None:
+        """Unit of its value."""
+
+    @property
+    def argument_units(self) -> tuple[str | None, ...]:
+        """Units of its arguments, one or two."""
+
+
 class Number(NamedTuple):
     """A number of a formula: a parameter with its name, or a constant of the text, whose name is None."""
 
@@ -61,6 +73,8 @@ class Formula:
         Its parameters in the order of declaration, then the constants of the text.
     quantities, quantity_units
         Its quantities in the order of their first use.
+    tables, table_units
+        Its tables in the order of their first use, and the units of the value and of the arguments of each.
     """
 
     text: str
@@ -69,6 +83,8 @@ class Formula:
     numbers: tuple[Number, ...]
     quantities: tuple[str, ...]
     quantity_units: tuple[str, ...]
+    tables: tuple[str, ...] = ()
+    table_units: tuple[tuple[str, ...], ...] = ()
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -80,6 +96,7 @@ def compile_formula(
     text: str,
     names: Mapping[str, str | None],
     parameters: Mapping[str, object] | None = None,
+    tables: Mapping[str, TableUnits] | None = None,
     unit: str | None = None,
     what: str = "the formula",
 ) -> Formula:
@@ -93,6 +110,8 @@ def compile_formula(
         Unit of each quantity that the formula may use, by its name; None: the unit that follows.
     parameters
         Value of each parameter by its name, or a `Parameter`, or a pair of value and unit.
+    tables
+        Tables that the formula may call, by their names.
     unit
         Of the result; None: the one that follows.
     what
@@ -102,7 +121,7 @@ def compile_formula(
     ------
     MechanismError
         On a text that is no formula, with the place and a remedy; on an unknown name, on units that contradict each
-        other, and on a parameter that is not used.
+        other, and on a parameter or table that is not used.
 
     Examples
     --------
@@ -112,31 +131,35 @@ def compile_formula(
     >>> spring.instructions.tolist()[:3]
     [[0, 0, 0, 0], [1, 0, 0, 0], [4, 0, 1, 0]]
     """
-    return compile_formulas([Source(text, unit, what)], names, parameters, what)[0]
+    return compile_formulas([Source(text, unit, what)], names, parameters, tables, what)[0]
 
 
 def compile_formulas(
     sources: Sequence[Source],
     names: Mapping[str, str | None],
     parameters: Mapping[str, object] | None = None,
+    tables: Mapping[str, TableUnits] | None = None,
     what: str = "the formulas",
 ) -> tuple[Formula, ...]:
-    """Return the programs of formulas that share parameters; each of these has one unit in all of them.
+    """Return the programs of formulas that share parameters and tables; each of these has one unit in all of them.
 
     Parameters
     ----------
     sources
         The formulas.
-    names, parameters
-        As of `compile_formula`; each parameter is used by one formula at least.
+    names, parameters, tables
+        As of `compile_formula`; each parameter and table is used by one formula at least.
     what
-        What errors of parameters call all of them.
+        What errors of parameters and tables call all of them.
     """
     declared = _checked_parameters({} if parameters is None else parameters, names, what)
-    meant = Names(declared, names)
+    given = dict(tables or {})
+    _check_names(given, "table", declared, names, what)
+    meant = Names(declared, names, {name: len(one.argument_units) for name, one in given.items()})
     codes = [parse(source, meant) for source in sources]
-    _check_used(declared, codes, what)
-    units = _Units(names, declared, what)
+    _check_used(declared, "parameter", (one for code in codes for one in code.numbers), what)
+    _check_used(given, "table", (one for code in codes for one in code.tables), what)
+    units = _Units(names, declared, given, what)
     inferred = [_inferred(code, units) for code in codes]
     return tuple(_formula(code, declared, units, one) for code, one in zip(codes, inferred, strict=True))
 
@@ -144,29 +167,40 @@ def compile_formulas(
 class _Units:
     """The units of all that formulas name."""
 
-    def __init__(self, names: Mapping[str, str | None], parameters: Mapping[str, Parameter], what: str) -> None:
+    def __init__(
+        self,
+        names: Mapping[str, str | None],
+        parameters: Mapping[str, Parameter],
+        tables: Mapping[str, TableUnits],
+        what: str,
+    ) -> None:
         self.equations, self.what = Equations(), what
-        self._names, self._parameters = names, parameters
-        self._units: dict[tuple[str, str], Unit] = {}
-        for name in parameters:
-            self.of("n", name)
+        self._stated: dict[tuple[str, str], list[str | None]] = {}
+        self._names = names
+        for name, one in parameters.items():
+            self._stated["n", name] = [one.unit]
+        for name, table in tables.items():
+            self._stated["t", name] = [table.unit, *table.argument_units]
+        self._units: dict[tuple[str, str], list[Unit]] = {}
+        for kind, name in self._stated:
+            self.of(kind, name)
 
-    def stated(self, kind: str, name: str) -> str | None:
-        return self._names[name] if kind == "q" else self._parameters[name].unit
+    def stated(self, kind: str, name: str) -> list[str | None]:
+        return [self._names[name]] if kind == "q" else self._stated[kind, name]
 
-    def of(self, kind: str, name: str) -> Unit:
-        """Return the unit of a parameter or quantity, an unknown one where it is open."""
+    def of(self, kind: str, name: str) -> list[Unit]:
+        """Return the units of a parameter, quantity or table, those that are open as unknown ones."""
         if (kind, name) not in self._units:
-            unit = self.stated(kind, name)
-            self._units[kind, name] = (
-                self.equations.unknown((kind, name)) if unit is None else read_unit(unit, f"{self.what}: {name!r}")
-            )
+            self._units[kind, name] = [
+                self.equations.unknown((kind, name, k)) if unit is None else read_unit(unit, f"{self.what}: {name!r}")
+                for k, unit in enumerate(self.stated(kind, name))
+            ]
         return self._units[kind, name]
 
-    def text(self, kind: str, name: str) -> str:
-        """Return the unit as it was stated, or as it follows."""
-        stated = self.stated(kind, name)
-        return self.equations.text(self.of(kind, name)) if stated is None else stated
+    def texts(self, kind: str, name: str) -> tuple[str, ...]:
+        """Return the units as they were stated, or as they follow."""
+        pairs = zip(self.stated(kind, name), self.of(kind, name), strict=True)
+        return tuple(self.equations.text(unit) if stated is None else stated for stated, unit in pairs)
 
 
 def _inferred(code: Code, units: _Units) -> Inference:
@@ -191,11 +225,15 @@ def _formula(code: Code, parameters: Mapping[str, Parameter], units: _Units, inf
         units.equations.text(inferred.units[-1]) if code.source.unit is None else code.source.unit,
         instructions,
         tuple(
-            Number(one, parameters[one].value, units.text("n", one)) if isinstance(one, str) else Number(None, one, "1")
+            Number(one, parameters[one].value, units.texts("n", one)[0])
+            if isinstance(one, str)
+            else Number(None, one, "1")
             for one in numbers
         ),
         tuple(code.quantities),
-        tuple(units.text("q", name) for name in code.quantities),
+        tuple(units.texts("q", name)[0] for name in code.quantities),
+        tuple(code.tables),
+        tuple(units.texts("t", name) for name in code.tables),
     )
 
 
@@ -204,11 +242,11 @@ def _checked_parameters(
 ) -> dict[str, Parameter]:
     if not isinstance(parameters, Mapping):
         raise MechanismError(f"{what}: parameters must be a dictionary such as {{'k': 3.0}}, not {parameters!r:.60}")
-    _check_names(parameters, names, what)
+    _check_names(parameters, "parameter", (), names, what)
     found = {name: _parameter(value, f"{what}: parameter {name!r}") for name, value in parameters.items()}
     if sum(one.unit is None for one in found.values()) > MOST_OPEN:
         raise MechanismError(
-            f"{what}: more than {MOST_OPEN} parameters have no unit: give theirs, as in (3.0, 'N.m/rad')"
+            f"{what}: more than {MOST_OPEN} parameters have no unit: give pairs such as (3.0, 'N.m/rad'), or a table"
         )
     return found
 
@@ -222,18 +260,20 @@ def _parameter(value: object, what: str) -> Parameter:
     return Parameter(number(value, what), unit if isinstance(unit, str) else None)
 
 
-def _check_names(parameters: Iterable[object], names: Mapping[str, str | None], what: str) -> None:
+def _check_names(
+    given: Mapping[str, object], kind: str, taken: Iterable[str], names: Mapping[str, str | None], what: str
+) -> None:
     """Refuse names that formulas cannot write, or that mean something else there."""
-    for name in parameters:
+    for name in given:
         if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
             raise MechanismError(
-                f"{what}: a parameter cannot have the name {shortened(name)}: use letters, digits and _, a letter first"
+                f"{what}: a {kind} cannot have the name {shortened(name)}: use letters, digits and _, a letter first"
             )
-        if name in RESERVED or name in names:
-            raise MechanismError(f"{what}: the parameter {name!r} has a name that means something else: rename it")
+        if name in RESERVED or name in names or name in taken:
+            raise MechanismError(f"{what}: the {kind} {name!r} has a name that means something else: rename it")
 
 
-def _check_used(parameters: Iterable[str], codes: Iterable[Code], what: str) -> None:
-    used = {one for code in codes for one in code.numbers}
-    if unused := [name for name in parameters if name not in used]:
-        raise MechanismError(f"{what}: no formula uses the parameter {quoted(unused)}: leave it out, or use it")
+def _check_used(declared: Iterable[str], kind: str, used: Iterable[object], what: str) -> None:
+    found = set(used)
+    if unused := [name for name in declared if name not in found]:
+        raise MechanismError(f"{what}: no formula uses the {kind} {quoted(unused)}: leave it out, or use it")

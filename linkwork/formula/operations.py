@@ -17,11 +17,11 @@ class Operation(NamedTuple):
     name
         Its name here and in the core.
     operands
-        What a, b and c are: "v" an earlier value, "n" a number, "q" a quantity of the formula, each by its place in the
-        list; "i" an integer itself. Others are 0.
+        What a, b and c are: "v" an earlier value, "n" a number, "q" a quantity, "t" a table of the formula, each by its
+        place in the list; "i" an integer itself. Others are 0. A table of one argument has its value in b and c.
     units
         Units of the values and of the result: equal letters are equal units, "1" is a number, "rad" an angle; "own" is
-        the unit of the number or quantity, "a^b" the power by the exponent.
+        the unit of the number, quantity or table, "a^b" the power by the exponent.
     called
         Whether formulas call it by its name.
     """
@@ -66,6 +66,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("less_equal", "vv", "a a -> 1"),
     Operation("select", "vvv", "1 a a -> a"),
     Operation("floor", "v", "1 -> 1", called=True),
+    Operation("table", "tvv", "-> own"),
 )
 
 NUMBER: dict[str, int] = {one.name: k for k, one in enumerate(OPERATIONS)}  # of an operation, by its name

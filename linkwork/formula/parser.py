@@ -64,14 +64,18 @@ class Names(NamedTuple):
         Names of parameters.
     quantities
         Units of quantities by their names; None: open.
+    tables
+        Numbers of arguments of tables by their names.
     """
 
     parameters: Collection[str]
     quantities: Mapping[str, str | None]
+    tables: Mapping[str, int]
 
     def all(self) -> Iterator[str]:
         """Return all names that a formula may have."""
         yield from self.parameters
+        yield from self.tables
         yield from self.quantities
         yield from sorted(RESERVED)
 
@@ -224,8 +228,9 @@ class _Parser:
             return self.code.number(CONSTANTS[name], token.span)
         if token.text in _INSTEAD:
             raise self.unexpected(at=token)
-        if name in FUNCTIONS:
-            raise self.source.error(f"{name} is a function: give it an argument, {name}(...)", token.span)
+        if name in FUNCTIONS or name in self.names.tables:
+            kind = "function" if name in FUNCTIONS else "table"
+            raise self.source.error(f"{name} is a {kind}: give it an argument, {name}(...)", token.span)
         raise self.source.error(
             f"the name {self.source.piece(token.span)} is unknown: {suggest(name, self.names.all())}",
             token.span,
@@ -234,7 +239,7 @@ class _Parser:
 
     def call(self, token: _Token) -> Value:
         first, name = self.place - 1, plain_name(token.text)
-        if name != "if" and name not in FUNCTIONS:
+        if name != "if" and name not in FUNCTIONS and name not in self.names.tables:
             raise self.not_called(token, name)
         self.deeper()
         values = [self.condition()]
@@ -248,17 +253,20 @@ class _Parser:
             for other in values[1:]:
                 value = self.code.apply(name, [value, other], span)
             return value
-        needed = 3 if name == "if" else len(FUNCTIONS[name].operands)
+        needed = 3 if name == "if" else self.names.tables.get(name) or len(FUNCTIONS[name].operands)
         if len(values) != needed:
             least = "at least " if name in ("min", "max") else ""
             raise self.source.error(f"{name} takes {least}{number_of(needed, 'argument')}, and has {len(values)}", span)
+        if name in self.names.tables:
+            return self.code.table(name, values, span)
         return self.code.apply("select" if name == "if" else name, values, span)
 
     def not_called(self, token: _Token, name: str) -> Exception:
         if name in self.names.parameters or name in self.names.quantities or name in CONSTANTS:
             return self.source.error(f"{name} is no function; a product is {name}*(...)", token.span)
+        known = [*FUNCTIONS, "if", *self.names.tables]
         return self.source.error(
-            f"there is no function {self.source.piece(token.span)}: {suggest(name, [*FUNCTIONS, 'if'])}",
+            f"there is no function {self.source.piece(token.span)}: {suggest(name, known)}",
             token.span,
             kind=MechanismNameError,
         )

@@ -36,8 +36,8 @@ class Source(NamedTuple):
             raise MechanismError(f"{self.what} must be a text such as 'k*q', not {shortened(self.text)}")
         if len(self.text) > LONGEST:
             raise MechanismError(
-                f"{self.what} has {len(self.text)} characters, and at most {LONGEST} are possible: divide a sum "
-                f"among several forces; it begins with {self.text[:30]!r}"
+                f"{self.what} has {len(self.text)} characters, and at most {LONGEST} are possible: give a table, or "
+                f"name parts of it; it begins with {self.text[:30]!r}"
             )
         if not self.text.strip():
             raise MechanismError(f"{self.what} is empty: give a text such as 'k*q'")

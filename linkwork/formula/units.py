@@ -6,7 +6,7 @@ each such pair is an equation of exponents, which gives an unknown unit or is ch
 Rules
 -----
 - A quantity has its unit. A number in the text is a pure number; zero has any unit.
-- A parameter or an input without a unit gets the one that follows.
+- A parameter, an input or a table without a unit gets the one that follows.
 - rad counts as a number: an angle may be added to a number. Where a unit is inferred, rad is carried along, so that k
   in k*q of a torque has N.m/rad; arguments of sin, cos and tan and results of asin, acos, atan and atan2 are in rad.
 - If equations leave units open, as those of a*b, the unknown declared first gets the unit, and later ones are numbers.
@@ -14,7 +14,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -126,10 +126,11 @@ class Inference:
     equations
         The equations so far, which may be those of several formulas.
     own
-        Returns the unit of a parameter or quantity by kind ("n", "q") and name.
+        Returns the unit of a parameter, quantity or table by kind ("n", "q", "t") and name, of a table those of its
+        arguments as well, the value's first.
     """
 
-    def __init__(self, code: Code, equations: Equations, own: Callable[[str, str], Unit]) -> None:
+    def __init__(self, code: Code, equations: Equations, own: Callable[[str, str], list[Unit]]) -> None:
         self.code, self.equations, self.own = code, equations, own
         self.units: list[Unit] = []
         for k in range(len(code.instructions)):
@@ -153,7 +154,7 @@ class Inference:
         given, _, result = operation.units.partition("-> ")
         places = self.code.places[k]
         if result == "own":
-            return self._own(operation, operands[0])
+            return self._own(operation, operands, places)
         bound: dict[str, tuple[int, Unit, Span]] = {}
         for rule, value, span in zip(given.split(), operands, places, strict=False):
             if rule in bound:
@@ -172,11 +173,18 @@ class Inference:
             found = product(found, bound[letter][1], exponent)
         return self.equations.reduced(found)
 
-    def _own(self, operation: Operation, place: int) -> Unit:
-        """Return the unit of a number or quantity."""
-        kind = operation.operands
-        name = self.code.quantities[place] if kind == "q" else self.code.numbers[place]
-        return self.own(kind, name) if isinstance(name, str) else PURE
+    def _own(self, operation: Operation, operands: list[int], places: list[Span]) -> Unit:
+        """Return the unit of a number, quantity or table."""
+        code, kind = self.code, operation.operands[0]
+        lists: dict[str, Sequence[float | str]] = {"n": code.numbers, "q": code.quantities, "t": code.tables}
+        name = lists[kind][operands[0]]
+        if not isinstance(name, str):
+            return PURE
+        unit, *arguments = self.own(kind, name)
+        for value, argument, span in zip(operands[1:], arguments, places, strict=False):
+            if not self._fits(value, argument):
+                raise self._wrong(f"table {name} takes an argument in {self.equations.text(argument)}", value, span)
+        return unit
 
     def _power(self, operation: Operation, operands: list[int], span: Span) -> Unit:
         base, exponent = operands[:2]

@@ -247,7 +247,7 @@ class Force(NamedForce):
         if known is not None and known[0] == self._key(names, known[1]):
             return known[1]
         self._check_own_names(names)
-        formulas = compile_formulas(self._sources(mech), names, self.parameters, self.label)
+        formulas = compile_formulas(self._sources(mech), names, self.parameters, None, self.label)
         read = {name for one in formulas for name in one.quantities}
         if unused := [name for name in self.inputs if name not in read]:
             raise MechanismError(f"{self.label}: no formula uses the input {quoted(unused)}: leave it out, or use it")

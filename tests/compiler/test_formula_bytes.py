@@ -97,7 +97,7 @@ def test_an_operand_is_before_its_instruction(data):
 def test_operations_have_the_order_of_the_core():
     text = (TOP / "csrc" / "formula" / "operations.h").read_text(encoding="utf-8")
     listed = re.findall(r"X\((\w+), (\d)\)", text)
-    known = [(one.name, str(one.operands.count("v"))) for one in OPERATIONS]
+    known = [(one.name, str(one.operands.count("v"))) for one in OPERATIONS if one.name != "table"]
     assert listed == known
 
 

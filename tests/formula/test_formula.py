@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.formula import OPERATIONS, Formula, compile_formula
+from linkwork.formula import OPERATIONS, Formula, LookupTable, compile_formula
 from linkwork.formula.operations import NUMBER
 from linkwork.formula.parser import DEEPEST
 from linkwork.formula.source import LONGEST
@@ -287,3 +287,21 @@ def test_wrong_parameters_are_refused_by_name(parameters: Any, message: str) -> 
         compile_formula("k*x", NAMES, parameters, what="Force 'spring'")
     assert message in str(refused.value)
     assert str(refused.value).startswith("Force 'spring'")
+
+
+def test_tables_are_called_and_used() -> None:
+    tables = {"gas": LookupTable([0, 1], [2, 4]), "map": LookupTable([0, 1], [[0, 1], [2, 3]], y=[0, 1])}
+    found = compile_formula("gas(x) + map(x, y)", NAMES, tables=tables)
+    assert found.tables == ("gas", "map")
+    assert found.instructions.tolist()[1] == [NUMBER["table"], 0, 0, 0]
+    assert evaluate(found, {"x": 0.5, "y": 0.25}, tables=tables) == 3.0 + 1.25
+    for text, message in [
+        ("map(x)", "map takes 2 arguments, and has 1"),
+        ("gas + 1", "gas is a table: give it an argument, gas(...)"),
+        ("gas(x)", "no formula uses the table 'map'"),
+        ("gaz(x)", "did you mean 'gas'?"),
+        ("gas(x < y)", "a comparison is only the condition"),
+    ]:
+        with pytest.raises(lw.MechanismError) as refused:
+            compile_formula(text, NAMES, tables=tables)
+        assert message in str(refused.value)

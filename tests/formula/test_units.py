@@ -8,7 +8,7 @@ import pytest
 
 import linkwork as lw
 from linkwork._util.units import BASE_UNITS, base_exponents, unit_text
-from linkwork.formula import Formula, Source, compile_formula, compile_formulas
+from linkwork.formula import Formula, LookupTable, Source, compile_formula, compile_formulas
 from support.formulas import evaluate
 
 NAMES = {"q": "rad", "u": "rad/s", "length": "m", "rate": "m/s", "time": "s", "p": None}
@@ -63,6 +63,16 @@ def test_a_parameter_of_several_formulas_has_one_unit() -> None:
     assert [one.unit for one in found] == ["N.m", "N"]
     with pytest.raises(lw.MechanismError, match=r"second: the result has the unit N\.m"):
         compile_formulas([Source("k", "N"), Source("k*length", "N", "second")], NAMES, {"k": 1.0})
+
+
+def test_tables_have_units() -> None:
+    table = LookupTable([0.0, 1.0], [0.0, 1.0], argument_units=["m"])
+    found = compile_formula("a*gas(length)", NAMES, {"a": (1.0, "m2")}, {"gas": table}, unit="N")
+    assert found.table_units == (("N/m2", "m"),)
+    with pytest.raises(lw.MechanismError, match=r"table gas takes an argument in m: 'q' has rad"):
+        compile_formula("gas(q)", NAMES, tables={"gas": table})
+    open_table = LookupTable([0.0, 1.0], [0.0, 1.0])
+    assert compile_formula("gas(q)", NAMES, tables={"gas": open_table}, unit="N").table_units == (("N", "rad"),)
 
 
 @pytest.mark.parametrize(
