@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from linkwork.fmu.check import check_fmu
     from linkwork.fmu.export import export_fmu
     from linkwork.formats.files import load, save
+    from linkwork.formula import LookupTable
     from linkwork.mechanism import (
         Actuator,
         Command,
@@ -148,6 +149,7 @@ __all__ = [
     "LinkworkWarning",
     "LoadsError",
     "Lock",
+    "LookupTable",
     "Mechanism",
     "MechanismError",
     "Model",
@@ -243,6 +245,7 @@ _HOMES = {
         "fmu.check": ("check_fmu",),
         "fmu.export": ("export_fmu",),
         "formats.files": ("load", "save"),
+        "formula": ("LookupTable",),
         "model.compile": ("compile",),
         "model.impacts": ("Event", "VelocityJump"),
         "model.linear_model": ("LinearModel",),

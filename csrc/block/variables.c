@@ -51,6 +51,12 @@ static owned formula_with(const lw_model *m, int of_numbers, int32_t row) {
   return (owned){m->force_name[m->first_force[LW_FIRST_BY_FORMULA] + (formula - m->formula)], "force", left + 1};
 }
 
+static owned table_with(const lw_model *m, int32_t row) {
+  int32_t table = 0;
+  while (table + 1 < m->size.lookup_tables && row >= m->lookup_table[table + 1].first_value) table++;
+  return (owned){m->table_name[table], "table", row - m->lookup_table[table].first_value + 1};
+}
+
 static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
   switch (owner) {
     case LW_OF_BODY: return (owned){m->body_name[row], "body", 0};
@@ -77,6 +83,9 @@ static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
     case LW_OF_TERM: return (owned){m->coupling_name[m->term[row].coupling], "coupling", 0};
     case LW_OF_FORMULA_NUMBER:
     case LW_OF_FORMULA_INPUT: return formula_with(m, owner == LW_OF_FORMULA_NUMBER, row);
+    case LW_OF_LOOKUP_VALUE: return table_with(m, row);
+    case LW_OF_LOOKUP_TABLE: return (owned){m->table_name[row], "table", 0};
+    case LW_OF_LOOKUP_SLOPE:
     case LW_OF_ONE:
     case LW_OF_FORMULA_VALUE:
     case LW_OF_FRAME: break;

@@ -78,6 +78,11 @@ typedef struct formula_part {
   int32_t force;
 } formula_part;
 
+typedef struct lookup_part {
+  int32_t row[6];                                /* as in models */
+  int32_t name, first_knot, first_value, values; /* where each begins in its list */
+} lookup_part;
+
 typedef struct force_part {
   const char *name;
   int32_t type, row, body[2]; /* row: number among those of its type; bodies that it does not have are the ground */
@@ -131,6 +136,10 @@ typedef struct transition_part {
   X(quantities, quantity_part, quantity)       \
   X(instructions, lw_instruction, instruction) \
   X(results, int32_t, result)                  \
+  X(lookups, lookup_part, lookup)              \
+  X(lookup_knots, double, lookup_knot)         \
+  X(lookup_values, double, lookup_value)       \
+  X(lookup_names, char, lookup_name)           \
   X(points, point_part, point)                 \
   X(measures, measure_part, measure)           \
   X(transitions, transition_part, transition)  \

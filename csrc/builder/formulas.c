@@ -42,6 +42,78 @@ static lw_status take_quantity(lw_builder *b, const char *force, const lw_formul
   return append_quantity(b, made);
 }
 
+/* ---- lookup tables ---- */
+
+static lw_status refuse_table(lw_builder *b, const char *force, const char *table, const char *why) {
+  return lw_refuse(b, LW_ERROR_USAGE, "table '%s' of force '%s': %s", table ? table : "", force, why);
+}
+
+static int is_word(const char *name) {
+  for (const char *c = name; *c; c++)
+    if (!(*c == '_' || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (c > name && *c >= '0' && *c <= '9')))
+      return 0;
+  return *name != 0;
+}
+
+static lw_status take_table_name(lw_builder *b, const char *force, const char *name, int32_t first_table) {
+  lw_status e = LW_OK;
+  if (!name || !is_word(name)) return refuse_table(b, force, name, "a name has letters, digits and _, a letter first");
+  for (int32_t k = first_table; k < b->lookups; k++)
+    if (strcmp(b->lookup_name + b->lookup[k].name, name) == 0)
+      return refuse_table(b, force, name, "it has two tables of this name");
+  for (size_t k = 0; !e && k <= strlen(name); k++) e = append_lookup_name(b, name[k]);
+  return e;
+}
+
+static lw_status take_knots(lw_builder *b, const char *force, const char *table, const double *knot, int32_t knots) {
+  lw_status e = LW_OK;
+  if (knots < 2 || !knot) return refuse_table(b, force, table, "each argument needs two abscissae at least");
+  if (!lw_all_finite(knot, knots)) return refuse_table(b, force, table, "an abscissa is not finite; give a number");
+  for (int32_t k = 1; k < knots; k++)
+    if (!(knot[k] > knot[k - 1])) return refuse_table(b, force, table, "abscissae must increase");
+  for (int32_t k = 0; !e && k < knots; k++) e = append_lookup_knot(b, knot[k]);
+  return e;
+}
+
+/* Of periodic arguments all but the last rows, which are equal to the first. */
+static lw_status take_values(lw_builder *b, const char *force, const lw_lookup_table *t, lookup_part *made) {
+  const int32_t columns = t->y ? t->knots[1] : 1, skipped[2] = {t->periodic[0] != 0, t->y && t->periodic[1]};
+  lw_status e = LW_OK;
+  for (int32_t i = 0; !e && i < t->knots[0]; i++)
+    for (int32_t j = 0; !e && j < columns; j++) {
+      const int32_t row = skipped[0] && i + 1 == t->knots[0] ? 0 : i, column = skipped[1] && j + 1 == columns ? 0 : j;
+      const double value = t->values[(size_t)i * columns + j], first = t->values[(size_t)row * columns + column];
+      if (!isfinite(value)) e = refuse_table(b, force, t->name, "a value is not finite; give a number");
+      else if (value != first) e = refuse_table(b, force, t->name, "a periodic table ends with its first row");
+      else if (row == i && column == j) e = append_lookup_value(b, value), made->values++;
+    }
+  return e;
+}
+
+#define MOST_VALUES 4000000
+
+static lw_status take_table(lw_builder *b, const char *force, const lw_lookup_table *t, int32_t first_table) {
+  const int32_t columns = t->y ? t->knots[1] : 1;
+  lookup_part made = {{t->knots[0], t->y ? columns : 0, t->periodic[0] != 0, t->y && t->periodic[1],
+                       (int32_t)t->interpolation, (int32_t)t->outside},
+                      b->lookup_names,
+                      b->lookup_knots,
+                      b->lookup_values,
+                      0};
+  lw_status e;
+  if ((e = take_table_name(b, force, t->name, first_table)) || (e = take_knots(b, force, t->name, t->x, t->knots[0])) ||
+      (t->y && (e = take_knots(b, force, t->name, t->y, t->knots[1]))))
+    return e;
+  if ((int)t->interpolation < 0 || t->interpolation >= LW_INTERPOLATIONS || (int)t->outside < 0 ||
+      t->outside >= LW_OUTSIDES || !t->values)
+    return refuse_table(b, force, t->name, "it needs values, an interpolation and what is outside");
+  if ((int64_t)t->knots[0] * columns > MOST_VALUES) return refuse_table(b, force, t->name, "it is too large");
+  if ((e = take_values(b, force, t, &made))) return e;
+  return append_lookup(b, made);
+}
+
+/* ---- formulas ---- */
+
 static int32_t number_of_operation(const char *name) {
   int32_t k = 0;
   while (k < LW_OPERATIONS && (!name || strcmp(name, operation_names[k]) != 0)) k++;
@@ -62,6 +134,8 @@ static lw_status take_operation(lw_builder *b, const char *force, const lw_formu
     if (made.operand[i] < 0 || made.operand[i] >= before)
       return lw_refuse(b, LW_ERROR_USAGE, "formula of force '%s': operation %d has a wrong operand %d", force, (int)k,
                        (int)made.operand[i]);
+  if (made.operation == LW_DO_table && (given->c < 0 || given->c >= f->tables))
+    return refuse(b, force, "table", given->c);
   if (made.operation == LW_DO_integer_power && (given->b < -LW_MOST_EXPONENT || given->b > LW_MOST_EXPONENT))
     return lw_refuse(b, LW_ERROR_USAGE, "formula of force '%s': an exponent of %d is too large", force, (int)given->b);
   return append_instruction(b, made);
@@ -71,6 +145,7 @@ static lw_status take_formula(lw_builder *b, const char *force, const lw_formula
   lw_status e = LW_OK;
   for (int32_t k = 0; !e && k < f->numbers; k++) e = take_number(b, force, f->number[k]);
   for (int32_t k = 0; !e && k < f->quantities; k++) e = take_quantity(b, force, f, k);
+  for (int32_t k = 0, first = b->lookups; !e && k < f->tables; k++) e = take_table(b, force, &f->table[k], first);
   for (int32_t k = 0; !e && k < f->operations; k++) e = take_operation(b, force, f, k);
   for (int32_t k = 0; !e && k < f->results; k++) {
     if (f->result[k] < 0 || f->result[k] >= f->operations) e = refuse(b, force, "result", f->result[k]);
@@ -87,11 +162,13 @@ lw_status lw_builder_set_formula(lw_builder *b, const char *force, const lw_form
   if (!type->results || b->force[made.force].formula >= 0)
     return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' %s", type->name, force,
                      type->results ? "has a formula already" : "takes no formula");
-  if (f->numbers < 0 || f->inputs < 0 || f->quantities < 0 || f->operations < 1 || f->results != type->results)
+  if (f->numbers < 0 || f->inputs < 0 || f->quantities < 0 || f->tables < 0 || f->operations < 1 ||
+      f->results != type->results)
     return lw_refuse(b, LW_ERROR_USAGE, "formula of force '%s': it needs %d results and one operation at least", force,
                      (int)type->results);
-  made.rows = (lw_formula_rows){f->numbers,         f->inputs,         f->quantities, f->operations,   f->results,
-                                b->formula_numbers, b->formula_inputs, b->quantities, b->instructions, b->results};
+  made.rows =
+      (lw_formula_rows){f->numbers,         f->inputs,         f->quantities, f->operations,   f->results, f->tables,
+                        b->formula_numbers, b->formula_inputs, b->quantities, b->instructions, b->results, b->lookups};
   if ((e = take_formula(b, force, f)) || (e = append_formula(b, made))) return e;
   b->force[made.force].formula = b->formulas - 1;
   b->formula_inputs += f->inputs;

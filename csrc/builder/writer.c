@@ -95,6 +95,11 @@ static int32_t put_force_types(const lw_builder *b, model_bytes *out) {
   EACH_FORCE(of)                                                                                                 \
   for (const formula_part *f = b->formula + of->formula; of->formula >= 0 && f == b->formula + of->formula; f++)
 
+/* Their lookup tables t. */
+#define EACH_TABLE(t)                                                                                         \
+  EACH_FORMULA(f)                                                                                             \
+  for (const lookup_part *t = b->lookup + f->rows.first_table, *const end = t + f->rows.tables; t < end; t++)
+
 /* The row of a force among those of all types. */
 static int32_t row_of_force(const lw_builder *b, const force_part *f) {
   int32_t row = f->row;
@@ -136,7 +141,10 @@ static void put_counts(const plan *p, const topology *t, int32_t method, model_b
                     .formula_quantities = b->quantities,
                     .formula_results = b->results,
                     .formula_numbers = b->formula_numbers,
-                    .formula_inputs = b->formula_inputs};
+                    .formula_inputs = b->formula_inputs,
+                    .lookup_tables = b->lookups,
+                    .lookup_knots = b->lookup_knots,
+                    .lookup_values = b->lookup_values};
   put(out, &c, sizeof c);
 }
 
@@ -243,7 +251,7 @@ static void put_paths(const lw_builder *b, model_bytes *out) {
 
 static void put_formulas(const plan *p, model_bytes *out) {
   const lw_builder *b = p->builder;
-  EACH_FORMULA(f) put_integers(out, &f->rows, 5);
+  EACH_FORMULA(f) put_integers(out, &f->rows, 6);
   EACH_FORMULA(f)
   for (int32_t k = 0; k < f->rows.quantities; k++) {
     const quantity_part *part = &b->quantity[f->rows.first_quantity + k];
@@ -253,6 +261,8 @@ static void put_formulas(const plan *p, model_bytes *out) {
   }
   EACH_FORMULA(f) put_integers(out, b->instruction + f->rows.first_instruction, 4 * f->rows.instructions);
   EACH_FORMULA(f) put_integers(out, b->result + f->rows.first_result, f->rows.results);
+  EACH_TABLE(t) put_integers(out, t->row, 6);
+  EACH_TABLE(t) put_numbers(out, b->lookup_knot + t->first_knot, t->row[0] + t->row[1]);
 }
 
 /* ---- parameters: put_FIELD() for each parameter field of fields.h, in their order; those of forces are lists ---- */
@@ -332,6 +342,11 @@ PUT(formula_number) {
   EACH_FORMULA(f) put_numbers(out, b->formula_number + f->rows.first_number, f->rows.numbers);
 }
 
+PUT(lookup_value) {
+  const lw_builder *b = p->builder;
+  EACH_TABLE(t) put_numbers(out, b->lookup_value + t->first_value, t->values);
+}
+
 PUT_EACH(point_in_body, points, b->point[k].point, 3)
 PUT_EACH(axis_in_body, points, b->point[k].axis, 3)
 
@@ -386,6 +401,12 @@ static void put_names(const plan *p, model_bytes *out) {
   NAMES(transitions, transition);
   NAMES(points, point);
   NAMES(measures, measure);
+  EACH_TABLE(t) {
+    const char *name = b->lookup_name + t->name;
+    put(out, of->name, strlen(of->name));
+    put(out, ".", 1);
+    put(out, name, strlen(name) + 1);
+  }
 #undef NAMES
 }
 

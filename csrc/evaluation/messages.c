@@ -47,7 +47,28 @@ static lw_status report_open_loop(lw_state *s) {
                  joint_name(s, m->loop[l].joint), lw_reals(s)[m->at.loop_residual + l]);
 }
 
-/* Names the input or state that is not finite; without one the pose has no unique acceleration. */
+/* A table that refuses its argument. LW_OK where none does. */
+static lw_status report_table(lw_state *s) {
+  const lw_model *m = s->model;
+  for (int32_t k = 0; k < m->size.lookup_tables; k++) {
+    const lw_lookup *t = &m->lookup_table[k];
+    const double *refused = lw_reals(s) + t->refused;
+    const int axis = (int)refused[0] - 1;
+    if (refused[0] == 0.0) continue;
+    return lw_fail(s, LW_ERROR_VALUE,
+                   "table '%.60s' is left at t = %.9g s: its %sargument is %.9g, and its rows go from %.9g to %.9g; "
+                   "give it more rows, or say that outside it holds or extends",
+                   m->table_name[k], lw_reals(s)[m->at.time],
+                   t->arguments == 1 ? ""
+                   : axis            ? "second "
+                                     : "first ",
+                   refused[1], t->knot[axis][0], t->knot[axis][t->knots[axis] - 1]);
+  }
+  return LW_OK;
+}
+
+/* Names the input or state that is not finite, or the table that is left; without one the pose has no unique
+ * acceleration. */
 lw_status lw_report_not_finite(lw_state *s, int32_t joint) {
   const lw_model *m = s->model;
   for (const lw_field *f = m->field; f < m->field + LW_FIELD_COUNT; f++) {
@@ -59,8 +80,8 @@ lw_status lw_report_not_finite(lw_state *s, int32_t joint) {
   if (j >= 0)
     return lw_fail(s, LW_ERROR_VALUE, "the quaternion of joint '%s' has the length zero; give it a direction",
                    joint_name(s, j));
-  const lw_status open = report_open_loop(s);
-  if (open) return open;
+  const lw_status open = report_open_loop(s), table = open ? open : report_table(s);
+  if (table) return table;
   return lw_fail(s, LW_ERROR_SINGULAR,
                  "the acceleration of joint '%s' is not finite: in this pose or at these speeds the "
                  "mechanism has no unique acceleration; start from another pose or check masses and inertias",

@@ -1,7 +1,9 @@
 /* Formulas, evaluated in the arithmetic of the block. Slopes are those of the functions; a slope that is infinite, as
- * that of the square root at 0, does not count where its argument does not change. */
+ * that of the square root at 0, does not count where its argument does not change. A value that is no number is not lost
+ * in comparisons: only the branch of a selection that is not taken does not count. */
 #ifndef LW_FORMULA_EVALUATE_KERNEL_H
 #define LW_FORMULA_EVALUATE_KERNEL_H
+#include "formula/lookup_table_kernel.h"
 #include "formula/program.h"
 #include "math/scalar.h"
 #include <math.h>
@@ -27,7 +29,6 @@ INLINE double leg(double x) { return sqrt((1.0 - x) * (1.0 + x)); }
 /* f of a value with real part x. */
 #if LW_ARITHMETIC == LW_DOUBLE
 #define OF_SLOPE(a, value, slope) (value)
-INLINE real quotient_of(real a, real b) { return a / b; }
 INLINE real power_of(real a, real b) { return pow(a, b); }
 INLINE real abs_of(real a) { return fabs(a); }
 #else
@@ -36,10 +37,6 @@ INLINE real of_slope(real a, double value, double slope) {
   return complex_of(value, step == 0.0 ? 0.0 : slope * step);
 }
 #define OF_SLOPE(a, value, slope) of_slope(a, value, slope)
-INLINE real quotient_of(real a, real b) {
-  const double q = __real__ a / __real__ b;
-  return complex_of(q, (__imag__ a - q * __imag__ b) / __real__ b);
-}
 INLINE real power_of(real a, real b) {
   const double x = __real__ a, n = __real__ b, p = pow(x, n);
   const double by_base = __imag__ a == 0.0 ? 0.0 : n * pow(x, n - 1.0) * __imag__ a;
@@ -76,7 +73,15 @@ INLINE real integer_power_of(real a, int32_t n) {
   return n < 0 ? quotient_of(1.0, p) : p;
 }
 
-INLINE real truth(int holds) { return holds ? 1.0 : 0.0; }
+INLINE real truth(int holds, real a, real b) {
+  return holds ? 1.0 : re(a) == re(a) && re(b) == re(b) ? 0.0 : re(a) + re(b);
+}
+INLINE real sign_of(real a) { return re(a) > 0.0 ? 1.0 : re(a) < 0.0 ? -1.0 : re(a) == 0.0 ? 0.0 : re(a); }
+INLINE real least_of(real a, real b) { return re(b) < re(a) ? b : re(a) <= re(b) ? a : a + b; }
+INLINE real greatest_of(real a, real b) { return re(a) < re(b) ? b : re(b) <= re(a) ? a : a + b; }
+INLINE real selected(real condition, real a, real b) {
+  return re(condition) == 0.0 ? b : re(condition) == re(condition) ? a : condition;
+}
 
 /* The values of a program and so its results then stand in the block `x`. Each operation jumps to the next one by itself,
  * which processors foresee better than one switch for all: twice as fast. The empty statement, another one in each, keeps
@@ -93,6 +98,7 @@ static void evaluate_program(const lw_program *p, real *x) {
       && done};
   const lw_instruction *i = p->code;
   real *value = x + p->value;
+  forget_refusals(p, x);
 #define NEXT goto *operation[i->operation]
 #define A x[i->operand[0]]
 #define B x[i->operand[1]]
@@ -127,15 +133,16 @@ static void evaluate_program(const lw_program *p, real *x) {
   DO(cosh, cosh_of(A));
   DO(tanh, tanh_of(A));
   DO(abs, abs_of(A));
-  DO(sign, truth(re(A) > 0.0) - truth(re(A) < 0.0));
+  DO(sign, sign_of(A));
   DO(atan2, arctan2(A, B));
-  DO(min, select_less(B, A, B, A));
-  DO(max, select_less(A, B, B, A));
+  DO(min, least_of(A, B));
+  DO(max, greatest_of(A, B));
   DO(mod, A - B * floor(re(A) / re(B)));
-  DO(less, truth(re(A) < re(B)));
-  DO(less_equal, truth(re(A) <= re(B)));
-  DO(select, re(A) != 0.0 ? B : C);
+  DO(less, truth(re(A) < re(B), A, B));
+  DO(less_equal, truth(re(A) <= re(B), A, B));
+  DO(select, selected(A, B, C));
   DO(floor, floor(re(A)));
+  DO(table, look_up(p->table + i->operand[2], x, A, B));
 #undef NEXT
 #undef A
 #undef B

@@ -5,7 +5,8 @@
  *   power              of a positive base
  *   sign               -1, 0 or 1;  mod: a - b floor(a / b)
  *   less, less_equal   1 or 0;  select: the second operand where the first one is not 0, else the third
- * What compares or rounds looks at real parts alone. */
+ *   table              its third operand counts among the formula's tables; a table of one argument has it twice
+ * What compares or rounds looks at real parts alone. What is no number stays so, whatever is done with it. */
 #ifndef LW_FORMULA_OPERATIONS_H
 #define LW_FORMULA_OPERATIONS_H
 #define LW_EACH_OPERATION(X) \
@@ -41,7 +42,8 @@
   X(less, 2)                 \
   X(less_equal, 2)           \
   X(select, 3)               \
-  X(floor, 1)
+  X(floor, 1)                \
+  X(table, 2)
 
 enum lw_operation_number {
 #define X(name, operands) LW_DO_##name,

@@ -10,10 +10,21 @@ typedef struct lw_instruction {
   int32_t operation, operand[3]; /* lw_operation_number; as in operations.h, in a program offsets in the block */
 } lw_instruction;
 
+/* A lookup table of a formula. An argument has one row for each knot; a periodic one not for the last. */
+typedef struct lw_lookup {
+  int32_t knots[2], periodic[2], rows[2];    /* of x and y; of one argument: 0 knots of y and one row */
+  int32_t arguments, interpolation, outside; /* lw_interpolation, lw_outside */
+  int32_t formula, first_value, first_slope; /* among the values and slopes of all tables */
+  int32_t value, slope, refused;             /* offsets in the block: rows of x one after the other */
+  const double *knot[2];
+} lw_lookup;
+
 typedef struct lw_program {
   const lw_instruction *code; /* the last one is none, LW_OPERATIONS */
   const int32_t *result;      /* offsets in the block */
   int32_t value;              /* offset of the first value in the block; each instruction has the next one */
+  int32_t tables;
+  const lw_lookup *table;
 } lw_program;
 
 /* What a formula reads: a kind, lw_quantity_kind, and its number among all coordinates or speeds, or the inputs of the
@@ -24,7 +35,7 @@ typedef struct lw_formula_quantity_row {
 
 /* A formula of the serialised model: how many it has of each, and where its own begin in the lists of all. */
 typedef struct lw_formula_rows {
-  int32_t numbers, inputs, quantities, instructions, results;
-  int32_t first_number, first_input, first_quantity, first_instruction, first_result;
+  int32_t numbers, inputs, quantities, instructions, results, tables;
+  int32_t first_number, first_input, first_quantity, first_instruction, first_result, first_table;
 } lw_formula_rows;
 #endif

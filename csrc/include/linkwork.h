@@ -65,6 +65,7 @@ typedef struct lw_sizes {
   int32_t forces, gears; /* those of lw_builder_add_force; speeds on which they act */
   int32_t formulas, formula_numbers, formula_inputs;
   int32_t formula_values; /* of the longest formula */
+  int32_t lookup_tables, lookup_values, lookup_slopes;
   int32_t transitions;
   int32_t points, measures; /* points of interest; distances and angles between them */
   int32_t nq, nu;           /* coordinates and speeds of the spanning tree: the continuous states */
@@ -189,7 +190,8 @@ typedef enum lw_kind {
   LW_KIND_TRANSITION,
   LW_KIND_POINT,
   LW_KIND_MEASURE,
-  LW_KIND_FIELD /* of the block: "q", "udot", "body_mass" */
+  LW_KIND_TABLE, /* of formulas: "spring.gas" of the force "spring" */
+  LW_KIND_FIELD  /* of the block: "q", "udot", "body_mass" */
 } lw_kind;
 
 LW_API int32_t lw_model_count(const lw_model *model, lw_kind kind);
@@ -366,19 +368,45 @@ typedef struct lw_formula_quantity {
  *   "power" a^b, a > 0;  "integer_power"           the exponent is b itself, -64 to 64
  *   "sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh" of a; "atan2" of a and b
  *   "abs", "sign" (-1, 0, 1), "floor" of a;  "min", "max", "mod" (a - b floor(a/b)) of a and b
- *   "less", "less_equal" of a and b (1 or 0);  "select"   b where a is not 0, else c */
+ *   "less", "less_equal" of a and b (1 or 0);  "select"   b where a is not 0, else c
+ *   "table"                                        table c of the formula at a and b; one of one argument at a */
 typedef struct lw_operation {
   const char *name;
   int32_t a, b, c;
 } lw_operation;
+
+typedef enum lw_interpolation {
+  LW_LOOKUP_LINEAR = 0,
+  LW_LOOKUP_MONOTONE, /* cubics with a continuous slope that exceed no row */
+  LW_INTERPOLATIONS
+} lw_interpolation;
+typedef enum lw_outside {
+  LW_LOOKUP_HOLD = 0, /* the end rows */
+  LW_LOOKUP_EXTEND,   /* by their slopes */
+  LW_LOOKUP_ERROR,
+  LW_OUTSIDES
+} lw_outside;
+/* A lookup table of one argument or two. Abscissae increase; values row by row: y of each x. Where an argument is
+ * periodic the last row equals the first. */
+typedef struct lw_lookup_table {
+  const char *name;
+  const double *x, *y; /* y NULL: one argument */
+  const double *values;
+  int32_t knots[2], periodic[2]; /* of x and y */
+  lw_interpolation interpolation;
+  lw_outside outside; /* of the abscissae */
+} lw_lookup_table;
 typedef struct lw_formula {
   const double *number;
   const lw_formula_quantity *quantity;
   const lw_operation *operation;
   const int32_t *result; /* operations whose values are the results */
   int32_t numbers, inputs, quantities, operations, results;
+  int32_t tables;
+  const lw_lookup_table *table;
 } lw_formula;
-/* The formula of a force by one. Its numbers are tunable: the field formula_number; its inputs are formula_input. */
+/* The formula of a force by one. Its numbers are tunable: the field formula_number; and so are the values of its tables,
+ * lookup_value, but for the last rows of periodic ones, which are the first. Its inputs are formula_input. */
 LW_API lw_status lw_builder_set_formula(lw_builder *builder, const char *force, const lw_formula *formula);
 
 /* A point of interest of a body or the ground, with a direction of any length, both in the body's frame: the outputs

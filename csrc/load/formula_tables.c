@@ -1,6 +1,8 @@
 /* Model reader: formulas. Operands are values before their instruction, numbers and quantities of its formula, and results
  * values of it, so that no program can loop or lead out of the block. */
 #include "load/reader.h"
+#include <math.h>
+#include <string.h>
 
 static int32_t type_of_force(const lw_model *m, int32_t force) {
   int32_t type = 0;
@@ -17,15 +19,17 @@ lw_status lw_read_formula(reader *r, lw_model *m, table_cursor *at, const int32_
                          v[2],
                          v[3],
                          v[4],
+                         v[5],
                          before.first_number + before.numbers,
                          before.first_input + before.inputs,
                          before.first_quantity + before.quantities,
                          before.first_instruction + before.instructions,
-                         before.first_result + before.results};
+                         before.first_result + before.results,
+                         before.first_table + before.tables};
   const int32_t left[] = {m->size.formula_numbers - f->first_number, m->size.formula_inputs - f->first_input,
                           m->formula_quantities - f->first_quantity, m->instructions - f->first_instruction,
-                          m->formula_results - f->first_result};
-  for (int k = 0; k < 5; k++)
+                          m->formula_results - f->first_result,      m->size.lookup_tables - f->first_table};
+  for (int k = 0; k < 6; k++)
     if (!lw_within(v[k], 0, left[k] + 1)) return lw_row_error(r, "formula", at->row);
   if (force >= m->size.forces || v[3] < 1 || v[4] != lw_force_types[type_of_force(m, force)].results)
     return lw_row_error(r, "formula", at->row);
@@ -41,7 +45,7 @@ lw_status lw_check_formulas(reader *r, lw_model *m, const table_cursor *at) {
       last.first_input + last.inputs != m->size.formula_inputs ||
       last.first_quantity + last.quantities != m->formula_quantities ||
       last.first_instruction + last.instructions != m->instructions ||
-      last.first_result + last.results != m->formula_results)
+      last.first_result + last.results != m->formula_results || last.first_table + last.tables != m->size.lookup_tables)
     return lw_format_error(r, "the model's formulas and its counts contradict each other");
   return LW_OK;
 }
@@ -92,6 +96,7 @@ static int is_instruction(const lw_formula_rows *f, const int32_t *v, int32_t nu
   if (!lw_within(v[0], 0, LW_OPERATIONS)) return 0;
   if (v[0] == LW_DO_number) return lw_within(v[1], 0, f->numbers);
   if (v[0] == LW_DO_quantity) return lw_within(v[1], 0, f->quantities);
+  if (v[0] == LW_DO_table && !lw_within(v[3], 0, f->tables)) return 0;
   if (v[0] == LW_DO_integer_power && !lw_within(v[2], -LW_MOST_EXPONENT, LW_MOST_EXPONENT + 1)) return 0;
   for (int32_t k = 1; k <= operands_of[v[0]]; k++)
     if (!lw_within(v[k], 0, number)) return 0;
@@ -110,6 +115,59 @@ lw_status lw_read_formula_result(reader *r, lw_model *m, table_cursor *at, const
   while (at->row >= m->formula[at->last].first_result + m->formula[at->last].results) at->last++;
   if (!lw_within(v[0], 0, m->formula[at->last].instructions)) return lw_row_error(r, "formula_result", at->row);
   m->formula_result[at->row] = v[0];
+  return LW_OK;
+}
+
+/* ---- lookup tables ---- */
+
+/* `next`: knots so far. */
+lw_status lw_read_lookup_table(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+  lw_lookup *t = &m->lookup_table[at->row];
+  const lw_lookup *before = at->row ? t - 1 : NULL;
+  while (at->row >= m->formula[at->last].first_table + m->formula[at->last].tables) at->last++;
+  const int32_t most = m->lookup_knots - at->next;
+  if (!lw_within(v[0], 2, most + 1) || !(v[1] == 0 || lw_within(v[1], 2, most - v[0] + 1)) || (v[1] == 0 && v[3]) ||
+      !lw_within(v[4], 0, LW_INTERPOLATIONS) || !lw_within(v[5], 0, LW_OUTSIDES))
+    return lw_row_error(r, "lookup_table", at->row);
+  *t = (lw_lookup){.knots = {v[0], v[1]},
+                   .periodic = {v[2], v[3]},
+                   .rows = {v[0] - v[2], v[1] ? v[1] - v[3] : 1},
+                   .arguments = v[1] ? 2 : 1,
+                   .interpolation = v[4],
+                   .outside = v[5],
+                   .formula = at->last,
+                   .first_value = before ? before->first_value + before->rows[0] * before->rows[1] : 0,
+                   .first_slope = m->size.lookup_slopes,
+                   .knot = {m->lookup_knot + at->next, m->lookup_knot + at->next + v[0]}};
+  const int64_t values = (int64_t)t->rows[0] * t->rows[1];
+  if (values > m->size.lookup_values - t->first_value) return lw_row_error(r, "lookup_table", at->row);
+  at->next += v[0] + v[1];
+  if (t->interpolation == LW_LOOKUP_MONOTONE) m->size.lookup_slopes += (int32_t)values * (t->arguments == 1 ? 1 : 3);
+  return LW_OK;
+}
+
+/* Together they have what the model has. */
+lw_status lw_check_lookup_tables(reader *r, lw_model *m, const table_cursor *at) {
+  const lw_lookup *last = m->lookup_table + at->row - 1;
+  const int32_t values = at->row ? last->first_value + last->rows[0] * last->rows[1] : 0;
+  if (at->next != m->lookup_knots || values != m->size.lookup_values)
+    return lw_format_error(r, "the model's lookup tables and its counts contradict each other");
+  return LW_OK;
+}
+
+lw_status lw_read_lookup_knot(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+  memcpy(&m->lookup_knot[at->row], v, sizeof(double));
+  return isfinite(m->lookup_knot[at->row]) ? LW_OK : lw_row_error(r, "lookup_knot", at->row);
+}
+
+/* The abscissae of each argument increase. */
+lw_status lw_check_lookup_knots(reader *r, lw_model *m, const table_cursor *at) {
+  (void)at;
+  for (int32_t k = 0; k < m->size.lookup_tables; k++)
+    for (int axis = 0; axis < m->lookup_table[k].arguments; axis++)
+      for (int32_t i = 1; i < m->lookup_table[k].knots[axis]; i++)
+        if (!(m->lookup_table[k].knot[axis][i] > m->lookup_table[k].knot[axis][i - 1]))
+          return lw_row_error(r, "lookup_table", k);
   return LW_OK;
 }
 
@@ -150,16 +208,25 @@ static void make_program(lw_model *m, const lw_formula_rows *f, lw_program *p) {
     else {
       for (int32_t k = 0; k < operands_of[one.operation]; k++) one.operand[k] = operand[one.operand[k]];
       for (int32_t k = operands_of[one.operation]; k < 3; k++)
-        if (one.operation != LW_DO_integer_power || k != 1) one.operand[k] = 0;
+        if (!(one.operation == LW_DO_integer_power && k == 1) && one.operation != LW_DO_table) one.operand[k] = 0;
       operand[i] = m->at.formula_value + n;
       code[n++] = one;
     }
   }
   code[n] = (lw_instruction){LW_OPERATIONS, {0, 0, 0}};
   for (int32_t k = 0; k < f->results; k++) result[k] = operand[result[k]];
-  *p = (lw_program){.code = code, .result = result, .value = m->at.formula_value};
+  *p = (lw_program){.code = code,
+                    .result = result,
+                    .value = m->at.formula_value,
+                    .tables = f->tables,
+                    .table = m->lookup_table + f->first_table};
 }
 
 void lw_make_programs(lw_model *m) {
+  for (int32_t k = 0; k < m->size.lookup_tables; k++) {
+    lw_lookup *t = &m->lookup_table[k];
+    t->value = m->at.lookup_value + t->first_value, t->slope = m->at.lookup_slope + t->first_slope;
+    t->refused = m->at.lookup_refused + 2 * k;
+  }
   for (int32_t k = 0; k < m->size.formulas; k++) make_program(m, &m->formula[k], &m->program[k]);
 }

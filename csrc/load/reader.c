@@ -3,7 +3,7 @@
  *   int32 counts         counts of reader.h; couplings count locks and distances, the last of them in this order
  *   int32 tables         LW_TABLES of reader.h, in their order
  *   double               the parameter and start fields of fields.h, in their order
- *   names                zero-terminated: bodies, joints, couplings, forces, transitions, points, measures
+ *   names                zero-terminated: bodies, joints, couplings, forces, transitions, points, measures, tables
  * It is the mechanism as it is at first. Variants, in which other joints are closed, are compiled from these bytes.
  * Every index is checked before it is used, so that no byte of a bad file can lead out of bounds. */
 #include "block/kernels.h"
@@ -124,10 +124,27 @@ static int64_t least_integers(const counts *c) {
 
 static lw_sizes sizes_of(const counts *c) {
 #define OF(name) .name = c->name
-  return (lw_sizes){OF(bodies),  OF(joints), OF(loops),  OF(couplings),   OF(terms),           OF(distances),
-                    OF(locks),   OF(forces), OF(gears),  OF(transitions), OF(points),          OF(measures),
-                    OF(nq),      OF(nu),     OF(nq_cut), OF(nu_cut),      OF(formula_numbers), OF(formula_inputs),
-                    OF(formulas)};
+  return (lw_sizes){OF(bodies),
+                    OF(joints),
+                    OF(loops),
+                    OF(couplings),
+                    OF(terms),
+                    OF(distances),
+                    OF(locks),
+                    OF(forces),
+                    OF(gears),
+                    OF(transitions),
+                    OF(points),
+                    OF(measures),
+                    OF(nq),
+                    OF(nu),
+                    OF(nq_cut),
+                    OF(nu_cut),
+                    OF(formula_numbers),
+                    OF(formula_inputs),
+                    OF(formulas),
+                    OF(lookup_tables),
+                    OF(lookup_values)};
 #undef OF
 }
 
@@ -168,7 +185,7 @@ static lw_model *allocate_model(const counts *c, size_t parameters, size_t names
   m->method = c->method, m->couplings = c->couplings, m->terms = c->terms, m->parameters = (int32_t)parameters;
   m->removable_joints = c->removable_joints, m->requests = c->requests, m->joint_types = c->joint_types;
   m->instructions = c->formula_instructions, m->formula_quantities = c->formula_quantities;
-  m->formula_results = c->formula_results;
+  m->formula_results = c->formula_results, m->lookup_knots = c->lookup_knots;
   return m;
 }
 

@@ -3,7 +3,7 @@
 #define LW_READING_H
 #include "model/model.h"
 
-#define LW_MODEL_VERSION 14u
+#define LW_MODEL_VERSION 15u
 
 typedef struct lw_model_header {
   char magic[8];
@@ -22,7 +22,7 @@ typedef struct counts {
   int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method,
       force_types, forces, gears, distances, locks, transitions, removable_joints, requests, joint_types, points,
       measures, paths, path_numbers, formulas, formula_instructions, formula_quantities, formula_results,
-      formula_numbers, formula_inputs;
+      formula_numbers, formula_inputs, lookup_tables, lookup_knots, lookup_values;
 } counts;
 
 /* What a number in a table is, and so in which range. */
@@ -68,38 +68,43 @@ typedef enum lw_number_kind {
  *   measure          kind points(2)
  *   path             joint, how many numbers
  *   path_number      a number of type double, one path after the other
- *   formula          numbers inputs quantities instructions results: how many. One for each force by a formula
+ *   formula          numbers inputs quantities instructions results tables: how many. One for each force by a formula
  *   formula_quantity lw_quantity_kind, which: a coordinate, a speed, an input of the formula; else 0. Formula by formula
  *   instruction      number in formula/operations.h, three operands. Formula by formula
- *   formula_result   the instruction whose value it is, from 0 in the formula. Formula by formula */
-#define LW_TABLES(X)                                                                                              \
-  X(force_type, force_type, c->force_types, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                         \
-  X(joint_type, type, c->joint_types, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                                       \
-  X(link, link, c->bodies, NULL, LW_A_LINK, LW_A_JOINT, LW_LINK_OR_GROUND, LW_FLAG)                               \
-  X(joint, joint, c->joints, check_joints, LW_A_TYPE, LW_ANY, LW_ANY)                                             \
-  X(loop, loop, c->loops, NULL, LW_A_JOINT, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND,              \
-    LW_CLUSTER_OR_NONE)                                                                                           \
-  X(cluster, cluster, c->clusters, NULL, LW_LINK_OR_GROUND, LW_LINKS, LW_LINKS, LW_A_METHOD)                      \
-  X(segment, segment, c->segments, check_segments, LW_CLUSTER_OR_NONE, LW_ANY, LW_LINKS)                          \
-  X(step, ear, c->ears, check_steps, LW_A_CLUSTER, LW_LOOP_OR_NONE, LW_LINKS)                                     \
-  X(step_link, ear_link, LW_STEP_LINKS, check_step_links, LW_A_LINK)                                              \
-  X(coupling, coupling, c->couplings, NULL, LW_CLUSTER_OR_NONE)                                                   \
-  X(term, term, c->terms, check_terms, LW_A_COUPLING, LW_A_SPEED)                                                 \
-  X(force, force, c->forces, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND, LW_ANY)                                  \
-  X(gear, gear, c->gears, check_gears, LW_A_FORCE, LW_A_SPEED)                                                    \
-  X(distance, distance, c->distances, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND)                                 \
-  X(removable_joint, removable_joint, c->removable_joints, NULL, LW_A_JOINT)                                      \
-  X(request, request, c->requests, NULL, LW_JOINT_OR_ALL, LW_ANY)                                                 \
-  X(transition, transition, c->transitions, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, \
-    LW_ANY, LW_ANY, LW_ANY, LW_ANY)                                                                               \
-  X(point, point, c->points, NULL, LW_LINK_OR_GROUND)                                                             \
-  X(measure, measure, c->measures, NULL, LW_FLAG, LW_A_POINT, LW_A_POINT)                                         \
-  X(path, path, c->paths, NULL, LW_A_JOINT, LW_ANY)                                                               \
-  X(path_number, path_number, c->path_numbers, check_paths, LW_ANY, LW_ANY)                                       \
-  X(formula, formula, c->formulas, lw_check_formulas, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                     \
-  X(formula_quantity, formula_quantity, c->formula_quantities, NULL, LW_ANY, LW_ANY)                              \
-  X(instruction, instruction, c->formula_instructions, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                      \
-  X(formula_result, formula_result, c->formula_results, NULL, LW_ANY)
+ *   formula_result   the instruction whose value it is, from 0 in the formula. Formula by formula
+ *   lookup_table     knots of x, of y or 0; whether each is periodic; lw_interpolation, lw_outside. Formula by formula
+ *   lookup_knot      a number of type double, one table after the other */
+#define LW_TABLES(X)                                                                                                \
+  X(force_type, force_type, c->force_types, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                           \
+  X(joint_type, type, c->joint_types, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                                         \
+  X(link, link, c->bodies, NULL, LW_A_LINK, LW_A_JOINT, LW_LINK_OR_GROUND, LW_FLAG)                                 \
+  X(joint, joint, c->joints, check_joints, LW_A_TYPE, LW_ANY, LW_ANY)                                               \
+  X(loop, loop, c->loops, NULL, LW_A_JOINT, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND,                \
+    LW_CLUSTER_OR_NONE)                                                                                             \
+  X(cluster, cluster, c->clusters, NULL, LW_LINK_OR_GROUND, LW_LINKS, LW_LINKS, LW_A_METHOD)                        \
+  X(segment, segment, c->segments, check_segments, LW_CLUSTER_OR_NONE, LW_ANY, LW_LINKS)                            \
+  X(step, ear, c->ears, check_steps, LW_A_CLUSTER, LW_LOOP_OR_NONE, LW_LINKS)                                       \
+  X(step_link, ear_link, LW_STEP_LINKS, check_step_links, LW_A_LINK)                                                \
+  X(coupling, coupling, c->couplings, NULL, LW_CLUSTER_OR_NONE)                                                     \
+  X(term, term, c->terms, check_terms, LW_A_COUPLING, LW_A_SPEED)                                                   \
+  X(force, force, c->forces, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND, LW_ANY)                                    \
+  X(gear, gear, c->gears, check_gears, LW_A_FORCE, LW_A_SPEED)                                                      \
+  X(distance, distance, c->distances, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND)                                   \
+  X(removable_joint, removable_joint, c->removable_joints, NULL, LW_A_JOINT)                                        \
+  X(request, request, c->requests, NULL, LW_JOINT_OR_ALL, LW_ANY)                                                   \
+  X(transition, transition, c->transitions, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY,   \
+    LW_ANY, LW_ANY, LW_ANY, LW_ANY)                                                                                 \
+  X(point, point, c->points, NULL, LW_LINK_OR_GROUND)                                                               \
+  X(measure, measure, c->measures, NULL, LW_FLAG, LW_A_POINT, LW_A_POINT)                                           \
+  X(path, path, c->paths, NULL, LW_A_JOINT, LW_ANY)                                                                 \
+  X(path_number, path_number, c->path_numbers, check_paths, LW_ANY, LW_ANY)                                         \
+  X(formula, formula, c->formulas, lw_check_formulas, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY)               \
+  X(formula_quantity, formula_quantity, c->formula_quantities, NULL, LW_ANY, LW_ANY)                                \
+  X(instruction, instruction, c->formula_instructions, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                        \
+  X(formula_result, formula_result, c->formula_results, NULL, LW_ANY)                                               \
+  X(lookup_table, lookup_table, c->lookup_tables, lw_check_lookup_tables, LW_ANY, LW_ANY, LW_FLAG, LW_FLAG, LW_ANY, \
+    LW_ANY)                                                                                                         \
+  X(lookup_knot, lookup_knot, c->lookup_knots, lw_check_lookup_knots, LW_ANY, LW_ANY)
 #define LW_MOST_COLUMNS 12
 #define LW_COUNT_OF(...) ((int32_t)(sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t)))
 
@@ -129,7 +134,11 @@ lw_status lw_check_formulas(reader *r, lw_model *m, const table_cursor *at);
 lw_status lw_read_formula_quantity(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 lw_status lw_read_instruction(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 lw_status lw_read_formula_result(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
-/* The formulas as programs, once the block is laid out. */
+lw_status lw_read_lookup_table(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
+lw_status lw_check_lookup_tables(reader *r, lw_model *m, const table_cursor *at);
+lw_status lw_read_lookup_knot(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
+lw_status lw_check_lookup_knots(reader *r, lw_model *m, const table_cursor *at);
+/* The formulas as programs, with their tables, once the block is laid out. */
 void lw_make_programs(lw_model *m);
 /* Which constraints reach which links, where the model asks for multipliers. */
 lw_status lw_plan_multipliers(reader *r, lw_model *m);

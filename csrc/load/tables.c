@@ -469,6 +469,8 @@ static lw_status check_paths(reader *r, lw_model *m, const table_cursor *at) {
 #define read_formula_quantity lw_read_formula_quantity
 #define read_instruction lw_read_instruction
 #define read_formula_result lw_read_formula_result
+#define read_lookup_table lw_read_lookup_table
+#define read_lookup_knot lw_read_lookup_knot
 
 lw_status lw_read_tables(reader *r, lw_model *m, const counts *c) {
   lw_status e;

@@ -3,6 +3,7 @@
 #ifndef LW_LOOPS_CONSTANTS_KERNEL_H
 #define LW_LOOPS_CONSTANTS_KERNEL_H
 #include "block/field_view_kernel.h"
+#include "formula/lookup_table_kernel.h"
 #include "loops/speed_metric_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "math/spatial_kernel.h"
@@ -112,6 +113,7 @@ static lw_fault constants(const lw_model *m, lw_block b) {
   set_ground(&v);
   for (int32_t i = 0; i < m->size.bodies; i++) link_constants_of(&v, i);
   find_idle_spins(&v);
+  for (int32_t k = 0; k < m->size.lookup_tables; k++) find_slopes_of_table(&m->lookup_table[k], v.x);
   for (int32_t l = 0; l < m->size.loops; l++) cut_constants_of(&v, l);
   for (int32_t k = 0; k < m->clusters; k++) {
     const lw_cluster *cluster = &m->cluster[k];

@@ -132,6 +132,7 @@ INLINE double re(real x) { return x; }
 INLINE int is_zero(real x) { return x == 0.0; }
 INLINE real root(real x) { return sqrt(x); }
 INLINE real select_less(real a, real b, real yes, real no) { return a < b ? yes : no; }
+INLINE real quotient_of(real a, real b) { return a / b; }
 INLINE real arctan2(real y, real x) { return arctan2_double(y, x); }
 
 INLINE void sincos_all(const real *x, int32_t n, real *sc) {
@@ -164,6 +165,10 @@ INLINE real root(real x) {
   return complex_of(r, __imag__ x / (r + r));
 }
 INLINE real select_less(real a, real b, real yes, real no) { return __real__ a < __real__ b ? yes : no; }
+INLINE real quotient_of(real a, real b) {
+  const double q = __real__ a / __real__ b;
+  return complex_of(q, (__imag__ a - q * __imag__ b) / __real__ b);
+}
 INLINE real arctan2(real y, real x) {
   const double yr = __real__ y, xr = __real__ x;
   return complex_of(arctan2_double(yr, xr), (xr * __imag__ y - yr * __imag__ x) / (xr * xr + yr * yr));

@@ -27,6 +27,9 @@ typedef enum lw_owner {
   LW_OF_FORMULA_NUMBER,
   LW_OF_FORMULA_INPUT,
   LW_OF_FORMULA_VALUE, /* of the longest formula */
+  LW_OF_LOOKUP_TABLE,
+  LW_OF_LOOKUP_VALUE,
+  LW_OF_LOOKUP_SLOPE,
   LW_OF_TRANSITION,
   LW_OF_POINT,   /* of interest */
   LW_OF_MEASURE, /* of two of them */
@@ -60,6 +63,9 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
     case LW_OF_FORMULA_NUMBER: return s->formula_numbers;
     case LW_OF_FORMULA_INPUT: return s->formula_inputs;
     case LW_OF_FORMULA_VALUE: return s->formula_values;
+    case LW_OF_LOOKUP_TABLE: return s->lookup_tables;
+    case LW_OF_LOOKUP_VALUE: return s->lookup_values;
+    case LW_OF_LOOKUP_SLOPE: return s->lookup_slopes;
     case LW_OF_TRANSITION: return s->transitions;
     case LW_OF_POINT: return s->points;
     case LW_OF_MEASURE: return s->measures;
@@ -93,6 +99,7 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
 #define LW_PARAMETERS_AFTER_FORCES(X)                                                                              \
   X(force_gear, GEAR, 1, LW_TUNABLE, LW_STAGE_NONE, "load of a force of one on the speed")                         \
   X(formula_number, FORMULA_NUMBER, 1, LW_TUNABLE, LW_STAGE_NONE, "of a formula, in a unit of its own")            \
+  X(lookup_value, LOOKUP_VALUE, 1, LW_TUNABLE, LW_STAGE_NONE, "of a table of a formula, rows of x one by one")     \
   X(point_in_body, POINT, 3, LW_TUNABLE, LW_STAGE_NONE, "point of interest, body axes [m]")                        \
   X(axis_in_body, POINT, 3, LW_TUNABLE, LW_STAGE_NONE, "its direction, of any length, body axes")                  \
   X(transition_value, TRANSITION, 2, LW_PARAMETER, LW_STAGE_NONE,                                                  \
@@ -206,6 +213,9 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(force_on_speeds, FORCE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "of those that act on speeds")                    \
   X(formula_value, FORMULA_VALUE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS,                                             \
     "of its instructions, one formula's at a time")                                                                   \
+  X(lookup_slope, LOOKUP_SLOPE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "of tables: along x; along y, mixed ones")        \
+  X(lookup_refused, LOOKUP_TABLE, 2, LW_INTERNAL, LW_STAGE_ACCELERATIONS,                                             \
+    "argument from 1 that its table refuses, and what it is; 0: none")                                                \
   X(has_massless, ONE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "1: a body has no mass; else 0")                           \
   X(has_uneven_masses, ONE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "1: clusters may lose digits by them; else 0")        \
   X(idle_spin, BODY, LW_REALS(idle_spin), LW_INTERNAL, LW_STAGE_CONSTANTS, "of links")                                \

@@ -269,7 +269,8 @@ typedef enum lw_method {
   X(FORCE, forces, force_name)                \
   X(TRANSITION, transitions, transition_name) \
   X(POINT, points, point_name)                \
-  X(MEASURE, measures, measure_name)
+  X(MEASURE, measures, measure_name)          \
+  X(TABLE, lookup_tables, table_name)
 
 struct lw_model {
   const struct lw_kernels *kernels; /* that this processor runs (block/kernels.h) */
@@ -306,9 +307,11 @@ struct lw_model {
   lw_program *program;      /* of each */
   lw_instruction *instruction;
   lw_formula_quantity_row *formula_quantity;
+  lw_lookup *lookup_table;
+  double *lookup_knot;      /* of one table after the other: those of x, then those of y */
   int32_t *formula_result;  /* values of a formula; when loaded offsets in the block */
   int32_t *formula_operand; /* while programs are made: offset in the block of each value of a formula */
-  int32_t instructions, formula_quantities, formula_results;
+  int32_t instructions, formula_quantities, formula_results, lookup_knots;
   int32_t formulas_know_time; /* one of them reads it */
   lw_transition *transition;
   lw_point *point;

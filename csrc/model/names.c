@@ -102,6 +102,14 @@ static int32_t rows_of(const lw_model *m, lw_owner owner, const char *name, int3
       *row = owner == LW_OF_FORMULA_NUMBER ? formula->first_number : formula->first_input;
       return owner == LW_OF_FORMULA_NUMBER ? formula->numbers : formula->inputs;
     }
+    case LW_OF_LOOKUP_TABLE: return one_row(lw_model_find(m, LW_KIND_TABLE, name), row);
+    case LW_OF_LOOKUP_VALUE: {
+      const int32_t k = lw_model_find(m, LW_KIND_TABLE, name);
+      if (k < 0) return 0;
+      *row = m->lookup_table[k].first_value;
+      return m->lookup_table[k].rows[0] * m->lookup_table[k].rows[1];
+    }
+    case LW_OF_LOOKUP_SLOPE:
     case LW_OF_ONE:
     case LW_OF_FORMULA_VALUE:
     case LW_OF_FRAME: break;

@@ -16,6 +16,9 @@ QUANTITY_KINDS: dict[str, int] = {
     for kind in ("time", "coordinate", "speed", "input", "length", "rate")
 }
 
+INTERPOLATIONS = {"linear": lib.LW_LOOKUP_LINEAR, "monotone": lib.LW_LOOKUP_MONOTONE}
+OUTSIDES = {"hold": lib.LW_LOOKUP_HOLD, "extend": lib.LW_LOOKUP_EXTEND, "error": lib.LW_LOOKUP_ERROR}
+
 _ELEMENTS = {np.dtype(np.float64): "double[]", np.dtype(np.int32): "int32_t[]", np.dtype(np.bool_): "unsigned char[]"}
 
 
@@ -116,6 +119,10 @@ class Program(Protocol):
     def results(self) -> Sequence[int]:
         """The operation that has each result."""
 
+    @property
+    def tables(self) -> Mapping[str, Any]:
+        """Their lookup tables by name."""
+
 
 def formula(program: Program, inputs: int) -> Any:
     """Return an `lw_formula *`; it keeps its lists alive."""
@@ -129,7 +136,19 @@ def formula(program: Program, inputs: int) -> Any:
         ffi.new("int32_t[]", list(program.results)),
     )
     counts = (len(program.numbers), inputs, len(read), len(program.operations), len(program.results))
-    return _keeping(ffi.new("lw_formula *", (*lists, *counts)), "lw_formula *", texts, lists)
+    tables = [_table(name, table) for name, table in program.tables.items()]
+    all_tables = ffi.new("lw_lookup_table[]", [row for row, _ in tables])
+    found = ffi.new("lw_formula *", (*lists, *counts, len(tables), all_tables))
+    return _keeping(found, "lw_formula *", texts, lists, tables, all_tables)
+
+
+def _table(name: str, table: Any) -> tuple[tuple[Any, ...], Any]:
+    """Return the fields of an `lw_lookup_table`, and what it points to."""
+    kept = [ffi.new("char[]", name.encode())]
+    for array in (table.x, table.y, table.values):
+        kept.append(ffi.NULL if array is None else ffi.from_buffer("double[]", np.ascontiguousarray(array)))
+    sizes, periodic = [*table.values.shape, 0][:2], [*table.periodic, False][:2]
+    return (*kept, sizes, periodic, INTERPOLATIONS[table.interpolation], OUTSIDES[table.outside]), kept
 
 
 def parameters(given: Mapping[str, FloatArray]) -> Any:

@@ -3,7 +3,7 @@
 from linkwork.formula.formula import Formula, Number, Parameter, compile_formula, compile_formulas
 from linkwork.formula.operations import OPERATIONS, Operation
 from linkwork.formula.source import Source
-from linkwork.formula.table import LookupTable
+from linkwork.formula.table import LookupTable, read_table
 
 __all__ = [
     "OPERATIONS",
@@ -15,4 +15,5 @@ __all__ = [
     "Source",
     "compile_formula",
     "compile_formulas",
+    "read_table",
 ]

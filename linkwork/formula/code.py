@@ -70,7 +70,7 @@ class Code:
         """Return the value of a table at one argument or two."""
         self._refuse_comparisons(arguments)
         place = self._place(self.tables, "table", name)
-        return self._shared((NUMBER["table"], place, arguments[0].number, arguments[-1].number), span, arguments)
+        return self._shared((NUMBER["table"], arguments[0].number, arguments[-1].number, place), span, arguments)
 
     def apply(self, name: str, operands: list[Value], span: Span) -> Value:
         """Return the value of an operation on values."""

@@ -18,7 +18,7 @@ class Operation(NamedTuple):
         Its name here and in the core.
     operands
         What a, b and c are: "v" an earlier value, "n" a number, "q" a quantity, "t" a table of the formula, each by its
-        place in the list; "i" an integer itself. Others are 0. A table of one argument has its value in b and c.
+        place in the list; "i" an integer itself. Others are 0. A table of one argument has it in a and b.
     units
         Units of the values and of the result: equal letters are equal units, "1" is a number, "rad" an angle; "own" is
         the unit of the number, quantity or table, "a^b" the power by the exponent.
@@ -66,7 +66,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("less_equal", "vv", "a a -> 1"),
     Operation("select", "vvv", "1 a a -> a"),
     Operation("floor", "v", "1 -> 1", called=True),
-    Operation("table", "tvv", "-> own"),
+    Operation("table", "vvt", "-> own"),
 )
 
 NUMBER: dict[str, int] = {one.name: k for k, one in enumerate(OPERATIONS)}  # of an operation, by its name

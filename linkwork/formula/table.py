@@ -1,19 +1,14 @@
 """Tables of one argument or two, checked; formulas call them by name, as ``gas(crank.q)`` or ``torque(u, voltage)``.
 
-The core has plain arrays. Between two rows of one argument it has, with t from 0 to 1 and h the distance of the rows,
-
-    linear      (1 - t) f0 + t f1
-    cubic       (1 + 2 t)(1 - t)^2 f0 + t^2 (3 - 2 t) f1 + h t (1 - t)^2 s0 - h t^2 (1 - t) s1
-
-with the slopes s after Fritsch and Carlson, so that the curve is C1 and exceeds no row. Of two arguments it is the same
-in the second argument of that in the first one; the slopes of a cubic are those along both, and the mixed one.
+The core interpolates (csrc/formula/lookup_table_kernel.h): its values are parameters, so that the slopes of a monotone
+table follow there as well.
 """
 
 from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -23,16 +18,16 @@ from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, length, shortened
 from linkwork._util.keywords import checks_keywords
-from linkwork._util.names import number_of, suggest
-from linkwork._util.piecewise import coefficients
+from linkwork._util.names import number_of, quoted, suggest
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.formula.units import read_unit
 
-TableInterpolation: TypeAlias = Literal["linear", "cubic"]
-TableOutside: TypeAlias = Literal["hold", "extend", "refuse"]
+TableInterpolation: TypeAlias = Literal["linear", "monotone"]
+TableOutside: TypeAlias = Literal["hold", "extend", "error"]
 INTERPOLATIONS: tuple[str, ...] = get_args(TableInterpolation)
 OUTSIDES: tuple[str, ...] = get_args(TableOutside)
 FEWEST = 2  # abscissae of each argument
+ARGUMENTS = ("x", "values", "y", "interpolation", "outside", "periodic", "unit", "argument_units")
 
 
 @checks_keywords
@@ -49,10 +44,10 @@ class LookupTable:
     y
         Abscissae of a second argument, (m,), increasing.
     interpolation
-        Between rows: "linear"; "cubic" has a continuous slope and exceeds no row.
+        Between rows: "linear"; "monotone", cubics with a continuous slope that exceed no row.
     outside
-        Outside of the abscissae: "hold" keeps the end values; "extend" continues with the end slopes; "refuse" stops
-        with an error.
+        Outside of the abscissae: "hold" keeps the end values; "extend" continues with the end slopes; "error" stops a
+        simulation there.
     periodic
         Whether the table repeats: the last row is the first one of the next period. For two arguments also a pair.
     unit
@@ -65,10 +60,7 @@ class LookupTable:
     Attributes
     ----------
     x, y, values
-        As given; y is None for one argument.
-    slopes
-        (k, n) or (k, n, m), for the core: of cubic tables k is 1 for one argument; 3 for two, along x, along y and the
-        mixed one. Of linear ones k is 0.
+        Arrays that cannot be written; y is None for one argument.
     periodic
         For each argument.
 
@@ -79,9 +71,9 @@ class LookupTable:
 
     Examples
     --------
-    >>> gas = LookupTable([0.0, 0.1, 0.4], [5e5, 2e5, 1e5], interpolation="cubic", outside="refuse", unit="Pa")
+    >>> gas = LookupTable([0.0, 0.1, 0.4], [5e5, 2e5, 1e5], interpolation="monotone", outside="error", unit="Pa")
     >>> gas
-    LookupTable(3 rows from 0 to 0.4, cubic, outside refuse)
+    LookupTable(3 rows from 0 to 0.4, monotone, outside error)
     >>> LookupTable([0.0, 100.0], [[0.0, 12.0], [0.0, 8.0]], y=[0.0, 24.0])
     LookupTable(2 x 2 rows from 0 to 100 and 0 to 24, linear, outside hold)
     >>> LookupTable([0.0, 1.0, 1.0], [1.0, 2.0, 3.0])
@@ -117,8 +109,7 @@ class LookupTable:
         self._check_values()
         self.periodic = self._periods(periodic)
         self.argument_units = self._units(argument_units)
-        self.slopes = self._slopes()
-        for array in (self.x, self.y, self.values, self.slopes):
+        for array in (self.x, self.y, self.values):
             if array is not None:
                 array.setflags(write=False)
 
@@ -126,6 +117,27 @@ class LookupTable:
     def arguments(self) -> int:
         """How many arguments it takes, 1 or 2."""
         return self.values.ndim
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """How many of its values are its own along each argument: of a periodic one the last row is the first."""
+        return tuple(size - wraps for size, wraps in zip(self.values.shape, self.periodic, strict=True))
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Its arguments but for the name, those that are not the default, as files have them."""
+        periodic: Any = self.periodic[0] if len(set(self.periodic)) == 1 else list(self.periodic)
+        units = self.argument_units if any(self.argument_units) else None
+        return {
+            "x": self.x.tolist(),
+            "values": self.values.tolist(),
+            **({} if self.y is None else {"y": self.y.tolist()}),
+            **({} if self.interpolation == "linear" else {"interpolation": self.interpolation}),
+            **({} if self.outside == "hold" else {"outside": self.outside}),
+            **({"periodic": periodic} if periodic else {}),
+            **({} if self.unit is None else {"unit": self.unit}),
+            **({} if units is None else {"argument_units": list(units)}),
+        }
 
     def _check_values(self) -> None:
         sizes = tuple(len(one) for one in (self.x, self.y) if one is not None)
@@ -164,18 +176,10 @@ class LookupTable:
                 read_unit(unit, self.name)
         return units
 
-    def _slopes(self) -> FloatArray:
-        """Return slopes along x and y, and the mixed one: the mean of both orders, so that x and y are alike."""
-        values, x, y = self.values, self.x, self.y
-        if self.interpolation == "linear":
-            return np.zeros((0, *values.shape))
-        along_x = monotone_slopes(x, values, periodic=self.periodic[0])
-        if y is None:
-            return along_x[np.newaxis]
-        along_y = monotone_slopes(y, values.T, periodic=self.periodic[1]).T
-        mixed = monotone_slopes(x, along_y, periodic=self.periodic[0])
-        mixed = 0.5 * (mixed + monotone_slopes(y, along_x.T, periodic=self.periodic[1]).T)
-        return np.stack([along_x, along_y, mixed])
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LookupTable) and self.given == other.given
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         size = " x ".join(map(str, self.values.shape))
@@ -184,19 +188,18 @@ class LookupTable:
         return f"LookupTable({size} rows from {spans}, {self.interpolation}, {outside})"
 
 
-def monotone_slopes(x: FloatArray, values: FloatArray, *, periodic: bool = False) -> FloatArray:
-    """Return the slopes along the first axis at all rows, after Fritsch and Carlson.
-
-    >>> monotone_slopes(np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 1.0])).tolist()
-    [1.5, 0.0, 0.0]
-    """
-    if periodic:  # a slope depends on the two neighbours
-        period = x[-1] - x[0]
-        x = np.concatenate([[x[-2] - period], x, [x[1] + period]])
-        values = np.concatenate([values[-2:-1], values, values[1:2]])
-    last = -coefficients(-x[:-4:-1], values[:-4:-1], "monotone")[:1, 1] + 0.0  # it depends on the last three rows
-    slopes = np.concatenate([coefficients(x, values, "monotone")[:, 1], last])
-    return slopes[1:-1] if periodic else slopes
+def read_table(given: object, name: str) -> LookupTable:
+    """Return a table, or that of its arguments by name, as files have them; MechanismError calls it by `name`."""
+    if isinstance(given, LookupTable):
+        return given
+    if not isinstance(given, Mapping):
+        raise MechanismError(f"{name} must be a LookupTable, not {shortened(given)}")
+    for key in given:
+        if key not in ARGUMENTS:
+            raise MechanismNameError(f"{name}: key {key!r} is not known here: {suggest(str(key), ARGUMENTS)}")
+    if missing := [key for key in ("x", "values") if key not in given]:
+        raise MechanismError(f"{name}: {quoted(missing)} must be given")
+    return LookupTable(**given, name=name)
 
 
 def _check_choice(value: object, choices: Sequence[str], what: str, name: str) -> None:

@@ -175,13 +175,13 @@ class Inference:
 
     def _own(self, operation: Operation, operands: list[int], places: list[Span]) -> Unit:
         """Return the unit of a number, quantity or table."""
-        code, kind = self.code, operation.operands[0]
+        code, kind = self.code, operation.operands[-1]
         lists: dict[str, Sequence[float | str]] = {"n": code.numbers, "q": code.quantities, "t": code.tables}
-        name = lists[kind][operands[0]]
+        name = lists[kind][operands[len(operation.operands) - 1]]
         if not isinstance(name, str):
             return PURE
         unit, *arguments = self.own(kind, name)
-        for value, argument, span in zip(operands[1:], arguments, places, strict=False):
+        for value, argument, span in zip(operands, arguments, places, strict=False):
             if not self._fits(value, argument):
                 raise self._wrong(f"table {name} takes an argument in {self.equations.text(argument)}", value, span)
         return unit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from linkwork._util.names import quoted
 from linkwork._util.part_names import suffixes
 from linkwork._util.units import LOADS
 from linkwork.errors import MechanismError
-from linkwork.formula import OPERATIONS, Formula, Source, compile_formulas
+from linkwork.formula import OPERATIONS, Formula, LookupTable, Source, compile_formulas, read_table
 from linkwork.mechanism.forces import (
     ForceBetweenPoints,
     ForceOnJoints,
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
 Given = float | tuple[float, str]  # the value of a parameter, or with its unit
 
-_OF_NUMBER, _OF_INPUT = 1, 2  # among the places of a force: its first number and its first input; before them its row
+_OF_NUMBER, _OF_INPUT, _OF_TABLE = 1, 2, 3  # among the places of a force: its first number, input and value of a table
+MOST_VALUES = 10_000  # of a table, each of which is a variable; those of larger ones are not
 _OF_JOINT = re.compile(r"(?P<joint>.+)\.(?P<what>[qu])(?:\[(?P<index>[1-9][0-9]*)\])?")
 _KINDS = {"q": "coordinate", "u": "speed"}
 
@@ -45,6 +47,8 @@ class Program(NamedTuple):
     readings: list[Reading]
     operations: list[tuple[str, int, int, int]]
     results: list[int]
+    tables: dict[str, LookupTable]
+    table_units: dict[str, str]  # of their values
 
 
 class _Names(Mapping[str, str | None]):
@@ -121,6 +125,10 @@ class Force(NamedForce):
     parameters
         Values by name, in SI units, or pairs of value and unit, such as (3.0, "N.m/rad"). They are variables and
         parameters of FMUs, as "spring.k".
+    tables
+        Lookup tables by name, which formulas call as functions, "gas(q)"; or their arguments as dictionaries. Their
+        values are variables, "spring.gas[3]" and of two arguments "spring.gas[3,1]", and parameters of FMUs; those of
+        tables with more than 10 000 are not. A periodic table has no last row of its own: it is the first.
     inputs
         Names of inputs, as "spring.p".
     name
@@ -130,12 +138,12 @@ class Force(NamedForce):
     ------
     MechanismError
         On a text that is no formula, with the place, on unknown names, on units that contradict each other, and on
-        parameters and inputs that no formula uses. Names of joints and units are checked by `Mechanism.add_force`.
+        parameters, tables and inputs that no formula uses. Names of joints and units are checked by `Mechanism.add_force`.
 
     Examples
     --------
     >>> Force("hinge", "-k*q - d*u*abs(u)", parameters={"k": 3.0, "d": 0.1}, name="spring")
-    Force(joint='hinge', formula='-k*q - d*u*abs(u)', parameters={'k': 3.0, 'd': 0.1}, inputs=(), name='spring')
+    Force(joint='hinge', formula='-k*q - d*u*abs(u)', parameters={'k': 3.0, 'd': 0.1}, tables={}, inputs=(), name='spring')
     >>> ends = {"bodies": ("ground", "arm"), "points": ((0, 0, 1), (0, 0, 0))}
     >>> Force(**ends, formula="max(0, k*(length - free))", parameters={"k": 300, "free": 0.4}).formula
     'max(0, k*(length - free))'
@@ -146,6 +154,7 @@ class Force(NamedForce):
     call: ClassVar[str] = "Force"
     input_label: ClassVar[str] = "force's input"
     parameters: Mapping[str, Given]
+    tables: Mapping[str, LookupTable]
     inputs: tuple[str, ...]
     _known: tuple[Any, Program] | None  # the program found last, and what it depends on
 
@@ -156,6 +165,7 @@ class Force(NamedForce):
         formula: str,
         *,
         parameters: Mapping[str, Given] | None = None,
+        tables: Mapping[str, LookupTable | Mapping[str, Any]] | None = None,
         inputs: Sequence[str] = (),
         name: str = "force",
     ) -> JointForce: ...
@@ -167,6 +177,7 @@ class Force(NamedForce):
         points: ArrayLike,
         formula: str,
         parameters: Mapping[str, Given] | None = None,
+        tables: Mapping[str, LookupTable | Mapping[str, Any]] | None = None,
         inputs: Sequence[str] = (),
         name: str = "force",
     ) -> LineForce: ...
@@ -180,6 +191,7 @@ class Force(NamedForce):
         torque: Sequence[str] = ("0", "0", "0"),
         axes: str = "world",
         parameters: Mapping[str, Given] | None = None,
+        tables: Mapping[str, LookupTable | Mapping[str, Any]] | None = None,
         inputs: Sequence[str] = (),
         name: str = "force",
     ) -> PointForce: ...
@@ -196,6 +208,7 @@ class Force(NamedForce):
         torque: Any = None,
         axes: Any = None,
         parameters: Any = None,
+        tables: Any = None,
         inputs: Any = None,
         name: Any = None,
     ) -> Force:
@@ -226,7 +239,16 @@ class Force(NamedForce):
         if isinstance(given, Mapping):
             given = {key: tuple(one) if isinstance(one, list) else one for key, one in given.items()}
         object.__setattr__(self, "parameters", given)
+        object.__setattr__(self, "tables", self._read_tables())
         object.__setattr__(self, "_known", None)
+
+    def _read_tables(self) -> dict[str, LookupTable]:
+        given: Any = {} if self.tables is None else self.tables
+        if not isinstance(given, Mapping):
+            raise MechanismError(
+                f"{self.label}: tables must be a dictionary such as {{'gas': LookupTable(...)}}, not {given!r:.60}"
+            )
+        return {key: read_table(one, f"{self.label}: table {key!r}") for key, one in given.items()}
 
     # ---- of each kind ----
 
@@ -247,11 +269,11 @@ class Force(NamedForce):
         if known is not None and known[0] == self._key(names, known[1]):
             return known[1]
         self._check_own_names(names)
-        formulas = compile_formulas(self._sources(mech), names, self.parameters, None, self.label)
+        formulas = compile_formulas(self._sources(mech), names, self.parameters, self.tables, self.label)
         read = {name for one in formulas for name in one.quantities}
         if unused := [name for name in self.inputs if name not in read]:
             raise MechanismError(f"{self.label}: no formula uses the input {quoted(unused)}: leave it out, or use it")
-        found = _joined(formulas, self.parameters, names)
+        found = _joined(formulas, self.parameters, self.tables, names)
         object.__setattr__(self, "_known", (self._key(names, found), found))
         return found
 
@@ -266,7 +288,7 @@ class Force(NamedForce):
 
     def _check_own_names(self, names: _Names) -> None:
         taken = {one.stem for one in self.record} | {"time", *self._own(names.mech)}
-        for name in (*self.parameters, *self.inputs):
+        for name in (*self.parameters, *self.tables, *self.inputs):
             if name in taken:
                 raise MechanismError(f"{self.label}: {name!r} means something else here: rename it")
 
@@ -289,9 +311,24 @@ class Force(NamedForce):
         text = "parameter of the formula"
         for k, name in enumerate(self.parameters):
             yield parameter(f"{{0}}.{name}", "formula_number", units[name], text, of=_OF_NUMBER, offset=k)
+        yield from self._values_of_tables(self.program(mech).table_units)
         for one in self.listed("input"):
             yield replace(one, unit=units[one.stem])
         yield from super().quantities(mech)
+
+    def _values_of_tables(self, units: Mapping[str, str]) -> Iterable[Quantity]:
+        place = 0
+        for name, table in self.tables.items():
+            count = math.prod(table.rows)
+            if count <= MOST_VALUES:
+                more: dict[str, Any] = {"of": _OF_TABLE, "offset": place, "elements": indices(*table.rows)}
+                yield parameter(f"{{0}}.{name}[]", "lookup_value", units[name], "value of the table", **more)
+            place += count
+
+    @property
+    def table_values(self) -> int:
+        """How many values its tables have together."""
+        return sum(math.prod(table.rows) for table in self.tables.values())
 
     def check(self, mech: Surroundings) -> None:
         """Refuse joints and bodies that do not exist (any more) or do not fit it, and texts that are no formulas."""
@@ -314,6 +351,7 @@ class JointForce(Force, ForceOnJoints):
     joint: str | Mapping[str, float]
     formula: str
     parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
+    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
     inputs: tuple[str, ...] = ()
     name: str = "force"
 
@@ -358,6 +396,7 @@ class LineForce(Force, ForceBetweenPoints):
     )
     formula: str
     parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
+    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
     inputs: tuple[str, ...] = ()
     name: str = "force"
 
@@ -394,6 +433,7 @@ class PointForce(Force):
     torque: tuple[str, str, str] = ("0", "0", "0")
     axes: str = "world"
     parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
+    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
     inputs: tuple[str, ...] = ()
     name: str = "force"
 
@@ -452,10 +492,13 @@ _ARGUMENTS: tuple[tuple[type[Force], set[str], set[str]], ...] = (
 )
 
 
-def _joined(formulas: Sequence[Formula], parameters: Mapping[str, object], names: _Names) -> Program:
+def _joined(
+    formulas: Sequence[Formula], parameters: Mapping[str, object], tables: Mapping[str, LookupTable], names: _Names
+) -> Program:
     """Return the formulas with common lists: parameters in their order, then constants, each once."""
     numbers = dict.fromkeys(parameters, 0.0)
     units: dict[str, str] = {}
+    table_units: dict[str, str] = {}
     read: dict[str, Reading] = {}
     operations: list[tuple[str, int, int, int]] = []
     results = []
@@ -468,7 +511,9 @@ def _joined(formulas: Sequence[Formula], parameters: Mapping[str, object], names
             assert found is not None
             read.setdefault(name, found)
             units |= {name: unit} if found.kind == "input" else {}
+        table_units |= {name: unit for name, (unit, *_) in zip(one.tables, one.table_units, strict=True)}
         moved = {"n": _places(keys, numbers), "q": _places(one.quantities, read), "v": range(len(operations), 1 << 31)}
+        moved["t"] = _places(one.tables, tables)
         for number_of_operation, *given in one.instructions.tolist():
             operation = OPERATIONS[number_of_operation]
             a, b, c = (
@@ -477,7 +522,8 @@ def _joined(formulas: Sequence[Formula], parameters: Mapping[str, object], names
             )
             operations.append((operation.name, a, b, c))
         results.append(len(operations) - 1)
-    return Program(tuple(formulas), list(numbers.values()), units, list(read.values()), operations, results)
+    lists = (list(numbers.values()), units, list(read.values()), operations, results)
+    return Program(tuple(formulas), *lists, dict(tables), table_units)
 
 
 def _places(keys: Sequence[str], among: Iterable[str]) -> list[int]:

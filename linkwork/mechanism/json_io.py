@@ -13,10 +13,13 @@
                 {"type": "actuator", "name", "gears": {"coordinate": gear}, "gain", "offset", "stiffness", "damping",
                  "input_range": [lower, upper], "force_range"},
                 {"type": "joint_force", "joint": coordinate or {"coordinate": gear}, "formula",
-                 "parameters": {"name": value or [value, unit]}, "inputs": ["name", ...], "name"},
-                {"type": "line_force", "bodies", "points", "formula", "parameters", "inputs", "name"},
+                 "parameters": {"name": value or [value, unit]},
+                 "tables": {"name": {"x", "values", "y", "interpolation": "linear" or "monotone",
+                                     "outside": "hold", "extend" or "error", "periodic", "unit", "argument_units"}},
+                 "inputs": ["name", ...], "name"},
+                {"type": "line_force", "bodies", "points", "formula", "parameters", "tables", "inputs", "name"},
                 {"type": "point_force", "body", "point", "force": [formula, ...], "torque", "axes": "world" or "body",
-                 "parameters", "inputs", "name"}, ...],
+                 "parameters", "tables", "inputs", "name"}, ...],
      "transitions": [{"name", "type": "lock" or "unlock", "joint", "speeds", "when"},
                      {"name", "type": "pin", "parent", "child", "kind": {"type", its arguments}, "parent_frame",
                       "child_frame", "when"},
@@ -53,6 +56,7 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import quoted
 from linkwork.errors import MechanismError
+from linkwork.formula import LookupTable
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import JointKind
 from linkwork.mechanism.reading import VERSION, DataPath, Misread, read_mechanism
@@ -214,6 +218,8 @@ def _plain(value: Any) -> Any:
             return _frame(value)
         case JointKind():
             return _kind(value)
+        case LookupTable():
+            return value.given
         case PointDistance():
             return {name: given for name, given in _values(value).items() if given is not False}
     return value

@@ -24,6 +24,11 @@ def mechanism():
     mech.add_force(
         lw.Force(body="coupler", force=("c*A.q", "0", "2*c*D.u/D.u*A.q"), parameters={"c": 7.0}, name="push")
     )
+    tables = {
+        "gas": lw.LookupTable([0, 1, 3], [5, 4, 5], interpolation="monotone", periodic=True),
+        "map": lw.LookupTable([0, 2], [[1, 2, 3], [4, 5, 6]], y=[0, 1, 4], outside="error"),
+    }
+    mech.add_force(lw.Force("A", "gas(q) + map(u, q)", tables=tables, name="motor"))
     return mech
 
 
@@ -34,17 +39,21 @@ def data():
 
 def test_tables_of_formulas(data):
     model = read_model(data)
-    assert model.counts["formulas"] == 2
-    assert model.tables["formulas"][:, 0].tolist() == [2, 3]  # k, d; c, 0, 2
-    assert model.tables["formulas"][:, 1].tolist() == [1, 0]
-    assert model.tables["formulas"][:, 4].tolist() == [1, 6]
+    assert model.counts["formulas"] == 3
+    assert model.tables["formulas"][:, 0].tolist() == [2, 0, 3]  # k, d; c, 0, 2
+    assert model.tables["formulas"][:, 1].tolist() == [1, 0, 0]
+    assert model.tables["formulas"][:, 4].tolist() == [1, 1, 6]
+    assert model.tables["formulas"][:, 5].tolist() == [0, 2, 0]
     assert model.parameters["formula_number"].ravel().tolist() == [3.0, 0.5, 7.0, 0.0, 2.0]
-    assert model.names[-2:] == ["spring", "push"]
+    assert model.names[-5:] == ["spring", "motor", "push", "motor.gas", "motor.map"]
+    assert model.tables["lookup_tables"].tolist() == [[3, 0, 1, 0, 1, 0], [2, 3, 0, 0, 0, 2]]
+    assert model.tables["lookup_knots"].view(np.float64).ravel().tolist() == [0.0, 1.0, 3.0, 0.0, 2.0, 0.0, 1.0, 4.0]
+    assert model.parameters["lookup_value"].ravel().tolist() == [5.0, 4.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
 
 
 def test_models_without_formulas_have_only_their_counts():
     counts = read_model(lw.compile(four_bar().mechanism).model_bytes).counts
-    assert [value for name, value in counts.items() if name.startswith("formula")] == [0] * 6
+    assert [value for name, value in counts.items() if name.startswith(("formula", "lookup"))] == [0] * 9
 
 
 def place_of(data, table):
@@ -65,11 +74,11 @@ def changed(data, table, row, column, value):
 BAD = (-(2**31), -1000, -1, 40, 65, 10**6, 2**31 - 1)
 
 
-@pytest.mark.parametrize("table", ["formulas", "formula_quantities", "instructions", "formula_results"])
+@pytest.mark.parametrize(
+    "table", ["formulas", "formula_quantities", "instructions", "formula_results", "lookup_tables"]
+)
 def test_numbers_out_of_range_are_refused_by_name(table, data):
-    name = {"formulas": "formula", "formula_quantities": "formula_quantity", "instructions": "instruction"}.get(
-        table, "formula_result"
-    )
+    name = {"formula_quantities": "formula_quantity"}.get(table, table.removesuffix("s"))
     refused = 0
     for row, values in enumerate(place_of(data, table)[1].tolist()):
         for column in range(len(values)):
@@ -84,9 +93,9 @@ def test_numbers_out_of_range_are_refused_by_name(table, data):
 
 def test_an_operand_is_before_its_instruction(data):
     rows = place_of(data, "instructions")[1]
-    size = int(read_model(data).tables["formulas"][0, 3])
-    for row, (operation, *_) in enumerate(rows.tolist()):
-        own = row if row < size else row - size
+    sizes = read_model(data).tables["formulas"][:, 3]
+    numbers = [own for size in sizes for own in range(size)]
+    for row, (own, (operation, *_)) in enumerate(zip(numbers, rows.tolist(), strict=True)):
         for column, kind in enumerate(OPERATIONS[operation].operands, start=1):
             if kind == "v":
                 for value in (own, own + 1):
@@ -97,7 +106,7 @@ def test_an_operand_is_before_its_instruction(data):
 def test_operations_have_the_order_of_the_core():
     text = (TOP / "csrc" / "formula" / "operations.h").read_text(encoding="utf-8")
     listed = re.findall(r"X\((\w+), (\d)\)", text)
-    known = [(one.name, str(one.operands.count("v"))) for one in OPERATIONS if one.name != "table"]
+    known = [(one.name, str(one.operands.count("v"))) for one in OPERATIONS]
     assert listed == known
 
 
@@ -114,19 +123,59 @@ def built(**changes):
         "readings": [("length", None, 0)],
         "operations": [("number", 0, 0, 0), ("quantity", 0, 0, 0), ("multiply", 0, 1, 0)],
         "results": [2],
+        "tables": {},
     }
     given |= changes
     b = describe(mech)
     b.add_force("joint_formula", "f", None, None, None, 0)
     b.add_gear("f", "A", 0, 1.0)
     if "none" not in changes:
-        program = Program((), given["numbers"], {}, given["readings"], given["operations"], given["results"])
+        lists = (given["readings"], given["operations"], given["results"], given["tables"])
+        program = Program((), given["numbers"], {}, *lists, {})
         b.set_formula("f", formula(program, 0))
     return b.finish()
 
 
+def table(**changes):
+    """A table as Python would not send it."""
+    found = lw.LookupTable([0.0, 1.0], [1.0, 2.0])
+    for name, value in changes.items():
+        setattr(found, name, np.array(value, float) if isinstance(value, list) else value)
+    return found
+
+
+LOOKED_UP = [("number", 0, 0, 0), ("quantity", 0, 0, 0), ("table", 1, 1, 0)]
+
+
 def test_the_builder_takes_a_formula():
     built()
+    built(operations=LOOKED_UP, tables={"gas": table()})
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "words"),
+    [
+        ("a b", {}, "'a b' of force 'f': a name has letters"),
+        ("gas", {"x": [0.0, 0.0]}, "'gas' of force 'f': abscissae must increase"),
+        ("gas", {"x": [0.0, np.inf]}, "an abscissa is not finite"),
+        ("gas", {"values": [0.0, np.nan]}, "a value is not finite"),
+        ("gas", {"values": [1.0]}, "two abscissae"),
+        ("gas", {"periodic": (True,)}, "ends with its first row"),
+    ],
+)
+def test_the_builder_refuses_tables(name, changes, words):
+    with pytest.raises(lw.MechanismError, match=words):
+        built(operations=LOOKED_UP, tables={name: table(**changes)})
+
+
+def test_knots_are_checked_in_models(data):
+    for value in (np.nan, np.inf, 3.0, -1.0):
+        first, _ = place_of(data, "lookup_knots")
+        altered = bytearray(data)
+        struct.pack_into("<d", altered, first + 8, value)
+        struct.pack_into("<Q", altered, 16, zlib.crc32(altered[HEADER.size :]))
+        with pytest.raises(lw.MechanismError, match="lookup_(table 0|knot 1) points outside"):
+            NativeModel(bytes(altered))
 
 
 @pytest.mark.parametrize(
@@ -141,6 +190,7 @@ def test_the_builder_takes_a_formula():
         ({"operations": [("number", 0, 0, 0), ("add", 0, 1, 0), ("sin", 1, 0, 0)]}, "wrong operand 1"),
         ({"operations": [("number", 1, 0, 0), ("sin", 0, 0, 0), ("sin", 1, 0, 0)]}, "wrong operand 1"),
         ({"operations": [("number", 0, 0, 0), ("sin", 0, 0, 0), ("integer_power", 1, 65, 0)]}, "exponent of 65"),
+        ({"operations": LOOKED_UP}, "table 0"),
         ({"results": [3]}, "result 3"),
         ({"results": []}, "1 results"),
     ],

@@ -294,7 +294,8 @@ def test_tables_are_called_and_used() -> None:
     found = compile_formula("gas(x) + map(x, y)", NAMES, tables=tables)
     assert found.tables == ("gas", "map")
     assert found.instructions.tolist()[1] == [NUMBER["table"], 0, 0, 0]
-    assert evaluate(found, {"x": 0.5, "y": 0.25}, tables=tables) == 3.0 + 1.25
+    peers = {"gas": lambda x, same: 100.0 * x + same, "map": lambda x, y: 10.0 * x + y}
+    assert evaluate(found, {"x": 0.5, "y": 0.25}, tables=peers) == 50.5 + 5.25
     for text, message in [
         ("map(x)", "map takes 2 arguments, and has 1"),
         ("gas + 1", "gas is a table: give it an argument, gas(...)"),

@@ -1,6 +1,7 @@
 """Lookup tables: their rows checked, and their values as SciPy's interpolators have them."""
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +10,19 @@ import pytest
 from scipy.interpolate import PchipInterpolator, RegularGridInterpolator
 
 import linkwork as lw
-from linkwork.formula import LookupTable
-from support.formulas import table_value
+from linkwork import LookupTable
+from support.lookup_tables import CoreTable, bicubic
 
-INTERPOLATIONS = ("linear", "cubic")
+INTERPOLATIONS = ("linear", "monotone")
 
 
 def rows(seed: int, n: int = 9) -> tuple[Any, Any]:
     random = np.random.default_rng(seed)
     return np.cumsum(random.uniform(0.1, 1.0, n)), random.normal(size=n).round(1)  # rounded: some are equal
+
+
+def core(*arguments: Any, **options: Any) -> CoreTable:
+    return CoreTable(LookupTable(*arguments, **options))
 
 
 def inside(x: Any, count: int = 40) -> Any:
@@ -27,21 +32,19 @@ def inside(x: Any, count: int = 40) -> Any:
 @pytest.mark.parametrize("seed", range(5))
 def test_one_argument_is_as_in_scipy(seed: int) -> None:
     x, values = rows(seed)
-    linear, cubic = (LookupTable(x, values, interpolation=kind) for kind in INTERPOLATIONS)
+    linear, cubic = (core(x, values, interpolation=kind) for kind in INTERPOLATIONS)
     peer = PchipInterpolator(x, values)
     for at in inside(x):
-        assert table_value(linear, at) == pytest.approx(np.interp(at, x, values), abs=1e-13)
-        assert table_value(cubic, at) == pytest.approx(peer(at), abs=1e-12)
-    np.testing.assert_allclose(cubic.slopes[0], peer.derivative()(x), atol=1e-12)
-    assert linear.slopes.shape == (0, len(x))
+        assert linear(at) == pytest.approx(np.interp(at, x, values), abs=1e-13)
+        assert cubic(at) == pytest.approx(peer(at), abs=1e-12)
 
 
 @pytest.mark.parametrize("n", [2, 3])
 def test_few_rows_are_enough(n: int) -> None:
     x, values = rows(1, n)
-    cubic, peer = LookupTable(x, values, interpolation="cubic"), PchipInterpolator(x, values)
+    cubic, peer = core(x, values, interpolation="monotone"), PchipInterpolator(x, values)
     for at in inside(x):
-        assert table_value(cubic, at) == pytest.approx(peer(at), abs=1e-12)
+        assert cubic(at) == pytest.approx(peer(at), abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -50,15 +53,13 @@ def test_a_cubic_is_c1_and_exceeds_no_row(seed: int) -> None:
     for periodic in (False, True):
         if periodic:
             values[-1] = values[0]
-        cubic = LookupTable(x, values, interpolation="cubic", periodic=periodic, outside="extend")
+        cubic = core(x, values, interpolation="monotone", periodic=periodic, outside="extend")
         step = 1e-7
         for knot in x:
-            before, after = (
-                (table_value(cubic, knot + s * step) - table_value(cubic, knot)) / (s * step) for s in (-1, 1)
-            )
+            before, after = ((cubic(knot + s * step) - cubic(knot)) / (s * step) for s in (-1, 1))
             assert before == pytest.approx(after, abs=1e-4)
         for k in range(len(x) - 1):
-            between = [table_value(cubic, at) for at in np.linspace(x[k], x[k + 1], 30)]
+            between = [cubic(at) for at in np.linspace(x[k], x[k + 1], 30)]
             assert min(between) >= min(values[k : k + 2]) - 1e-12
             assert max(between) <= max(values[k : k + 2]) + 1e-12
 
@@ -67,16 +68,18 @@ def test_a_cubic_is_c1_and_exceeds_no_row(seed: int) -> None:
 def test_outside(interpolation: Any) -> None:
     x, values = rows(2)
     held, extended, refused = (
-        LookupTable(x, values, interpolation=interpolation, outside=outside) for outside in ("hold", "extend", "refuse")
+        core(x, values, interpolation=interpolation, outside=outside) for outside in ("hold", "extend", "error")
     )
     slopes = np.diff(values)[[0, -1]] / np.diff(x)[[0, -1]]
-    if interpolation == "cubic":
+    if interpolation == "monotone":
         slopes = PchipInterpolator(x, values).derivative()(x[[0, -1]])
     for at, end, slope in ((x[0] - 0.7, 0, slopes[0]), (x[-1] + 0.7, -1, slopes[1])):
-        assert table_value(held, at) == pytest.approx(values[end], abs=1e-13)
-        assert table_value(extended, at) == pytest.approx(values[end] + slope * (at - x[end]), abs=1e-12)
-        with pytest.raises(ValueError, match="outside"):
-            table_value(refused, at)
+        assert held(at) == pytest.approx(values[end], abs=1e-13)
+        assert extended(at) == pytest.approx(values[end] + slope * (at - x[end]), abs=1e-12)
+        with pytest.raises(
+            lw.MechanismError, match=re.escape(f"table 'f.gas' is left at t = 0 s: its argument is {at:.6g}")
+        ):
+            refused(at)
 
 
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
@@ -84,12 +87,12 @@ def test_a_periodic_table_is_that_of_three_periods(interpolation: Any) -> None:
     x, values = rows(3)
     values[-1] = values[0]
     period = x[-1] - x[0]
-    table = LookupTable(x, values, interpolation=interpolation, periodic=True)
+    table = core(x, values, interpolation=interpolation, periodic=True)
     long_x = np.concatenate([x[:-1] - period, x[:-1], x + period])
-    long = LookupTable(long_x, np.concatenate([values[:-1], values[:-1], values]), interpolation=interpolation)
+    long = core(long_x, np.concatenate([values[:-1], values[:-1], values]), interpolation=interpolation)
     for at in inside(x):
         for shift in (0.0, -3 * period, 5 * period):
-            assert table_value(table, at + shift) == pytest.approx(table_value(long, at), abs=1e-11)
+            assert table(at + shift) == pytest.approx(long(at), abs=1e-11)
 
 
 def grid(seed: int) -> tuple[Any, Any, Any]:
@@ -100,65 +103,130 @@ def grid(seed: int) -> tuple[Any, Any, Any]:
 @pytest.mark.parametrize("seed", range(3))
 def test_two_arguments_are_as_in_scipy(seed: int) -> None:
     x, y, values = grid(seed)
-    linear, cubic = (LookupTable(x, values, y=y, interpolation=kind) for kind in INTERPOLATIONS)
+    linear, cubic = (core(x, values, y=y, interpolation=kind) for kind in INTERPOLATIONS)
     flat = RegularGridInterpolator((x, y), values)
     curved = RegularGridInterpolator((x, y), values, method="pchip") if len(y) >= 4 else None
     for at in inside(x, 7):
         for other in inside(y, 7):
-            assert table_value(linear, at, other) == pytest.approx(flat((at, other)).item(), abs=1e-12)
+            assert linear(at, other) == pytest.approx(flat((at, other)).item(), abs=1e-12)
     for at in x:  # on grid lines both are cubics of one argument
         for other in inside(y, 7):
-            assert table_value(cubic, at, other) == pytest.approx(curved((at, other)).item(), abs=1e-11)
+            assert cubic(at, other) == pytest.approx(curved((at, other)).item(), abs=1e-11)
     for other in y:
         for at in inside(x, 7):
-            assert table_value(cubic, at, other) == pytest.approx(curved((at, other)).item(), abs=1e-11)
+            assert cubic(at, other) == pytest.approx(curved((at, other)).item(), abs=1e-11)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cubics_of_two_arguments_have_mixed_slopes(seed: int) -> None:
+    x, y, values = grid(seed)
+    table = core(x, values, y=y, interpolation="monotone")
+    for at, other in np.random.default_rng(0).uniform((x[0], y[0]), (x[-1], y[-1]), (40, 2)):
+        assert table(at, other) == pytest.approx(bicubic(x, y, values, at, other), abs=1e-12)
 
 
 def test_a_product_of_two_cubics_is_their_table() -> None:
     x, f = rows(4, 6)
     y, g = rows(5, 5)
-    both = LookupTable(x, np.outer(f, g), y=y, interpolation="cubic", outside="extend")
-    one, other = (LookupTable(at, value, interpolation="cubic", outside="extend") for at, value in ((x, f), (y, g)))
+    both = core(x, np.outer(f, g), y=y, interpolation="monotone", outside="extend")
+    one, other = (core(at, value, interpolation="monotone", outside="extend") for at, value in ((x, f), (y, g)))
     for u in np.linspace(x[0] - 1, x[-1] + 1, 13):
         for v in np.linspace(y[0] - 1, y[-1] + 1, 11):
-            assert table_value(both, u, v) == pytest.approx(table_value(one, u) * table_value(other, v), abs=1e-11)
+            assert both(u, v) == pytest.approx(one(u) * other(v), abs=1e-11)
 
 
 def test_arguments_of_a_table_are_alike() -> None:
     x, y, values = grid(7)
-    table = LookupTable(x, values, y=y, interpolation="cubic")
-    swapped = LookupTable(y, values.T, y=x, interpolation="cubic")
+    table = core(x, values, y=y, interpolation="monotone")
+    swapped = core(y, values.T, y=x, interpolation="monotone")
     for u, v in np.random.default_rng(1).uniform((x[0], y[0]), (x[-1], y[-1]), (30, 2)):
-        assert table_value(table, u, v) == pytest.approx(table_value(swapped, v, u), abs=1e-12)
+        assert table(u, v) == pytest.approx(swapped(v, u), abs=1e-12)
 
 
 def test_linear_tables_of_two_arguments_extend_as_scipy_does() -> None:
     x, y, values = grid(8)
-    table = LookupTable(x, values, y=y, outside="extend")
+    table = core(x, values, y=y, outside="extend")
     peer = RegularGridInterpolator((x, y), values, bounds_error=False, fill_value=None)
     for u in (x[0] - 1.0, x[2], x[-1] + 0.5):
         for v in (y[0] - 0.5, y[1], y[-1] + 2.0):
-            assert table_value(table, u, v) == pytest.approx(peer((u, v)).item(), abs=1e-11)
+            assert table(u, v) == pytest.approx(peer((u, v)).item(), abs=1e-11)
 
 
 def test_one_of_two_arguments_may_be_periodic() -> None:
     x, y, values = grid(9)
     values[-1] = values[0]
     for kind in INTERPOLATIONS:
-        table = LookupTable(x, values, y=y, periodic=(True, False), interpolation=kind)
-        assert table.periodic == (True, False)
-        here, there = (table_value(table, x[0] + 0.3 + k * (x[-1] - x[0]), y[1] + 0.1) for k in (0, 4))
+        table = core(x, values, y=y, periodic=(True, False), interpolation=kind)
+        here, there = (table(x[0] + 0.3 + k * (x[-1] - x[0]), y[1] + 0.1) for k in (0, 4))
         assert here == pytest.approx(there, abs=1e-11)
 
 
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
-def test_slopes_of_values_are_those_by_complex_steps(interpolation: Any) -> None:
+def test_derivatives_by_arguments(interpolation: Any) -> None:
     x, y, values = grid(2)
-    table = LookupTable(x, values, y=y, interpolation=interpolation)
+    table = core(x, values, y=y, interpolation=interpolation)
     at, other, step = x[1] + 0.05, y[2] + 0.05, 1e-6
-    by_complex = table_value(table, at + 1e-30j, other).imag / 1e-30
-    by_difference = (table_value(table, at + step, other) - table_value(table, at - step, other)) / (2 * step)
-    assert by_complex == pytest.approx(by_difference, abs=1e-6)
+    by_x = (table(at + step, other) - table(at - step, other)) / (2 * step)
+    by_y = (table(at, other + step) - table(at, other - step)) / (2 * step)
+    assert table.slope("f.x", at, other) == pytest.approx(by_x, abs=1e-7)
+    assert table.slope("f.y", at, other) == pytest.approx(by_y, abs=1e-7)
+
+
+def test_the_derivative_of_a_cubic_is_exact() -> None:
+    x, values = rows(6)
+    table, peer = core(x, values, interpolation="monotone", outside="extend"), PchipInterpolator(x, values)
+    for at in [*inside(x), x[0] - 1.0, x[-1] + 2.0]:
+        exact = peer.derivative()(np.clip(at, x[0], x[-1]))
+        assert table.slope("f.x", at) == pytest.approx(exact, abs=1e-12)
+
+
+# ---- values are parameters ----
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+def test_slopes_follow_changed_values(interpolation: Any) -> None:
+    x, values = rows(3)
+    others = rows(4)[1]
+    changed = CoreTable(LookupTable(x, values, interpolation=interpolation), {"f.gas": others})
+    expected = core(x, others, interpolation=interpolation)
+    assert [changed(at) for at in inside(x)] == [expected(at) for at in inside(x)]
+
+
+def test_one_value_of_two_arguments_is_changed_by_its_name() -> None:
+    x, y, values = grid(4)
+    changed = CoreTable(LookupTable(x, values, y=y, interpolation="monotone"), {"f.gas[3,2]": 0.6})
+    values[2, 1] = 0.6
+    expected = core(x, values, y=y, interpolation="monotone")
+    for at, other in np.random.default_rng(0).uniform((x[0], y[0]), (x[-1], y[-1]), (20, 2)):
+        assert changed(at, other) == expected(at, other)
+
+
+def test_a_periodic_table_stays_closed() -> None:
+    """Its last row is no variable of its own."""
+    x, values = rows(3)
+    values[-1] = values[0]
+    table = CoreTable(LookupTable(x, values, interpolation="monotone", periodic=True), {"f.gas[1]": 2.0})
+    values[[0, -1]] = 2.0
+    expected = core(x, values, interpolation="monotone", periodic=True)
+    assert [table(at) for at in inside(x)] == [expected(at) for at in inside(x)]
+    names = [v.name for v in table.model.variables if v.name.startswith("f.gas")]
+    assert names == [f"f.gas[{k + 1}]" for k in range(len(x) - 1)]
+
+
+def test_derivatives_by_values() -> None:
+    x, values = rows(1, 6)
+    table, step = core(x, values, interpolation="monotone"), 1e-6
+    at = x[2] + 0.3 * (x[3] - x[2])
+    for k in range(len(x)):
+        ends = []
+        for sign in (-1, 1):
+            moved = values.copy()
+            moved[k] += sign * step
+            ends.append(core(x, moved, interpolation="monotone")(at))
+        assert table.slope(f"f.gas[{k + 1}]", at) == pytest.approx((ends[1] - ends[0]) / (2 * step), abs=1e-7)
+
+
+# ---- rows that are refused ----
 
 
 @pytest.mark.parametrize(
@@ -243,4 +311,4 @@ def test_arrays_are_copies_that_cannot_be_written() -> None:
     table = LookupTable(x, [1.0, 2.0])
     x[0] = 5.0
     assert table.x[0] == 0.0
-    assert not any(array.flags.writeable for array in (table.x, table.values, table.slopes))
+    assert not any(array.flags.writeable for array in (table.x, table.values))

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
-from linkwork.formula import OPERATIONS, Formula, LookupTable
+from linkwork.formula import OPERATIONS, Formula
 
 
 def real(x: Any) -> Any:
@@ -51,7 +49,7 @@ def evaluate(
     values: Mapping[str, Any],
     functions: Any = math,  # sin, sqrt, ... of its arithmetic
     number: Callable[[float], Any] = float,
-    tables: Mapping[str, LookupTable] | None = None,
+    tables: Mapping[str, Callable[..., Any]] | None = None,
 ) -> Any:
     """The value of a formula, of quantities and changed parameters by name."""
     numbers = [values.get(one.name, number(one.value)) for one in formula.numbers]
@@ -63,52 +61,14 @@ def evaluate(
         elif name == "quantity":
             found.append(values[formula.quantities[operands[0]]])
         elif name == "table":
-            table = (tables or {})[formula.tables[operands[0]]]
-            found.append(table_value(table, *(found[k] for k in operands[1 : 1 + table.arguments])))
+            first, second, place = operands
+            table = (tables or {})[formula.tables[place]]
+            found.append(table(found[first], found[second]))
         else:
             taken = [found[k] if kind == "v" else k for k, kind in zip(operands, letters, strict=False)]
             function = OPERATORS.get(name) or (lambda f, x, name=name: getattr(f, name)(x))
             found.append(function(functions, *taken))
     return found[-1]
-
-
-def table_value(table: LookupTable, *arguments: Any) -> Any:
-    """The value of a table as its documentation gives it: a sum over neighbouring rows of values and slopes."""
-    axes = [(table.x, arguments[0]), (table.y, arguments[-1])][: table.arguments]
-    weights = [weights_of_rows(table, axis, knots, at) for axis, (knots, at) in enumerate(axes)]
-    arrays = [table.values, *table.slopes]
-    total: Any = 0.0
-    for choice in range(len(arrays)):  # bit k: slopes along axis k
-        if table.arguments == 1:
-            first, rows = weights[0][0], weights[0][1 + choice]
-            total += sum(w * arrays[choice][first + k] for k, w in enumerate(rows))
-        else:
-            (i, *along_x), (j, *along_y) = weights
-            for k, v in enumerate(along_x[choice & 1]):
-                total += sum(v * w * arrays[choice][i + k, j + m] for m, w in enumerate(along_y[choice >> 1]))
-    return total
-
-
-def weights_of_rows(table: LookupTable, axis: int, knots: Any, at: Any) -> tuple[int, list[Any], list[Any]]:
-    """The first of two neighbouring rows, and the weights of their values and of their slopes."""
-    low, high = knots[0], knots[-1]
-    if table.periodic[axis]:
-        at = at - (high - low) * math.floor((real(at) - low) / (high - low))
-    nearest = min(max(real(at), low), high)
-    beyond = at - nearest if nearest != real(at) else 0.0
-    if beyond:
-        if table.outside == "refuse":
-            raise ValueError("outside")
-        at, beyond = nearest, beyond if table.outside == "extend" else 0.0
-    k = int(np.clip(np.searchsorted(knots, real(at), side="right") - 1, 0, len(knots) - 2))
-    h = knots[k + 1] - knots[k]
-    t = (at - knots[k]) / h
-    if table.interpolation == "linear":
-        return k, [1.0 - t - beyond / h, t + beyond / h], [0.0, 0.0]
-    values = [(1 + 2 * t) * (1 - t) ** 2, t * t * (3 - 2 * t)]
-    slopes = [h * t * (1 - t) ** 2, -h * t * t * (1 - t)]
-    slopes[int(real(t) > 0.5)] += beyond
-    return k, values, slopes
 
 
 class RandomFormulas:

@@ -12,6 +12,7 @@ COUNTS = (
     *("locks", "transitions", "removable_joints", "requests", "types"),
     *("points", "measures", "paths", "path_numbers"),
     *("formulas", "formula_instructions", "formula_quantities", "formula_results", "formula_numbers", "formula_inputs"),
+    *("lookup_tables", "lookup_knots", "lookup_values"),
 )
 TABLES = (  # name, how many rows, columns
     ("force_types", "force_types", 5),  # names, 16 bytes each, and how many
@@ -35,10 +36,12 @@ TABLES = (  # name, how many rows, columns
     ("measures", "measures", 3),
     ("paths", "paths", 2),
     ("path_numbers", "path_numbers", 2),
-    ("formulas", "formulas", 5),
+    ("formulas", "formulas", 6),
     ("formula_quantities", "formula_quantities", 2),
     ("instructions", "formula_instructions", 4),
     ("formula_results", "formula_results", 1),
+    ("lookup_tables", "lookup_tables", 6),
+    ("lookup_knots", "lookup_knots", 2),
 )
 PARAMETERS = (
     ("gravity", "one", 3),
@@ -74,6 +77,7 @@ PARAMETERS = (
     ("point_formula_axes", "point_formula", 1),
     ("force_gear", "gears", 1),
     ("formula_number", "formula_numbers", 1),
+    ("lookup_value", "lookup_values", 1),
     ("point_in_body", "points", 3),
     ("axis_in_body", "points", 3),
     ("transition_value", "transitions", 2),

@@ -1,0 +1,182 @@
+/* Lookup tables of formulas, in the arithmetic of the block. Between two rows f0, f1 of one argument, with t from 0 to 1
+ * and h their distance,
+ *   linear    (1 - t) f0 + t f1
+ *   monotone  (1 + 2 t)(1 - t)^2 f0 + t^2 (3 - 2 t) f1 + h t (1 - t)^2 s0 - h t^2 (1 - t) s1
+ * with slopes s of Fritsch, F. N., Butland, J.: A method for constructing local monotone piecewise cubic interpolants,
+ * SIAM J. Sci. Stat. Comput. 5 (1984) 300-304. Of two arguments both are products, with slopes along each and mixed ones.
+ * Outside the end rows count, and their slopes where the table extends. A periodic argument has no last row: it is the
+ * first one. Values are tunable, so that slopes are constants of the block; rows are found by bisection. */
+#ifndef LW_FORMULA_LOOKUP_TABLE_KERNEL_H
+#define LW_FORMULA_LOOKUP_TABLE_KERNEL_H
+#include "formula/program.h"
+#include "math/scalar.h"
+#include <math.h>
+
+/* ---- slopes ---- */
+
+INLINE int rise_alike(real m0, real m1) { return (re(m0) > 0.0 && re(m1) > 0.0) || (re(m0) < 0.0 && re(m1) < 0.0); }
+
+/* Where rows turn the slope is zero; else a harmonic mean of the secants on both sides. */
+static real slope_between(double h0, double h1, real m0, real m1) {
+  const double w0 = 2.0 * h1 + h0, w1 = h1 + 2.0 * h0;
+  return rise_alike(m0, m1) ? quotient_of(w0 + w1, quotient_of(w0, m0) + quotient_of(w1, m1)) : 0.0;
+}
+
+/* At an end that of a parabola by the secants next to it, unless it would exceed a row. */
+static real slope_at_end(double h0, double h1, real m0, real m1) {
+  const real s = ((2.0 * h0 + h1) * m0 - h0 * m1) / (h0 + h1);
+  if (!rise_alike(s, m0)) return 0.0;
+  return !rise_alike(m0, m1) && fabs(re(s)) > 3.0 * fabs(re(m0)) ? 3.0 * m0 : s;
+}
+
+/* One line of a table: its rows, and where their values stand. */
+typedef struct lookup_line {
+  const double *knot;
+  int32_t knots, periodic, stride;
+  const real *value;
+} lookup_line;
+
+INLINE double width_of(const lookup_line *l, int32_t k) { return l->knot[k + 1] - l->knot[k]; }
+
+static real secant_of(const lookup_line *l, int32_t k) {
+  const int32_t next = l->periodic && k + 2 == l->knots ? 0 : k + 1;
+  return (l->value[(int64_t)next * l->stride] - l->value[(int64_t)k * l->stride]) / width_of(l, k);
+}
+
+static real slope_in_line(const lookup_line *l, int32_t k) {
+  const int32_t last = l->knots - 2; /* interval */
+  if (l->periodic || (k > 0 && k <= last)) {
+    const int32_t before = k ? k - 1 : last;
+    return slope_between(width_of(l, before), width_of(l, k), secant_of(l, before), secant_of(l, k));
+  }
+  if (last == 0) return secant_of(l, 0);
+  const int32_t end = k ? last : 0, next = k ? last - 1 : 1;
+  return slope_at_end(width_of(l, end), width_of(l, next), secant_of(l, end), secant_of(l, next));
+}
+
+/* Along an argument the slopes of all values from `from` on go to `to`; `mean`: with what stands there. */
+static void find_slopes(const lw_lookup *t, int axis, const real *from, real *to, int mean) {
+  const int32_t stride = axis ? 1 : t->rows[1], lines = t->rows[!axis];
+  for (int32_t i = 0; i < lines; i++) {
+    const int32_t first = axis ? i * stride * t->rows[1] : i;
+    const lookup_line line = {t->knot[axis], t->knots[axis], t->periodic[axis], stride, from + first};
+    for (int32_t k = 0; k < t->rows[axis]; k++) {
+      real *slope = to + first + (int64_t)k * stride;
+      const real own = slope_in_line(&line, k);
+      *slope = mean ? 0.5 * (*slope + own) : own;
+    }
+  }
+}
+
+/* Along x; of two arguments also along y, and the mixed ones: the mean of both orders, so that x and y are alike. */
+static void find_slopes_of_table(const lw_lookup *t, real *x) {
+  const int32_t values = t->rows[0] * t->rows[1];
+  real *along_x = x + t->slope, *along_y = along_x + values, *mixed = along_y + values;
+  if (t->interpolation == LW_LOOKUP_LINEAR) return;
+  find_slopes(t, 0, x + t->value, along_x, 0);
+  if (t->arguments == 1) return;
+  find_slopes(t, 1, x + t->value, along_y, 0);
+  find_slopes(t, 0, along_y, mixed, 0);
+  find_slopes(t, 1, along_x, mixed, 1);
+}
+
+/* ---- values ---- */
+
+/* Two rows, and the weights of their values and of their slopes. */
+typedef struct row_weights {
+  int32_t row[2];
+  real value[2], slope[2];
+} row_weights;
+
+/* By rounding also of a periodic argument. */
+static void stop_at(const lw_lookup *t, int axis, double end, real *at, real *beyond) {
+  if (t->periodic[axis] || t->outside == LW_LOOKUP_EXTEND) *beyond = *at - end;
+  *at = end;
+}
+
+/* The last row that the argument reaches but one before the end. */
+INLINE int32_t row_before(const double *knot, int32_t knots, double at) {
+  int32_t low = 0, high = knots - 1;
+  while (high - low > 1) {
+    const int32_t middle = low + (high - low) / 2;
+    if (at >= knot[middle]) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+static void weigh_rows(const lw_lookup *t, int axis, real at, row_weights *w) {
+  const double *knot = t->knot[axis];
+  const int32_t knots = t->knots[axis];
+  const double low = knot[0], high = knot[knots - 1];
+  real beyond = 0.0;
+  if (t->periodic[axis]) at -= (high - low) * floor((re(at) - low) / (high - low));
+  if (re(at) < low) stop_at(t, axis, low, &at, &beyond);
+  if (re(at) > high) stop_at(t, axis, high, &at, &beyond);
+  const int32_t k = row_before(knot, knots, re(at));
+  const double h = knot[k + 1] - knot[k];
+  const real s = (at - knot[k]) / h, r = 1.0 - s;
+  w->row[0] = k, w->row[1] = t->periodic[axis] && k + 2 == knots ? 0 : k + 1;
+  if (t->interpolation == LW_LOOKUP_LINEAR) {
+    w->value[0] = r - beyond / h, w->value[1] = s + beyond / h;
+    w->slope[0] = w->slope[1] = 0.0;
+    return;
+  }
+  w->value[0] = (1.0 + 2.0 * s) * r * r, w->value[1] = s * s * (3.0 - 2.0 * s);
+  w->slope[0] = h * s * r * r, w->slope[1] = -h * s * s * r;
+  w->slope[re(s) > 0.5] += beyond;
+}
+
+static int is_outside(const lw_lookup *t, int axis, double at) {
+  return !t->periodic[axis] && !(at >= t->knot[axis][0] && at <= t->knot[axis][t->knots[axis] - 1]);
+}
+
+/* The first argument that the table refuses, counted from 1, with its value; 0: none. */
+static int refused_argument(const lw_lookup *t, real *x, const real *at) {
+  if (t->outside != LW_LOOKUP_ERROR) return 0;
+  for (int axis = 0; axis < t->arguments; axis++)
+    if (is_outside(t, axis, re(at[axis]))) {
+      x[t->refused] = axis + 1.0, x[t->refused + 1] = re(at[axis]);
+      return 1;
+    }
+  return 0;
+}
+
+static real value_of_one(const lw_lookup *t, const real *x, const row_weights *w) {
+  const real *f = x + t->value, *s = x + t->slope;
+  const real linear = w->value[0] * f[w->row[0]] + w->value[1] * f[w->row[1]];
+  if (t->interpolation == LW_LOOKUP_LINEAR) return linear;
+  return linear + (w->slope[0] * s[w->row[0]] + w->slope[1] * s[w->row[1]]);
+}
+
+static real value_of_two(const lw_lookup *t, const real *x, const row_weights w[2]) {
+  const int32_t values = t->rows[0] * t->rows[1];
+  const real *f = x + t->value, *along_x = x + t->slope, *along_y = along_x + values, *mixed = along_y + values;
+  real sum = 0.0;
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++) {
+      const int32_t k = w[0].row[i] * t->rows[1] + w[1].row[j];
+      sum += w[0].value[i] * w[1].value[j] * f[k];
+      if (t->interpolation == LW_LOOKUP_LINEAR) continue;
+      sum += w[0].slope[i] * w[1].value[j] * along_x[k] + w[0].value[i] * w[1].slope[j] * along_y[k] +
+             w[0].slope[i] * w[1].slope[j] * mixed[k];
+    }
+  return sum;
+}
+
+/* No number where the table ends and refuses what lies outside: the report names it by what is left in the block. */
+static real look_up(const lw_lookup *t, real *x, real first, real second) {
+  const real at[2] = {first, second};
+  row_weights w[2];
+  if (refused_argument(t, x, at)) return NAN;
+  weigh_rows(t, 0, first, &w[0]);
+  if (t->arguments == 1) return value_of_one(t, x, w);
+  weigh_rows(t, 1, second, &w[1]);
+  return value_of_two(t, x, w);
+}
+
+/* What earlier evaluations left. */
+INLINE void forget_refusals(const lw_program *p, real *x) {
+  for (const lw_lookup *t = p->table; t < p->table + p->tables; t++) x[t->refused] = 0.0;
+}
+#endif
