@@ -52,17 +52,22 @@ static lw_status report_table(lw_state *s) {
   const lw_model *m = s->model;
   for (int32_t k = 0; k < m->size.lookup_tables; k++) {
     const lw_lookup *t = &m->lookup_table[k];
-    const double *refused = lw_reals(s) + t->refused;
+    const double *refused = lw_reals(s) + t->refused, argument = refused[1];
     const int axis = (int)refused[0] - 1;
-    if (refused[0] == 0.0) continue;
-    return lw_fail(s, LW_ERROR_VALUE,
-                   "table '%.60s' is left at t = %.9g s: its %sargument is %.9g, and its rows go from %.9g to %.9g; "
-                   "give it more rows, or say that outside it holds or extends",
-                   m->table_name[k], lw_reals(s)[m->at.time],
-                   t->arguments == 1 ? ""
-                   : axis            ? "second "
-                                     : "first ",
-                   refused[1], t->knot[axis][0], t->knot[axis][t->knots[axis] - 1]);
+    if (axis < 0) continue;
+    const double low = t->knot[axis][0], high = t->knot[axis][t->knots[axis] - 1];
+    char where[80] = "";
+    if (argument < low) snprintf(where, sizeof where, ", below %.9g where its rows begin", low);
+    if (argument > high) snprintf(where, sizeof where, ", above %.9g where its rows end", high);
+    return lw_fail(
+        s, LW_ERROR_VALUE,
+        "table '%.60s' is left at t = %.9g s: its %sargument is %.17g%s; give it more rows, or let it hold or "
+        "extend outside",
+        m->table_name[k], lw_reals(s)[m->at.time],
+        t->arguments == 1 ? ""
+        : axis            ? "second "
+                          : "first ",
+        argument, where);
   }
   return LW_OK;
 }

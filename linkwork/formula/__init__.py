@@ -3,10 +3,12 @@
 from linkwork.formula.formula import Formula, Number, Parameter, compile_formula, compile_formulas
 from linkwork.formula.operations import OPERATIONS, Operation
 from linkwork.formula.source import Source
-from linkwork.formula.table import LookupTable, read_table
+from linkwork.formula.table import INTERPOLATIONS, OUTSIDES, LookupTable, read_table
 
 __all__ = [
+    "INTERPOLATIONS",
     "OPERATIONS",
+    "OUTSIDES",
     "Formula",
     "LookupTable",
     "Number",

@@ -1,4 +1,4 @@
-"""Tables of one argument or two, checked; formulas call them by name, as ``gas(crank.q)`` or ``torque(u, voltage)``.
+"""Lookup tables of one argument or two, checked; formulas call them, as ``gas(crank.q)`` or ``torque(u, voltage)``.
 
 The core interpolates (csrc/formula/lookup_table_kernel.h): its values are parameters, so that the slopes of a monotone
 table follow there as well.

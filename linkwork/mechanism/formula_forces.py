@@ -138,12 +138,16 @@ class Force(NamedForce):
     ------
     MechanismError
         On a text that is no formula, with the place, on unknown names, on units that contradict each other, and on
-        parameters, tables and inputs that no formula uses. Names of joints and units are checked by `Mechanism.add_force`.
+        parameters, tables and inputs that no formula uses. Names of joints and units are checked by
+        `Mechanism.add_force`.
 
     Examples
     --------
-    >>> Force("hinge", "-k*q - d*u*abs(u)", parameters={"k": 3.0, "d": 0.1}, name="spring")
-    Force(joint='hinge', formula='-k*q - d*u*abs(u)', parameters={'k': 3.0, 'd': 0.1}, tables={}, inputs=(), name='spring')
+    >>> Force("hinge", "-k*q - d*u*abs(u)", parameters={"k": 3.0, "d": 0.1}).parameters
+    {'k': 3.0, 'd': 0.1}
+    >>> bump = {"bump": LookupTable([0.0, 0.1, 0.2], [0.0, 3.0, 40.0], interpolation="monotone")}
+    >>> Force("hinge", "-bump(q)", tables=bump, name="stop").tables
+    {'bump': LookupTable(3 rows from 0 to 0.2, monotone, outside hold)}
     >>> ends = {"bodies": ("ground", "arm"), "points": ((0, 0, 1), (0, 0, 0))}
     >>> Force(**ends, formula="max(0, k*(length - free))", parameters={"k": 300, "free": 0.4}).formula
     'max(0, k*(length - free))'

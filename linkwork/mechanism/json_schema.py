@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from linkwork._util.part_names import PATTERN
+from linkwork.formula import INTERPOLATIONS, OUTSIDES, LookupTable
 from linkwork.mechanism import shapes
 from linkwork.mechanism.actions import ACTIONS, Stop
 from linkwork.mechanism.forces import FORCES
@@ -43,6 +44,7 @@ VECTOR = _array(NUMBER, 3)
 MATRIX = _array(VECTOR, 3)
 QUATERNION = _array(NUMBER, 4)
 NUMBERS: Schema = {"type": "array", "items": NUMBER}
+KNOTS: Schema = {"type": "array", "items": NUMBER, "minItems": 2}
 COEFFICIENTS: Schema = {"anyOf": [NUMBER, _array(NUMBER, 1, 4)]}
 
 NOT_NEGATIVE: Schema = {"type": "number", "minimum": 0}
@@ -85,6 +87,7 @@ SHAPES: dict[str, Schema] = {
     "terms": {"type": "object", "additionalProperties": COEFFICIENTS, "minProperties": 1},
     "gears": {"type": "object", "additionalProperties": NUMBER, "minProperties": 1},
     "input_range": _array(NUMBER, 2),
+    "tables": {"type": "object", "additionalProperties": {"$ref": "#/$defs/table"}},
     "parameters": {"type": "object", "additionalProperties": {"anyOf": [NUMBER, WITH_UNIT]}},
     "inputs": {"type": "array", "items": {"type": "string"}},
     "axes": {"enum": ["world", "body"]},
@@ -153,6 +156,7 @@ def json_schema() -> Schema:
             "joint_type": {"oneOf": [_joint_type(kind) for kind in KINDS.values()]},
             "point_distance": _fields(PointDistance),
             "motion": _fields(Motion),
+            "table": _table(),
             "trigger": {"oneOf": [_variant(kind, name) for name, kind in TRIGGERS.items()]},
         },
     }
@@ -242,6 +246,23 @@ def _call(function: Callable[..., Any], leave_out: Sequence[str] = ()) -> Schema
     return _described(
         _object(properties, [one.name for one in arguments if one.default is one.empty]), _summary(function)
     )
+
+
+def _table() -> Schema:
+    """A lookup table; its docstring describes what files may have as well."""
+    shapes: Schema = {
+        "x": KNOTS,
+        "values": {"type": "array", "items": {"anyOf": [NUMBER, NUMBERS]}},
+        "y": KNOTS,
+        "interpolation": {"enum": list(INTERPOLATIONS), "default": INTERPOLATIONS[0]},
+        "outside": {"enum": list(OUTSIDES), "default": OUTSIDES[0]},
+        "periodic": {"anyOf": [{"type": "boolean"}, _array({"type": "boolean"}, 2)]},
+        "unit": {"type": "string"},
+        "argument_units": {"type": "array", "items": {"type": ["string", "null"]}, "minItems": 1, "maxItems": 2},
+    }
+    described = _parameters(LookupTable)
+    found = {name: _described(shape, described.get(name)) for name, shape in shapes.items()}
+    return _described(_object(found, ["x", "values"]), _summary(LookupTable))
 
 
 # ---- values ----------------------------------------------------------------------------------------

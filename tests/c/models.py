@@ -70,6 +70,15 @@ def by_formulas() -> Case:
         used = {name: value for name, value in values.items() if re.search(rf"\b{name}\b", text)}
         inputs = ("p",) if re.search(r"\bp\b", text) else ()
         scene.mechanism.add_force(lw.Force("AD"[number % 2], text, parameters=used, inputs=inputs, name=f"f{number}"))
+    knots, columns = (-7.0, -3.1, 0.2, 4.0, 8.3), (-90.0, 1.3, 80.0)
+    tables = {
+        "gas": lw.LookupTable(knots, (3, 1, 4, 1, 3), interpolation="monotone", periodic=True),
+        "map": lw.LookupTable(knots, np.sin(np.outer(knots, columns)), y=columns, interpolation="monotone"),
+        "line": lw.LookupTable(columns, (1, 3, 2), outside="extend"),
+        "plane": lw.LookupTable(knots, np.cos(np.outer(knots, columns)), y=columns, outside="error"),
+    }
+    looked_up = "gas(D.q) + map(D.q, u) + line(10*time) + plane(D.q, u)"
+    scene.mechanism.add_force(lw.Force("A", looked_up, tables=tables, name="motor"))
     ends = {"bodies": ("ground", "coupler"), "points": ((0, 0, 1), (0.1, 0, 0))}
     scene.mechanism.add_force(
         lw.Force(**ends, formula="c*(length - l) + d*rate", parameters={"c": 20, "l": 0.5, "d": 1})

@@ -174,7 +174,7 @@ def test_knots_are_checked_in_models(data):
         altered = bytearray(data)
         struct.pack_into("<d", altered, first + 8, value)
         struct.pack_into("<Q", altered, 16, zlib.crc32(altered[HEADER.size :]))
-        with pytest.raises(lw.MechanismError, match="lookup_(table 0|knot 1) points outside"):
+        with pytest.raises(lw.MechanismError, match=r"lookup_(table 0|knot 1) points outside"):
             NativeModel(bytes(altered))
 
 

@@ -1,11 +1,13 @@
 """Forces by formulas in descriptions: arguments, names, units, files, and what is refused."""
 
 import re
+import time
 
 import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork.core.native import NativeModel
 from support.small import pendulum
 
 
@@ -101,6 +103,11 @@ def test_files_keep_all(tmp_path):
     texts = {"force": ("F", "A.u*d", "0"), "torque": ("0", "0", "-c*time"), "axes": "body"}
     values = {"F": 1.0, "d": 2.0, "c": (3.0, "N.m/s")}
     mech.add_force(lw.Force(body="rod", point=(0.5, 0, 0), **texts, parameters=values, name="d"))
+    tables = {
+        "gas": lw.LookupTable([0, 1, 3], [5, 4, 5], interpolation="monotone", periodic=True, unit="N.m"),
+        "map": lw.LookupTable([0, 2], [[1, 2, 1], [4, 5, 4]], y=[0, 1, 4], outside="error", periodic=(False, True)),
+    }
+    mech.add_force(lw.Force("A", "gas(q) + map(u, q)", tables=tables, name="e"))
     mech = lw.Mechanism.from_dict(mech.to_dict())
     path = tmp_path / "it.json"
     lw.save(mech, path)
@@ -108,6 +115,72 @@ def test_files_keep_all(tmp_path):
     assert again.forces == mech.forces
     assert lw.compile(again).model_bytes == lw.compile(mech).model_bytes
     assert "inputs" not in mech.to_dict()["forces"][1]
+    assert mech.to_dict()["forces"][-1]["tables"]["map"] == {
+        "x": [0.0, 2.0],
+        "values": [[1.0, 2.0, 1.0], [4.0, 5.0, 4.0]],
+        "y": [0.0, 1.0, 4.0],
+        "outside": "error",
+        "periodic": [False, True],
+    }
+
+
+TABLE = {"x": [0, 1, 2], "values": [1, 3, 2]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"x": [0, 2, 1]}, "Force 'a': table 'gas': the abscissae must increase: row 3 has 1 after 2"),
+        ({"values": [1, 2]}, "table 'gas': 3 values are needed"),
+        ({"values": [1, 2, float("nan")]}, "table 'gas': the value in row 3 is nan"),
+        ({"interpolation": "cubic"}, "table 'gas': there is no interpolation 'cubic'"),
+        ({"z": 3}, "table 'gas': key 'z' is not known here"),
+        ({"values": None}, "table 'gas': the values must be numbers"),
+        ({"x": "gas.csv"}, "table 'gas': a file has all numbers"),
+    ],
+)
+def test_wrong_tables_in_files_are_refused_by_name(changes, words):
+    mech = with_force("A", "gas(q)", tables={"gas": TABLE}, name="a")
+    data = mech.to_dict()
+    data["forces"][-1]["tables"]["gas"] |= changes
+    with pytest.raises(lw.MechanismError, match=words):
+        lw.Mechanism.from_dict(data)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"tables": [TABLE]}, "tables must be a dictionary"),
+        ({"tables": {"gas": 3.0}}, "table 'gas' must be a LookupTable, not 3.0"),
+        ({"tables": {"gas": {"x": [0, 1]}}}, "'values' must be given"),
+        ({"tables": {"gas": TABLE, "oil": TABLE}}, "no formula uses the table 'oil'"),
+        ({"tables": {"gas": TABLE, "q": TABLE}}, "'q' means something else here"),
+        ({"tables": {"gas": TABLE}, "parameters": {"gas": 1.0}}, "'gas' has a name that means something else"),
+        ({"tables": {"gas": TABLE | {"argument_units": ["m"]}}}, "table gas takes an argument in m"),
+    ],
+)
+def test_tables_that_are_refused(given, words):
+    with pytest.raises(lw.MechanismError, match=words):
+        with_force("A", "gas(q)", **given)
+
+
+def test_values_of_tables_have_units_and_names():
+    tables = {"gas": TABLE, "map": {"x": [0, 1], "values": [[1, 1], [3, 3]], "y": [0, 1], "periodic": (False, True)}}
+    mech = with_force("A", "gas(q)*c + map(time, u)", tables=tables, parameters={"c": (2.0, "N")}, name="a")
+    found = {v.name: (v.unit, v.start) for v in lw.compile(mech).variables if v.name.startswith(("a.gas", "a.map"))}
+    assert found == {
+        **{f"a.gas[{k + 1}]": ("m", value) for k, value in enumerate((1.0, 3.0, 2.0))},
+        "a.map[1,1]": ("N.m", 1.0),
+        "a.map[2,1]": ("N.m", 3.0),
+    }
+
+
+def test_values_of_large_tables_are_no_variables():
+    """They can have a million rows."""
+    x = np.linspace(0.0, 1.0, 10_001)
+    for rows, count in ((x, 0), (x[1:], 10_000)):
+        mech = with_force("A", "gas(q)", tables={"gas": lw.LookupTable(rows, rows**2)}, name="a")
+        assert sum(v.name.startswith("a.gas") for v in lw.compile(mech).variables) == count
 
 
 def test_a_force_follows_its_mechanism():
@@ -122,6 +195,58 @@ def test_a_force_follows_its_mechanism():
 
 
 # ---- analyses ----
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["gas(q)", "max(0*c, gas(q))", "if(gas(q) < 9*c, gas(q), c)", "c*sign(gas(q))", "min(c, gas(q))"],
+)
+@pytest.mark.parametrize("solver", ["dopri5", "rodas5p"])
+def test_a_run_ends_where_a_table_does(formula, solver):
+    """However the formula goes on with what the table does not have."""
+    table = lw.LookupTable([-0.5, 1.0], [1.0, 2.0], outside="error")
+    parameters = {"c": (1.0, "N.m")} if re.search(r"\bc\b", formula) else {}
+    mech = with_force("A", formula, tables={"gas": table}, parameters=parameters, name="spring")
+    mech.start(u={"A": 6.0})
+    with pytest.raises(lw.SolverError, match=r"table 'spring.gas' is left at t = .* above 1 where its rows end"):
+        lw.simulate(mech, 3.0, solver=solver)
+    mech.start(q={"A": -1.5})
+    with pytest.raises(lw.LinkworkError, match=r"argument is -1.5, below -0.5 where its rows begin"):
+        lw.simulate(mech, 3.0, solver=solver)
+
+
+def test_a_branch_that_is_not_taken_leaves_no_table():
+    table = lw.LookupTable([-0.5, 1.0], [1.0, 2.0], outside="error")
+    formula = "if(q < a, gas(q), if(q < b, gas(q), c))"
+    values = {"a": (0.5, "rad"), "b": (0.9, "rad"), "c": (1.0, "N.m")}
+    mech = with_force("A", formula, tables={"gas": table}, parameters=values, name="spring")
+    mech.start(u={"A": 6.0})
+    assert lw.simulate(mech, 0.5)["A.q"][-1] > 1.0
+
+
+def test_a_table_that_imitates_a_spring():
+    """Equilibrium, linear model and run of a linear spring by its table."""
+    spring = with_force("A", "-k*q", parameters={"k": 3.0}, name="s")
+    for kind in ("linear", "monotone"):
+        table = lw.LookupTable([-2.0, 2.0], [6.0, -6.0], interpolation=kind, outside="extend")
+        mech = with_force("A", "gas(q)", tables={"gas": table}, name="s")
+        found = [lw.equilibrium(one)["A.q"] for one in (mech, spring)]
+        assert found[0] == pytest.approx(found[1], abs=1e-12)
+        assert pytest.approx(lw.linearize(spring).A, rel=1e-12) == lw.linearize(mech).A
+        runs = [lw.simulate(one, 1.0, t_eval=[0.5, 1.0])["A.q"] for one in (mech, spring)]
+        assert runs[0] == pytest.approx(runs[1], abs=1e-9)
+
+
+def test_a_million_rows_load_and_run():
+    x = np.arange(1_000_000) * 1e-3
+    table = lw.LookupTable(x, np.sin(x), interpolation="monotone", outside="extend")
+    model = lw.compile(with_force("A", "gas(q)", tables={"gas": table}, name="a"))
+    begin = time.process_time()
+    NativeModel(model.model_bytes)
+    assert time.process_time() - begin < 0.2
+    result = lw.simulate(model, 0.2)
+    plain = lw.simulate(with_force("A", "c*sin(q*w)", parameters={"c": (1.0, "N.m"), "w": (1.0, "1/rad")}), 0.2)
+    assert result["A.q"][-1] == pytest.approx(plain["A.q"][-1], abs=1e-7)
 
 
 def test_equilibrium_and_linear_model_of_a_cubic_spring():
