@@ -7,8 +7,8 @@ import linkwork as lw
 from support.unpacked import Unpacked, unpack
 
 STOP = 0.5
-CHANGED = {"spring.k": 2.5, "fan.w": 20.0}
-SEEN = ["A.q", "D.q", "spring.force", "strap.length", "strap.force", "fan.force[1]", "fan.torque[2]"]
+CHANGED = {"spring.k": 2.5, "fan.w": 20.0, "valve.gas[2]": 0.4, "valve.map[1,2]": 0.3}
+SEEN = ["A.q", "D.q", "spring.force", "strap.length", "strap.force", "valve.force", "fan.force[1]", "fan.torque[2]"]
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +21,11 @@ def driven(four_bar) -> lw.Model:
     first, second, *_ = mech.bodies
     ends = {"bodies": ("ground", second), "points": ((0.1, 0.2, 0.4), (0.1, 0, 0))}
     mech.add_force(lw.Force(**ends, formula="k*max(length - l, 0)", parameters={"k": 40.0, "l": 0.2}, name="strap"))
+    tables = {
+        "gas": lw.LookupTable((-3, 0, 3, 6), (1, 2, -1, 1), interpolation="monotone", periodic=True),
+        "map": lw.LookupTable((-4, 4), ((0.5, 1), (2, -1)), y=(0, 1), outside="extend"),
+    }
+    mech.add_force(lw.Force("A", "gas(q) + map(D.q, time)", tables=tables, name="valve"))
     force, torque = ("F*sin(w*time)", "0", "0"), ("0", "c*time", "0")
     given = {"F": 3.0, "w": 9.0, "c": (0.2, "N.m/s")}
     mech.add_force(lw.Force(body=first, force=force, torque=torque, axes="body", parameters=given, name="fan"))
@@ -60,6 +65,7 @@ def test_parameters_have_units_and_are_tunable(driven_fmu, needs):
     fmpy = needs("fmpy")
     found = {v.name: v for v in fmpy.read_model_description(str(driven_fmu.path)).modelVariables}
     units = {"spring.k": "N.m/rad", "strap.k": "N/m", "strap.l": "m", "fan.F": "N", "fan.w": "rad/s", "fan.c": "N.m/s"}
+    units |= {f"valve.gas[{k}]": "N.m" for k in (1, 2, 3)} | {"valve.map[2,1]": "N.m"}
     for name, unit in units.items():
         assert (found[name].unit, found[name].variability, found[name].causality) == (unit, "tunable", "parameter")
     assert (found["spring.p"].unit, found["spring.p"].causality) == ("N.m", "input")

@@ -33,8 +33,12 @@ def zoo() -> lw.Mechanism:
     mech.add_force(lw.Force("j1", "-k*q*abs(q) + c*cut.u[2]*sin(w*time)", parameters={"k": 2.0, "c": 0.1, "w": 3.0}))
     line = {"bodies": ("b1", "ground"), "points": ((0, 0, 0), (0.2, 0, 1)), "inputs": ("p",), "name": "jack"}
     mech.add_force(lw.Force(formula="a*p*(length - l0)", parameters={"a": 5.0, "l0": 0.2}, **line))
-    brake = {"body": "b4", "force": ("0", "0", "-d*j4.u[1]"), "axes": "body", "name": "brake"}
-    mech.add_force(lw.Force(**brake, parameters={"d": 0.3}))
+    tables = {
+        "drag": lw.LookupTable((-1, 0, 2), (1, 0, -3), interpolation="monotone", outside="extend"),
+        "map": lw.LookupTable((-3, 3), ((0, 2), (1, 4)), y=(0, 9)),
+    }
+    brake = {"body": "b4", "force": ("drag(j4.u[1])", "map(j4.q[1], time)", "-d*j4.u[1]"), "axes": "body"}
+    mech.add_force(lw.Force(**brake, parameters={"d": 0.3}, tables=tables, name="brake"))
     mech.add_distance("rod", bodies=("b4", "b6"), points=((0, 0, 0), (0.3, 0, 0.4)), length=0.5)
     mech.add_coupling("gear", {"j0": 1.0, "j1": -2.0})
     mech.add_transition("bump", lw.Stop("j0", lower=-1.0, upper=2.0, restitution=0.5))
