@@ -106,7 +106,7 @@ static lw_status take_table(lw_builder *b, const char *force, const lw_lookup_ta
     return e;
   if ((int)t->interpolation < 0 || t->interpolation >= LW_INTERPOLATIONS || (int)t->outside < 0 ||
       t->outside >= LW_OUTSIDES || !t->values)
-    return refuse_table(b, force, t->name, "it needs values, an interpolation and what is outside");
+    return refuse_table(b, force, t->name, "it needs values, lw_interpolation and lw_outside");
   if ((int64_t)t->knots[0] * columns > MOST_VALUES) return refuse_table(b, force, t->name, "it is too large");
   if ((e = take_values(b, force, t, &made))) return e;
   return append_lookup(b, made);

@@ -35,6 +35,7 @@ RIGHT = {
     "linkwork.controllers.state_feedback": {"names"},
     "linkwork.controllers.signal": {"times", "values"},  # the table
     "linkwork.Table": {"values"},
+    "linkwork.LookupTable": {"values"},
     "linkwork.solvers.Problem": {"directions"},  # signs of several events
     "linkwork.solvers.EventRecord": {"directions"},
     "linkwork.solvers.Status": {"names", "start"},  # of an Enum

@@ -12,7 +12,7 @@ C_ARROWS = {
     "model": {"math", "joints", "formula", "forces"},
     "block": {"math", "model"},
     "tree": {"math", "block", "model", "joints", "forces"},
-    "loops": {"math", "block", "model", "joints", "forces", "tree"},
+    "loops": {"math", "block", "model", "joints", "formula", "forces", "tree"},
     "multipliers": {"math", "block", "model", "joints", "tree", "loops"},
     "dca": {"math", "block", "model", "joints", "tree", "loops"},
     "assembly": {"math", "block", "model", "joints", "tree", "loops"},
