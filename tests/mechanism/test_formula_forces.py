@@ -1,5 +1,7 @@
 """Forces by formulas in descriptions: arguments, names, units, files, and what is refused."""
 
+import copy
+import pickle
 import re
 import time
 
@@ -173,6 +175,34 @@ def test_values_of_tables_have_units_and_names():
         "a.map[1,1]": ("N.m", 1.0),
         "a.map[2,1]": ("N.m", 3.0),
     }
+
+
+def test_forces_of_all_kinds_have_their_own_values():
+    """Whatever the order in which they are added."""
+    ends = {"bodies": ("ground", "rod"), "points": ((0, 0, 1), (1, 0, 0))}
+    values = {name: np.arange(3.0) + 10 * k for k, name in enumerate(("third", "second", "first", "last"))}
+    tables = {name: {"gas": lw.LookupTable([0, 1, 2], given)} for name, given in values.items()}
+    mech = with_force(body="rod", force=("gas(time)", "0", "0"), tables=tables["third"], name="third")
+    mech.add_force(lw.Force(**ends, formula="gas(length)", tables=tables["second"], name="second"))
+    mech.add_force(lw.Force("A", "gas(q)", tables=tables["first"], name="first"))
+    mech.add_force(lw.Force(body="rod", torque=("gas(time)", "0", "0"), tables=tables["last"], name="last"))
+    model = lw.compile(mech)
+    state = model.assemble()
+    for name, given in values.items():
+        assert [model.value(f"{name}.gas[{k + 1}]", state) for k in range(3)] == given.tolist()
+    changed = model.with_parameters({"second.gas[2]": 5.0})
+    assert changed.value("second.gas[2]", changed.assemble()) == 5.0
+    outputs = changed.assemble()
+    assert outputs["second.force"] == pytest.approx(np.interp(outputs["second.length"], [0, 1, 2], [10.0, 5.0, 12.0]))
+
+
+def test_tables_are_copied_with_their_mechanism():
+    mech = with_force("A", "gas(q)", tables={"gas": TABLE}, name="a")
+    for one in (copy.deepcopy(mech), pickle.loads(pickle.dumps(mech)), mech.copy()):
+        assert one.forces == mech.forces
+        assert lw.compile(one).model_bytes == lw.compile(mech).model_bytes
+    other = with_force("A", "gas(q)", tables={"gas": TABLE | {"outside": "extend"}}, name="a")
+    assert other.forces != mech.forces
 
 
 def test_values_of_large_tables_are_no_variables():
