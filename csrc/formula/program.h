@@ -10,6 +10,13 @@ typedef struct lw_instruction {
   int32_t operation, operand[3]; /* lw_operation_number; as in operations.h, in a program offsets in the block */
 } lw_instruction;
 
+extern const char *const lw_operation_names[LW_OPERATIONS];
+extern const int32_t lw_operands_of[LW_OPERATIONS]; /* how many of the operands are values */
+
+/* Which operand of a known operation is wrong, where so many numbers, quantities and values before may be meant; the
+ * second one of integer_power: its exponent is too large. -1: none. */
+int32_t lw_wrong_operand(const lw_instruction *i, int32_t numbers, int32_t quantities, int32_t before);
+
 typedef struct lw_program {
   const lw_instruction *code; /* the last one is none, LW_OPERATIONS */
   const int32_t *result;      /* offsets in the block */

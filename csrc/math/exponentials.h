@@ -9,9 +9,11 @@
 /* ln 2 in two parts: whole multiples of the first are exact. */
 #define LN2_HEAD 0x1.62e42fep-1
 #define LN2_TAIL 0x1.f473de6af278fp-30
-#define LARGEST_EXPONENT 709.8 /* of e, within doubles; the smallest: */
-#define SMALLEST_EXPONENT (-745.2)
-#define HALVED_EXPONENT 709.0 /* beyond this sinh and cosh are made of the exponential of half */
+/* Exponents of e: beyond the largest and the smallest a double overflows or is zero; beyond the third sinh and cosh are
+ * made of the exponential of half. */
+#define LARGEST_EXPONENT (1025 * LN2_HEAD)
+#define SMALLEST_EXPONENT (-1076 * LN2_HEAD)
+#define HALVED_EXPONENT (1023 * LN2_HEAD)
 
 /* x = k ln 2 + r:  e^x = 2^k e^r, |r| at most 0.35, by Taylor's series. */
 static inline double exp_double(double x) {
