@@ -13,7 +13,7 @@
 #include "assembly/consistency_kernel.h"
 #include "assembly/position_kernel.h"
 #include "assembly/step_by_loops_kernel.h"
-#include "assembly/position_by_loops_kernel.h"
+#include "assembly/search_kernel.h"
 #include "assembly/sparse_closure_kernel.h"
 
 /* The loop or coupling of the cluster that is furthest from closed in the pose that was left, `gap` the loops' [m]. */
@@ -59,14 +59,14 @@ static double close_cluster(assembly_problem *c, double tolerance) {
     const int sparse = i == 0 ? first : !first;
     if (sparse && !(opened && (first || c->w.rows <= LW_MATRIX_ROWS))) break;
     use_sparse(c, sparse ? &s : NULL);
-    gap = close_ears_from_guess(c, tolerance);
+    gap = close_from_guess(c, tolerance);
   }
   if (gap <= tolerance) {
     if (c->sparse) residual_of(c);
-    close_ear_speeds(c, gap / length_of(c->v, c->c));
+    close_speeds(c, gap / length_of(c->v, c->c));
   }
   use_sparse(c, NULL);
-  if (opened) free_sparse(&s);
+  if (opened) close_sparse(&s);
   return gap;
 }
 

@@ -157,7 +157,7 @@ static void enter_cluster(const start_search *s) {
 /* Whether column k is a combination of the others, without those of a set. */
 static int follows_from_others(const start_search *s, int32_t k, start_set without) {
   const cluster_work *w = &s->problem.w;
-  double basis[FEW_ROWS * FEW_ROWS], rest[FEW_ROWS];
+  double basis[LW_FEW_ROWS * LW_FEW_ROWS], rest[LW_FEW_ROWS];
   int32_t count = 0;
   for (int32_t j = 0; j < w->n && count < w->rows; j++) {
     if (j == k || belongs_to(s, without, k, j)) continue;
@@ -230,7 +230,7 @@ static int32_t changed_starts(const lw_model *m, lw_block b, lw_changed_start *o
   compute_kinematics(&v);
   for (int32_t c = 0; c < m->clusters; c++) {
     s.problem = (assembly_problem){.v = &v, .c = c, .w = work_of(&v, c)};
-    s.many = s.problem.w.rows > FEW_ROWS;
+    s.many = s.problem.w.rows > LW_FEW_ROWS;
     s.dof = s.problem.w.cluster->dof;
     for (int32_t k = 0; k < s.problem.w.n; k++) s.dof -= !is_on_loop(&v, column_of(&v, c, k));
     enter_cluster(&s);

@@ -373,7 +373,7 @@ static double gap_nearby(const view *v, int32_t c) {
   assembly_problem at = {.v = v, .c = c, .w = work_of(v, c), .near = NEARLY_CLOSED};
   if (at.w.rows <= MANY_ROWS) return close_by_matrix(&at, NEARLY_CLOSED);
   keep_pose(&at, FIRST);
-  return close_ears_from_here(&at, NEARLY_CLOSED);
+  return close_from_pose(&at, NEARLY_CLOSED);
 }
 
 /* Start values, neutral coordinates, or others around the start that are tried after them. */
@@ -484,6 +484,7 @@ static int close_here(const view *v, int32_t c, lw_exact_loops *x) {
 static int close_at_start(const view *v, int32_t c, lw_exact_loops *x) {
   uint64_t seed = 0;
   assembly_problem at = {.v = v, .c = c, .w = work_of(v, c)};
+  if (at.w.rows > LW_MATRIX_ROWS) return 0;
   start_from(v, c, 0, &seed);
   const double gap = close_by_matrix(&at, CLOSED_NEARBY);
   if (!(gap > CLOSED_NEARBY && gap <= 2.0 * ROUNDED_FRAME)) return 0;

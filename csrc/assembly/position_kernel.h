@@ -1,5 +1,6 @@
 /* Assembly of a cluster by its closures as one sparse matrix: damped least squares (Levenberg, Marquardt), each step of
- * least norm in the cluster's metric. Prioritised coordinates stay fixed down to a priority. Then the speeds, linearly. */
+ * least norm in the cluster's metric. Prioritised coordinates stay fixed down to a priority. The speeds likewise, which
+ * is linear. */
 #ifndef LW_ASSEMBLY_POSITION_KERNEL_H
 #define LW_ASSEMBLY_POSITION_KERNEL_H
 #include "block/field_view_kernel.h"
@@ -15,10 +16,10 @@
 
 #define NEWTON_STEPS 200
 #define RESTARTS 60
-#define STALLED_STEPS                                                                                         \
-  12 /* after so many that gain little a guess for many rows is given up; few rows continue along a valley */
-#define FEW_ROWS 36    /* of six loops: one matrix costs little */
 #define MAX_STEPS 6000 /* of all trials for one cluster together, so that a hopeless one is soon given up */
+
+/* After so many that gain little a guess for many rows is given up; few rows continue along a valley. */
+#define STALLED_STEPS 12
 
 typedef struct assembly_problem {
   const view *v;
@@ -218,8 +219,8 @@ static void try_step(const assembly_problem *c, double mu) {
 }
 
 /* Levenberg-Marquardt from the present coordinates; returns the residual reached, coordinates at the best. */
-static double close_from_here(assembly_problem *c) {
-  const int patience = c->w.rows > FEW_ROWS ? STALLED_STEPS : NEWTON_STEPS;
+static double close_by_least_squares(assembly_problem *c) {
+  const int patience = c->w.rows > LW_FEW_ROWS ? STALLED_STEPS : NEWTON_STEPS;
   double size = residual_of(c), mu = 1e-3;
   for (int i = 0, stalled = 0; i < NEWTON_STEPS && size > 1e-16 && stalled < patience; i++, c->steps--) {
     keep_pose(c, BEFORE_STEP);

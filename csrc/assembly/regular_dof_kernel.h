@@ -12,7 +12,7 @@
 #include "loops/mobility_kernel.h"
 #include "assembly/dof_at_pose_kernel.h"
 #include "assembly/position_kernel.h"
-#include "assembly/position_by_loops_kernel.h"
+#include "assembly/close_kernel.h"
 #include "math/tolerances.h"
 
 #define POSES_TO_COUNT 4
@@ -63,10 +63,10 @@ static int close_nearby(const view *v, int32_t c, int thorough) {
   assembly_problem at = {.v = v, .c = c, .w = work_of(v, c)};
   if (at.w.rows <= MANY_ROWS) return close_by_matrix(&at, CLOSED_NEARBY) < CLOSED_NEARBY;
   keep_pose(&at, FIRST);
-  if (close_ears_from_here(&at, CLOSED_NEARBY) < CLOSED_NEARBY) return 1;
+  if (close_from_pose(&at, CLOSED_NEARBY) < CLOSED_NEARBY) return 1;
   if (!thorough) return 0;
   restore_kept_pose(&at, FIRST);
-  return close_by_matrix(&at, CLOSED_NEARBY) < CLOSED_NEARBY;
+  return at.w.rows <= LW_MATRIX_ROWS && close_by_matrix(&at, CLOSED_NEARBY) < CLOSED_NEARBY;
 }
 
 /* The largest displacement of a tree joint from the saved pose. */

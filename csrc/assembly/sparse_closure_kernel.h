@@ -1,7 +1,7 @@
 /* The closure of a cluster as one sparse matrix, for position assembly: only the columns on each loop and in each
  * coupling are stored, and the normal matrix of a least-squares step is a skyline. Rows are ordered by loops, those of a
  * coupling after the last loop with which it shares a column, so that time and memory are linear if loops share joints
- * with their neighbours. Allocated while a cluster is assembled. */
+ * with their neighbours. It has a place in the state, and of many rows is allocated while a cluster is assembled. */
 #ifndef LW_ASSEMBLY_SPARSE_CLOSURE_KERNEL_H
 #define LW_ASSEMBLY_SPARSE_CLOSURE_KERNEL_H
 #include "block/field_view_kernel.h"
@@ -12,6 +12,7 @@
 #include "loops/basic_constraints_kernel.h"
 #include "loops/closure_matrix_kernel.h"
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_PROFILE (1 << 26) /* entries of the normal matrix */
 #define NARROW 24             /* mean width of a profile that is solved in a moment */
@@ -28,7 +29,8 @@ typedef struct sparse_closure {
   double *y, *x;              /* by rows; by columns */
   double *rhs, *rates;        /* as those of the cluster, two by rows; by rows */
   double work;                /* multiplications of one step */
-  void *memory;
+  double *memory;
+  int is_allocated; /* else in the state */
 } sparse_closure;
 
 INLINE int32_t rows_of_block(const cluster_work *w, int32_t b) { return b < w->cluster->loops ? 6 : 1; }
@@ -126,17 +128,20 @@ static int64_t shape_profile(const cluster_work *w, sparse_closure *s) {
   return size;
 }
 
-static void free_sparse(sparse_closure *s) {
+static void close_sparse(sparse_closure *s) {
+  if (!s->is_allocated) return;
   free(s->memory);
   free(s->K.value);
 }
 
 /* Returns 0 where there is no memory for it. */
-static int allocate_sparse(sparse_closure *s, int32_t entries) {
+static int place_sparse(const cluster_work *w, sparse_closure *s, int32_t entries) {
   const size_t blocks = (size_t)s->blocks, rows = (size_t)s->rows, n = (size_t)s->n, count = (size_t)entries;
-  double *reals = s->memory =
-      calloc(6 * count + 4 * rows + n + (2 * blocks + 1 + n + 2 * rows + 3 * count) / 2 + 1, sizeof *reals);
+  const int64_t size = lw_closure_reals(s->blocks, s->rows, s->n, entries), profile = (int64_t)rows * (s->rows + 1) / 2;
+  s->is_allocated = size + profile > lw_closure_reals_in_state(s->blocks, s->rows, s->n);
+  double *reals = s->memory = s->is_allocated ? calloc((size_t)size, sizeof *reals) : w->closure;
   if (!reals) return 0;
+  if (!s->is_allocated) memset(reals, 0, sizeof *reals * (size_t)size), s->K.value = reals + size;
   s->a = reals, s->y = s->a + 6 * count, s->rhs = s->y + rows, s->rates = s->rhs + 2 * rows, s->x = s->rates + rows;
   int32_t *integers = (int32_t *)(s->x + n);
   s->start = integers, s->row = s->start + blocks + 1, s->last = s->row + blocks, s->K.first = s->last + n;
@@ -152,7 +157,7 @@ static int open_sparse(const view *v, int32_t c, const cluster_work *w, sparse_c
       .blocks = w->cluster->loops + w->cluster->couplings, .rows = w->rows, .n = w->n, .K = {.rows = w->rows}};
   for (int32_t b = 0; b < s->blocks; b++)
     if (!list_block(v, c, w, s, b, &entries) || entries > MAX_PROFILE) return 0;
-  if (!allocate_sparse(s, entries)) return 0;
+  if (!place_sparse(w, s, entries)) return 0;
   for (int32_t b = 0; b < s->blocks; b++) {
     s->start[b] = count;
     list_block(v, c, w, s, b, &count);
@@ -161,8 +166,8 @@ static int open_sparse(const view *v, int32_t c, const cluster_work *w, sparse_c
   link_entries(s);
   order_rows(w, s);
   const int64_t size = shape_profile(w, s);
-  if (size < MAX_PROFILE) s->K.value = malloc(sizeof *s->K.value * (size_t)size);
-  if (!s->K.value) free_sparse(s);
+  if (s->is_allocated && size < MAX_PROFILE) s->K.value = malloc(sizeof *s->K.value * (size_t)size);
+  if (!s->K.value) close_sparse(s);
   return s->K.value != NULL;
 }
 

@@ -4,17 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const operation_names[LW_OPERATIONS] = {
-#define X(name, operands) #name,
-    LW_EACH_OPERATION(X)
-#undef X
-};
-static const int32_t operands_of[LW_OPERATIONS] = {
-#define X(name, operands) operands,
-    LW_EACH_OPERATION(X)
-#undef X
-};
-
 static lw_status refuse(lw_builder *b, const char *force, const char *what, int32_t number) {
   return lw_refuse(b, LW_ERROR_USAGE, "formula of force '%s': %s %d is none", force, what, (int)number);
 }
@@ -116,7 +105,7 @@ static lw_status take_table(lw_builder *b, const char *force, const lw_lookup_ta
 
 static int32_t number_of_operation(const char *name) {
   int32_t k = 0;
-  while (k < LW_OPERATIONS && (!name || strcmp(name, operation_names[k]) != 0)) k++;
+  while (k < LW_OPERATIONS && (!name || strcmp(name, lw_operation_names[k]) != 0)) k++;
   return k;
 }
 
@@ -126,18 +115,12 @@ static lw_status take_operation(lw_builder *b, const char *force, const lw_formu
   if (made.operation == LW_OPERATIONS)
     return lw_refuse(b, LW_ERROR_USAGE, "formula of force '%s': there is no operation '%s'", force,
                      given->name ? given->name : "");
-  const int32_t before = made.operation == LW_DO_number     ? f->numbers
-                         : made.operation == LW_DO_quantity ? f->quantities
-                                                            : k;
-  const int32_t operands = operands_of[made.operation] ? operands_of[made.operation] : 1;
-  for (int32_t i = 0; i < operands; i++)
-    if (made.operand[i] < 0 || made.operand[i] >= before)
-      return lw_refuse(b, LW_ERROR_USAGE, "formula of force '%s': operation %d has a wrong operand %d", force, (int)k,
-                       (int)made.operand[i]);
-  if (made.operation == LW_DO_table && (given->c < 0 || given->c >= f->tables))
-    return refuse(b, force, "table", given->c);
-  if (made.operation == LW_DO_integer_power && (given->b < -LW_MOST_EXPONENT || given->b > LW_MOST_EXPONENT))
+  const int32_t wrong = lw_wrong_operand(&made, f->numbers, f->quantities, f->tables, k);
+  if (wrong == 1 && made.operation == LW_DO_integer_power)
     return lw_refuse(b, LW_ERROR_USAGE, "formula of force '%s': an exponent of %d is too large", force, (int)given->b);
+  if (wrong >= 0)
+    return lw_refuse(b, LW_ERROR_USAGE, "formula of force '%s': operation %d has a wrong operand %d", force, (int)k,
+                     (int)made.operand[wrong]);
   return append_instruction(b, made);
 }
 

@@ -72,7 +72,24 @@ static lw_status report_table(lw_state *s) {
   return LW_OK;
 }
 
-/* Names the input or state that is not finite, or the table that is left; without one the pose has no unique
+/* A force whose formula has no finite value; -1: none. */
+static int32_t force_without_value(const lw_state *s) {
+  const lw_model *m = s->model;
+  const struct {
+    int32_t type, first, columns;
+  } of[] = {{LW_FORCE_JOINT_FORMULA, m->at.joint_formula_force, 1},
+            {LW_FORCE_LINE_FORMULA, m->at.line_formula_force, 1},
+            {LW_FORCE_POINT_FORMULA, m->at.point_formula_force, 3},
+            {LW_FORCE_POINT_FORMULA, m->at.point_formula_torque, 3}};
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    const int32_t first = m->first_force[of[i].type], rows = m->first_force[of[i].type + 1] - first;
+    for (int32_t k = 0; k < rows * of[i].columns; k++)
+      if (!isfinite(lw_reals(s)[of[i].first + k])) return first + k / of[i].columns;
+  }
+  return -1;
+}
+
+/* Names the input, the state, the table or the formula that is not finite; without one the pose has no unique
  * acceleration. */
 lw_status lw_report_not_finite(lw_state *s, int32_t joint) {
   const lw_model *m = s->model;
@@ -87,6 +104,13 @@ lw_status lw_report_not_finite(lw_state *s, int32_t joint) {
                    joint_name(s, j));
   const lw_status open = report_open_loop(s), table = open ? open : report_table(s);
   if (table) return table;
+  const int32_t force = force_without_value(s);
+  if (force >= 0)
+    return lw_fail(
+        s, LW_ERROR_SINGULAR,
+        "force '%s' has no finite value at t = %g s: its formula leaves what a root, a logarithm, a power or "
+        "a quotient takes; bound its arguments by min, max or if",
+        m->force_name[force], lw_reals(s)[m->at.time]);
   return lw_fail(s, LW_ERROR_SINGULAR,
                  "the acceleration of joint '%s' is not finite: in this pose or at these speeds the "
                  "mechanism has no unique acceleration; start from another pose or check masses and inertias",

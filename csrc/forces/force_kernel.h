@@ -7,8 +7,8 @@
  *                      on the first point, opposite to that on the second, world axes
  *   LW_ON_SPEEDS       real type_apply(const type_numbers *x, int32_t k, int32_t given, real length, real rate), the
  *                      force, which each speed's gear times; `given`: which parameters are, GIVEN(mask, field)
- * each of which sets the outputs, and by formulas evaluates its program, number k of `program` in the `block`; and real type_energy(const type_numbers *x, int32_t k), what it stores, after these;
- * `no_energy`: nothing. */
+ * each of which sets the outputs, and where the type is by formulas evaluates its program, number k of `program` in the
+ * `block`; and real type_energy(const type_numbers *x, int32_t k), what it stores, after these; `no_energy`: nothing. */
 #ifndef LW_FORCES_FORCE_KERNEL_H
 #define LW_FORCES_FORCE_KERNEL_H
 #include "formula/program.h"

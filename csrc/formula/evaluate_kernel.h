@@ -5,6 +5,7 @@
 #define LW_FORMULA_EVALUATE_KERNEL_H
 #include "formula/lookup_table_kernel.h"
 #include "formula/program.h"
+#include "math/exponentials.h"
 #include "math/scalar.h"
 #include <math.h>
 
@@ -29,7 +30,7 @@ INLINE double leg(double x) { return sqrt((1.0 - x) * (1.0 + x)); }
 /* f of a value with real part x. */
 #if LW_ARITHMETIC == LW_DOUBLE
 #define OF_SLOPE(a, value, slope) (value)
-INLINE real power_of(real a, real b) { return pow(a, b); }
+INLINE real power_of(real a, real b) { return pow_double(a, b); }
 INLINE real abs_of(real a) { return fabs(a); }
 #else
 INLINE real of_slope(real a, double value, double slope) {
@@ -38,9 +39,9 @@ INLINE real of_slope(real a, double value, double slope) {
 }
 #define OF_SLOPE(a, value, slope) of_slope(a, value, slope)
 INLINE real power_of(real a, real b) {
-  const double x = __real__ a, n = __real__ b, p = pow(x, n);
-  const double by_base = __imag__ a == 0.0 ? 0.0 : n * pow(x, n - 1.0) * __imag__ a;
-  return complex_of(p, by_base + (__imag__ b == 0.0 ? 0.0 : p * log(x) * __imag__ b));
+  const double x = __real__ a, n = __real__ b, p = pow_double(x, n);
+  const double by_base = __imag__ a == 0.0 ? 0.0 : n * pow_double(x, n - 1.0) * __imag__ a;
+  return complex_of(p, by_base + (__imag__ b == 0.0 ? 0.0 : p * log_double(x) * __imag__ b));
 }
 INLINE real abs_of(real a) { return __real__ a < 0.0 ? -a : a; }
 #endif
@@ -51,17 +52,17 @@ INLINE real abs_of(real a) { return __real__ a < 0.0 ? -a : a; }
     return OF_SLOPE(a, f, slope);         \
   }
 FUNCTION_OF_X(sqrt, sqrt(x), 0.5 / f)
-FUNCTION_OF_X(exp, exp(x), f)
-FUNCTION_OF_X(log, log(x), 1.0 / x)
+FUNCTION_OF_X(exp, exp_double(x), f)
+FUNCTION_OF_X(log, log_double(x), 1.0 / x)
 FUNCTION_OF_X(sin, sine(x), cosine(x))
 FUNCTION_OF_X(cos, cosine(x), -sine(x))
 FUNCTION_OF_X(tan, tangent(x), 1.0 + f * f)
 FUNCTION_OF_X(asin, arctan2_double(x, leg(x)), 1.0 / leg(x))
 FUNCTION_OF_X(acos, arctan2_double(leg(x), x), -1.0 / leg(x))
 FUNCTION_OF_X(atan, arctan2_double(x, 1.0), 1.0 / (1.0 + x * x))
-FUNCTION_OF_X(sinh, sinh(x), cosh(x))
-FUNCTION_OF_X(cosh, cosh(x), sinh(x))
-FUNCTION_OF_X(tanh, tanh(x), (1.0 - f) * (1.0 + f))
+FUNCTION_OF_X(sinh, sinh_double(x), cosh_double(x))
+FUNCTION_OF_X(cosh, cosh_double(x), sinh_double(x))
+FUNCTION_OF_X(tanh, tanh_double(x), (1.0 - f) * (1.0 + f))
 #undef FUNCTION_OF_X
 
 INLINE real integer_power_of(real a, int32_t n) {

@@ -10,6 +10,13 @@ typedef struct lw_instruction {
   int32_t operation, operand[3]; /* lw_operation_number; as in operations.h, in a program offsets in the block */
 } lw_instruction;
 
+extern const char *const lw_operation_names[LW_OPERATIONS];
+extern const int32_t lw_operands_of[LW_OPERATIONS]; /* how many of the operands are values */
+
+/* Which operand of a known operation is wrong, where so many numbers, quantities, tables and values before may be meant; the
+ * second one of integer_power: its exponent is too large. -1: none. */
+int32_t lw_wrong_operand(const lw_instruction *i, int32_t numbers, int32_t quantities, int32_t tables, int32_t before);
+
 /* A lookup table of a formula. An argument has one row for each knot; a periodic one not for the last. */
 typedef struct lw_lookup {
   int32_t knots[2], periodic[2], rows[2];    /* of x and y; of one argument: 0 knots of y and one row */

@@ -86,28 +86,14 @@ lw_status lw_read_formula_quantity(reader *r, lw_model *m, table_cursor *at, con
   return LW_OK;
 }
 
-static const int32_t operands_of[LW_OPERATIONS] = {
-#define X(name, operands) operands,
-    LW_EACH_OPERATION(X)
-#undef X
-};
-
-static int is_instruction(const lw_formula_rows *f, const int32_t *v, int32_t number) {
-  if (!lw_within(v[0], 0, LW_OPERATIONS)) return 0;
-  if (v[0] == LW_DO_number) return lw_within(v[1], 0, f->numbers);
-  if (v[0] == LW_DO_quantity) return lw_within(v[1], 0, f->quantities);
-  if (v[0] == LW_DO_table && !lw_within(v[3], 0, f->tables)) return 0;
-  if (v[0] == LW_DO_integer_power && !lw_within(v[2], -LW_MOST_EXPONENT, LW_MOST_EXPONENT + 1)) return 0;
-  for (int32_t k = 1; k <= operands_of[v[0]]; k++)
-    if (!lw_within(v[k], 0, number)) return 0;
-  return 1;
-}
-
 lw_status lw_read_instruction(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
   while (at->row >= m->formula[at->last].first_instruction + m->formula[at->last].instructions) at->last++;
   const lw_formula_rows *f = &m->formula[at->last];
-  if (!is_instruction(f, v, at->row - f->first_instruction)) return lw_row_error(r, "instruction", at->row);
-  m->instruction[at->row] = (lw_instruction){v[0], {v[1], v[2], v[3]}};
+  const lw_instruction given = {v[0], {v[1], v[2], v[3]}};
+  if (!lw_within(v[0], 0, LW_OPERATIONS) ||
+      lw_wrong_operand(&given, f->numbers, f->quantities, f->tables, at->row - f->first_instruction) >= 0)
+    return lw_row_error(r, "instruction", at->row);
+  m->instruction[at->row] = given;
   return LW_OK;
 }
 
@@ -206,9 +192,9 @@ static void make_program(lw_model *m, const lw_formula_rows *f, lw_program *p) {
     if (one.operation == LW_DO_number) operand[i] = m->at.formula_number + f->first_number + one.operand[0];
     else if (one.operation == LW_DO_quantity) operand[i] = offset_of_quantity(m, f, one.operand[0]);
     else {
-      for (int32_t k = 0; k < operands_of[one.operation]; k++) one.operand[k] = operand[one.operand[k]];
-      for (int32_t k = operands_of[one.operation]; k < 3; k++)
-        if (!(one.operation == LW_DO_integer_power && k == 1) && one.operation != LW_DO_table) one.operand[k] = 0;
+      for (int32_t k = 0; k < lw_operands_of[one.operation]; k++) one.operand[k] = operand[one.operand[k]];
+      for (int32_t k = lw_operands_of[one.operation]; k < 3; k++)
+        if ((one.operation != LW_DO_integer_power || k != 1) && one.operation != LW_DO_table) one.operand[k] = 0;
       operand[i] = m->at.formula_value + n;
       code[n++] = one;
     }

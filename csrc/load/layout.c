@@ -79,6 +79,7 @@ static int64_t layout_ear(lw_ear *ear, int64_t next) {
 
 static int64_t layout_cluster(lw_cluster *c, int64_t next) {
   const int64_t n = c->columns, links = c->count, width = c->capacity, rows = 6 * (int64_t)c->loops + c->couplings;
+  const int64_t blocks = (int64_t)c->loops + c->couplings;
   c->dense = rows <= LW_DENSE_ROWS || c->method == LW_EMBEDDING;
 #define ARRAY(name, scalars) c->at.name = (int32_t)next, next += scalars;
   LW_CLUSTER_WORKSPACE(ARRAY)

@@ -1,7 +1,6 @@
-/* All closures of a cluster as one matrix: columns a, n x rows, in the metric; six rows for a loop, one for a
- * coupling. Assembly solves it by least squares, and where
- * loops are many stores its entries alone (assembly/sparse_closure_kernel.h); constraint embedding pivots over the whole of the loops and has the
- * couplings' rows empty. */
+/* All closures of a cluster as one matrix: columns a, n x rows, in the metric; six rows for a loop, one for a coupling.
+ * Assembly stores its entries alone (assembly/sparse_closure_kernel.h); constraint embedding pivots over the whole of the
+ * loops and has the couplings' rows empty. */
 #ifndef LW_LOOPS_CLOSURE_MATRIX_KERNEL_H
 #define LW_LOOPS_CLOSURE_MATRIX_KERNEL_H
 #include "block/field_view_kernel.h"

@@ -2,6 +2,7 @@
  * array and the size of the whole. ARRAY(name, scalars). */
 #ifndef LW_WORKSPACE_H
 #define LW_WORKSPACE_H
+#include <stdint.h>
 
 /* Of a loop, by `groups`: its columns in fours. Rows are those of its cut joint's frame (loops/basic_constraints_kernel.h),
  * constrained directions first. What does not depend on the number of columns stands first: then its place is a
@@ -42,9 +43,21 @@
   ARRAY(solution, 4 * width)                                                                               \
   ARRAY(spare, 4 * width * width + 8 * width + n) /* scratch of one function at a time, like `solution` */
 
-/* Of its closures as one matrix. */
-#define LW_MATRIX_WORKSPACE(ARRAY) \
-  ARRAY(a, n *rows)                \
-  ARRAY(coefficient, n *(n + 2))   \
-  ARRAY(rhs, 2 * rows)
+#define LW_FEW_ROWS 36 /* of six loops: their sparse closure has a place in the state, and larger ones are allocated */
+
+/* Reals of a sparse closure (assembly/sparse_closure_kernel.h) without its normal matrix; and with it, in a state. */
+static inline int64_t lw_closure_reals(int64_t blocks, int64_t rows, int64_t n, int64_t entries) {
+  return 6 * entries + 4 * rows + n + (2 * blocks + 1 + n + 2 * rows + 3 * entries) / 2 + 1;
+}
+
+static inline int64_t lw_closure_reals_in_state(int64_t blocks, int64_t rows, int64_t n) {
+  return rows > LW_FEW_ROWS ? 0 : lw_closure_reals(blocks, rows, n, blocks * n) + rows * (rows + 1) / 2;
+}
+
+/* Of its closures as one matrix; `blocks`: its loops and couplings. */
+#define LW_MATRIX_WORKSPACE(ARRAY)                           \
+  ARRAY(a, n *rows)                                          \
+  ARRAY(coefficient, n *(n + 2))                             \
+  ARRAY(rhs, 2 * rows)                                       \
+  ARRAY(closure, lw_closure_reals_in_state(blocks, rows, n))
 #endif

@@ -1,6 +1,7 @@
 /* The forces on bodies, of every type, by the records and kernels of forces/. They join the wrench F of the bodies, so
- * that every later pass treats them like gravity; those by formulas, which may read cut joints, when these are placed. The branches to both ends of one between points end at the link that
- * their paths have in common, whose own motion would cancel. */
+ * that every later pass treats them like gravity; those by formulas, which may read cut joints, when these are placed.
+ * The branches to both ends of one between points end at the link that their paths have in common, whose own motion
+ * would cancel. */
 #ifndef LW_TREE_FORCES_KERNEL_H
 #define LW_TREE_FORCES_KERNEL_H
 #include "block/field_view_kernel.h"

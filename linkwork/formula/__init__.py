@@ -1,7 +1,7 @@
 """Formulas and tables in descriptions: checked here for names and units, evaluated by the core."""
 
-from linkwork.formula.formula import Formula, Number, Parameter, compile_formula, compile_formulas
-from linkwork.formula.operations import OPERATIONS, Operation
+from linkwork.formula.formula import Formula, compile_formulas
+from linkwork.formula.operations import OPERATIONS
 from linkwork.formula.source import Source
 from linkwork.formula.table import INTERPOLATIONS, OUTSIDES, LookupTable, read_table
 
@@ -11,11 +11,7 @@ __all__ = [
     "OUTSIDES",
     "Formula",
     "LookupTable",
-    "Number",
-    "Operation",
-    "Parameter",
     "Source",
-    "compile_formula",
     "compile_formulas",
     "read_table",
 ]

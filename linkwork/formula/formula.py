@@ -92,48 +92,6 @@ class Formula:
         return tuple(one.name for one in self.numbers if one.name is not None)
 
 
-def compile_formula(
-    text: str,
-    names: Mapping[str, str | None],
-    parameters: Mapping[str, object] | None = None,
-    tables: Mapping[str, TableUnits] | None = None,
-    unit: str | None = None,
-    what: str = "the formula",
-) -> Formula:
-    """Return the program of one formula.
-
-    Parameters
-    ----------
-    text
-        The formula, such as "k*q + c3*q^3 - d*u*abs(u)".
-    names
-        Unit of each quantity that the formula may use, by its name; None: the unit that follows.
-    parameters
-        Value of each parameter by its name, or a `Parameter`, or a pair of value and unit.
-    tables
-        Tables that the formula may call, by their names.
-    unit
-        Of the result; None: the one that follows.
-    what
-        What errors call it.
-
-    Raises
-    ------
-    MechanismError
-        On a text that is no formula, with the place and a remedy; on an unknown name, on units that contradict each
-        other, and on a parameter or table that is not used.
-
-    Examples
-    --------
-    >>> spring = compile_formula("k*q - d*u*abs(u)", {"q": "rad", "u": "rad/s"}, {"k": 3.0, "d": 0.1}, unit="N.m")
-    >>> spring.quantities, [(one.name, one.unit) for one in spring.numbers]
-    (('q', 'u'), [('k', 'N.m/rad'), ('d', 'kg.m2/rad2')])
-    >>> spring.instructions.tolist()[:3]
-    [[0, 0, 0, 0], [1, 0, 0, 0], [4, 0, 1, 0]]
-    """
-    return compile_formulas([Source(text, unit, what)], names, parameters, tables, what)[0]
-
-
 def compile_formulas(
     sources: Sequence[Source],
     names: Mapping[str, str | None],
@@ -146,11 +104,31 @@ def compile_formulas(
     Parameters
     ----------
     sources
-        The formulas.
-    names, parameters, tables
-        As of `compile_formula`; each parameter and table is used by one formula at least.
+        The formulas, such as "k*q + c3*q^3 - d*u*abs(u)".
+    names
+        Unit of each quantity that formulas may use, by its name; None: the unit that follows.
+    parameters
+        Value of each parameter by its name, or a `Parameter`, or a pair of value and unit; each is used by one formula
+        at least.
+    tables
+        Units of each table that formulas may call, by its name; each is used by one formula at least.
     what
         What errors of parameters and tables call all of them.
+
+    Raises
+    ------
+    MechanismError
+        On a text that is no formula, with the place and a remedy; on an unknown name, on units that contradict each
+        other, and on a parameter or table that is not used.
+
+    Examples
+    --------
+    >>> drag = Source("k*q - d*u*abs(u)", unit="N.m")
+    >>> spring, = compile_formulas([drag], {"q": "rad", "u": "rad/s"}, {"k": 3.0, "d": 0.1})
+    >>> spring.quantities, [(one.name, one.unit) for one in spring.numbers]
+    (('q', 'u'), [('k', 'N.m/rad'), ('d', 'kg.m2/rad2')])
+    >>> spring.instructions.tolist()[:3]
+    [[0, 0, 0, 0], [1, 0, 0, 0], [4, 0, 1, 0]]
     """
     declared = _checked_parameters({} if parameters is None else parameters, names, what)
     given = dict(tables or {})

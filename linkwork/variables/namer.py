@@ -10,6 +10,7 @@ from linkwork.mechanism import Force, Release, Unlock
 from linkwork.mechanism.forces import by_kind
 from linkwork.mechanism.quantities import Quantity
 from linkwork.variables.dependencies import Dependencies, Names
+from linkwork.variables.numbering import formula_kinds
 from linkwork.variables.templates import Entity, Pattern, Place
 
 if TYPE_CHECKING:
@@ -56,8 +57,7 @@ class Namer:
         kinds = by_kind(self.mech.forces)
         built_in = [kind for kind in kinds if not issubclass(kind, Force)]
         built_in.sort(key=lambda kind: self.fields[kind.record[0].field].first)
-        by_formulas = [kind for kind in kinds if issubclass(kind, Force)]  # in the order of the core
-        self.force_kinds = [(kind, kinds[kind]) for kind in (*built_in, *by_formulas)]
+        self.force_kinds = [(kind, kinds[kind]) for kind in (*built_in, *formula_kinds(kinds, layout.fields))]
         self._patterns: dict[object, Pattern] = {}
 
     def pattern(self, key: object, quantities: Callable[[], Iterable[Quantity]]) -> Pattern:

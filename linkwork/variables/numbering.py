@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from linkwork._util.names import suggest
 from linkwork._util.part_names import suffixes
-from linkwork.core.native import NativeModel
+from linkwork.core.native import Field, NativeModel
 from linkwork.errors import MechanismError, MechanismNameError
-from linkwork.mechanism import Command, Force, Impulse, Mechanism
+from linkwork.mechanism import Command, Force, ForceElement, Impulse, Mechanism
 from linkwork.mechanism.forces import by_kind
 
 
@@ -185,6 +185,12 @@ def number(mech: Mechanism, native: NativeModel) -> Numbering:
     return Numbering(q, u, quaternions, tree, cut, *counts, *_force_inputs(mech, native), motions, n_motion, *changes)
 
 
+def formula_kinds(kinds: Iterable[type[ForceElement]], fields: Mapping[str, Field]) -> list[type[Force]]:
+    """Return those that are by formulas, in the order of the core, which is that of their formulas."""
+    found = [kind for kind in kinds if issubclass(kind, Force)]
+    return sorted(found, key=lambda kind: fields[kind.fields_of("output")[0].field].first)
+
+
 def _force_inputs(mech: Mechanism, native: NativeModel) -> tuple[dict[str, slice], dict[str, str], int]:
     """Return where inputs of forces stand behind the loads of joints, what these are called, and how many they are."""
     first = native.fields["tau"].span.stop
@@ -195,7 +201,7 @@ def _force_inputs(mech: Mechanism, native: NativeModel) -> tuple[dict[str, slice
         for k, force in enumerate(kinds[kind]):
             name, start = f"{force.name}.{one.stem}", field.first - first + k * one.count
             spans[name], labels[name] = slice(start, start + one.count), kind.input_label
-    by_formulas = [force for kind in kinds if issubclass(kind, Force) for force in kinds[kind]]
+    by_formulas = [force for kind in formula_kinds(kinds, native.fields) for force in kinds[kind]]
     of_formulas = ((force, name) for force in by_formulas for name in force.inputs)
     for start, (force, name) in enumerate(of_formulas, start=native.fields["formula_input"].first - first):
         spans[f"{force.name}.{name}"], labels[f"{force.name}.{name}"] = slice(start, start + 1), force.input_label

@@ -13,6 +13,20 @@ typedef struct bench {
   lw_sizes size;
 } bench;
 
+/* Allocations so far, where the linker counts them. */
+static long allocations;
+#ifdef ALLOCATIONS_ARE_COUNTED
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+void *__wrap_malloc(size_t size) { return allocations++, __real_malloc(size); }
+void *__wrap_calloc(size_t n, size_t size) { return allocations++, __real_calloc(n, size); }
+void *__wrap_realloc(void *p, size_t size) { return allocations++, __real_realloc(p, size); }
+#endif
+
 static double *reals(size_t n) {
   double *p = calloc(n + 1, sizeof *p);
   if (!p) exit(2);
@@ -224,6 +238,22 @@ static void evaluate(const bench *b) {
   free(udot);
   free(tau);
   free(matrix);
+}
+
+/* After the first evaluation, which may allocate by divide and conquer; also where all coordinates are zero, a singular
+ * pose of some. Assembly of a few loops likewise. */
+static void allocate_nothing(const bench *b) {
+  const lw_field q = field_named(b->model, "q");
+  EXPECT(lw_evaluate(b->state, LW_STAGE_OUTPUTS) == LW_OK);
+  const long before = allocations;
+  lw_state_changed(b->state, LW_STAGE_NONE);
+  EXPECT(lw_evaluate(b->state, LW_STAGE_OUTPUTS) == LW_OK);
+  memset(lw_state_reals(b->state) + q.first, 0, (size_t)b->size.nq * sizeof(double));
+  lw_state_changed(b->state, LW_STAGE_NONE);
+  lw_evaluate(b->state, LW_STAGE_OUTPUTS);
+  if (6 * b->size.loops + b->size.couplings <= 36) EXPECT(lw_assemble(b->state, 1e-10) == LW_OK);
+  EXPECT(allocations == before);
+  EXPECT(lw_state_reset(b->state) == LW_OK && lw_assemble(b->state, 1e-10) == LW_OK);
 }
 
 /* Every speed is a motor: for the state's own accelerations the loads of its inputs satisfy the equations, and so they
@@ -750,6 +780,7 @@ static void drive(const char *path) {
     differentiate_assembly(&b);
     describe(&b);
     evaluate(&b);
+    allocate_nothing(&b);
     find_load_equations(&b);
     set_and_get(&b);
     answer_null(&b);

@@ -18,6 +18,7 @@ from linkwork import controllers
 from support.cases import Case, five_bar_with_three_legs, four_bar, windows
 from support.gear_families import GEAR_FAMILIES
 from support.joint_families import JOINT_FAMILIES
+from support.linkages import bar
 from support.random_changes import random_change
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
 from support.random_transitions import as_transitions
@@ -53,7 +54,22 @@ def mechanisms() -> dict[str, lw.Mechanism]:
     scenes |= {name: well_posed(make, seed=1) for name, (make, _) in FAMILIES.items()}
     spanned = ("free bodies on three", "geared branches and rods", "moving slider crank")
     scenes |= {f"distances_{k}": well_posed(SPANNED[name], seed=1) for k, name in enumerate(spanned)}
-    return {name: given.mechanism for name, given in (cases | scenes).items()} | with_transitions()
+    found = {name: given.mechanism for name, given in (cases | scenes).items()}
+    return found | {"parallelogram": parallelogram()} | with_transitions()
+
+
+def parallelogram() -> lw.Mechanism:
+    """A four-bar that is folded, at a change point, where all coordinates are zero."""
+    mech, hinge = lw.Mechanism("parallelogram"), lw.Revolute("z")
+    for name, length in (("crank", 1.0), ("coupler", 2.0), ("rocker", 1.0)):
+        bar(mech, name, length)
+    mech.add_joint("A", hinge, "ground", "crank", parent_frame=lw.Frame())
+    mech.add_joint("B", hinge, "crank", "coupler", parent_frame=lw.Frame((1, 0, 0)))
+    mech.add_joint("C", hinge, "coupler", "rocker", parent_frame=lw.Frame((2, 0, 0), np.diag((-1.0, -1.0, 1.0))))
+    foot, tip = lw.Frame((2, 0, 0)), lw.Frame((1, 0, 0))
+    mech.add_joint("D", hinge, "ground", "rocker", parent_frame=foot, child_frame=tip)
+    mech.start(q={"A": 0.3, "B": -0.3, "C": 0.3})
+    return mech
 
 
 def by_formulas() -> Case:

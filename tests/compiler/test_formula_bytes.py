@@ -190,7 +190,7 @@ def test_knots_are_checked_in_models(data):
         ({"operations": [("number", 0, 0, 0), ("add", 0, 1, 0), ("sin", 1, 0, 0)]}, "wrong operand 1"),
         ({"operations": [("number", 1, 0, 0), ("sin", 0, 0, 0), ("sin", 1, 0, 0)]}, "wrong operand 1"),
         ({"operations": [("number", 0, 0, 0), ("sin", 0, 0, 0), ("integer_power", 1, 65, 0)]}, "exponent of 65"),
-        ({"operations": LOOKED_UP}, "table 0"),
+        ({"operations": LOOKED_UP}, "operation 2 has a wrong operand 0"),
         ({"results": [3]}, "result 3"),
         ({"results": []}, "1 results"),
     ],

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from linkwork.formula import compile_formula
-from support.formulas import RandomFormulas, arithmetic, evaluate
+from support.formulas import RandomFormulas, arithmetic, compile_formula, evaluate
 
 mpmath = pytest.importorskip("mpmath")
 sympy = pytest.importorskip("sympy")

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.formula import OPERATIONS, Formula, LookupTable, compile_formula
+from linkwork.formula import OPERATIONS, Formula, LookupTable
 from linkwork.formula.operations import NUMBER
 from linkwork.formula.parser import DEEPEST
 from linkwork.formula.source import LONGEST
-from support.formulas import evaluate
+from support.formulas import compile_formula, evaluate
 
 NAMES = {"x": "1", "y": "1", "crank.q": "rad", "left-hip.q[2]": "rad", "length": "m"}
 

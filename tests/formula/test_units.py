@@ -8,8 +8,8 @@ import pytest
 
 import linkwork as lw
 from linkwork._util.units import BASE_UNITS, base_exponents, unit_text
-from linkwork.formula import Formula, LookupTable, Source, compile_formula, compile_formulas
-from support.formulas import evaluate
+from linkwork.formula import Formula, LookupTable, Source, compile_formulas
+from support.formulas import compile_formula, evaluate
 
 NAMES = {"q": "rad", "u": "rad/s", "length": "m", "rate": "m/s", "time": "s", "p": None}
 

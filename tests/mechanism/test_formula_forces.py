@@ -337,3 +337,23 @@ def test_parameters_of_runs():
     assert abs(first["A.q"] - other["A.q"]).max() > 0.1
     text = lw.compile(mech).explain()
     assert text
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"joint": "A", "formula": "k*log(q - 3)", "parameters": {"k": (1.0, "N.m")}},
+        {"body": "rod", "torque": ("0", "0", "k/(A.q - A.q)"), "parameters": {"k": (1.0, "N.m.rad")}},
+        {
+            "bodies": ("ground", "rod"),
+            "points": ((0, 0, 9), (1, 0, 0)),
+            "formula": "k*sqrt(l - length)",
+            "parameters": {"k": 1.0, "l": 0.1},
+        },
+    ],
+    ids=["joint", "point", "line"],
+)
+def test_a_formula_without_a_value_is_named(given):
+    mech = with_force(**given, name="wild")
+    with pytest.raises(lw.LinkworkError, match="force 'wild' has no finite value at t = 0 s"):
+        lw.simulate(mech, 1.0)

@@ -15,7 +15,7 @@ ONLY_COMPLEX = {"csrc/assembly/sensitivity_kernel.h", "csrc/dca/solve_complex_ke
 ONLY_DOUBLE = {
     *(f"csrc/assembly/{name}_kernel.h" for name in ("assemble", "changed_starts", "consistency", "dof_at_pose")),
     *(f"csrc/assembly/{name}_kernel.h" for name in ("exact_loops", "loop_frames", "mobile_loops", "position")),
-    *(f"csrc/assembly/{name}_kernel.h" for name in ("position_by_loops", "regular_dof", "step_by_loops")),
+    *(f"csrc/assembly/{name}_kernel.h" for name in ("close", "regular_dof", "search", "step_by_loops")),
     *(f"csrc/dca/{name}_kernel.h" for name in ("solve", "solve_double", "velocity_jump")),
     "csrc/dynamics/load_equations_kernel.h",
     "csrc/dynamics/reduced_jump_kernel.h",

@@ -6,7 +6,19 @@ from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from linkwork.formula import OPERATIONS, Formula
+from linkwork.formula import OPERATIONS, Formula, Source, compile_formulas
+
+
+def compile_formula(
+    text: str,
+    names: Mapping[str, str | None],
+    parameters: Mapping[str, object] | None = None,
+    tables: Mapping[str, Any] | None = None,
+    unit: str | None = None,
+    what: str = "the formula",
+) -> Formula:
+    """The program of one formula."""
+    return compile_formulas([Source(text, unit, what)], names, parameters, tables, what)[0]
 
 
 def real(x: Any) -> Any:

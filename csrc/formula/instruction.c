@@ -1,0 +1,26 @@
+/* The checks of an instruction, for the builder and the reader of models. */
+#include "formula/program.h"
+
+const char *const lw_operation_names[LW_OPERATIONS] = {
+#define X(name, operands) #name,
+    LW_EACH_OPERATION(X)
+#undef X
+};
+
+const int32_t lw_operands_of[LW_OPERATIONS] = {
+#define X(name, operands) operands,
+    LW_EACH_OPERATION(X)
+#undef X
+};
+
+static int is_below(int32_t i, int32_t count) { return i >= 0 && i < count; }
+
+int32_t lw_wrong_operand(const lw_instruction *i, int32_t numbers, int32_t quantities, int32_t tables, int32_t before) {
+  if (i->operation == LW_DO_number) return is_below(i->operand[0], numbers) ? -1 : 0;
+  if (i->operation == LW_DO_quantity) return is_below(i->operand[0], quantities) ? -1 : 0;
+  for (int32_t k = 0; k < lw_operands_of[i->operation]; k++)
+    if (!is_below(i->operand[k], before)) return k;
+  if (i->operation == LW_DO_table && !is_below(i->operand[2], tables)) return 2;
+  const int32_t exponent = i->operation == LW_DO_integer_power ? i->operand[1] : 0;
+  return exponent >= -LW_MOST_EXPONENT && exponent <= LW_MOST_EXPONENT ? -1 : 1;
+}
