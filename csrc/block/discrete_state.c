@@ -7,7 +7,7 @@
 #include <string.h>
 
 int lw_lock_holders(double locked) {
-  return locked >= 1.0 && locked <= 3.0 ? (int)locked : locked != 0.0 ? LW_HELD_BY_LOCK : 0;
+  return locked >= 1.0 && locked <= 7.0 ? (int)locked : locked != 0.0 ? LW_HELD_BY_LOCK : 0;
 }
 
 lw_transition_memory *lw_memory_of(const lw_state *s, int32_t transition) {
@@ -52,16 +52,19 @@ double lw_zero_tolerance(double value) { return LW_ZERO_TOLERANCE * (1.0 + fabs(
 
 static lw_status create_contacts(const lw_model *m, struct lw_event_workspace *r) {
   size_t n = 0;
-  for (int32_t i = 0; i < m->size.transitions; i++) n += m->transition[i].action == LW_STOP;
+  for (int32_t i = 0; i < m->size.transitions; i++)
+    n += m->transition[i].action == LW_STOP || m->transition[i].action == LW_STICK;
   r->contact = malloc(sizeof *r->contact * (n + 1));
   r->active = malloc(sizeof *r->active * (n + 1));
   r->eligible = malloc(2 * n + 2);
-  r->compliance = malloc(sizeof(double) * (n * n + 2 * n + LW_COMPLEMENTARITY_SCRATCH(n) + 1));
+  r->compliance = malloc(sizeof(double) * (n * n + 4 * n + LW_COMPLEMENTARITY_SCRATCH(n) + 1));
   if (!r->contact || !r->active || !r->eligible || !r->compliance) return LW_ERROR_MEMORY;
   r->unloaded = r->eligible + n + 1;
   r->excess = r->compliance + n * n;
   r->load = r->excess + n;
-  r->scratch = r->load + n;
+  r->lower = r->load + n;
+  r->upper = r->lower + n;
+  r->scratch = r->upper + n;
   return LW_OK;
 }
 

@@ -4,13 +4,14 @@
 #include "block/state.h"
 
 /* Bits of the field `locked`. */
-enum { LW_HELD_BY_LOCK = 1, LW_HELD_BY_STOP = 2 };
+enum { LW_HELD_BY_LOCK = 1, LW_HELD_BY_STOP = 2, LW_HELD_BY_FRICTION = 4 };
 
 typedef lw_double_transition_memory lw_transition_memory;
 
-/* A bound of a stop that its coordinate touches. */
+/* A bound of a stop that its coordinate touches; or a friction, which holds by a load within its limits. */
 typedef struct lw_contact {
   int32_t transition, u, upper; /* u: the speed that the stop limits */
+  int32_t is_friction;          /* its load counts along the speed: outward is 1 */
   double outward;               /* sign of the speed that leaves the bound */
   int32_t rested, hit;          /* it carried a load before the event; its bound is reached with a speed */
   int32_t impacted;             /* it has an impulse in the present event */
@@ -43,7 +44,7 @@ struct lw_event_workspace {
   lw_contact *contact;                /* those of this event, at most one of each stop */
   int32_t contacts, *active;          /* active: those with a load */
   unsigned char *eligible, *unloaded; /* that may carry a load; that touch at rest without one */
-  double *compliance, *excess, *load, *scratch; /* arguments of lw_solve_complementarity() */
+  double *compliance, *excess, *load, *lower, *upper, *scratch; /* arguments of lw_solve_complementarity() */
 };
 
 static inline lw_event_memory *lw_event_memory_of(const lw_state *s) {

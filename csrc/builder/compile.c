@@ -43,7 +43,9 @@ static void number_joints(plan *p) {
 static lw_status make_plan(plan *p) {
   lw_builder *b = p->builder;
   lw_status e;
-  if ((e = lw_check_transitions(b)) || (e = lw_plan_variants(b, &p->variants)) || (e = lw_span(b, &p->tree))) return e;
+  if ((e = lw_add_sticking(b)) || (e = lw_check_transitions(b)) || (e = lw_plan_variants(b, &p->variants)) ||
+      (e = lw_span(b, &p->tree)))
+    return e;
   p->memory = malloc(sizeof(int32_t) * (3 * (size_t)b->joints + (size_t)b->terms + (size_t)b->couplings + 1));
   if (!p->memory) return lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for the numbering");
   p->at.q = p->memory, p->at.u = p->at.q + b->joints, p->is_cut = p->at.u + b->joints;

@@ -213,6 +213,24 @@ lw_status lw_builder_at_distance_rate(lw_builder *b, const char *transition, con
   return cross_between(b, transition, LW_DISTANCE_RATE, first, from, second, to, value, direction);
 }
 
+/* ---- friction ---- */
+
+lw_status lw_add_sticking(lw_builder *b) {
+  lw_status e = LW_OK;
+  while (b->transitions && b->transition[b->transitions - 1].action == LW_STICK) b->transitions--;
+  for (int32_t k = 0; !e && k < b->gears; k++) {
+    const gear_part *gear = &b->gear[k];
+    const force_part *force = &b->force[gear->force];
+    if (force->type != LW_FORCE_FRICTION) continue;
+    transition_part made = blank(LW_STICK, force->name);
+    made.trigger = LW_NO_TRIGGER;
+    made.joint = gear->joint, made.element = gear->element, made.directions = 1 << gear->element;
+    made.friction = force->row;
+    e = append_transition(b, made);
+  }
+  return e;
+}
+
 /* ---- whole mechanisms ---- */
 
 /* Joint, pin or body on which it acts: two transitions of one subject may exclude each other. */
@@ -273,7 +291,7 @@ lw_status lw_check_transitions(lw_builder *b) {
   for (int32_t i = 0; i < b->transitions; i++) {
     const transition_part *t = &b->transition[i];
     int locked = t->action != LW_UNLOCK;
-    if (t->action != LW_STOP && t->trigger == LW_NO_TRIGGER)
+    if (t->action != LW_STOP && t->action != LW_STICK && t->trigger == LW_NO_TRIGGER)
       return lw_refuse(b, LW_ERROR_USAGE,
                        "transition '%s' has no trigger: give it a time, a zero crossing, a distance or a command",
                        t->name);
@@ -339,7 +357,7 @@ lw_status lw_plan_variants(lw_builder *b, variants *v) {
   for (int32_t i = 0; i < b->transitions; i++) {
     const transition_part *t = &b->transition[i];
     if (t->action == LW_RELEASE && t->joint >= 0) b->joint[t->joint].cut = 1;
-    const int locks = t->action == LW_LOCK || t->action == LW_UNLOCK || t->action == LW_STOP;
+    const int locks = t->action == LW_LOCK || t->action == LW_UNLOCK || t->action == LW_STOP || t->action == LW_STICK;
     for (int32_t k = 0; locks && k < lw_joint_sizes[b->joint[t->joint].type].u; k++)
       if (t->directions >> k & 1) v->lock[v->locks][0] = t->joint, v->lock[v->locks++][1] = k;
   }

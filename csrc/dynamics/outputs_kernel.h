@@ -100,6 +100,17 @@ static void locate_cuts(const lw_model *m, lw_block b) {
     if (coupling_is_enforced(&v, i)) choose_revolutions(&v, i);
 }
 
+/* Where a speed sticks, the load that holds it. */
+static void report_holding_loads(const view *v) {
+  const lw_model *m = v->m;
+  const int32_t first = m->first_force[LW_FORCE_FRICTION], locks = m->couplings - m->size.distances - m->size.locks;
+  for (int32_t k = first; k < m->first_force[LW_FORCE_FRICTION + 1]; k++)
+    for (int32_t i = locks; re(FIELD(v, friction_state)[k - first]) == LW_FRICTION_STICKS && i < locks + m->size.locks;
+         i++)
+      if (m->coupling[i].lock == m->gear[m->force[k].first].u)
+        FIELD(v, friction_force)[k - first] = FIELD(v, coupling_load)[i];
+}
+
 static lw_fault outputs(const lw_model *m, lw_block b) {
   const view v = open_view(m, b);
   const lw_fault fault = solve_clusters_for_outputs(&v);
@@ -120,6 +131,7 @@ static lw_fault outputs(const lw_model *m, lw_block b) {
     }
   FIELD(&v, energy_potential)[0] += energy_of_forces(&v);
   compute_reactions(&v);
+  report_holding_loads(&v);
   report_points(&v);
   return no_fault;
 }

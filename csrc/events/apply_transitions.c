@@ -99,7 +99,7 @@ typedef struct consequences {
 } consequences;
 
 static lw_status change_discrete_state(lw_state *s, consequences *found) {
-  consequences asked = {0, 0, 0};
+  consequences asked = {0, lw_has_friction(s), 0};
   int topology_changed = 0;
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     if (directions_to_unlock(s, i)) unlock_directions(s, i);
@@ -210,7 +210,8 @@ lw_status lw_start_events(lw_state *s, int32_t *changed) {
   if (!s) return LW_ERROR_USAGE;
   *changed = 0;
   if (!s->events) return LW_OK;
-  const lw_status e = lw_initialize_event_signs(s);
+  lw_status e = lw_initialize_event_signs(s);
+  if (!e) e = lw_start_friction(s);
   return e ? e : lw_handle_events(s, changed);
 }
 

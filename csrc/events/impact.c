@@ -5,7 +5,10 @@
  * Energy never rises: it changes by sum lambda (1 - e) v- / 2. A stop that touches and was leaving, but is pressed in by
  * the others, is hit next, in the same way. Then
  *   a = a0 + W f >= 0,   f >= 0,   each f zero where the inequality is strict
- * selects the stops that carry a load: their coordinates are locked, until the load would become a tension. */
+ * selects the stops that carry a load: their coordinates are locked, until the load would become a tension.
+ * Frictions of speeds that are zero take part: f between -F and F, a zero within. A speed that sticks is locked, until the
+ * load exceeds F; one whose load is at a limit slides, with the friction of its direction from there. A dry friction has
+ * no impulse, so that in an impact nothing sticks. */
 #include "events/impact.h"
 #include "events/dead_points.h"
 #include "events/lock_up.h"
@@ -312,6 +315,71 @@ static void find_contacts(lw_state *s) {
   lw_state_changed(s, LW_STAGE_CONSTANTS);
 }
 
+/* ---- frictions ---- */
+
+static double *friction_state(const lw_state *s, int32_t i) {
+  return lw_reals(s) + s->model->at.friction_state + transition_of(s, i)->number;
+}
+
+static void let_go(lw_state *s, int32_t u, int holder) {
+  double *locked = lw_reals(s) + s->model->at.locked + u;
+  *locked = (double)(lw_lock_holders(*locked) & ~holder);
+}
+
+/* Adds the frictions of joints that are closed and not locked, none of which holds its speed any more. */
+static void find_frictions(lw_state *s) {
+  struct lw_event_workspace *r = s->events;
+  const lw_model *m = s->model;
+  for (int32_t i = 0; i < s->base->size.transitions; i++) {
+    const lw_transition *x = transition_of(s, i);
+    if (x->action != LW_STICK) continue;
+    const int32_t u = lw_stopped_speed(m, x);
+    const int rested = *friction_state(s, i) == LW_FRICTION_STICKS;
+    let_go(s, u, LW_HELD_BY_FRICTION);
+    *friction_state(s, i) = LW_FRICTION_STICKS;
+    lw_reals(s)[m->at.transition_active + i] = 0.0;
+    if (is_open(m, x->joint) || lw_lock_holders(lw_reals(s)[m->at.locked + u]) & LW_HELD_BY_LOCK) continue;
+    r->contact[r->contacts++] = (lw_contact){
+        .transition = i, .u = u, .outward = 1.0, .is_friction = 1, .rested = rested, .hit = r->due[i] != 0};
+  }
+}
+
+int lw_has_friction(const lw_state *s) {
+  for (int32_t i = 0; i < s->base->size.transitions; i++)
+    if (transition_of(s, i)->action == LW_STICK) return 1;
+  return 0;
+}
+
+/* Those that slide after a jump; the others, whose speeds are zero, may stick. */
+static void find_sliding(lw_state *s, double slow) {
+  struct lw_event_workspace *r = s->events;
+  for (int32_t i = 0; i < r->contacts; i++) {
+    lw_contact *c = &r->contact[i];
+    if (!c->is_friction) continue;
+    const double speed = r->speed_before[c->u];
+    if (fabs(speed) <= slow || c->hit) continue;
+    *friction_state(s, c->transition) = speed > 0.0 ? 1.0 : -1.0;
+  }
+}
+
+static int may_stick(const lw_state *s, const lw_contact *c) {
+  return *friction_state(s, c->transition) == LW_FRICTION_STICKS;
+}
+
+/* Frictions at a limit slide; returns whether one does. */
+static int let_slide(lw_state *s) {
+  struct lw_event_workspace *r = s->events;
+  int found = 0;
+  for (int32_t i = 0; i < r->contacts; i++) {
+    const lw_contact *c = &r->contact[i];
+    if (!c->is_friction || !r->eligible[i] || (r->load[i] > r->lower[i] && r->load[i] < r->upper[i])) continue;
+    *friction_state(s, c->transition) = r->load[i] == r->lower[i] ? 1.0 : -1.0;
+    r->eligible[i] = 0, found = 1;
+  }
+  if (found) lw_state_changed(s, LW_STAGE_CONSTANTS);
+  return found;
+}
+
 /* W; a coordinate that cannot move has none. */
 static lw_status measure_compliance(lw_state *s) {
   struct lw_event_workspace *r = s->events;
@@ -328,6 +396,8 @@ static lw_complementarity problem_of(const lw_state *s, double tolerance) {
   return (lw_complementarity){.n = r->contacts,
                               .W = r->compliance,
                               .b = r->excess,
+                              .lower = r->lower,
+                              .upper = r->upper,
                               .eligible = r->eligible,
                               .tolerance = tolerance,
                               .lambda = r->load,
@@ -360,7 +430,8 @@ static int32_t find_pushing(lw_state *s, int inelastic, double tolerance) {
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
     r->excess[i] = c->after - rebound_speed(s, c, inelastic);
-    r->eligible[i] = inelastic || c->before <= tolerance;
+    r->eligible[i] = !c->is_friction && (inelastic || c->before <= tolerance);
+    r->lower[i] = 0.0, r->upper[i] = INFINITY;
   }
   return solve_loads(s, tolerance);
 }
@@ -390,7 +461,7 @@ static int find_impact(lw_state *s, int inelastic, double tolerance) {
       continue;
     }
     for (int32_t j = 0; j < r->contacts; j++) c->after += r->compliance[i * r->contacts + j] * r->load[j];
-    pressed |= c->after < -tolerance;
+    pressed |= !c->is_friction && c->after < -tolerance;
   }
   return pressed;
 }
@@ -444,10 +515,11 @@ void lw_store_speeds_before(lw_state *s) {
 
 static void enter_contact(lw_state *s, const lw_contact *c) {
   double *x = lw_reals(s);
-  x[s->model->at.locked + c->u] = (double)(lw_lock_holders(x[s->model->at.locked + c->u]) | LW_HELD_BY_STOP);
+  const int holder = c->is_friction ? LW_HELD_BY_FRICTION : LW_HELD_BY_STOP;
+  x[s->model->at.locked + c->u] = (double)(lw_lock_holders(x[s->model->at.locked + c->u]) | holder);
   x[s->model->at.lock_value + c->u] = lw_coordinate_value(s, c->u);
   x[s->model->at.transition_active + c->transition] = 1.0;
-  lw_memory_of(s, c->transition)->event_sign = -c->outward;
+  if (!c->is_friction) lw_memory_of(s, c->transition)->event_sign = -c->outward;
 }
 
 /* A body that rebounds reaches the bound again at the same place; otherwise the present gap becomes the bound. */
@@ -487,6 +559,7 @@ static int32_t find_loaded(lw_state *s, double tolerance) {
     for (int32_t k = 0; k < active; k++) {
       const int32_t i = r->active[k];
       const lw_contact *c = &r->contact[i];
+      if (c->is_friction) continue;
       const double away = outward_speed(c, r->speed_before), inward = r->compliance[i * r->contacts + i] * r->load[i];
       const int pulls = r->due[c->transition] & LW_LEAVE_CONTACT && r->load[i] <= NEGLIGIBLE_LOAD * largest;
       if (!pulls && (away <= slow || is_negligible_bounce(s, c, away, inward))) continue;
@@ -503,12 +576,30 @@ static double largest_acceleration(const lw_state *s) {
 }
 
 /* Accelerations of all stops that touch, and which of them may carry a load. */
+static void find_excess(lw_state *s) {
+  struct lw_event_workspace *r = s->events;
+  for (int32_t i = 0; i < r->contacts; i++)
+    r->excess[i] = r->contact[i].outward * lw_reals(s)[s->model->at.acceleration + r->contact[i].u];
+}
+
+static void prepare_friction(lw_state *s, int32_t i) {
+  struct lw_event_workspace *r = s->events;
+  const double limit = lw_sticking_limit(s, r->contact[i].transition);
+  r->eligible[i] = may_stick(s, &r->contact[i]) && r->compliance[i * r->contacts + i] > 0.0;
+  r->lower[i] = r->eligible[i] ? -limit : 0.0, r->upper[i] = r->eligible[i] ? limit : 0.0;
+}
+
 static void prepare_contacts(lw_state *s, double slow) {
   struct lw_event_workspace *r = s->events;
+  find_excess(s);
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
+    if (c->is_friction) {
+      prepare_friction(s, i);
+      continue;
+    }
     if (c->hit) count_impact(s, c->transition);
-    r->excess[i] = c->outward * lw_reals(s)[s->model->at.acceleration + c->u];
+    r->lower[i] = 0.0, r->upper[i] = INFINITY;
     r->eligible[i] = r->compliance[i * r->contacts + i] > 0.0 &&
                      (c->hit || outward_speed(c, r->speed_before) <= slow || restitution_of(s, c->transition) < 1.0);
     shift_bound(s, c);
@@ -522,7 +613,7 @@ static int32_t add_unloaded(lw_state *s, int32_t active, double slow, double lar
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
     const int leaves = r->due[c->transition] & LW_LEAVE_CONTACT;
-    r->unloaded[i] = r->eligible[i] && r->load[i] == 0.0 && !c->pulls && !leaves &&
+    r->unloaded[i] = !c->is_friction && r->eligible[i] && r->load[i] == 0.0 && !c->pulls && !leaves &&
                      fabs(outward_speed(c, r->speed_before)) <= slow &&
                      loaded_acceleration(r, i) <= NEGLIGIBLE_ACCELERATION * largest + SEPARATION;
   }
@@ -547,24 +638,42 @@ static int release_pulling(lw_state *s, int32_t active) {
   double most = 0.0;
   int32_t worst = -1;
   for (int32_t k = 0; k < active; k++) {
-    const double force = lw_contact_indicator(s, r->contact[r->active[k]].transition);
+    const lw_contact *c = &r->contact[r->active[k]];
+    const double force =
+        c->is_friction ? lw_friction_indicator(s, c->transition) : lw_contact_indicator(s, c->transition);
     if (force < most) most = force, worst = r->active[k];
   }
   if (worst < 0) return 0;
-  for (int32_t k = 0; k < active; k++) free_contact(s, r->contact[r->active[k]].transition);
+  for (int32_t k = 0; k < active; k++) {
+    const lw_contact *c = &r->contact[r->active[k]];
+    if (c->is_friction) let_go(s, c->u, LW_HELD_BY_FRICTION);
+    else free_contact(s, c->transition);
+  }
   r->eligible[worst] = 0, r->contact[worst].pulls = 1;
+  if (r->contact[worst].is_friction)
+    *friction_state(s, r->contact[worst].transition) = r->load[worst] < 0.0 ? 1.0 : -1.0;
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   return 1;
 }
 
 static lw_status update_contacts(lw_state *s) {
   struct lw_event_workspace *r = s->events;
+  const double slow = NEGLIGIBLE_SPEED * fastest(s, r->speed_before);
+  find_sliding(s, slow);
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
   lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
   if (e) return e;
-  const double slow = NEGLIGIBLE_SPEED * fastest(s, r->speed_before), largest = largest_acceleration(s);
+  const double largest = largest_acceleration(s);
   prepare_contacts(s, slow);
   for (int again = 1; again;) {
     const int32_t loaded = find_loaded(s, NEGLIGIBLE_ACCELERATION * largest);
+    if (let_slide(s)) {
+      if ((e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
+      find_excess(s);
+      for (int32_t i = 0; i < r->contacts; i++)
+        if (r->contact[i].is_friction && !r->eligible[i]) r->lower[i] = r->upper[i] = 0.0;
+      continue;
+    }
     const int32_t active = add_unloaded(s, loaded < 0 ? 0 : loaded, slow, largest);
     for (int32_t k = 0; k < active; k++) enter_contact(s, &r->contact[r->active[k]]);
     if ((e = stop_bounces(s, active)) || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
@@ -572,6 +681,7 @@ static lw_status update_contacts(lw_state *s) {
   }
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
+    if (c->is_friction) continue;
     const int unloaded = r->eligible[i] && loaded_acceleration(r, i) <= NEGLIGIBLE_DEPENDENT * largest;
     if ((unloaded || c->pulls) && outward_speed(c, r->speed_before) <= slow) widen_unloaded(s, c);
   }
@@ -581,8 +691,18 @@ static lw_status update_contacts(lw_state *s) {
 lw_status lw_update_contacts(lw_state *s) {
   clear_applied_impulses(s);
   find_contacts(s);
+  find_frictions(s);
   const lw_status e = measure_compliance(s);
   return e ? e : update_contacts(s);
+}
+
+lw_status lw_start_friction(lw_state *s) {
+  if (!lw_has_friction(s)) return LW_OK;
+  memset(s->events->due, 0, sizeof *s->events->due * (size_t)s->base->size.transitions);
+  const lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
+  if (e) return e;
+  lw_store_speeds_before(s);
+  return lw_update_contacts(s);
 }
 
 lw_status lw_apply_impacts(lw_state *s) {
@@ -593,6 +713,7 @@ lw_status lw_apply_impacts(lw_state *s) {
   for (int32_t i = 0; i < s->base->size.transitions; i++) hits |= s->events->due[i] & LW_HIT;
   if (hits) extend_run(s);
   find_contacts(s);
+  find_frictions(s);
   if ((e = measure_compliance(s))) return e;
   for (int32_t i = 0; i < s->base->size.transitions; i++)
     if (transition_of(s, i)->action == LW_IMPULSE && s->events->due[i] & LW_DO) add_applied_impulse(s, i);

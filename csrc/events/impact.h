@@ -8,6 +8,10 @@ void lw_store_speeds_before(lw_state *s);
 /* Computes the speeds after the impacts and applied impulses that are due, with the present joints and locks, then
  * decides which stops carry a load. */
 lw_status lw_apply_impacts(lw_state *s);
-/* Decides which stops carry a load; no speed jumps but those of bounces that are too small to follow. */
+/* Decides which stops carry a load and which frictions stick; no speed jumps but those of bounces that are too small to
+ * follow. */
 lw_status lw_update_contacts(lw_state *s);
+/* The same of frictions at the start of a motion. */
+lw_status lw_start_friction(lw_state *s);
+int lw_has_friction(const lw_state *s);
 #endif

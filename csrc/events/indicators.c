@@ -90,6 +90,16 @@ int lw_trigger_distance(lw_state *s, int32_t i, double *distance, double *rate) 
   return 1;
 }
 
+double lw_sticking_limit(const lw_state *s, int32_t i) {
+  const indicator_view w = current_view(s);
+  return sticking_limit(&w, i);
+}
+
+double lw_friction_indicator(const lw_state *s, int32_t i) {
+  const indicator_view w = current_view(s);
+  return friction_indicator(&w, i);
+}
+
 double lw_contact_indicator(const lw_state *s, int32_t i) {
   const indicator_view w = current_view(s);
   return contact_force(&w, i) + MIN_CONTACT_FORCE;
@@ -110,10 +120,17 @@ static lw_stage stage_of_quantity(const lw_model *m, const lw_transition *x, int
   return LW_STAGE_OUTPUTS;
 }
 
+static lw_stage stage_of_friction(const lw_state *s, int32_t i, int with_rates) {
+  const indicator_view w = current_view(s);
+  if (sticks(&w, i) || lw_stopped_speed(s->base, transition_of(s, i)) >= s->base->size.nu) return LW_STAGE_OUTPUTS;
+  return with_rates ? LW_STAGE_ACCELERATIONS : LW_STAGE_NONE;
+}
+
 static lw_stage stage_of(const lw_state *s, int32_t i, int with_rates) {
   const lw_transition *x = transition_of(s, i);
   const lw_model *m = s->base;
   if (x->trigger == LW_ZERO_CROSSING) return stage_of_quantity(m, x, with_rates);
+  if (x->action == LW_STICK) return stage_of_friction(s, i, with_rates);
   if (x->action != LW_STOP) return LW_STAGE_NONE;
   return lw_stopped_speed(m, x) >= m->size.nu || lw_memory_of(s, i)->event_sign != 0.0 ? LW_STAGE_OUTPUTS
                                                                                        : LW_STAGE_NONE;
@@ -237,6 +254,15 @@ static int32_t check_stop_trigger(const lw_state *s, int32_t i) {
   return 0;
 }
 
+/* It comes to rest, or what holds it is too weak. */
+static int32_t check_friction_trigger(const lw_state *s, int32_t i) {
+  const indicator_view w = current_view(s);
+  const double z = friction_indicator(&w, i), state = friction_state(&w, i);
+  if (state == LW_FRICTION_STICKS || state == 0.0) return z < 0.0 ? LW_CHANGE_FRICTION : 0;
+  const double rate = state * lw_reals(s)[s->model->at.acceleration + lw_stopped_speed(s->model, transition_of(s, i))];
+  return has_crossed((quantity){z, rate}, lw_zero_tolerance(0.0)) ? LW_CHANGE_FRICTION : 0;
+}
+
 static int32_t check_command_trigger(const lw_state *s, int32_t i) {
   lw_transition_memory *memory = lw_memory_of(s, i);
   const double command = lw_reals(s)[s->model->at.command + i] != 0.0, before = memory->command;
@@ -262,7 +288,7 @@ int32_t lw_find_due_transitions(lw_state *s) {
     if (x->trigger == LW_AT_TIME) due = check_time_trigger(s, i);
     else if (x->trigger == LW_COMMAND) due = check_command_trigger(s, i);
     else if (x->trigger == LW_ZERO_CROSSING) due = check_crossing_trigger(s, i);
-    else due = check_stop_trigger(s, i);
+    else due = x->action == LW_STICK ? check_friction_trigger(s, i) : check_stop_trigger(s, i);
     s->events->due[i] = due;
     count += due != 0;
   }

@@ -119,11 +119,47 @@ static real bound_indicator(const indicator_view *w, int32_t i, int bound) {
   return lw_memory_of(w->s, i)->event_sign != 0.0 ? x.value : select_less(x.value, x.rate, x.rate, x.value);
 }
 
+/* ---- friction ---- */
+
+INLINE double friction_state(const indicator_view *w, int32_t i) {
+  return re(w->x[w->s->base->at.friction_state + transition_of(w->s, i)->number]);
+}
+
+/* The load up to which a speed sticks. */
+static real sticking_limit(const indicator_view *w, int32_t i) {
+  const lw_model *m = w->s->base;
+  const int32_t k = transition_of(w->s, i)->number;
+  const int has_static = m->force[m->first_force[LW_FORCE_FRICTION] + k].given >> LW_STATIC_FRICTION & 1;
+  return w->x[(has_static ? m->at.friction_static : m->at.friction_coulomb) + k];
+}
+
+static int sticks(const indicator_view *w, int32_t i) {
+  const int32_t u = lw_stopped_speed(w->s->model, transition_of(w->s, i));
+  return friction_state(w, i) == LW_FRICTION_STICKS &&
+         lw_lock_holders(re(w->x[w->s->model->at.locked + u])) == LW_HELD_BY_FRICTION;
+}
+
+static real holding_load(const indicator_view *w, int32_t i) {
+  const int32_t lock = lw_lock_of(w->s, lw_stopped_speed(w->s->model, transition_of(w->s, i)));
+  return w->x[w->s->model->at.coupling_load + lock];
+}
+
+/* What is left of the limit while it sticks; while it slides, the speed in its direction. */
+static real friction_indicator(const indicator_view *w, int32_t i) {
+  const double state = friction_state(w, i);
+  if (state == 0.0 || (state == LW_FRICTION_STICKS && !sticks(w, i))) return 1.0;
+  if (state != LW_FRICTION_STICKS)
+    return state * speed_at(w, lw_stopped_speed(w->s->model, transition_of(w->s, i))) + zero_tolerance(0.0);
+  const real load = holding_load(w, i), limit = sticking_limit(w, i);
+  return limit * (1.0 + HOLDING_MARGIN) - select_less(load, 0.0, -load, load);
+}
+
 /* Writes at most two indicators of a transition; returns how many. */
 static int32_t transition_indicators(const indicator_view *w, int32_t i, real *z) {
   const lw_transition *x = transition_of(w->s, i);
   int32_t count = 0;
   if (x->trigger == LW_ZERO_CROSSING) z[count++] = crossing_indicator(w, i);
+  if (x->action == LW_STICK) z[count++] = friction_indicator(w, i);
   for (int bound = 0; x->action == LW_STOP && bound < 2; bound++)
     if (x->bounds >> bound & 1) z[count++] = bound_indicator(w, i, bound);
   return count;

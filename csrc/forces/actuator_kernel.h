@@ -10,6 +10,7 @@
   X(actuator_input_range, ACTUATOR, 2, LW_TUNABLE_LIMITS, LW_STAGE_NONE, "limits of the input, where it has limits") \
   X(actuator_force_range, ACTUATOR, 2, LW_TUNABLE_LIMITS, LW_STAGE_NONE, "limits of the force, where it has limits")
 #define LW_ACTUATOR_INPUTS(X) X(actuator_input, ACTUATOR, 1, LW_INPUT, LW_STAGE_NONE, "in a unit of the user's")
+#define LW_ACTUATOR_DISCRETE(X)
 #define LW_ACTUATOR_OUTPUTS(X)                                                                             \
   X(actuator_length, ACTUATOR, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "gears times coordinates [rad or m]") \
   X(actuator_rate, ACTUATOR, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "gears times speeds [rad/s or m/s]")    \

@@ -23,7 +23,7 @@
     const lw_program *program;                                                                             \
     real *block;                                                                                           \
     LW_##TYPE##_PARAMETERS(NUMBERS_OF_FIELD) LW_##TYPE##_INPUTS(NUMBERS_OF_FIELD) LW_##TYPE##_OUTPUTS(     \
-        NUMBERS_OF_FIELD)                                                                                  \
+        NUMBERS_OF_FIELD) LW_##TYPE##_DISCRETE(NUMBERS_OF_FIELD)                                           \
   } type##_numbers;                                                                                        \
   enum { LW_##TYPE##_PARAMETERS(PLACE_OF_FIELD) PLACES_OF_##TYPE }; /* among the parameters of its type */
 

@@ -5,6 +5,7 @@
 #define LW_JOINT_FORMULA_RESULTS 1
 #define LW_JOINT_FORMULA_PARAMETERS(X)
 #define LW_JOINT_FORMULA_INPUTS(X)
+#define LW_JOINT_FORMULA_DISCRETE(X)
 #define LW_JOINT_FORMULA_OUTPUTS(X)                                                                                  \
   X(joint_formula_length, JOINT_FORMULA, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "gears times coordinates [rad or m]") \
   X(joint_formula_rate, JOINT_FORMULA, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "gears times speeds [rad/s or m/s]")    \

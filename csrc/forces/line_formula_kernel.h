@@ -6,6 +6,7 @@
 #define LW_LINE_FORMULA_PARAMETERS(X) \
   X(line_formula_points, LINE_FORMULA, 6, LW_TUNABLE, LW_STAGE_NONE, "its two ends, each in the frame of its body [m]")
 #define LW_LINE_FORMULA_INPUTS(X)
+#define LW_LINE_FORMULA_DISCRETE(X)
 #define LW_LINE_FORMULA_OUTPUTS(X)                                                                                     \
   X(line_formula_length, LINE_FORMULA, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "distance of its points [m]")             \
   X(line_formula_rate, LINE_FORMULA, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "time derivative of the length [m/s]")      \

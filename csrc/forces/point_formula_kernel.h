@@ -7,6 +7,7 @@
   X(point_formula_point, POINT_FORMULA, 3, LW_TUNABLE, LW_STAGE_NONE, "where the force acts, body axes [m]")          \
   X(point_formula_axes, POINT_FORMULA, 1, LW_TUNABLE, LW_STAGE_NONE, "axes of its components: 0 world, 1 the body's")
 #define LW_POINT_FORMULA_INPUTS(X)
+#define LW_POINT_FORMULA_DISCRETE(X)
 #define LW_POINT_FORMULA_OUTPUTS(X)                                                                                 \
   X(point_formula_force, POINT_FORMULA, 3, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "at its point, world axes [N]")       \
   X(point_formula_torque, POINT_FORMULA, 3, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "by its formulas, world axes [N.m]")

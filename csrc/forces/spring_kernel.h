@@ -8,6 +8,7 @@
   X(spring_damping, SPRING, 1, LW_TUNABLE, LW_STAGE_NONE, "damper between points [N.s/m]")                  \
   X(spring_free_length, SPRING, 1, LW_TUNABLE, LW_STAGE_NONE, "length at which the spring is free [m]")
 #define LW_SPRING_INPUTS(X)
+#define LW_SPRING_DISCRETE(X)
 #define LW_SPRING_OUTPUTS(X)                                                                                     \
   X(spring_length, SPRING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "distance of the spring's points [m]")          \
   X(spring_rate, SPRING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "time derivative of the length [m/s]")            \

@@ -2,6 +2,7 @@
  * else follows. For a type TYPE, type it defines
  *   LW_TYPE_FORCE(FORCE)      FORCE(TYPE, type, on, points), on what it acts, lw_force_on, and the field of its points
  *   LW_TYPE_PARAMETERS(X), LW_TYPE_INPUTS(X), LW_TYPE_OUTPUTS(X)   rows of model/fields.h
+ *   LW_TYPE_DISCRETE(X)       the same: what events alone change
  *   type_apply, type_energy   its kernels, see force_kernel.h
  * and a type by formulas how many results its formula has, LW_TYPE_RESULTS. */
 #ifndef LW_FORCES_TYPES_H
@@ -19,12 +20,14 @@ typedef enum lw_force_on { LW_ON_POINT = 0, LW_BETWEEN_POINTS, LW_ON_SPEEDS } lw
 #define LW_PARAMETERS_OF(TYPE, X) LW_##TYPE##_PARAMETERS(X)
 #define LW_INPUTS_OF(TYPE, X) LW_##TYPE##_INPUTS(X)
 #define LW_OUTPUTS_OF(TYPE, X) LW_##TYPE##_OUTPUTS(X)
+#define LW_DISCRETE_OF(TYPE, X) LW_##TYPE##_DISCRETE(X)
 #define LW_FORCE_RECORDS(FORCE) LW_EACH_FORCE(LW_RECORD_OF, FORCE)
 #define LW_BUILT_IN_FORCE_RECORDS(FORCE) LW_EACH_BUILT_IN_FORCE(LW_RECORD_OF, FORCE)
 #define LW_FORMULA_FORCE_RECORDS(FORCE) LW_EACH_FORMULA_FORCE(LW_RECORD_OF, FORCE)
 #define LW_FORCE_PARAMETERS(X) LW_EACH_FORCE(LW_PARAMETERS_OF, X)
 #define LW_FORCE_INPUTS(X) LW_EACH_FORCE(LW_INPUTS_OF, X)
 #define LW_FORCE_OUTPUTS(X) LW_EACH_FORCE(LW_OUTPUTS_OF, X)
+#define LW_FORCE_DISCRETE(X) LW_EACH_FORCE(LW_DISCRETE_OF, X)
 
 typedef enum lw_force_kind {
 #define FORCE(TYPE, type, on, points) LW_FORCE_##TYPE,

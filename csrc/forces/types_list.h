@@ -3,9 +3,10 @@
 #include "forces/spring_kernel.h"
 #include "forces/wrench_kernel.h"
 #include "forces/actuator_kernel.h"
+#include "forces/friction_kernel.h"
 #include "forces/joint_formula_kernel.h"
 #include "forces/line_formula_kernel.h"
 #include "forces/point_formula_kernel.h"
-#define LW_EACH_BUILT_IN_FORCE(F, X) F(SPRING, X) F(WRENCH, X) F(ACTUATOR, X)
+#define LW_EACH_BUILT_IN_FORCE(F, X) F(SPRING, X) F(WRENCH, X) F(ACTUATOR, X) F(FRICTION, X)
 #define LW_EACH_FORMULA_FORCE(F, X) F(JOINT_FORMULA, X) F(LINE_FORMULA, X) F(POINT_FORMULA, X)
 #define LW_EACH_FORCE(F, X) LW_EACH_BUILT_IN_FORCE(F, X) LW_EACH_FORMULA_FORCE(F, X)

@@ -6,6 +6,7 @@
 #define LW_WRENCH_INPUTS(X)                                                                     \
   X(applied_force, WRENCH, 3, LW_INPUT, LW_STAGE_NONE, "at the wrench's point, world axes [N]") \
   X(applied_torque, WRENCH, 3, LW_INPUT, LW_STAGE_NONE, "world axes [N.m]")
+#define LW_WRENCH_DISCRETE(X)
 #define LW_WRENCH_OUTPUTS(X)
 #endif
 #if !defined(FORCE_RECORDS) && !defined(LW_FORCES_WRENCH_KERNEL_H)

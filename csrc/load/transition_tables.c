@@ -20,6 +20,19 @@ static int is_joint_with(const lw_model *m, int32_t joint, int32_t directions) {
   return lw_within(joint, 0, m->size.joints) && lw_within(directions, 1, 1 << lw_joint_sizes[m->joint[joint].type].u);
 }
 
+static int is_direction_of(const lw_model *m, const lw_transition *x) {
+  return is_joint_with(m, x->joint, x->directions) && !(x->directions & (x->directions - 1));
+}
+
+/* Of a friction its speed sticks. */
+static int is_friction(const lw_model *m, const lw_transition *x) {
+  const int32_t first = m->first_force[LW_FORCE_FRICTION], force = first + x->number;
+  if (!lw_within(x->number, 0, m->first_force[LW_FORCE_FRICTION + 1] - first) || !is_direction_of(m, x)) return 0;
+  const lw_force *of = &m->force[force];
+  return of->gears == 1 && lw_within(m->gear[of->first].u - m->joint[x->joint].u, 0, 6) &&
+         1 << (m->gear[of->first].u - m->joint[x->joint].u) == x->directions && x->trigger == LW_NO_TRIGGER;
+}
+
 static int is_action(const lw_model *m, const lw_transition *x) {
   switch ((lw_action)x->action) {
     case LW_LOCK:
@@ -27,17 +40,20 @@ static int is_action(const lw_model *m, const lw_transition *x) {
     case LW_PIN:
     case LW_RELEASE: return lw_within(x->joint, 0, m->size.joints) && m->joint[x->joint].may_open;
     case LW_STOP:
-      return is_joint_with(m, x->joint, x->directions) && !(x->directions & (x->directions - 1)) &&
+      return is_direction_of(m, x) &&
              lw_joint_sizes[m->joint[x->joint].type].q == lw_joint_sizes[m->joint[x->joint].type].u &&
              lw_within(x->bounds, 1, 4) && x->trigger == LW_NO_TRIGGER;
     case LW_IMPULSE: return lw_within(x->joint, 0, m->size.bodies);
+    case LW_STICK: return is_friction(m, x);
     case LW_ACTIONS: break;
   }
   return 0;
 }
 
 static int is_trigger(const lw_model *m, const lw_transition *x) {
-  if (!lw_within(x->trigger, 0, LW_TRIGGERS) || (x->trigger == LW_NO_TRIGGER && x->action != LW_STOP)) return 0;
+  if (!lw_within(x->trigger, 0, LW_TRIGGERS) ||
+      (x->trigger == LW_NO_TRIGGER && x->action != LW_STOP && x->action != LW_STICK))
+    return 0;
   if (x->trigger != LW_ZERO_CROSSING) return 1;
   if (!lw_within(x->direction, -1, 2)) return 0;
   switch ((lw_quantity)x->quantity) {
@@ -67,6 +83,6 @@ lw_status lw_read_transition(reader *r, lw_model *m, table_cursor *at, const int
   if (!is_action(m, x) || !is_trigger(m, x) || !lw_within(v[11], 0, 3)) return lw_row_error(r, "transition", at->row);
   if (x->action == LW_PIN) m->joint[x->joint].captured = v[11];
   if (x->action == LW_STOP) m->size.event_indicators += (x->bounds & 1) + (x->bounds >> 1);
-  if (x->trigger == LW_ZERO_CROSSING) m->size.event_indicators++;
+  if (x->trigger == LW_ZERO_CROSSING || x->action == LW_STICK) m->size.event_indicators++;
   return LW_OK;
 }

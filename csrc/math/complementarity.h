@@ -1,17 +1,20 @@
-/* The linear complementarity problem of contacts: loads that only push, on directions that only separate. */
+/* The linear complementarity problem of contact and dry friction: loads within limits, on directions that yield where
+ * these are reached. */
 #ifndef LW_COMPLEMENTARITY_H
 #define LW_COMPLEMENTARITY_H
 #include <stdint.h>
 
-/* Find lambda >= 0 such that w = W lambda + b >= 0 and lambda_i w_i = 0, which is the minimum of lambda' W lambda / 2 +
- * b' lambda over lambda >= 0. W [n x n] is symmetric positive semidefinite. */
+/* Find lambda within its limits such that w = W lambda + b is 0 between them, at least 0 at the lower limit and at most 0
+ * at the upper one, which is the minimum of lambda' W lambda / 2 + b' lambda. W [n x n] is symmetric positive semidefinite.
+ * A contact only pushes, 0 to infinity; a joint that sticks holds by at most its friction, on either of its directions. */
 typedef struct lw_complementarity {
   int32_t n;
   const double *W, *b;
-  const unsigned char *eligible; /* others have no load and may have any w; NULL: all are eligible */
+  const double *lower, *upper;   /* limits */
+  const unsigned char *eligible; /* others keep their lower limit and may have any w; NULL: all are eligible */
   double tolerance;              /* of w */
   double *lambda;                /* [n] result */
-  int32_t *active;               /* [n] result: those with a load; their rows of W are independent */
+  int32_t *active;               /* [n] result: those between their limits; their rows of W are independent */
   double *scratch;               /* LW_COMPLEMENTARITY_SCRATCH(n) */
 } lw_complementarity;
 #define LW_COMPLEMENTARITY_SCRATCH(n) ((n) * (n) + 3 * (n))

@@ -145,7 +145,8 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(event_count, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "events so far")                                                   \
   X(energy_lost, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "kinetic energy that events took away so far [J]")                 \
   X(impulse_force, JOINT, LW_IF_TRANSITIONS(3), LW_OUTPUT, LW_STAGE_NONE, "last one of the joint on its child [N.s]") \
-  X(impulse_torque, JOINT, LW_IF_TRANSITIONS(3), LW_OUTPUT, LW_STAGE_NONE, "about the child's joint frame [N.m.s]")
+  X(impulse_torque, JOINT, LW_IF_TRANSITIONS(3), LW_OUTPUT, LW_STAGE_NONE, "about the child's joint frame [N.m.s]")   \
+  LW_FORCE_DISCRETE(X)
 #define LW_IF_TRANSITIONS(columns) (s->transitions ? (columns) : 0)
 
 #define LW_OUTPUT_FIELDS(X)                                                                                         \

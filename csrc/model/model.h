@@ -154,7 +154,16 @@ typedef struct lw_measure {
   int32_t kind, point[2]; /* kind: lw_measure_kind */
 } lw_measure;
 
-typedef enum lw_action { LW_LOCK = 0, LW_UNLOCK, LW_PIN, LW_RELEASE, LW_STOP, LW_IMPULSE, LW_ACTIONS } lw_action;
+typedef enum lw_action {
+  LW_LOCK = 0,
+  LW_UNLOCK,
+  LW_PIN,
+  LW_RELEASE,
+  LW_STOP,
+  LW_IMPULSE,
+  LW_STICK,
+  LW_ACTIONS
+} lw_action;
 typedef enum lw_trigger { LW_AT_TIME = 0, LW_ZERO_CROSSING, LW_COMMAND, LW_NO_TRIGGER, LW_TRIGGERS } lw_trigger;
 /* What crosses a value; the points of a distance are those of two bodies. */
 typedef enum lw_quantity { LW_COORDINATE = 0, LW_SPEED, LW_DISTANCE, LW_DISTANCE_RATE, LW_QUANTITIES } lw_quantity;
@@ -167,7 +176,7 @@ typedef struct lw_transition {
   int32_t bounds;     /* a stop's: 1 lower, 2 upper */
   int32_t trigger;    /* lw_trigger */
   int32_t quantity;   /* that crosses: lw_quantity; -1 for other triggers */
-  int32_t number;     /* of the coordinate or speed, over all joints; else -1 */
+  int32_t number;     /* of the coordinate or speed, over all joints; of friction that sticks its row; else -1 */
   int32_t body[2];    /* of a distance; -1 the ground */
   int32_t direction;  /* +1 rising, -1 falling, 0 both */
   int32_t undone;     /* a command that ends undoes it */

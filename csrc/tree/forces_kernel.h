@@ -60,10 +60,11 @@ INLINE void turn_of_body(const view *v, int32_t link, real R[9]) {
 
 /* The numbers of all forces of a type; a loop over these, k counts them in its fields. */
 #define NUMBER_OF_FIELD(name, owner, columns, access, stage, meaning) .name = FIELD(v, name),
-#define NUMBERS_OF(TYPE)                                                                                             \
-  {.program = first_program(v->m, LW_FORCE_##TYPE),                                                                  \
-   .block = v->x,                                                                                                    \
-   LW_##TYPE##_PARAMETERS(NUMBER_OF_FIELD) LW_##TYPE##_INPUTS(NUMBER_OF_FIELD) LW_##TYPE##_OUTPUTS(NUMBER_OF_FIELD)}
+#define NUMBERS_OF(TYPE)                                                                                            \
+  {.program = first_program(v->m, LW_FORCE_##TYPE),                                                                 \
+   .block = v->x,                                                                                                   \
+   LW_##TYPE##_PARAMETERS(NUMBER_OF_FIELD) LW_##TYPE##_INPUTS(NUMBER_OF_FIELD) LW_##TYPE##_OUTPUTS(NUMBER_OF_FIELD) \
+       LW_##TYPE##_DISCRETE(NUMBER_OF_FIELD)}
 #define FIRST_OF(TYPE) v->m->first_force[LW_FORCE_##TYPE]
 #define EACH_OF(TYPE) for (int32_t k = 0; k < v->m->first_force[LW_FORCE_##TYPE + 1] - FIRST_OF(TYPE); k++)
 

@@ -211,7 +211,7 @@ class NativeModel:
         self.fields: Fields = Fields(self.handle) if like is None else like.fields
         self.constraint_rows = int(lib.lw_constraint_rows(self.handle))
         self.inputs = slice(self.fields["tau"].first, self.fields["impulse"].span.stop)  # contiguous
-        self.discrete_state = slice(self.fields["joint_closed"].first, self.fields["impulse_torque"].span.stop)
+        self.discrete_state = slice(self.fields["joint_closed"].first, self.fields["acceleration"].first)
 
     def with_parameters(self, data: bytes, values: FloatArray) -> bytes:
         """Return the bytes of the model with other values of its parameter and start fields, all in their order."""

@@ -7,6 +7,7 @@ from linkwork.mechanism.couplings import Coupling
 from linkwork.mechanism.distances import Distance
 from linkwork.mechanism.forces import ForceElement, Wrench
 from linkwork.mechanism.formula_forces import Force, JointForce, LineForce, PointForce
+from linkwork.mechanism.friction import Friction
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import (
     CurvedSlide,
@@ -54,6 +55,7 @@ __all__ = [
     "ForceElement",
     "Frame",
     "Free",
+    "Friction",
     "Impulse",
     "Joint",
     "JointForce",

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import suggest
 from linkwork.errors import MechanismError, MechanismNameError
-from linkwork.mechanism import Impulse, Mechanism
+from linkwork.mechanism import Friction, Impulse, Mechanism
+from linkwork.mechanism.forces import of_kind
 from linkwork.model.state_values import JointArray, StateValues
 from linkwork.variables.numbering import Numbering
 
@@ -225,7 +226,8 @@ def _is_finite(array: FloatArray) -> bool:
 
 def changes_at_rest(mech: Mechanism) -> FloatArray:
     """Return the inputs of transitions as the description has them: no commands, impulses as they are given."""
-    numbers = [0.0] * len(mech.transitions)
-    for one in mech.transitions.values():
-        numbers += [*one.action.force, *one.action.torque] if isinstance(one.action, Impulse) else [0.0] * 6
+    actions = [one.action for one in mech.transitions.values()] + [None] * len(of_kind(mech.forces, Friction))
+    numbers = [0.0] * len(actions)
+    for action in actions:
+        numbers += [*action.force, *action.torque] if isinstance(action, Impulse) else [0.0] * 6
     return np.array(numbers)

@@ -172,7 +172,7 @@ def number(mech: Mechanism, native: NativeModel) -> Numbering:
     motions = {c.name: slice(3 * i, 3 * i + 3) for i, c in enumerate(mech.couplings.values()) if c.motion}
     counts = (sizes.nq, sizes.nu, sizes.nq_cut, sizes.nu_cut)
     n_motion = 3 * sizes.couplings  # the core counts locks and distances among them
-    all_of = len(mech.transitions)
+    all_of = sizes.transitions  # those of the description, then frictions that stick
     commands = {f"{name}.command": slice(i, i + 1) for i, name in enumerate(mech.transitions)}
     impulses = {
         f"{name}.impulse.{what}": slice(all_of + 6 * i + 3 * k, all_of + 6 * i + 3 * k + 3)

@@ -7,7 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from linkwork._util.part_names import suffixes
-from linkwork.mechanism import Command, Crossing, Impulse, Lock, Pin, PointDistance, Stop, Time
+from linkwork.mechanism import Command, Crossing, Friction, Impulse, Lock, Pin, PointDistance, Stop, Time
+from linkwork.mechanism.forces import of_kind
 from linkwork.mechanism.quantities import Quantity, indices, load, output, parameter
 from linkwork.variables.templates import Entity, Pattern
 
@@ -85,7 +86,7 @@ def transition_outputs(namer: Namer) -> Iterator[Entity]:
                 more = {"type": "boolean", "discrete": True}
                 active = output("{0}.active", "transition_active", "1", f"whether {meaning}", **more)
                 yield namer.entity(name, (i,), [active], _on_nothing)
-    if not namer.mech.transitions:
+    if not (namer.mech.transitions or of_kind(namer.mech.forces, Friction)):
         return
     pattern = Pattern(tuple(_impulses_of_joints()), namer.fields)
     for j, joint in enumerate(namer.mech.joints):
@@ -106,6 +107,12 @@ def event_indicators(namer: Namer) -> Iterator[Entity]:
             quantity = Quantity(f"{{0}}.indicator{suffix}", "indicator", "indicator", unit, text)
             yield namer.entity(name, (number,), [quantity], partial(tuple, [depends]))
             number += 1
+    for friction in of_kind(namer.mech.forces, Friction):
+        text = "speed in the direction in which it slides; what is left of the limit while it sticks"
+        depends = namer.depends.acceleration(friction.joint_names[0])
+        quantity = Quantity("{0}.indicator", "indicator", "indicator", "1", text)
+        yield namer.entity(friction.name, (number,), [quantity], partial(tuple, [depends]))
+        number += 1
 
 
 def _indicators(namer: Namer, transition: Transition) -> Iterator[tuple[str, str, str, Names]]:

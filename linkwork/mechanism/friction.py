@@ -1,0 +1,92 @@
+"""Dry friction in joints: they slide, or stick until the load exceeds a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from linkwork._util.keywords import checks_keywords
+from linkwork.errors import MechanismError
+from linkwork.mechanism.forces import ForceOnJoints, shown_as
+from linkwork.mechanism.quantities import output, parameter
+
+
+@checks_keywords
+@dataclass(frozen=True, repr=False)
+class Friction(ForceOnJoints):
+    """Dry friction in one speed u of a joint.
+
+    While it slides, the load is
+
+        -sign(u) (coulomb + (static - coulomb) exp(-(u / stribeck)^2)) - viscous u
+
+    (Armstrong-Helouvry, Dupont, Canudas de Wit: Automatica 30 (1994) 1083-1138). Where the speed comes to zero it
+    sticks: it is held exactly, by any load up to `static`, and slides again where more is needed. Which joints stick
+    and which slide is decided for all of them at once. An impact has no impulse of friction.
+
+    Parameters
+    ----------
+    joint
+        Name of a joint, as "A", or of one of its speeds, as "U[2]".
+    coulomb
+        Load of friction while it slides, N or N m; not negative.
+    static
+        Up to which load it sticks, not less than `coulomb`; None: `coulomb`.
+    stribeck
+        Speed over which static friction decays, rad/s or m/s; 0: it acts at rest alone.
+    viscous
+        Load per speed, N s/m or N m s/rad.
+    name
+        A name, under which all of these are found.
+
+    Raises
+    ------
+    MechanismError
+        On numbers that are negative or not finite, and static friction less than Coulomb friction.
+
+    Examples
+    --------
+    >>> Friction("hinge", coulomb=0.2, static=0.3)
+    Friction(joint='hinge', coulomb=0.2, static=0.3, stribeck=0.0, viscous=0.0, name='friction')
+    """
+
+    type_name = "friction"
+    call = "Friction"
+    of_length = ()
+    record = (
+        parameter("{0}.coulomb", "friction_coulomb", "{load}", "load of friction while it slides"),
+        parameter("{0}.static", "friction_static", "{load}", "load up to which it sticks"),
+        parameter("{0}.stribeck", "friction_stribeck", "{motion}/s", "speed over which static friction decays"),
+        parameter("{0}.viscous", "friction_viscous", "{load}.s/{motion}", "load of friction per speed"),
+        output("{0}.state", "friction_state", "1", "1, -1: slides in this direction; 2: sticks", discrete=True),
+        output("{0}.force", "friction_force", "{load}", "load of friction, holding ones too", dependency=2),
+    )
+    joint: str
+    coulomb: float
+    static: float | None = None
+    stribeck: float = 0.0
+    viscous: float = 0.0
+    name: str = "friction"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.joint, str):
+            raise MechanismError(f"{self.label}: joint must be the name of a joint, not {self.joint!r:.60}")
+        gears: Mapping[str, float] = {self.joint: 1.0}
+        object.__setattr__(self, "gears", gears)
+        super().__post_init__()
+        for name in ("coulomb", "static", "stribeck", "viscous"):
+            value = getattr(self, name)
+            if value is not None and value < 0.0:
+                raise MechanismError(f"{self.label}: {name} must not be negative, and is {value:g}")
+        if self.static is not None and self.static < self.coulomb:
+            raise MechanismError(
+                f"{self.label}: static = {self.static:g} must not be less than coulomb = {self.coulomb:g}"
+            )
+
+    def __repr__(self) -> str:
+        return shown_as("Friction", self)
+
+    @property
+    def has_gears(self) -> bool:
+        """Its gear is one."""
+        return False
