@@ -12,6 +12,7 @@ typedef lw_double_transition_memory lw_transition_memory;
 typedef struct lw_contact {
   int32_t transition, u, upper; /* u: the speed that the stop limits */
   int32_t is_friction;          /* its load counts along the speed: outward is 1 */
+  double state;                 /* of a friction before the event */
   double outward;               /* sign of the speed that leaves the bound */
   int32_t rested, hit;          /* it carried a load before the event; its bound is reached with a speed */
   int32_t impacted;             /* it has an impulse in the present event */

@@ -334,13 +334,13 @@ static void find_frictions(lw_state *s) {
     const lw_transition *x = transition_of(s, i);
     if (x->action != LW_STICK) continue;
     const int32_t u = lw_stopped_speed(m, x);
-    const int rested = *friction_state(s, i) == LW_FRICTION_STICKS;
+    const double state = *friction_state(s, i);
     let_go(s, u, LW_HELD_BY_FRICTION);
     *friction_state(s, i) = LW_FRICTION_STICKS;
     lw_reals(s)[m->at.transition_active + i] = 0.0;
     if (is_open(m, x->joint) || lw_lock_holders(lw_reals(s)[m->at.locked + u]) & LW_HELD_BY_LOCK) continue;
-    r->contact[r->contacts++] = (lw_contact){
-        .transition = i, .u = u, .outward = 1.0, .is_friction = 1, .rested = rested, .hit = r->due[i] != 0};
+    r->contact[r->contacts++] =
+        (lw_contact){.transition = i, .u = u, .outward = 1.0, .is_friction = 1, .state = state, .hit = r->due[i] != 0};
   }
 }
 
@@ -350,6 +350,13 @@ int lw_has_friction(const lw_state *s) {
   return 0;
 }
 
+/* A speed that is still on its way to zero, by errors, counts from where it is. */
+static void let_slide_along(lw_state *s, const lw_contact *c, double direction) {
+  const double speed = s->events->speed_before[c->u];
+  *friction_state(s, c->transition) = direction;
+  lw_memory_of(s, c->transition)->shift[0] = direction * speed < 0.0 ? speed : 0.0;
+}
+
 /* Those that slide after a jump; the others, whose speeds are zero, may stick. */
 static void find_sliding(lw_state *s, double slow) {
   struct lw_event_workspace *r = s->events;
@@ -357,9 +364,17 @@ static void find_sliding(lw_state *s, double slow) {
     lw_contact *c = &r->contact[i];
     if (!c->is_friction) continue;
     const double speed = r->speed_before[c->u];
-    if (fabs(speed) <= slow || c->hit) continue;
-    *friction_state(s, c->transition) = speed > 0.0 ? 1.0 : -1.0;
+    if (fabs(speed) <= fmax(slow, TOGETHER_AT_REST) || c->hit) continue;
+    let_slide_along(s, c, speed > 0.0 ? 1.0 : -1.0);
   }
+}
+
+/* Those whose states have changed take part in the event. */
+static void note_changed_frictions(lw_state *s) {
+  const struct lw_event_workspace *r = s->events;
+  for (int32_t i = 0; i < r->contacts; i++)
+    if (r->contact[i].is_friction && *friction_state(s, r->contact[i].transition) != r->contact[i].state)
+      lw_memory_of(s, r->contact[i].transition)->last = lw_reals(s)[s->base->at.event_count];
 }
 
 static int may_stick(const lw_state *s, const lw_contact *c) {
@@ -373,7 +388,7 @@ static int let_slide(lw_state *s) {
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
     if (!c->is_friction || !r->eligible[i] || (r->load[i] > r->lower[i] && r->load[i] < r->upper[i])) continue;
-    *friction_state(s, c->transition) = r->load[i] == r->lower[i] ? 1.0 : -1.0;
+    let_slide_along(s, c, r->load[i] == r->lower[i] ? 1.0 : -1.0);
     r->eligible[i] = 0, found = 1;
   }
   if (found) lw_state_changed(s, LW_STAGE_CONSTANTS);
@@ -582,20 +597,24 @@ static void find_excess(lw_state *s) {
     r->excess[i] = r->contact[i].outward * lw_reals(s)[s->model->at.acceleration + r->contact[i].u];
 }
 
-static void prepare_friction(lw_state *s, int32_t i) {
+/* A speed that nothing can change, as that of a joint at a dead point, sticks only where it stays. */
+static void prepare_friction(lw_state *s, int32_t i, double tolerance) {
   struct lw_event_workspace *r = s->events;
-  const double limit = lw_sticking_limit(s, r->contact[i].transition);
-  r->eligible[i] = may_stick(s, &r->contact[i]) && r->compliance[i * r->contacts + i] > 0.0;
+  const lw_contact *c = &r->contact[i];
+  const double limit = lw_sticking_limit(s, c->transition), yields = r->compliance[i * r->contacts + i];
+  r->eligible[i] = may_stick(s, c) && yields > 0.0;
+  if (may_stick(s, c) && !(yields > 0.0) && fabs(r->excess[i]) > tolerance)
+    let_slide_along(s, c, r->excess[i] > 0.0 ? 1.0 : -1.0);
   r->lower[i] = r->eligible[i] ? -limit : 0.0, r->upper[i] = r->eligible[i] ? limit : 0.0;
 }
 
-static void prepare_contacts(lw_state *s, double slow) {
+static void prepare_contacts(lw_state *s, double slow, double tolerance) {
   struct lw_event_workspace *r = s->events;
   find_excess(s);
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
     if (c->is_friction) {
-      prepare_friction(s, i);
+      prepare_friction(s, i, tolerance);
       continue;
     }
     if (c->hit) count_impact(s, c->transition);
@@ -650,8 +669,7 @@ static int release_pulling(lw_state *s, int32_t active) {
     else free_contact(s, c->transition);
   }
   r->eligible[worst] = 0, r->contact[worst].pulls = 1;
-  if (r->contact[worst].is_friction)
-    *friction_state(s, r->contact[worst].transition) = r->load[worst] < 0.0 ? 1.0 : -1.0;
+  if (r->contact[worst].is_friction) let_slide_along(s, &r->contact[worst], r->load[worst] < 0.0 ? 1.0 : -1.0);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   return 1;
 }
@@ -664,7 +682,7 @@ static lw_status update_contacts(lw_state *s) {
   lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
   if (e) return e;
   const double largest = largest_acceleration(s);
-  prepare_contacts(s, slow);
+  prepare_contacts(s, slow, NEGLIGIBLE_ACCELERATION * largest);
   for (int again = 1; again;) {
     const int32_t loaded = find_loaded(s, NEGLIGIBLE_ACCELERATION * largest);
     if (let_slide(s)) {
@@ -685,6 +703,7 @@ static lw_status update_contacts(lw_state *s) {
     const int unloaded = r->eligible[i] && loaded_acceleration(r, i) <= NEGLIGIBLE_DEPENDENT * largest;
     if ((unloaded || c->pulls) && outward_speed(c, r->speed_before) <= slow) widen_unloaded(s, c);
   }
+  note_changed_frictions(s);
   return LW_OK;
 }
 

@@ -149,7 +149,9 @@ static real friction_indicator(const indicator_view *w, int32_t i) {
   const double state = friction_state(w, i);
   if (state == 0.0 || (state == LW_FRICTION_STICKS && !sticks(w, i))) return 1.0;
   if (state != LW_FRICTION_STICKS)
-    return state * speed_at(w, lw_stopped_speed(w->s->model, transition_of(w->s, i))) + zero_tolerance(0.0);
+    return state *
+               (speed_at(w, lw_stopped_speed(w->s->model, transition_of(w->s, i))) - lw_memory_of(w->s, i)->shift[0]) +
+           zero_tolerance(0.0);
   const real load = holding_load(w, i), limit = sticking_limit(w, i);
   return limit * (1.0 + HOLDING_MARGIN) - select_less(load, 0.0, -load, load);
 }

@@ -179,16 +179,17 @@
 
 /* ---- Events ---- */
 
-#define OUTSIDE_TOLERANCE 1e-9  /* of a bound: larger than rounding and integration errors */
-#define LEAST_CORRECTION 1e-9   /* of the fastest speed */
-#define HOLDING_MARGIN 1e-12    /* of a limit of friction: what sticks exactly at it does */
-#define MIN_CONTACT_FORCE 1e-12 /* N or N m: the indicator of a contact is positive at no force */
-#define MOST_ACCELERATION 5e6   /* m/s2 or rad/s2 */
-#define SIMULTANEOUS 1e-9       /* relative time difference of simultaneous events */
-#define MAX_SIMULTANEOUS 1000   /* events at one time: taken for an infinite sequence */
-#define MAX_EVENTS 1e5          /* within a second */
-#define RECENT_EVENTS 32.0      /* transitions in so many of the last events are reported */
-#define MAX_RELATIVE_GAP 1e-4   /* relative to the length of the loop */
+#define OUTSIDE_TOLERANCE 1e-9                       /* of a bound: larger than rounding and integration errors */
+#define LEAST_CORRECTION 1e-9                        /* of the fastest speed */
+#define TOGETHER_AT_REST (100.0 * LW_ZERO_TOLERANCE) /* rad/s or m/s: joints that one motion takes to rest at once */
+#define HOLDING_MARGIN 1e-12                         /* of a limit of friction: what sticks exactly at it does */
+#define MIN_CONTACT_FORCE 1e-12                      /* N or N m: the indicator of a contact is positive at no force */
+#define MOST_ACCELERATION 5e6                        /* m/s2 or rad/s2 */
+#define SIMULTANEOUS 1e-9                            /* relative time difference of simultaneous events */
+#define MAX_SIMULTANEOUS 1000                        /* events at one time: taken for an infinite sequence */
+#define MAX_EVENTS 1e5                               /* within a second */
+#define RECENT_EVENTS 32.0                           /* transitions in so many of the last events are reported */
+#define MAX_RELATIVE_GAP 1e-4                        /* relative to the length of the loop */
 /* Half-width of the band in which an indicator counts as zero, for a bound of zero. */
 #define LW_ZERO_TOLERANCE (8.0 * LW_EVENT_RESOLUTION)
 
