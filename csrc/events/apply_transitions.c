@@ -135,7 +135,11 @@ static lw_status handle_due_transitions(lw_state *s, int32_t *changed) {
     if (s->events->due[i]) lw_memory_of(s, i)->last = x[at->event_count];
   consequences asked;
   if ((e = change_discrete_state(s, &asked))) return e;
-  if (!asked.speeds_jump) return asked.contacts_change ? lw_update_contacts(s) : LW_OK;
+  if (!asked.speeds_jump) {
+    if (asked.contacts_change && (e = lw_update_contacts(s))) return e;
+    *changed |= memcmp(lw_reals(s) + at->u, lw_reals_before(s) + at->u, sizeof(double) * (size_t)s->base->size.nu) != 0;
+    return LW_OK;
+  }
   if (asked.closed && (e = lw_check_pin_gaps(s))) return e;
   if ((e = lw_apply_impacts(s)) || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
   lw_shift_speed_crossings(s);

@@ -602,7 +602,7 @@ static void prepare_friction(lw_state *s, int32_t i, double tolerance) {
   struct lw_event_workspace *r = s->events;
   const lw_contact *c = &r->contact[i];
   const double limit = lw_sticking_limit(s, c->transition), yields = r->compliance[i * r->contacts + i];
-  r->eligible[i] = may_stick(s, c) && yields > 0.0;
+  r->eligible[i] = may_stick(s, c) && yields > 0.0 && limit > 0.0;
   if (may_stick(s, c) && !(yields > 0.0) && fabs(r->excess[i]) > tolerance)
     let_slide_along(s, c, r->excess[i] > 0.0 ? 1.0 : -1.0);
   r->lower[i] = r->eligible[i] ? -limit : 0.0, r->upper[i] = r->eligible[i] ? limit : 0.0;
