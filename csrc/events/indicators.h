@@ -26,4 +26,9 @@ double lw_contact_indicator(const lw_state *s, int32_t transition);
 lw_status lw_initialize_event_signs(lw_state *s);
 /* Derivative of an event indicator along the seed of the complex block. */
 double lw_indicator_derivative(const lw_state *s, int32_t indicator);
+/* Rate of a variable while time passes and inputs stay, but for those of motions; `later`: a moment later. Zero where an
+ * evaluation fails. */
+double lw_rate_of_variable(lw_state *s, int32_t offset, int later);
+/* What a variable changes by where all speeds change by so much. */
+double lw_change_by_speeds(lw_state *s, int32_t offset, double change);
 #endif

@@ -181,6 +181,7 @@
 
 #define OUTSIDE_TOLERANCE 1e-9  /* of a bound: larger than rounding and integration errors */
 #define LEAST_CORRECTION 1e-9   /* of the fastest speed */
+#define RATE_STEP 1e-6          /* s: by the rate then a variable without a rate is known to rise or fall */
 #define MIN_CONTACT_FORCE 1e-12 /* N or N m: the indicator of a contact is positive at no force */
 #define MOST_ACCELERATION 5e6   /* m/s2 or rad/s2 */
 #define SIMULTANEOUS 1e-9       /* relative time difference of simultaneous events */

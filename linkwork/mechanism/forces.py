@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from linkwork._util.checks import check_name, finite, number
 from linkwork._util.keywords import checks_keywords
@@ -16,7 +16,7 @@ from linkwork._util.names import suggest
 from linkwork._util.units import LOADS
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism.part_checks import GROUND, check_body_known, check_joint_known, check_new_name
-from linkwork.mechanism.quantities import Quantity, indices, load, parameter
+from linkwork.mechanism.quantities import Quantity, Reading, indices, load, parameter
 
 if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
@@ -25,15 +25,6 @@ FORCES: dict[str, type[ForceElement]] = {}
 
 Point = tuple[float, float, float]
 _Kind = TypeVar("_Kind", bound="ForceElement")
-
-
-class Reading(NamedTuple):
-    """What a formula reads: the kind of `lw_quantity_kind`, a joint or None, which number, from 0, and its unit."""
-
-    kind: str
-    joint: str | None
-    number: int
-    unit: str | None
 
 
 class ForceElement:
@@ -379,6 +370,6 @@ def names_in_use(mech: Surroundings, but: str = "") -> dict[str, Container[str]]
     """Return all names by kind of thing, `but` for a kind with which a new name may be shared."""
     names: dict[str, Container[str]] = {"body": mech.bodies, "joint": mech.joints}
     names |= {"coupling": mech.couplings, "distance": mech.distances, "transition": mech.transitions}
-    names |= {"point": mech.points, "measure": mech.measures}
+    names |= {"point": mech.points, "measure": mech.measures, "output": mech.outputs}
     names["force"] = mech.taken.by(mech.forces).names
     return {kind: taken for kind, taken in names.items() if kind != but}

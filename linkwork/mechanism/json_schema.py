@@ -133,6 +133,7 @@ def json_schema() -> Schema:
         "transitions": {"oneOf": [_transition(kind, name) for name, kind in ACTIONS.items()]},
         "points": _fields(PointOfInterest),
         "measures": MEASURE,
+        "outputs": _call(Mechanism.add_output),
         "shapes": {"oneOf": [_shape(kind, name) for name, kind in shapes.SHAPES.items()]},
     }
     values: Schema = {"type": "object", "additionalProperties": {"anyOf": [NUMBER, NUMBERS]}}

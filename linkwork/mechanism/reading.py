@@ -173,6 +173,7 @@ PARTS: dict[str, Callable[[Description, Any], None]] = {
     "transitions": _add_transition,
     "points": _as_given("add_point", ["name", "body", "point"], ["axis"]),
     "measures": _as_given("add_measure", ["name", "quantity", "points"]),
+    "outputs": _as_given("add_output", ["name", "formula"], ["parameters", "tables", "unit"]),
     "shapes": _add_shape,
 }
 

@@ -49,6 +49,8 @@ def describe(mech: Mechanism, method: MethodRequest = "auto", reference: str = "
         b.add_point(point.name, point.body, point.point, point.axis)
     for measure in mech.measures.values():
         b.add_measure(measure.name, QUANTITIES.index(measure.quantity), *measure.points)
+    for output in mech.outputs.values():
+        b.add_output(output.name, formula(output.program(mech), 0))
     for joint, q in mech.start_q.items():
         b.start_q(joint, np.asarray(q, dtype=np.float64))
     for joint, u in mech.start_u.items():

@@ -7,8 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from linkwork._util.part_names import suffixes
-from linkwork.mechanism import Command, Crossing, Impulse, Lock, Pin, PointDistance, Stop, Time
-from linkwork.mechanism.quantities import Quantity, indices, load, output, parameter
+from linkwork.mechanism import Command, Crossing, Impulse, PointDistance, Stop
+from linkwork.mechanism import part_quantities as of_parts
+from linkwork.mechanism.quantities import Quantity
 from linkwork.variables.templates import Entity, Pattern
 
 if TYPE_CHECKING:
@@ -16,61 +17,20 @@ if TYPE_CHECKING:
     from linkwork.variables.dependencies import Names
     from linkwork.variables.namer import Namer
 
-_AXES = indices(3)
-_IMPULSE = (
-    load("{0}.impulse.f[]", "impulse", "N.s", "impulse on {1}, world axes", elements=_AXES, discrete=True),
-    load(
-        *("{0}.impulse.t[]", "impulse", "N.m.s", "angular impulse on {1}, world axes"),
-        elements=_AXES,
-        offset=3,
-        discrete=True,
-    ),
-)
-_ACTIVE = {Lock: "its lock holds", Pin: "its pin is closed", Stop: "the joint rests on it"}
-_OF_EVENTS = (
-    output("energy.lost", "energy_lost", "J", "kinetic energy lost in events so far", discrete=True),
-    output("events", "event_count", "1", "number of events so far", type="integer", discrete=True),
-)
-
-
-def _impulses_of_joints() -> Iterator[Quantity]:
-    for what, field, unit, text in (
-        ("f", "impulse_force", "N.s", "impulse"),
-        ("t", "impulse_torque", "N.m.s", "angular impulse"),
-    ):
-        meaning = f"last {text} of the joint on its child, world axes"
-        yield output(f"{{0}}.impulse.{what}[]", field, unit, meaning, elements=_AXES, discrete=True)
-
 
 def transition_parameters(namer: Namer) -> Iterator[Entity]:
     """When transitions happen, and bounds of stops."""
     for i, (name, one) in enumerate(namer.mech.transitions.items()):
-        yield namer.entity(name, (i,), _parameters(namer, one))
-
-
-def _parameters(namer: Namer, transition: Transition) -> Iterator[Quantity]:
-    match transition.action, transition.when:
-        case Stop() as stop, _:
-            unit = namer.mech.joints[stop.joint].kind.coordinate_units[stop.element]
-            for k, bound in enumerate(("lower", "upper")):
-                if getattr(stop, bound) is not None:
-                    text = f"{bound} bound of the coordinate"
-                    yield parameter(f"{{0}}.{bound}", "transition_value", unit, text, offset=k)
-            yield parameter("{0}.restitution", "restitution", "1", "speed after an impact, by that before")
-        case _, Time():
-            yield parameter("{0}.time", "transition_value", "s", "when it happens")
-        case _, Crossing() as crossing:
-            yield parameter("{0}.value", "transition_value", _crossing_unit(namer, crossing), "trigger level")
+        yield namer.entity(name, (i,), of_parts.transition_parameters(namer.mech, one))
 
 
 def transition_inputs(namer: Namer) -> Iterator[Entity]:
     """Commands and impulses."""
     for i, (name, one) in enumerate(namer.mech.transitions.items()):
         if isinstance(one.when, Command):
-            text = f"makes the transition happen where it becomes true{_end(namer, one)}"
-            yield namer.entity(name, (i,), [load("{0}.command", "command", "1", text, type="boolean", discrete=True)])
+            yield namer.entity(name, (i,), [of_parts.command(_end(namer, one))])
         if isinstance(one.action, Impulse):
-            yield namer.entity(name, (i,), _IMPULSE, labels=(one.action.body, ""))
+            yield namer.entity(name, (i,), of_parts.impulse_inputs(one), labels=(one.action.body, ""))
 
 
 def _end(namer: Namer, transition: Transition) -> str:
@@ -80,17 +40,14 @@ def _end(namer: Namer, transition: Transition) -> str:
 def transition_outputs(namer: Namer) -> Iterator[Entity]:
     """What transitions have brought about. It changes at events alone, so it depends on nothing in between."""
     for i, (name, one) in enumerate(namer.mech.transitions.items()):
-        for action, meaning in _ACTIVE.items():
-            if isinstance(one.action, action):
-                more = {"type": "boolean", "discrete": True}
-                active = output("{0}.active", "transition_active", "1", f"whether {meaning}", **more)
-                yield namer.entity(name, (i,), [active], _on_nothing)
+        for quantity in of_parts.transition_outputs(one):
+            yield namer.entity(name, (i,), [quantity], _on_nothing)
     if not namer.mech.transitions:
         return
-    pattern = Pattern(tuple(_impulses_of_joints()), namer.fields)
+    pattern = Pattern(tuple(of_parts.impulses_of_joints()), namer.fields)
     for j, joint in enumerate(namer.mech.joints):
         yield Entity(pattern, (joint, "", ""), (j,), _on_nothing)
-    for quantity in _OF_EVENTS:
+    for quantity in of_parts.OF_EVENTS:
         yield namer.entity(quantity.name, (0,), [quantity], _on_nothing)
 
 
@@ -118,15 +75,7 @@ def _indicators(namer: Namer, transition: Transition) -> Iterator[tuple[str, str
                     yield f".{bound}", "1", text.format(bound), namer.depends.acceleration(stop.joint)
         case _, Crossing() as crossing:
             text = "way left until the value is crossed"
-            yield "", _crossing_unit(namer, crossing), text, _crossing_depends(namer, crossing)
-
-
-def _crossing_unit(namer: Namer, crossing: Crossing) -> str:
-    watched = crossing.watched(namer.mech)
-    if isinstance(watched, PointDistance):
-        return "m/s" if watched.rate else "m"
-    kind = namer.mech.joints[watched.joint].kind
-    return f"{kind.motion_units[watched.element]}/s" if watched.is_speed else kind.coordinate_units[watched.element]
+            yield "", of_parts.crossing_unit(namer.mech, crossing), text, _crossing_depends(namer, crossing)
 
 
 def _crossing_depends(namer: Namer, crossing: Crossing) -> Names:
