@@ -132,19 +132,28 @@ static lw_stage required_stage(const lw_state *s, int with_rates) {
   return required;
 }
 
-lw_status lw_event_indicators(lw_state *s, double *indicators) {
-  if (!s) return LW_ERROR_USAGE;
+lw_status lw_check_watched(lw_state *s) {
   const lw_status e = lw_evaluate(s, required_stage(s, 0));
   if (e) return e;
   const indicator_view w = current_view(s);
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
-    double *z = indicators + transition_of(s, i)->indicator;
-    if (transition_indicators(&w, i, z) == 1 && !isfinite(z[0]) && transition_of(s, i)->quantity == LW_VARIABLE)
+    const lw_transition *x = transition_of(s, i);
+    if (x->trigger == LW_ZERO_CROSSING && x->quantity == LW_VARIABLE && !isfinite(monitored_value(&w, i)))
       return lw_fail(s, LW_ERROR_VALUE,
-                     "transition '%.60s': what it watches has no finite value at t = %g s; bound the arguments of its "
+                     "what transition '%.60s' watches has no finite value at t = %g s; bound the arguments of its "
                      "formula by min, max or if",
                      s->base->transition_name[i], w.x[s->model->at.time]);
   }
+  return LW_OK;
+}
+
+lw_status lw_event_indicators(lw_state *s, double *indicators) {
+  if (!s) return LW_ERROR_USAGE;
+  const lw_status e = lw_check_watched(s);
+  if (e) return e;
+  const indicator_view w = current_view(s);
+  for (int32_t i = 0; i < s->base->size.transitions; i++)
+    transition_indicators(&w, i, indicators + transition_of(s, i)->indicator);
   return LW_OK;
 }
 

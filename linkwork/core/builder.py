@@ -138,6 +138,13 @@ def formula(program: Program, inputs: int) -> Any:
     return _keeping(found, "lw_formula *", texts, lists, tables, all_tables)
 
 
+def quantity(reading: tuple[Any, ...]) -> Any:
+    """Return an `lw_formula_quantity *` of a field, an owner or None, and an index; it keeps its texts alive."""
+    field, owner, index, *_ = reading
+    texts = [ffi.NULL if text is None else ffi.new("char[]", text.encode()) for text in (field, owner)]
+    return _keeping(ffi.new("lw_formula_quantity *", (*texts, index)), "lw_formula_quantity *", texts)
+
+
 def _table(name: str, table: Any) -> tuple[tuple[Any, ...], Any]:
     """Return the fields of an `lw_lookup_table`, and what it points to."""
     kept = [ffi.new("char[]", name.encode())]

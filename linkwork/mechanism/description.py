@@ -24,7 +24,7 @@ from linkwork.mechanism.formulas import Given
 from linkwork.mechanism.frames import Frame, check_rotation, rotation_matrix
 from linkwork.mechanism.joints import AlongPath, JointKind
 from linkwork.mechanism.motions import Motion
-from linkwork.mechanism.outputs import Output
+from linkwork.mechanism.outputs import Output, Variables
 from linkwork.mechanism.part_checks import (
     GROUND,
     check_body_known,
@@ -36,7 +36,7 @@ from linkwork.mechanism.part_checks import (
 from linkwork.mechanism.parts import Body, Joint, check_frame
 from linkwork.mechanism.points import Measure, PointOfInterest, measure, point_of_interest
 from linkwork.mechanism.shapes import Shape
-from linkwork.mechanism.transitions import Transition, check_starts, transition
+from linkwork.mechanism.transitions import Transition, check_among, check_starts, transition
 from linkwork.mechanism.triggers import Trigger
 
 if TYPE_CHECKING:
@@ -84,6 +84,11 @@ class Description(KnownAttributes):
         self.start_u = {}
         self.report = None
         self.names = {}
+
+    @property
+    def variables(self) -> Variables:
+        """What formulas of outputs read and transitions watch: units by name."""
+        return Variables(self)
 
     @property
     def gravity(self) -> FloatArray:
@@ -355,7 +360,9 @@ class Description(KnownAttributes):
         >>> mech.add_transition("free", Unlock("hinge"), when=Time(3.0))
         """
         check_new_name(name, "transition", names_in_use(self))
-        self.transitions[name] = transition(self, name, action, when)
+        made = transition(name, action, when)
+        check_among(self, made)
+        self.transitions[name] = made
 
     @checks_keywords
     def add_point(self, name: str, body: str, point: ArrayLike, axis: ArrayLike | None = None) -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from linkwork.errors import MechanismError
 from linkwork.formula import LookupTable, Source
 from linkwork.formula.units import read_unit
@@ -15,12 +17,13 @@ from linkwork.mechanism import part_quantities as of_parts
 from linkwork.mechanism.forces import ForceOnJoints, NamedForce
 from linkwork.mechanism.formulas import Given, Readable, WithFormulas
 from linkwork.mechanism.quantities import Quantity, Reading, output
-from linkwork.mechanism.triggers import Command
+from linkwork.mechanism.triggers import Command, Crossing
 
 if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
 
 RESERVED = ("time", "gravity", "energy", "events")  # names of variables of the whole mechanism
+_OF_ALL = frozenset(one.field for name in RESERVED for one in of_parts.of_all(name, has_events=True))
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ class Variables(Readable):
                 if quantity.field == "lookup_value":
                     found[name] = Reading(quantity.field, f"{owner}.{quantity.stem}", k, unit)
                 else:
-                    of = None if owner in RESERVED else owner
+                    of = None if quantity.field in _OF_ALL else owner
                     found[name] = Reading(quantity.field, of, first + quantity.offset + k, unit)
         return found
 
@@ -133,7 +136,9 @@ class Variables(Readable):
         if owner in mech.bodies:
             yield from (*of_parts.BODY_PARAMETERS, *of_parts.BODY_OUTPUTS)
         if owner in mech.joints:
-            yield from of_parts.of_joint(mech.joints[owner], has_events=bool(mech.transitions))
+            joint = mech.joints[owner]
+            limited = bool(np.isfinite(joint.max_load).any())
+            yield from of_parts.of_joint(joint.kind, limited, has_events=bool(mech.transitions))
         for force in mech.forces:
             if isinstance(force, NamedForce) and force.name == owner:
                 yield from force.quantities(mech)
@@ -148,7 +153,8 @@ class Variables(Readable):
             yield from of_parts.DISTANCE_QUANTITIES
         if owner in mech.transitions:
             transition = mech.transitions[owner]
-            yield from of_parts.transition_parameters(mech, transition)
+            if not isinstance(transition.when, Crossing):  # what it watches may be an output, which would read itself
+                yield from of_parts.transition_parameters(mech, transition)
             yield from of_parts.transition_outputs(transition)
             if isinstance(transition.when, Command):
                 yield of_parts.command("")

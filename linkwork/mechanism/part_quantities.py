@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from linkwork._util.part_names import suffixes
 from linkwork._util.units import LOADS
 from linkwork.mechanism.actions import Impulse, Stop
@@ -17,14 +15,13 @@ from linkwork.mechanism.couplings import POWERS
 from linkwork.mechanism.locks import Lock
 from linkwork.mechanism.pins import Pin
 from linkwork.mechanism.points import ANGLE
-from linkwork.mechanism.quantities import Quantity, indices, load, output, parameter
+from linkwork.mechanism.quantities import Quantity, Reading, indices, load, output, parameter
 from linkwork.mechanism.triggers import Crossing, PointDistance, Time
 
 if TYPE_CHECKING:
     from linkwork.mechanism.couplings import Coupling
     from linkwork.mechanism.forces import ForceOnJoints
     from linkwork.mechanism.joints import JointKind
-    from linkwork.mechanism.parts import Joint
     from linkwork.mechanism.points import Measure, PointOfInterest
     from linkwork.mechanism.surroundings import Surroundings
     from linkwork.mechanism.transitions import Transition
@@ -328,6 +325,8 @@ def crossing_unit(mech: Surroundings, crossing: Crossing) -> str:
     watched = crossing.watched(mech)
     if isinstance(watched, PointDistance):
         return "m/s" if watched.rate else "m"
+    if isinstance(watched, Reading):
+        return watched.unit or "1"
     kind = mech.joints[watched.joint].kind
     return f"{kind.motion_units[watched.element]}/s" if watched.is_speed else kind.coordinate_units[watched.element]
 
@@ -362,10 +361,10 @@ def of_all(name: str, has_events: bool) -> Iterator[Quantity]:
         yield from (one for one in OF_EVENTS if one.name.partition(".")[0] == name)
 
 
-def of_joint(joint: Joint, has_events: bool) -> Iterator[Quantity]:
+def of_joint(joint_kind: JointKind, limited: bool, has_events: bool) -> Iterator[Quantity]:
     """What any joint has, of the tree or cut."""
-    kind = type(joint.kind)
-    yield from joint_parameters(kind, bool(np.isfinite(joint.max_load).any()))
+    kind = type(joint_kind)
+    yield from joint_parameters(kind, limited)
     yield from (one for one in tree_motion(kind, jumps=False) if one.kind != "derivative")
     yield from REACTIONS
     yield from impulses_of_joints() if has_events else ()

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from linkwork._util.checks import FloatArray
 from linkwork.mechanism.parts import Body, Joint
+from linkwork.mechanism.quantities import Reading
+
+
+class Readable(Protocol):
+    """Names that mean something."""
+
+    def find(self, name: str) -> Reading | None:
+        """Return what a name means; None: nothing."""
+
+    def __iter__(self) -> Iterator[str]:
+        """Return all names."""
 
 
 class Taken(Protocol):
@@ -50,6 +61,10 @@ class Surroundings(Protocol):
     @property
     def outputs(self) -> Mapping[str, Any]:
         """By name."""
+
+    @property
+    def variables(self) -> Readable:
+        """Variables by name, with their units."""
 
     @property
     def points(self) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork.core.builder import Builder, formula, frames, joint_kinds, parameters
+from linkwork.core.builder import Builder, formula, frames, joint_kinds, parameters, quantity
 from linkwork.core.native import METHOD_CODES
 from linkwork.mechanism import (
     Action,
@@ -32,6 +32,7 @@ from linkwork.mechanism import (
 from linkwork.mechanism.forces import ForceOnJoints
 from linkwork.mechanism.joints import JointKind
 from linkwork.mechanism.points import QUANTITIES
+from linkwork.mechanism.quantities import Reading
 from linkwork.model.methods import MethodRequest, code_of
 
 
@@ -203,7 +204,9 @@ def _mask(speeds: Iterable[int]) -> int:
 
 def _add_crossing(b: Builder, mech: Mechanism, name: str, crossing: Crossing) -> None:
     watched = crossing.watched(mech)
-    if isinstance(watched, PointDistance):
+    if isinstance(watched, Reading):
+        b.at_variable(name, quantity(watched), crossing.value, crossing.direction)
+    elif isinstance(watched, PointDistance):
         (first, second), (start, end) = watched.bodies, watched.points
         at = b.at_distance_rate if watched.rate else b.at_distance
         at(name, first, start, second, end, crossing.value, crossing.direction)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwork.mechanism import Force
+from linkwork.mechanism import Crossing, Force
 from linkwork.mechanism import part_quantities as of_parts
 from linkwork.mechanism.forces import ForceOnJoints
 from linkwork.mechanism.quantities import Kind, parameter
@@ -150,7 +150,9 @@ def list_variables(layout: Layout, values: FloatArray) -> list[Variable]:
 
 def list_indicators(layout: Layout) -> list[Entity]:
     """Return the event indicators in the order in which the core gives them."""
-    return list(event_indicators(Namer(layout)))
+    watches = any(isinstance(one.when, Crossing) for one in layout.mechanism.transitions.values())
+    known = _by_owner(list_entities(layout)) if watches else {}
+    return list(event_indicators(Namer(layout), lambda name: _of_variable(name, known)))
 
 
 def distance_variables(namer: Namer) -> Iterator[Entity]:
@@ -221,13 +223,18 @@ def formula_parameters(namer: Namer) -> Iterator[Entity]:
 
 def formula_outputs(namer: Namer, entities: Sequence[Entity]) -> Iterator[Entity]:
     """Outputs by formulas, which depend on what the variables that they read depend on."""
-    known: dict[str, list[Entity]] = {}
-    for entity in entities:
-        known.setdefault(entity.labels[0], []).append(entity)
+    known = _by_owner(entities)
     for k, one in enumerate(namer.mech.outputs.values()):
         made = namer.entity(one.name, (k,), one.outputs(namer.mech), partial(_of_formula, namer, one, known))
         known.setdefault(one.name, []).append(made)
         yield made
+
+
+def _by_owner(entities: Iterable[Entity]) -> dict[str, list[Entity]]:
+    found: dict[str, list[Entity]] = {}
+    for entity in entities:
+        found.setdefault(entity.labels[0], []).append(entity)
+    return found
 
 
 def _of_formula(namer: Namer, one: Output, known: Mapping[str, list[Entity]]) -> tuple[Names, ...]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from linkwork._util.part_names import suffixes
 from linkwork.mechanism import Command, Crossing, Impulse, PointDistance, Stop
 from linkwork.mechanism import part_quantities as of_parts
-from linkwork.mechanism.quantities import Quantity
+from linkwork.mechanism.quantities import Quantity, Reading
 from linkwork.variables.templates import Entity, Pattern
 
 if TYPE_CHECKING:
@@ -55,17 +55,22 @@ def _on_nothing() -> tuple[Names, ...]:
     return ((),)
 
 
-def event_indicators(namer: Namer) -> Iterator[Entity]:
-    """What falls below zero when a transition is due, in the core's order; it stands behind the block."""
+def event_indicators(namer: Namer, of_variable: Callable[[str], Names]) -> Iterator[Entity]:
+    """What falls below zero when a transition is due, in the core's order; it stands behind the block.
+
+    `of_variable` returns what a variable depends on.
+    """
     number = 0
     for name, one in namer.mech.transitions.items():
-        for suffix, unit, text, depends in _indicators(namer, one):
+        for suffix, unit, text, depends in _indicators(namer, one, of_variable):
             quantity = Quantity(f"{{0}}.indicator{suffix}", "indicator", "indicator", unit, text)
             yield namer.entity(name, (number,), [quantity], partial(tuple, [depends]))
             number += 1
 
 
-def _indicators(namer: Namer, transition: Transition) -> Iterator[tuple[str, str, str, Names]]:
+def _indicators(
+    namer: Namer, transition: Transition, of_variable: Callable[[str], Names]
+) -> Iterator[tuple[str, str, str, Names]]:
     """What the name ends in, unit, meaning and dependencies."""
     match transition.action, transition.when:
         case Stop() as stop, _:
@@ -75,11 +80,14 @@ def _indicators(namer: Namer, transition: Transition) -> Iterator[tuple[str, str
                     yield f".{bound}", "1", text.format(bound), namer.depends.acceleration(stop.joint)
         case _, Crossing() as crossing:
             text = "way left until the value is crossed"
-            yield "", of_parts.crossing_unit(namer.mech, crossing), text, _crossing_depends(namer, crossing)
+            depends = _crossing_depends(namer, crossing, of_variable)
+            yield "", of_parts.crossing_unit(namer.mech, crossing), text, depends
 
 
-def _crossing_depends(namer: Namer, crossing: Crossing) -> Names:
+def _crossing_depends(namer: Namer, crossing: Crossing, of_variable: Callable[[str], Names]) -> Names:
     watched = crossing.watched(namer.mech)
+    if isinstance(watched, Reading):
+        return of_variable(str(crossing.quantity))
     if isinstance(watched, PointDistance):
         return namer.depends.between(*watched.bodies)[watched.rate]
     if watched.joint not in namer.tree:
