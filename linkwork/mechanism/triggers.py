@@ -173,7 +173,7 @@ class Crossing(Trigger):
         """A joint's coordinate or speed, with its own words for what is none; else a variable."""
         assert isinstance(self.quantity, str)
         variable = mech.variables.find(self.quantity)
-        of_joint = variable.field in ("q", "u") if variable else self.quantity.split(".")[0] in mech.joints
+        of_joint = variable.field in ("q", "u") if variable else re.split(r"[.\[]", self.quantity)[0] in mech.joints
         if of_joint or (variable is None and _LIKE_A_JOINTS.fullmatch(self.quantity)):
             return find_in_joint(mech, what, self.quantity)
         if variable is None:
