@@ -206,8 +206,8 @@ def point_outputs(namer: Namer) -> Iterator[Entity]:
         yield namer.entity(point.name, (k,), of_parts.point_outputs(point), depends, labels=(point.body, ""))
     for k, one in enumerate(namer.mech.measures.values()):
         bodies = (namer.mech.points[name].body for name in one.points)
-        depends = partial(namer.depends.between, *bodies)
-        yield namer.entity(one.name, (k,), of_parts.measure_outputs(one), depends, labels=one.points)
+        between = partial(namer.depends.between, *bodies)
+        yield namer.entity(one.name, (k,), of_parts.measure_outputs(one), between, labels=one.points)
 
 
 def formula_parameters(namer: Namer) -> Iterator[Entity]:
