@@ -69,8 +69,8 @@ typedef struct distance_part {
   double point[2][3], length;
 } distance_part;
 
-/* Where its name begins among those of all, field, blank and owner; which number. Results of formulas and instructions
- * as in models. */
+/* Where its name begins among those of all, a field, a blank and a part; which number. Results of formulas and
+ * instructions as in models. */
 typedef struct quantity_part {
   int32_t name, index;
 } quantity_part;

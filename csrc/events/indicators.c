@@ -140,8 +140,8 @@ lw_status lw_check_watched(lw_state *s) {
     const lw_transition *x = transition_of(s, i);
     if (x->trigger == LW_ZERO_CROSSING && x->quantity == LW_VARIABLE && !isfinite(monitored_value(&w, i)))
       return lw_fail(s, LW_ERROR_VALUE,
-                     "what transition '%.60s' watches has no finite value at t = %g s; bound the arguments of its "
-                     "formula by min, max or if",
+                     "transition '%.60s' watches a variable that has no finite value at t = %g s; bound the "
+                     "arguments of its formula by min, max or if",
                      s->base->transition_name[i], w.x[s->model->at.time]);
   }
   return LW_OK;

@@ -25,7 +25,7 @@ static void evaluate_complex(const lw_state *s) {
   lw_kernels_complex.outputs(s->model, s->complex_block);
 }
 
-/* The next derivative begins with a copy of the state, so that what is left here does not matter. */
+/* The next derivative begins with a copy of the state, so that the complex block may keep this one. */
 double lw_rate_of_variable(lw_state *s, int32_t offset, int later) {
   const lw_offsets *at = &s->model->at;
   const int32_t states = s->model->size.nq + s->model->size.nu;

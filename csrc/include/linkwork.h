@@ -193,7 +193,7 @@ typedef enum lw_kind {
   LW_KIND_MEASURE,
   LW_KIND_OUTPUT,   /* by formulas */
   LW_KIND_TABLE,    /* of formulas: "spring.gas" of the force "spring" */
-  LW_KIND_QUANTITY, /* that formulas read and crossings watch, field and owner: "q crank", "time " */
+  LW_KIND_QUANTITY, /* that formulas read and transitions watch, field and part: "q crank", "time " */
   LW_KIND_FIELD     /* of the block: "q", "udot", "body_mass" */
 } lw_kind;
 
@@ -354,7 +354,7 @@ LW_API lw_status lw_builder_add_gear(lw_builder *builder, const char *force, con
  * and "u" of any joint, its own "formula_input", and its own length and rate, as "line_formula_length"; that of an output
  * all that is not internal, of outputs those before it. */
 typedef struct lw_formula_quantity {
-  const char *field, *owner; /* owner NULL: the whole field */
+  const char *field, *owner; /* the name of a body, joint, force, ...; NULL: the whole field */
   int32_t index;             /* which of its numbers there, from 0 */
 } lw_formula_quantity;
 /* An operation has a value, made of those of operations before it: a, b and c count these from 0.

@@ -96,7 +96,7 @@ def joint_kinds(kinds: Sequence[tuple[str, Sequence[float], float, FloatArray]])
 
 
 class Program(Protocol):
-    """Formulas with common lists; what they read: fields, owners or None, indices, and more."""
+    """Formulas with common lists; what they read: fields, names of parts or None, indices, and more."""
 
     @property
     def numbers(self) -> Sequence[float]:
@@ -139,7 +139,7 @@ def formula(program: Program, inputs: int) -> Any:
 
 
 def quantity(reading: tuple[Any, ...]) -> Any:
-    """Return an `lw_formula_quantity *` of a field, an owner or None, and an index; it keeps its texts alive."""
+    """Return an `lw_formula_quantity *` of a field, the name of a part or None, and an index; it keeps its texts alive."""
     field, owner, index, *_ = reading
     texts = [ffi.NULL if text is None else ffi.new("char[]", text.encode()) for text in (field, owner)]
     return _keeping(ffi.new("lw_formula_quantity *", (*texts, index)), "lw_formula_quantity *", texts)

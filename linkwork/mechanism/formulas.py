@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Given = float | tuple[float, str]  # the value of a parameter, or with its unit
 
-OF_NUMBER, OF_INPUT, OF_TABLE = 1, 2, 3  # among the places of an owner: its first number, input and value of a table
+OF_NUMBER, OF_INPUT, OF_TABLE = 1, 2, 3  # among the places of a part: its first number, input and value of a table
 MOST_VALUES = 10_000  # of a table, each of which is a variable; those of larger ones are not
 
 

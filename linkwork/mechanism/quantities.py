@@ -92,14 +92,14 @@ class Reading(NamedTuple):
 
     Attributes
     ----------
-    field, owner, number
+    field, part, number
         The field, the part whose numbers are meant or None for those of all, and which of these, from 0.
     unit
         Its unit; None: the one that follows.
     """
 
     field: str
-    owner: str | None
+    part: str | None
     number: int
     unit: str | None
 

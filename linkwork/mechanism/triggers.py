@@ -170,7 +170,7 @@ class Crossing(Trigger):
         return self.quantity if isinstance(self.quantity, PointDistance) else self._find(mech, "Crossing")
 
     def _find(self, mech: Surroundings, what: str) -> InJoint | Reading:
-        """A joint's coordinate or speed, with its own words for what is none; else a variable."""
+        """A coordinate or speed of a joint, with messages of its own; else a variable."""
         assert isinstance(self.quantity, str)
         variable = mech.variables.find(self.quantity)
         of_joint = variable.field in ("q", "u") if variable else re.split(r"[.\[]", self.quantity)[0] in mech.joints

@@ -162,11 +162,11 @@ class Dependencies:
 
     def _of_reading(self, one: Reading) -> Names:
         """What the formula of a force reads: time, or the coordinate or speed of a joint; its own is known."""
-        if one.field not in _OF_JOINTS or one.owner is None:
+        if one.field not in _OF_JOINTS or one.part is None:
             return ("time",) if one.field == "time" else ()
-        number = self._number_of[one.owner]
+        number = self._number_of[one.part]
         if number in self._link_of_joint:
-            return (self._elements(one.owner, one.field)[one.number],)
+            return (self._elements(one.part, one.field)[one.number],)
         links = self._cluster_of_loop[self._loop_of_joint[number]].links
         return self._names_in_tree(links, *(["q"] if one.field == "q" else ["q", "u"]))
 
@@ -216,7 +216,7 @@ class Dependencies:
     def _links_by_formulas(self, force: Force) -> list[int]:
         """Links on which a force acts by what others do, and those."""
         bodies = [link for body in force.body_names if (link := self._link_of_name[body]) >= 0]
-        read = (one.owner for one in force.readings(self._mech) if one.field in _OF_JOINTS)
+        read = (one.part for one in force.readings(self._mech) if one.field in _OF_JOINTS)
         joints = [*force.joint_names, *(joint for joint in read if joint is not None)]
         return bodies + [self._a_link_of(self._number_of[joint]) for joint in joints]
 

@@ -144,5 +144,5 @@ def test_what_has_no_value_cannot_cross():
     mech = pendulum()
     mech.add_output("root", "sqrt(l - A.q)", parameters={"l": 0.2})
     mech.add_transition("latch", lw.Lock("A"), when=lw.Crossing("root", -1.0))
-    with pytest.raises(lw.LinkworkError, match="what transition 'latch' watches has no finite value"):
+    with pytest.raises(lw.LinkworkError, match="transition 'latch' watches a variable that has no finite value"):
         lw.simulate(mech, 2.0)
