@@ -139,7 +139,7 @@ def formula(program: Program, inputs: int) -> Any:
 
 
 def quantity(reading: tuple[Any, ...]) -> Any:
-    """Return an `lw_formula_quantity *` of a field, the name of a part or None, and an index; it keeps its texts alive."""
+    """Return an `lw_formula_quantity *` of a field, a part or None, and an index; it keeps its texts alive."""
     field, owner, index, *_ = reading
     texts = [ffi.NULL if text is None else ffi.new("char[]", text.encode()) for text in (field, owner)]
     return _keeping(ffi.new("lw_formula_quantity *", (*texts, index)), "lw_formula_quantity *", texts)

@@ -73,7 +73,7 @@ def parallelogram() -> lw.Mechanism:
 
 
 def by_formulas() -> Case:
-    """A four-bar with forces by formulas of all kinds, in which each operation occurs, outputs and a crossing of one."""
+    """A four-bar with forces by formulas, in which each operation occurs, outputs and a transition by one of these."""
     scene = four_bar()
     given = (  # away from kinks, so that differences agree with derivatives
         "k*q - d*u*abs(u) + a*min(sin(D.q), 3 + cos(B.q), 5 + tan(C.q/9)) + "

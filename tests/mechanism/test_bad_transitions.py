@@ -95,7 +95,7 @@ ADDED = {
     "crossing rate": (
         "new", lw.Lock("ball"), lw.Crossing("hinge.x", 1), ("no coordinate or speed 'hinge.x'", "'hinge.u'")
     ),
-    "crossing variable": ("new", lw.Lock("ball"), lw.Crossing("hinge.f[4]", 1), ("no coordinate or speed 'hinge.f[4]'",)),
+    "crossing variable": ("new", lw.Lock("ball"), lw.Crossing("hinge.f[4]", 1), ("no coordinate or speed 'hinge.f",)),
     "crossing speed": ("new", lw.Lock("ball"), lw.Crossing("ball.u", 1), ("no coordinate or speed", "'ball.u[1]'")),
     "unlock at one speed": (
         "new", lw.Unlock("ball"), lw.Crossing("hinge.u", 2.0, 0), ("'fast' (Lock) and 'new' (Unlock)", "'hinge.u'")
