@@ -157,6 +157,7 @@ class Force(NamedForce):
 
     call: ClassVar[str] = "Force"
     input_label: ClassVar[str] = "force's input"
+    texts: ClassVar[Mapping[str, str]] = {}  # descriptions of parameters, inputs and tables, where they are known
     parameters: Mapping[str, Given]
     tables: Mapping[str, LookupTable]
     inputs: tuple[str, ...]
@@ -266,6 +267,10 @@ class Force(NamedForce):
 
     # ---- of all ----
 
+    def given_parameters(self, mech: Surroundings) -> Mapping[str, Given]:
+        """Return the values of its parameters in a mechanism, by their names."""
+        return self.parameters
+
     def program(self, mech: Surroundings) -> Program:
         """Return its checked formulas; MechanismError where they do not fit this mechanism."""
         names = self._names(mech)
@@ -273,18 +278,20 @@ class Force(NamedForce):
         if known is not None and known[0] == self._key(names, known[1]):
             return known[1]
         self._check_own_names(names)
-        formulas = compile_formulas(self._sources(mech), names, self.parameters, self.tables, self.label)
+        given = self.given_parameters(mech)
+        formulas = compile_formulas(self._sources(mech), names, given, self.tables, self.label)
         read = {name for one in formulas for name in one.quantities}
         if unused := [name for name in self.inputs if name not in read]:
             raise MechanismError(f"{self.label}: no formula uses the input {quoted(unused)}: leave it out, or use it")
-        found = _joined(formulas, self.parameters, self.tables, names)
+        found = _joined(formulas, given, self.tables, names)
         object.__setattr__(self, "_known", (self._key(names, found), found))
         return found
 
     def _key(self, names: _Names, program: Program) -> tuple[Any, ...]:
-        """What a program depends on: the names that it reads, and the units of results."""
+        """What a program depends on: the names that it reads, its parameters, and the units of results."""
         read = (names.find(name) for one in program.formulas for name in one.quantities)
-        return (*read, *(one.unit for one in self._sources(names.mech)))
+        given = self.given_parameters(names.mech).items()
+        return (*read, *given, *(one.unit for one in self._sources(names.mech)))
 
     def _names(self, mech: Surroundings) -> _Names:
         own = {"time": Reading("time", None, 0, "s"), **self._own(mech)}
@@ -302,9 +309,8 @@ class Force(NamedForce):
 
     def listed(self, kind: str) -> list[Quantity]:
         """Return the quantities that are of a kind, whatever their units."""
-        text = "input of the formula"
         own = [
-            load(f"{{0}}.{name}", "formula_input", "1", text, of=_OF_INPUT, offset=k)
+            load(f"{{0}}.{name}", "formula_input", "1", self._text(name, "input"), of=_OF_INPUT, offset=k)
             for k, name in enumerate(self.inputs)
         ]
         return [*super().listed(kind), *(own if kind == "input" else ())]
@@ -312,8 +318,8 @@ class Force(NamedForce):
     def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
         """Return what it has in a mechanism, with the units that follow from its formulas."""
         units = self.program(mech).units
-        text = "parameter of the formula"
         for k, name in enumerate(self.parameters):
+            text = self._text(name, "parameter")
             yield parameter(f"{{0}}.{name}", "formula_number", units[name], text, of=_OF_NUMBER, offset=k)
         yield from self._values_of_tables(self.program(mech).table_units)
         for one in self.listed("input"):
@@ -326,8 +332,12 @@ class Force(NamedForce):
             count = math.prod(table.rows)
             if count <= MOST_VALUES:
                 more: dict[str, Any] = {"of": _OF_TABLE, "offset": place, "elements": indices(*table.rows)}
-                yield parameter(f"{{0}}.{name}[]", "lookup_value", units[name], "value of the table", **more)
+                text = self.texts.get(name, "value of the table")
+                yield parameter(f"{{0}}.{name}[]", "lookup_value", units[name], text, **more)
             place += count
+
+    def _text(self, name: str, kind: str) -> str:
+        return self.texts.get(name, f"{kind} of the formula")
 
     @property
     def table_values(self) -> int:
@@ -340,11 +350,9 @@ class Force(NamedForce):
         self.program(mech)
 
 
-@dataclass(frozen=True, repr=False)
-class JointForce(Force, ForceOnJoints):
-    """A force by a formula of the joint, or of the sum of gear times coordinate of several: it loads these."""
+class ByFormulaOnJoints(Force, ForceOnJoints):
+    """Forces by a formula of the joint, or of the sum of gear times coordinate of several: it loads these."""
 
-    type_name = "joint_force"
     core_name = "joint_formula"
     of_length = ("length",)
     record = (  # the rules: of the length, of the rate, of the force
@@ -354,10 +362,6 @@ class JointForce(Force, ForceOnJoints):
     )
     joint: str | Mapping[str, float]
     formula: str
-    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
-    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
-    inputs: tuple[str, ...] = ()
-    name: str = "force"
 
     def __post_init__(self) -> None:
         gears = {self.joint: 1.0} if isinstance(self.joint, str) else self.joint
@@ -387,10 +391,22 @@ class JointForce(Force, ForceOnJoints):
 
 
 @dataclass(frozen=True, repr=False)
-class LineForce(Force, ForceBetweenPoints):
-    """A force by a formula along the line between points of two bodies, which it pulls towards each other."""
+class JointForce(ByFormulaOnJoints):
+    """A force by a formula of the joint, or of the sum of gear times coordinate of several: it loads these."""
 
-    type_name = "line_force"
+    type_name = "joint_force"
+    core_name = ByFormulaOnJoints.core_name
+    joint: str | Mapping[str, float]
+    formula: str
+    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
+    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
+    inputs: tuple[str, ...] = ()
+    name: str = "force"
+
+
+class ByFormulaBetweenPoints(Force, ForceBetweenPoints):
+    """Forces by a formula along the line between points of two bodies, which they pull towards each other."""
+
     core_name = "line_formula"
     record = (
         parameter("{0}.points[]", "line_formula_points", "m", "ends: 1 in {1}, 2 in {2}", elements=indices(2, 3)),
@@ -399,10 +415,6 @@ class LineForce(Force, ForceBetweenPoints):
         output("{0}.force", "line_formula_force", "N", "force by its formula; pulling is positive", dependency=2),
     )
     formula: str
-    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
-    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
-    inputs: tuple[str, ...] = ()
-    name: str = "force"
 
     def _sources(self, mech: Surroundings) -> list[Source]:
         return [Source(self.formula, "N", self.label)]
@@ -412,10 +424,21 @@ class LineForce(Force, ForceBetweenPoints):
 
 
 @dataclass(frozen=True, repr=False)
-class PointForce(Force):
-    """A force at a point of a body and a torque, each component by a formula."""
+class LineForce(ByFormulaBetweenPoints):
+    """A force by a formula along the line between points of two bodies, which it pulls towards each other."""
 
-    type_name = "point_force"
+    type_name = "line_force"
+    core_name = ByFormulaBetweenPoints.core_name
+    formula: str
+    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
+    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
+    inputs: tuple[str, ...] = ()
+    name: str = "force"
+
+
+class ByFormulaAtPoint(Force):
+    """Forces at a point of a body and torques, each component by a formula."""
+
     core_name = "point_formula"
     record = (
         parameter("{0}.point[]", "point_formula_point", "m", "where the force acts in {1}", elements=indices(3)),
@@ -432,35 +455,19 @@ class PointForce(Force):
         ),
     )
     body: str
-    point: Point = (0.0, 0.0, 0.0)
-    force: tuple[str, str, str] = ("0", "0", "0")
-    torque: tuple[str, str, str] = ("0", "0", "0")
-    axes: str = "world"
-    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
-    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
-    inputs: tuple[str, ...] = ()
-    name: str = "force"
-
-    def __post_init__(self) -> None:
-        if self.axes not in _AXES:
-            raise MechanismError(f"{self.label}: axes must be 'world' or 'body', not {self.axes!r:.40}")
-        for what in ("force", "torque"):
-            given = getattr(self, what)
-            if isinstance(given, str) or len(given) != 3:
-                raise MechanismError(
-                    f"{self.label}: {what} must be three formulas such as ('0', '0', '-k'), not {given!r}"
-                )
-            object.__setattr__(self, what, tuple(given))
-        super().__post_init__()
+    point: Point
+    force: tuple[str, str, str]
+    torque: tuple[str, str, str]
+    axes: str
 
     @property
     def ends(self) -> tuple[tuple[str, Point], ...]:
         """Its body and point."""
         return ((self.body, self.point),)
 
-    def core_value(self, one: Quantity) -> Any:
+    def core_value(self, one: Quantity, mech: Surroundings) -> Any:
         """Return the numbers of a parameter for the core."""
-        return _AXES.index(self.axes) if one.stem == "axes" else super().core_value(one)
+        return _AXES.index(self.axes) if one.stem == "axes" else super().core_value(one, mech)
 
     def numbers_given(self) -> list[Quantity]:
         """Return the parameters that are given as numbers."""
@@ -486,6 +493,35 @@ class PointForce(Force):
         if self.body == GROUND:
             raise MechanismError(f"{self.label}: it acts on the ground, which nothing moves: name a body")
         super().check(mech)
+
+
+@dataclass(frozen=True, repr=False)
+class PointForce(ByFormulaAtPoint):
+    """A force at a point of a body and a torque, each component by a formula."""
+
+    type_name = "point_force"
+    core_name = ByFormulaAtPoint.core_name
+    body: str
+    point: Point = (0.0, 0.0, 0.0)
+    force: tuple[str, str, str] = ("0", "0", "0")
+    torque: tuple[str, str, str] = ("0", "0", "0")
+    axes: str = "world"
+    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
+    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
+    inputs: tuple[str, ...] = ()
+    name: str = "force"
+
+    def __post_init__(self) -> None:
+        if self.axes not in _AXES:
+            raise MechanismError(f"{self.label}: axes must be 'world' or 'body', not {self.axes!r:.40}")
+        for what in ("force", "torque"):
+            given = getattr(self, what)
+            if isinstance(given, str) or len(given) != 3:
+                raise MechanismError(
+                    f"{self.label}: {what} must be three formulas such as ('0', '0', '-k'), not {given!r}"
+                )
+            object.__setattr__(self, what, tuple(given))
+        super().__post_init__()
 
 
 _AXES = ("world", "body")
