@@ -208,6 +208,7 @@ class Tyre(OnJointsOrBetweenPoints):
         Number("stiffness", "radial stiffness", "N/m", "positive"),
         Number("damping", "radial damping", "N.s/m", "not negative"),
     )
+    motion = "m"
     choices = (PLACE, Choice((("joint", "height"), ("bodies",))))
     law_inputs = ("road", "road_rate")
     texts = {"road": "height of the road", "road_rate": "rate of the road's height"}  # noqa: RUF012

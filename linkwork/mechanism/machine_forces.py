@@ -293,7 +293,7 @@ class Thrust(ReadyForce):
         """Return a limit."""
         return cast(Any, self.limits)[0 if one.name == "lower" else 1]
 
-    def read_sequences(self) -> None:
+    def check_others(self) -> None:
         """Refuse an axis without a direction and limits that do not increase."""
         given = finite(self.axis, (3,), f"{self.label}: axis")
         size = float(np.linalg.norm(given))

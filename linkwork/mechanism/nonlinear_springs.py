@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from linkwork._util.checks import finite, length
 from linkwork.errors import MechanismError
@@ -17,9 +17,6 @@ from linkwork.mechanism.ready_forces import (
     OnJointsOrBetweenPoints,
     ready_made,
 )
-
-if TYPE_CHECKING:
-    from linkwork.mechanism.surroundings import Surroundings
 
 MOST_COEFFICIENTS = 9
 
@@ -72,18 +69,19 @@ class NonlinearSpring(OnJointsOrBetweenPoints):
     free: float = 0.0
     name: str = "spring"
 
-    def read_sequences(self) -> None:
+    def check_others(self) -> None:
         """Refuse coefficients that are no numbers."""
-        if self.coefficients is None:
+        given: Any = self.coefficients
+        if given is None:
             return
-        size = 0 if isinstance(self.coefficients, str) else length(self.coefficients)
+        size = 0 if isinstance(given, str) else length(given)
         if not 1 <= size <= MOST_COEFFICIENTS:
             raise MechanismError(
                 f"{self.label}: coefficients must be 1 to {MOST_COEFFICIENTS} numbers such as (20.0, 0.0, 500.0), not "
-                f"{self.coefficients!r:.60}"
+                f"{given!r:.60}"
             )
-        given = finite(self.coefficients, (size,), f"{self.label}: coefficients").tolist()
-        object.__setattr__(self, "coefficients", tuple(given))
+        found = finite(given, (size,), f"{self.label}: coefficients").tolist()
+        object.__setattr__(self, "coefficients", tuple(found))
 
     def own_numbers(self) -> list[Number]:
         """Return its numbers, with a coefficient for each power."""
@@ -162,7 +160,7 @@ class NonlinearDamper(OnJointsOrBetweenPoints):
 class GasPressure(OnJointsOrBetweenPoints):
     """Gas in a cylinder: its pressure p on a piston, less the ambient one, pushes by F = area (p - ambient).
 
-    The volume grows with the coordinate or length: V = volume + area (x - position). The pressure is polytropic,
+    The volume grows with the coordinate or length: V = volume + area (x - reference). The pressure is polytropic,
 
         p = pressure (volume / V)^exponent
 
@@ -179,8 +177,8 @@ class GasPressure(OnJointsOrBetweenPoints):
     pressure
         Absolute, Pa, where the volume is `volume`.
     volume
-        m^3, where the coordinate or length is `position`.
-    position
+        m^3, where the coordinate or length is `reference`.
+    reference
         m or rad.
     exponent
         1 isothermal, 1.4 adiabatic for air.
@@ -201,7 +199,7 @@ class GasPressure(OnJointsOrBetweenPoints):
     Examples
     --------
     >>> GasPressure("slide", area=5e-3, pressure=1e5, volume=5e-4, ambient=1e5, name="gas").formula
-    'area*(pressure*(volume/(volume + area*(q - position)))^exponent - ambient)'
+    'area*(pressure*(volume/(volume + area*(q - reference)))^exponent - ambient)'
     >>> fired = LookupTable([0, 3.14, 6.28], [4e6, 1e5, 4e6], periodic=True)
     >>> GasPressure("slide", area=5e-3, table=fired, over="crank.q", ambient=1e5).formula
     'area*(table(crank.q) - ambient)'
@@ -209,10 +207,10 @@ class GasPressure(OnJointsOrBetweenPoints):
 
     type_name = "gas_pressure"
     numbers = (
-        Number("area", "area of the piston", "m3/{motion}", "positive"),
+        Number("area", "area of the piston", "{swept}", "positive"),
         Number("pressure", "absolute pressure at the volume given", "Pa", "positive"),
-        Number("volume", "volume at the position given", "m3", "positive"),
-        Number("position", "coordinate or length of the volume given", "{motion}"),
+        Number("volume", "volume at the reference given", "m3", "positive"),
+        Number("reference", "coordinate or length of the volume given", "{motion}"),
         Number("exponent", "polytropic exponent", "1", "positive"),
         Number("ambient", "pressure on the other side of the piston", "Pa", "not negative"),
     )
@@ -222,32 +220,32 @@ class GasPressure(OnJointsOrBetweenPoints):
     area: float
     pressure: float | None = None
     volume: float | None = None
-    position: float = 0.0
+    reference: float = 0.0
     exponent: float = 1.4
     table: LookupTable | None = None
     over: str | None = None
     ambient: float = 0.0
     name: str = "gas"
 
-    def check_arguments(self) -> None:
+    def check_others(self) -> None:
         """Refuse an argument of the table that is not there."""
         if self.over is not None and not isinstance(self.over, str):
             raise MechanismError(f"{self.label}: over must be a text such as 'crank.q', not {self.over!r:.60}")
         if self.table is None and self.over:
             raise MechanismError(f"{self.label}: over is the argument of a table: give table= in place of pressure=")
         if self.over == "volume" and self.volume is None:
-            raise MechanismError(f"{self.label}: over='volume' needs volume=, the volume at the position")
+            raise MechanismError(f"{self.label}: over='volume' needs volume=, the volume at the reference")
         if self.table is not None and self.volume is not None and self.over != "volume":
             raise MechanismError(f"{self.label}: the table does not depend on volume=: leave it out, or over='volume'")
 
     def own_numbers(self) -> list[Number]:
         """Return its numbers that its formula reads."""
-        table = ("area", "volume", "position", "ambient") if self.over == "volume" else ("area", "ambient")
+        table = ("area", "volume", "reference", "ambient") if self.over == "volume" else ("area", "ambient")
         return [one for one in self.numbers if self.table is None or one.name in table]
 
     def law(self, x: str, v: str) -> str:
         """Return the formula of its push."""
-        volume = f"volume + area*({x} - position)"
+        volume = f"volume + area*({x} - reference)"
         if self.table is None:
             return f"area*(pressure*(volume/({volume}))^exponent - ambient)"
         return f"area*(table({volume if self.over == 'volume' else self.over or x}) - ambient)"
@@ -297,6 +295,7 @@ class TorsionBar(OnJoints):
         Number("inner_diameter", "inner diameter of the bar", "m", "not negative"),
         Number("free", "angle without torque", "rad"),
     )
+    motion = "rad"
     choices = (Choice((("stiffness",), ("shear_modulus", "active_length", "diameter"))),)
     _: KW_ONLY
     stiffness: float | None = None
@@ -318,16 +317,6 @@ class TorsionBar(OnJoints):
         if self.diameter is not None and not self.inner_diameter < self.diameter:
             raise MechanismError(
                 f"{self.label}: inner_diameter {self.inner_diameter:g} m must be less than diameter {self.diameter:g} m"
-            )
-
-    def check(self, mech: Surroundings) -> None:
-        """Refuse joints that do not turn."""
-        super().check(mech)
-        given: Any = self
-        if given.units(mech)[0] != "rad":
-            raise MechanismError(
-                f"{self.label}: {next(iter(given.gears))!r} is a displacement, and a bar is twisted by angles: name "
-                "coordinates of hinges, or use a SpringDamper"
             )
 
     def law(self, x: str, v: str) -> str:

@@ -8,7 +8,6 @@ nothing of its own. Contacts stand in `contact_forces`, springs and dampers in `
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
 
 _Class = TypeVar("_Class", bound="type[ReadyForce]")
+_SWEPT = {"m": "m2", "rad": "m3/rad"}
 LIMITS: dict[str, dict[str, float]] = {  # of numbers, as JSON Schema has them
     "": {},
     "positive": {"exclusiveMinimum": 0},
@@ -47,7 +47,8 @@ class Number(NamedTuple):
     name, text
         Its name and what it is.
     unit
-        Its unit, with {motion} and {load} for those of the coordinate or length; empty: the one that follows.
+        Its unit, with {motion}, {load} and {swept} for those of a coordinate or length, of its force, and of the volume
+        that it sweeps by one; empty: the one that follows.
     limit
         "positive", "not negative" or empty.
     """
@@ -120,6 +121,8 @@ class ReadyForce(Force):
         Names of its inputs.
     reads_position
         Whether it needs a coordinate or length, and not only its rate.
+    motion
+        "rad" or "m", the unit of coordinates on which it acts; empty: either.
     """
 
     acts_as: ClassVar[tuple[type[Force], ...]]
@@ -128,6 +131,7 @@ class ReadyForce(Force):
     at_least_one: ClassVar[tuple[str, ...]] = ()
     law_inputs: ClassVar[tuple[str, ...]] = ()
     reads_position: ClassVar[bool] = True
+    motion: ClassVar[str] = ""
     table: LookupTable | None = None
     _of: ClassVar[type[ReadyForce]]  # the class that a user calls
 
@@ -148,19 +152,19 @@ class ReadyForce(Force):
     def __post_init__(self) -> None:
         """Check the arguments and state parameters, tables and inputs of the formula."""
         self._check_choices()
-        self.read_sequences()
+        self.check_others()
         for one in self.own_numbers():
             value = one.check(self.value_of(one), f"{self.label}: {one.name}")
             if hasattr(self, one.name):
                 object.__setattr__(self, one.name, value)
         self.check_arguments()
-        own = {
+        own: dict[str, Any] = {
             "parameters": {one.name: self.value_of(one) for one in self.own_numbers()},
             "tables": {} if self.table is None else {"table": self.table},
             "inputs": self.law_inputs,
         }
-        for name, value in own.items():
-            object.__setattr__(self, name, value)
+        for name, given in own.items():
+            object.__setattr__(self, name, given)
         super().__post_init__()
         if self.tables:
             object.__setattr__(self, "table", self.tables["table"])
@@ -179,14 +183,14 @@ class ReadyForce(Force):
 
     def own_numbers(self) -> Sequence[Number]:
         """Return its numbers that are given."""
-        return [one for one in self.numbers if getattr(self, one.name) is not None]
+        return [one for one in self.numbers if not self._is_left_out(one.name)]
 
     def value_of(self, one: Number) -> Any:
         """Return a number as it is given."""
         return getattr(self, one.name)
 
-    def read_sequences(self) -> None:
-        """Check arguments of several numbers, which become tuples."""
+    def check_others(self) -> None:
+        """Check arguments that are not single numbers; several numbers become tuples."""
 
     def check_arguments(self) -> None:
         """Refuse numbers that do not fit each other."""
@@ -196,6 +200,10 @@ class ReadyForce(Force):
         raise NotImplementedError
 
     # ---- of all ----
+
+    def _is_left_out(self, name: str) -> bool:
+        """Return whether an argument is None, as it is by default."""
+        return getattr(self, name) is None and getattr(type(self), name, ...) is None
 
     @property
     def is_between_points(self) -> bool:
@@ -210,8 +218,11 @@ class ReadyForce(Force):
     def given_parameters(self, mech: Surroundings) -> Mapping[str, Given]:
         """Return the values of its numbers, with the units that they have there."""
         motion = self.units(mech)[0] if isinstance(self, ByFormulaOnJoints) else "m"
-        units = {one.name: one.unit.format(motion=motion, load=LOADS[motion]) for one in self.own_numbers()}
-        return {name: (value, units[name]) if units[name] else value for name, value in self.parameters.items()}  # type: ignore[dict-item]
+        found: dict[str, Given] = {}
+        for one in self.own_numbers():
+            value, unit = self.value_of(one), one.unit.format(motion=motion, load=LOADS[motion], swept=_SWEPT[motion])
+            found[one.name] = (value, unit) if unit else value
+        return found
 
     def _text(self, name: str, kind: str) -> str:
         return next((one.text for one in self.own_numbers() if one.name == name), self.texts.get(name, kind))
@@ -219,7 +230,12 @@ class ReadyForce(Force):
     def check(self, mech: Surroundings) -> None:
         """Refuse joints and bodies that do not exist (any more) or do not fit it."""
         if isinstance(self, ByFormulaOnJoints):
-            self.places(mech)
+            motion, coordinate = self.units(mech)[0], next(iter(self.gears))
+            if self.motion not in ("", motion):
+                raise MechanismError(
+                    f"{self.label}: {coordinate!r} is in {motion}, and it acts on coordinates in {self.motion}: name "
+                    f"the coordinate of a {'hinge' if self.motion == 'rad' else 'slide'}"
+                )
             if self.reads_position and not self.has_length(mech):
                 raise MechanismError(
                     f"{self.label}: a joint among {quoted(self.joint_names)} has a quaternion as orientation, and no "
@@ -243,7 +259,7 @@ class OnJointsOrBetweenPoints(ReadyForce):
     """A ready force on joints, or along the line between points of two bodies."""
 
     acts_as = (ByFormulaOnJoints, ByFormulaBetweenPoints)
-    choices = (PLACE,)
+    choices: ClassVar[tuple[Choice, ...]] = (PLACE,)
     joint: str | Mapping[str, float] | None = None
     _: KW_ONLY
     bodies: tuple[str, str] | None = None
@@ -260,11 +276,16 @@ def ready_made(kind: _Class) -> _Class:
     return checked
 
 
-@functools.cache
 def _placed(kind: type[ReadyForce], place: type[Force]) -> type[ReadyForce]:
-    """Return the class of a ready force that acts in a place."""
-    own = {"record": place.record, "core_name": place.core_name, "_of": kind, "__module__": kind.__module__}
-    return type(kind.__name__, (kind, place), own | {"__doc__": kind.__doc__})
+    """Return the class of a ready force that acts in a place, one for all of them."""
+    found = _PLACED.get((kind, place))
+    if found is None:
+        own = {"record": place.record, "core_name": place.core_name, "_of": kind, "__module__": kind.__module__}
+        found = _PLACED[kind, place] = type(kind.__name__, (kind, place), own | {"__doc__": kind.__doc__})
+    return found
+
+
+_PLACED: dict[tuple[type, type], type[ReadyForce]] = {}
 
 
 def _made(kind: type[ReadyForce], given: Mapping[str, Any]) -> ReadyForce:
