@@ -6,15 +6,15 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from linkwork.errors import MechanismError
-from linkwork.mechanism.forces import check_range
-from linkwork.mechanism.ready_forces import (
+from linkwork.mechanism.built_in_forces import (
     PLACE,
     Choice,
     Number,
     OnJoints,
     OnJointsOrBetweenPoints,
-    ready_made,
+    built_in,
 )
+from linkwork.mechanism.forces import check_range
 
 _DAMPING = Number("damping", "damping while it is compressed", "{load}.s/{motion}", "not negative")
 
@@ -26,7 +26,7 @@ def _contact(depth: str, rate: str, exponent: float = 1.0, ramp: bool = False) -
     return f"if({depth} > 0, stiffness*({depth}){power} + damping{share}*max(0, {rate}), 0)"
 
 
-@ready_made
+@built_in
 @dataclass(frozen=True, repr=False)
 class BumpStop(OnJointsOrBetweenPoints):
     """An elastic stop: it pushes back where a coordinate or length passes a limit, and never pulls.
@@ -107,7 +107,7 @@ class BumpStop(OnJointsOrBetweenPoints):
         return f"{below} - {above[1:]}" if below and above else str(below or above)
 
 
-@ready_made
+@built_in
 @dataclass(frozen=True, repr=False)
 class Backlash(OnJoints):
     """Gears or a coupling with play: free within the backlash, and in stiff contact beyond, on either flank.
@@ -157,10 +157,10 @@ class Backlash(OnJoints):
         return f"{_contact(f'-{x} - backlash/2', f'-{v}')} - {_contact(f'{x} - backlash/2', v)}"
 
 
-@ready_made
+@built_in
 @dataclass(frozen=True, repr=False)
 class Tyre(OnJointsOrBetweenPoints):
-    """The vertical force of a tyre (tire): it pushes wheel and road apart, lifts off and never pulls.
+    """The vertical force of a tyre (tire): it pushes the wheel off the road, and never pulls.
 
     With the height h of the wheel's centre above the road's zero, the tyre is compressed by s = radius + road - h, and
     pushes by

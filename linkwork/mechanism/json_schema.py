@@ -18,6 +18,7 @@ from linkwork._util.part_names import PATTERN
 from linkwork.formula import INTERPOLATIONS, OUTSIDES, LookupTable
 from linkwork.mechanism import shapes
 from linkwork.mechanism.actions import ACTIONS, Stop
+from linkwork.mechanism.built_in_forces import LIMITS, BuiltInForce
 from linkwork.mechanism.forces import FORCES
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import KINDS, AlongPath, JointKind
@@ -26,7 +27,6 @@ from linkwork.mechanism.motions import Motion
 from linkwork.mechanism.paths import MOST_POINTS
 from linkwork.mechanism.points import PointOfInterest
 from linkwork.mechanism.reading import VERSION
-from linkwork.mechanism.ready_forces import LIMITS, ReadyForce
 from linkwork.mechanism.triggers import TRIGGERS, PointDistance
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -218,9 +218,9 @@ def _shape(kind: type[Any], name: str) -> Schema:
 
 
 def _force(kind: type[Any], name: str) -> Schema:
-    """A force by its fields; ready-made ones have limits of numbers, and alternatives."""
+    """A force by its fields; built-in ones have limits of numbers, and alternatives."""
     found = _variant(kind, name)
-    if issubclass(kind, ReadyForce):
+    if issubclass(kind, BuiltInForce):
         for one in kind.numbers:
             found["properties"].get(one.name, {}).update(LIMITS[one.limit])
         rules = [choice.schema for choice in kind.choices]

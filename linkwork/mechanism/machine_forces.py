@@ -11,9 +11,9 @@ import numpy as np
 from linkwork._util.checks import finite
 from linkwork.errors import MechanismError
 from linkwork.formula import LookupTable
+from linkwork.mechanism.built_in_forces import BuiltInForce, Choice, Number, OnJoints, built_in
 from linkwork.mechanism.forces import Point, check_range
 from linkwork.mechanism.formula_forces import ByFormulaAtPoint, Given
-from linkwork.mechanism.ready_forces import Choice, Number, OnJoints, ReadyForce, ready_made
 
 if TYPE_CHECKING:
     from linkwork.mechanism.quantities import Quantity
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _COMMAND = "max(-1, min(1, command))"
 
 
-@ready_made
+@built_in
 @dataclass(frozen=True, repr=False)
 class MotorCharacteristic(OnJoints):
     """A motor by its torque-speed curve, with a command from -1 to 1 as an input.
@@ -81,7 +81,7 @@ class MotorCharacteristic(OnJoints):
         return f"{_COMMAND}*table({v}*sign(command))"
 
 
-@ready_made
+@built_in
 @dataclass(frozen=True, repr=False)
 class Detent(OnJoints):
     """A detent, or the cogging of a motor: a periodic load with stable positions at offset + k pitch.
@@ -131,7 +131,7 @@ class Detent(OnJoints):
         return f"-peak*sin(2*pi*({x} - offset)/pitch)"
 
 
-@ready_made
+@built_in
 @dataclass(frozen=True, repr=False)
 class Freewheel(OnJoints):
     """A freewheel (overrunning or one-way clutch), regularised: free where its speed is positive, a damper below.
@@ -180,9 +180,9 @@ class Freewheel(OnJoints):
         return drag if self.capacity is None else f"min(capacity, {drag})"
 
 
-@ready_made
+@built_in
 @dataclass(frozen=True, repr=False)
-class GravityCompensation(ReadyForce):
+class GravityCompensation(BuiltInForce):
     """Weight compensation of a body: a force at its centre of mass carries a fraction of its weight.
 
     The weight is that of the description, mass times gravity, as variables "balance.weight_x" and so on: a mass that
@@ -242,9 +242,9 @@ class GravityCompensation(ReadyForce):
         return mech.bodies[self.body].com if one.stem == "point" else super().core_value(one, mech)
 
 
-@ready_made
+@built_in
 @dataclass(frozen=True, repr=False)
-class Thrust(ReadyForce):
+class Thrust(BuiltInForce):
     """A thruster, propeller or jet: a force at a point that turns with its body, by the input "thrust", N.
 
     Parameters

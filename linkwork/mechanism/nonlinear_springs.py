@@ -9,19 +9,19 @@ from typing import Any
 from linkwork._util.checks import finite, length
 from linkwork.errors import MechanismError
 from linkwork.formula import LookupTable
-from linkwork.mechanism.ready_forces import (
+from linkwork.mechanism.built_in_forces import (
     PLACE,
     Choice,
     Number,
     OnJoints,
     OnJointsOrBetweenPoints,
-    ready_made,
+    built_in,
 )
 
 MOST_COEFFICIENTS = 9
 
 
-@ready_made
+@built_in
 @dataclass(frozen=True, repr=False)
 class NonlinearSpring(OnJointsOrBetweenPoints):
     """A spring by a polynomial or a table of its deflection x, the coordinate or length less the free one.
@@ -104,7 +104,7 @@ class NonlinearSpring(OnJointsOrBetweenPoints):
         return f"-({' + '.join(f'c{n}*({x} - free)' + (f'^{n}' if n > 1 else '') for n in powers)})"
 
 
-@ready_made
+@built_in
 @dataclass(frozen=True, repr=False)
 class NonlinearDamper(OnJointsOrBetweenPoints):
     """A damper (shock absorber) with other rates in compression and rebound, or by a table of its speed.
@@ -155,7 +155,7 @@ class NonlinearDamper(OnJointsOrBetweenPoints):
         return f"-table({v})" if self.table is not None else f"-(if({v} < 0, compression, rebound)*{v})"
 
 
-@ready_made
+@built_in
 @dataclass(frozen=True, repr=False)
 class GasPressure(OnJointsOrBetweenPoints):
     """Gas in a cylinder: its pressure p on a piston, less the ambient one, pushes by F = area (p - ambient).
@@ -187,7 +187,7 @@ class GasPressure(OnJointsOrBetweenPoints):
     over
         Argument of the table: "volume", or a quantity as "crank.q"; None: the coordinate or length itself.
     ambient
-        Pressure on the other side of the piston, Pa.
+        Pressure on the back of the piston, Pa.
     name
         A name, under which all of these are found.
 
@@ -212,7 +212,7 @@ class GasPressure(OnJointsOrBetweenPoints):
         Number("volume", "volume at the reference given", "m3", "positive"),
         Number("reference", "coordinate or length of the volume given", "{motion}"),
         Number("exponent", "polytropic exponent", "1", "positive"),
-        Number("ambient", "pressure on the other side of the piston", "Pa", "not negative"),
+        Number("ambient", "pressure on the back of the piston", "Pa", "not negative"),
     )
     choices = (PLACE, Choice((("pressure", "volume"), ("table",)), optional=("volume",)))
     texts = {"table": "absolute pressure"}  # noqa: RUF012
@@ -251,7 +251,7 @@ class GasPressure(OnJointsOrBetweenPoints):
         return f"area*(table({volume if self.over == 'volume' else self.over or x}) - ambient)"
 
 
-@ready_made
+@built_in
 @dataclass(frozen=True, repr=False)
 class TorsionBar(OnJoints):
     """A torsion bar (anti-roll bar, shaft): a torque by the difference of angles of two joints, or by one angle.

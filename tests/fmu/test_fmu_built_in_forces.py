@@ -1,4 +1,4 @@
-"""Ready-made forces in FMUs: an engine with its gas table, and parameters by their names."""
+"""Built-in forces in FMUs: an engine with its gas table, and parameters by their names."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ BORE, STROKE, ROD = 0.086, 0.086, 0.145
 
 
 def gas_table() -> lw.LookupTable:
-    """Absolute pressure over two turns: compression and expansion of 300 and 900 K, open valves between."""
+    """Absolute pressure over two revolutions: compression and expansion of 300 and 900 K, open valves between."""
     crank = np.linspace(0.0, 4 * np.pi, 361)
     r = STROKE / 2
     height = r * np.cos(crank) + np.sqrt(ROD**2 - (r * np.sin(crank)) ** 2)

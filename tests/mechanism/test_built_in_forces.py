@@ -1,4 +1,4 @@
-"""Ready-made forces: arguments, files, variables, and the same bits as a force of their formula."""
+"""Built-in forces: arguments, files, variables, and the same bits as a force of their formula."""
 
 import copy
 import pickle
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork.mechanism.built_in_forces import BuiltInForce
 from linkwork.mechanism.forces import FORCES
-from linkwork.mechanism.ready_forces import ReadyForce
 
 TABLE = lw.LookupTable([-1.0, 0.2, 1.0], [-4.0, 1.0, 6.0], interpolation="monotone", outside="extend")
 ENDS = {"bodies": ("ground", "arm"), "points": ((0.2, 0, -1.0), (0.4, 0, 0.1))}
@@ -197,7 +197,7 @@ def test_numbers_are_described_variables(name):
 
 
 def test_all_kinds_are_tried():
-    kinds = {kind for kind in FORCES.values() if issubclass(kind, ReadyForce)}
+    kinds = {kind for kind in FORCES.values() if issubclass(kind, BuiltInForce)}
     assert kinds == {type(force)._of for force, *_ in FORCED.values()}
     assert all(kind.__name__ in lw.__all__ for kind in kinds)
 

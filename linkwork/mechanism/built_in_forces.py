@@ -1,9 +1,8 @@
-"""Base of ready-made forces, such as bump stops and tyres: classes whose formulas follow from their arguments.
+"""Base of built-in forces, such as bump stops and tyres: classes whose formulas follow from their arguments.
 
-A ready force states its law once, as a push along a coordinate or a length, with a table of its numbers. The object is
-a force by a formula where it acts (`formula_forces`), so that variables, units, files, FMUs, pages and the core have
-nothing of its own. Contacts stand in `contact_forces`, springs and dampers in `nonlinear_springs`, the others in
-`machine_forces`.
+A built-in force states its law once, as a push along a coordinate or a length, with a table of its numbers. The object
+is a force by a formula where it acts (`formula_forces`), so that variables, units, files, FMUs, pages and the core need
+no more. Contacts stand in `contact_forces`, springs and dampers in `nonlinear_springs`, others in `machine_forces`.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from linkwork.mechanism.formula_forces import (
 if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
 
-_Class = TypeVar("_Class", bound="type[ReadyForce]")
+_Class = TypeVar("_Class", bound="type[BuiltInForce]")
 _SWEPT = {"m": "m2", "rad": "m3/rad"}
 LIMITS: dict[str, dict[str, float]] = {  # of numbers, as JSON Schema has them
     "": {},
@@ -104,8 +103,8 @@ class Choice(NamedTuple):
 PLACE = Choice((("joint",), ("bodies", "points")))
 
 
-class ReadyForce(Force):
-    """A ready-made force: its arguments give the formula.
+class BuiltInForce(Force):
+    """A built-in force: its arguments give the formula.
 
     Attributes
     ----------
@@ -133,12 +132,12 @@ class ReadyForce(Force):
     reads_position: ClassVar[bool] = True
     motion: ClassVar[str] = ""
     table: LookupTable | None = None
-    _of: ClassVar[type[ReadyForce]]  # the class that a user calls
+    _of: ClassVar[type[BuiltInForce]]  # the class that a user calls
 
-    def __new__(cls, *_: Any, **given: Any) -> ReadyForce:
+    def __new__(cls, *_: Any, **given: Any) -> BuiltInForce:
         """Choose the place by the arguments."""
         between = given.get("bodies") is not None and ByFormulaBetweenPoints in cls.acts_as
-        made: ReadyForce = object.__new__(_placed(cls, ByFormulaBetweenPoints if between else cls.acts_as[0]))
+        made: BuiltInForce = object.__new__(_placed(cls, ByFormulaBetweenPoints if between else cls.acts_as[0]))
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -245,8 +244,8 @@ class ReadyForce(Force):
 
 
 @dataclass(frozen=True, repr=False)
-class OnJoints(ReadyForce):
-    """A ready force on a joint, or on several with gears."""
+class OnJoints(BuiltInForce):
+    """A built-in force on a joint, or on several with gears."""
 
     acts_as = (ByFormulaOnJoints,)
     joint: str | Mapping[str, float]
@@ -255,8 +254,8 @@ class OnJoints(ReadyForce):
 
 
 @dataclass(frozen=True, repr=False)
-class OnJointsOrBetweenPoints(ReadyForce):
-    """A ready force on joints, or along the line between points of two bodies."""
+class OnJointsOrBetweenPoints(BuiltInForce):
+    """A built-in force on joints, or along the line between points of two bodies."""
 
     acts_as = (ByFormulaOnJoints, ByFormulaBetweenPoints)
     choices: ClassVar[tuple[Choice, ...]] = (PLACE,)
@@ -267,8 +266,8 @@ class OnJointsOrBetweenPoints(ReadyForce):
     name: str = "force"
 
 
-def ready_made(kind: _Class) -> _Class:
-    """Decorate the dataclass of a ready force: it shows its arguments, and unknown ones are refused by name."""
+def built_in(kind: _Class) -> _Class:
+    """Decorate the dataclass of a built-in force: it shows its arguments, and unknown ones are refused by name."""
     kind.call = kind.__name__
     checked = checks_keywords(kind)
     own = list(inspect.signature(checked.__init__).parameters.values())
@@ -276,8 +275,8 @@ def ready_made(kind: _Class) -> _Class:
     return checked
 
 
-def _placed(kind: type[ReadyForce], place: type[Force]) -> type[ReadyForce]:
-    """Return the class of a ready force that acts in a place, one for all of them."""
+def _placed(kind: type[BuiltInForce], place: type[Force]) -> type[BuiltInForce]:
+    """Return the class of a built-in force that acts in a place, one for all of them."""
     found = _PLACED.get((kind, place))
     if found is None:
         own = {"record": place.record, "core_name": place.core_name, "_of": kind, "__module__": kind.__module__}
@@ -285,8 +284,8 @@ def _placed(kind: type[ReadyForce], place: type[Force]) -> type[ReadyForce]:
     return found
 
 
-_PLACED: dict[tuple[type, type], type[ReadyForce]] = {}
+_PLACED: dict[tuple[type, type], type[BuiltInForce]] = {}
 
 
-def _made(kind: type[ReadyForce], given: Mapping[str, Any]) -> ReadyForce:
+def _made(kind: type[BuiltInForce], given: Mapping[str, Any]) -> BuiltInForce:
     return kind(**given)

@@ -1,4 +1,4 @@
-"""Ready-made forces against closed forms: deflections, frequencies, energies, limit speeds, lift-off."""
+"""Built-in forces against closed forms: deflections, frequencies, energies, limit speeds, lift-off."""
 
 import numpy as np
 import pytest
