@@ -8,8 +8,8 @@ no more. Contacts stand in `contact_forces`, springs and dampers in `nonlinear_s
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from linkwork._util.checks import number, positive
@@ -27,6 +27,7 @@ from linkwork.mechanism.formula_forces import (
 )
 
 if TYPE_CHECKING:
+    from linkwork.mechanism.quantities import Quantity
     from linkwork.mechanism.surroundings import Surroundings
 
 _Class = TypeVar("_Class", bound="type[BuiltInForce]")
@@ -222,6 +223,12 @@ class BuiltInForce(Force):
             value, unit = self.value_of(one), one.unit.format(motion=motion, load=LOADS[motion], swept=_SWEPT[motion])
             found[one.name] = (value, unit) if unit else value
         return found
+
+    def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
+        """Return what it has in a mechanism, with the limits of its numbers."""
+        limited = {one.name for one in self.own_numbers() if one.limit}
+        for one in super().quantities(mech):
+            yield replace(one, minimum=0.0) if one.stem in limited else one
 
     def _text(self, name: str, kind: str) -> str:
         return next((one.text for one in self.own_numbers() if one.name == name), self.texts.get(name, kind))

@@ -79,6 +79,7 @@ def test_numbers_and_tables_are_parameters_with_units(engine_fmu, needs):
     for name, unit in units.items():
         assert (found[name].unit, found[name].variability, found[name].causality) == (unit, "tunable", "parameter")
     assert found["gas.area"].description == "area of the piston"
+    assert float(found["brake.rebound"].min) == 0.0
 
 
 def test_a_command_and_a_parameter_of_a_motor(tmp_path, needs):

@@ -189,6 +189,7 @@ def test_numbers_are_described_variables(name):
     for number in force.own_numbers():
         one = found[f"{force.name}.{number.name}"]
         assert (one.kind, one.description) == ("parameter", number.text)
+        assert one.minimum == (0.0 if number.limit else None)
         if number.unit and "{" not in number.unit:
             assert one.unit == number.unit
     for label in force.law_inputs:
