@@ -3,6 +3,7 @@
 from linkwork.mechanism import inertia, shape
 from linkwork.mechanism.actions import Action, Impulse, Stop
 from linkwork.mechanism.actuators import Actuator
+from linkwork.mechanism.contact_forces import Backlash, BumpStop, Tyre
 from linkwork.mechanism.couplings import Coupling
 from linkwork.mechanism.distances import Distance
 from linkwork.mechanism.forces import ForceElement, Wrench
@@ -27,8 +28,10 @@ from linkwork.mechanism.joints import (
 )
 from linkwork.mechanism.json_schema import json_schema
 from linkwork.mechanism.locks import Lock, Unlock
+from linkwork.mechanism.machine_forces import Detent, Freewheel, GravityCompensation, MotorCharacteristic, Thrust
 from linkwork.mechanism.mechanism import Mechanism
 from linkwork.mechanism.motions import Motion
+from linkwork.mechanism.nonlinear_springs import GasPressure, NonlinearDamper, NonlinearSpring, TorsionBar
 from linkwork.mechanism.part_checks import GROUND
 from linkwork.mechanism.parts import Body, Joint
 from linkwork.mechanism.pins import Pin, Release
@@ -41,19 +44,25 @@ __all__ = [
     "GROUND",
     "Action",
     "Actuator",
+    "Backlash",
     "Body",
+    "BumpStop",
     "Command",
     "Coupling",
     "Crossing",
     "CurvedSlide",
     "CurvedSlot",
     "Cylindrical",
+    "Detent",
     "Distance",
     "Fixed",
     "Force",
     "ForceElement",
     "Frame",
     "Free",
+    "Freewheel",
+    "GasPressure",
+    "GravityCompensation",
     "Impulse",
     "Joint",
     "JointForce",
@@ -64,6 +73,9 @@ __all__ = [
     "Measure",
     "Mechanism",
     "Motion",
+    "MotorCharacteristic",
+    "NonlinearDamper",
+    "NonlinearSpring",
     "PathSlide",
     "PathSlot",
     "Pin",
@@ -80,9 +92,12 @@ __all__ = [
     "Spherical",
     "SpringDamper",
     "Stop",
+    "Thrust",
     "Time",
+    "TorsionBar",
     "Transition",
     "Trigger",
+    "Tyre",
     "Universal",
     "Unlock",
     "Wrench",

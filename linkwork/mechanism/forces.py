@@ -96,7 +96,7 @@ class ForceElement:
         """Return what it reads of others, and of itself, by formulas."""
         return ()
 
-    def core_value(self, one: Quantity) -> Any:
+    def core_value(self, one: Quantity, mech: Surroundings) -> Any:
         """Return the numbers of a parameter of its record for the core; None: they are not given."""
         return getattr(self, one.stem)
 
@@ -334,12 +334,13 @@ def of_kind(forces: Iterable[ForceElement], kind: type[_Kind]) -> list[_Kind]:
 
 
 def by_kind(forces: Iterable[ForceElement]) -> dict[type[ForceElement], list[Any]]:
-    """Return the forces that have a record, by their kinds, each kind's in their order."""
-    found: dict[type[ForceElement], list[Any]] = {kind: [] for kind in FORCES.values() if kind.record}
+    """Return the forces that have a record, by the kinds of the core, each kind's in their order."""
+    kinds = [kind for kind in FORCES.values() if kind.record]
+    of_core: dict[str, list[Any]] = {kind.core_name: [] for kind in kinds}
     for force in forces:
         if force.record:
-            found[type(force)].append(force)
-    return found
+            of_core[force.core_name].append(force)
+    return {kind: of_core[kind.core_name] for kind in kinds}
 
 
 class Taken:

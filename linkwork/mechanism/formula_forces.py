@@ -227,9 +227,8 @@ class Force(NamedForce, WithFormulas):
 
     def listed(self, kind: str) -> list[Quantity]:
         """Return the quantities that are of a kind, whatever their units."""
-        text = "input of the formula"
         own = [
-            load(f"{{0}}.{name}", "formula_input", "1", text, of=OF_INPUT, offset=k)
+            load(f"{{0}}.{name}", "formula_input", "1", self._text(name, "input"), of=OF_INPUT, offset=k)
             for k, name in enumerate(self.inputs)
         ]
         return [*super().listed(kind), *(own if kind == "input" else ())]
@@ -248,11 +247,9 @@ class Force(NamedForce, WithFormulas):
         self.program(mech)
 
 
-@dataclass(frozen=True, repr=False)
-class JointForce(Force, ForceOnJoints):
-    """A force by a formula of the joint, or of the sum of gear times coordinate of several: it loads these."""
+class ByFormulaOnJoints(Force, ForceOnJoints):
+    """Forces by a formula of the joint, or of the sum of gear times coordinate of several: it loads these."""
 
-    type_name = "joint_force"
     core_name = "joint_formula"
     of_length = ("length",)
     record = (  # the rules: of the length, of the rate, of the force
@@ -262,10 +259,6 @@ class JointForce(Force, ForceOnJoints):
     )
     joint: str | Mapping[str, float]
     formula: str
-    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
-    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
-    inputs: tuple[str, ...] = ()
-    name: str = "force"
 
     def __post_init__(self) -> None:
         gears = {self.joint: 1.0} if isinstance(self.joint, str) else self.joint
@@ -295,10 +288,22 @@ class JointForce(Force, ForceOnJoints):
 
 
 @dataclass(frozen=True, repr=False)
-class LineForce(Force, ForceBetweenPoints):
-    """A force by a formula along the line between points of two bodies, which it pulls towards each other."""
+class JointForce(ByFormulaOnJoints):
+    """A force by a formula of the joint, or of the sum of gear times coordinate of several: it loads these."""
 
-    type_name = "line_force"
+    type_name = "joint_force"
+    core_name = ByFormulaOnJoints.core_name
+    joint: str | Mapping[str, float]
+    formula: str
+    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
+    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
+    inputs: tuple[str, ...] = ()
+    name: str = "force"
+
+
+class ByFormulaBetweenPoints(Force, ForceBetweenPoints):
+    """Forces by a formula along the line between points of two bodies, which they pull towards each other."""
+
     core_name = "line_formula"
     record = (
         parameter("{0}.points[]", "line_formula_points", "m", "ends: 1 in {1}, 2 in {2}", elements=indices(2, 3)),
@@ -307,10 +312,6 @@ class LineForce(Force, ForceBetweenPoints):
         output("{0}.force", "line_formula_force", "N", "force by its formula; pulling is positive", dependency=2),
     )
     formula: str
-    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
-    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
-    inputs: tuple[str, ...] = ()
-    name: str = "force"
 
     def _sources(self, mech: Surroundings) -> list[Source]:
         return [Source(self.formula, "N", self.label)]
@@ -321,10 +322,21 @@ class LineForce(Force, ForceBetweenPoints):
 
 
 @dataclass(frozen=True, repr=False)
-class PointForce(Force):
-    """A force at a point of a body and a torque, each component by a formula."""
+class LineForce(ByFormulaBetweenPoints):
+    """A force by a formula along the line between points of two bodies, which it pulls towards each other."""
 
-    type_name = "point_force"
+    type_name = "line_force"
+    core_name = ByFormulaBetweenPoints.core_name
+    formula: str
+    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
+    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
+    inputs: tuple[str, ...] = ()
+    name: str = "force"
+
+
+class ByFormulaAtPoint(Force):
+    """Forces at a point of a body and torques, each component by a formula."""
+
     core_name = "point_formula"
     record = (
         parameter("{0}.point[]", "point_formula_point", "m", "where the force acts in {1}", elements=indices(3)),
@@ -341,35 +353,19 @@ class PointForce(Force):
         ),
     )
     body: str
-    point: Point = (0.0, 0.0, 0.0)
-    force: tuple[str, str, str] = ("0", "0", "0")
-    torque: tuple[str, str, str] = ("0", "0", "0")
-    axes: str = "world"
-    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
-    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
-    inputs: tuple[str, ...] = ()
-    name: str = "force"
-
-    def __post_init__(self) -> None:
-        if self.axes not in _AXES:
-            raise MechanismError(f"{self.label}: axes must be 'world' or 'body', not {self.axes!r:.40}")
-        for what in ("force", "torque"):
-            given = getattr(self, what)
-            if isinstance(given, str) or len(given) != 3:
-                raise MechanismError(
-                    f"{self.label}: {what} must be three formulas such as ('0', '0', '-k'), not {given!r}"
-                )
-            object.__setattr__(self, what, tuple(given))
-        super().__post_init__()
+    point: Point
+    force: tuple[str, str, str]
+    torque: tuple[str, str, str]
+    axes: str
 
     @property
     def ends(self) -> tuple[tuple[str, Point], ...]:
         """Its body and point."""
         return ((self.body, self.point),)
 
-    def core_value(self, one: Quantity) -> Any:
+    def core_value(self, one: Quantity, mech: Surroundings) -> Any:
         """Return the numbers of a parameter for the core."""
-        return _AXES.index(self.axes) if one.stem == "axes" else super().core_value(one)
+        return _AXES.index(self.axes) if one.stem == "axes" else super().core_value(one, mech)
 
     def numbers_given(self) -> list[Quantity]:
         """Return the parameters that are given as numbers."""
@@ -395,6 +391,35 @@ class PointForce(Force):
         if self.body == GROUND:
             raise MechanismError(f"{self.label}: it acts on the ground, which nothing moves: name a body")
         super().check(mech)
+
+
+@dataclass(frozen=True, repr=False)
+class PointForce(ByFormulaAtPoint):
+    """A force at a point of a body and a torque, each component by a formula."""
+
+    type_name = "point_force"
+    core_name = ByFormulaAtPoint.core_name
+    body: str
+    point: Point = (0.0, 0.0, 0.0)
+    force: tuple[str, str, str] = ("0", "0", "0")
+    torque: tuple[str, str, str] = ("0", "0", "0")
+    axes: str = "world"
+    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
+    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
+    inputs: tuple[str, ...] = ()
+    name: str = "force"
+
+    def __post_init__(self) -> None:
+        if self.axes not in _AXES:
+            raise MechanismError(f"{self.label}: axes must be 'world' or 'body', not {self.axes!r:.40}")
+        for what in ("force", "torque"):
+            given = getattr(self, what)
+            if isinstance(given, str) or len(given) != 3:
+                raise MechanismError(
+                    f"{self.label}: {what} must be three formulas such as ('0', '0', '-k'), not {given!r}"
+                )
+            object.__setattr__(self, what, tuple(given))
+        super().__post_init__()
 
 
 _AXES = ("world", "body")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from linkwork._util.names import quoted
 from linkwork.errors import MechanismError
@@ -59,6 +59,7 @@ class Readable(Mapping[str, str | None]):
 class WithFormulas:
     """A part of a mechanism whose formulas share parameters and tables."""
 
+    texts: ClassVar[Mapping[str, str]] = {}  # descriptions of parameters, inputs and tables, where they are known
     name: str
     parameters: Mapping[str, Given]
     tables: Mapping[str, LookupTable]
@@ -98,6 +99,10 @@ class WithFormulas:
             )
         return {key: read_table(one, f"{self.label}: table {key!r}") for key, one in given.items()}
 
+    def given_parameters(self, mech: Surroundings) -> Mapping[str, Given]:
+        """Return the values of its parameters in a mechanism, by their names."""
+        return self.parameters
+
     def program(self, mech: Surroundings) -> Program:
         """Return its checked formulas; MechanismError where they do not fit this mechanism."""
         names = self._names(mech)
@@ -105,32 +110,37 @@ class WithFormulas:
         if known is not None and known[0] == self._key(mech, names, known[1]):
             return known[1]
         self._check_own_names(mech)
-        formulas = compile_formulas(self._sources(mech), names, self.parameters, self.tables, self.label)
+        given = self.given_parameters(mech)
+        formulas = compile_formulas(self._sources(mech), names, given, self.tables, self.label)
         read = {name for one in formulas for name in one.quantities}
         if unused := [name for name in self.inputs if name not in read]:
             raise MechanismError(f"{self.label}: no formula uses the input {quoted(unused)}: leave it out, or use it")
-        found = _joined(formulas, self.parameters, self.tables, names)
+        found = _joined(formulas, given, self.tables, names)
         object.__setattr__(self, "_known", (self._key(mech, names, found), found))
         return found
 
     def _key(self, mech: Surroundings, names: Readable, program: Program) -> tuple[Any, ...]:
-        """What a program depends on: the names that it reads, and the units of results."""
+        """What a program depends on: the names that it reads, its parameters, and the units of results."""
         read = (names.find(name) for one in program.formulas for name in one.quantities)
-        return (*read, *(one.unit for one in self._sources(mech)))
+        return (*read, *self.given_parameters(mech).items(), *(one.unit for one in self._sources(mech)))
 
     def formula_parameters(self, mech: Surroundings) -> Iterable[Quantity]:
         """Return its parameters and the values of its tables, with the units that follow from the formulas."""
-        program, text = self.program(mech), "parameter of the formula"
+        program = self.program(mech)
         for k, name in enumerate(self.parameters):
+            text = self._text(name, "parameter")
             yield parameter(f"{{0}}.{name}", "formula_number", program.units[name], text, of=OF_NUMBER, offset=k)
         place = 0
         for name, table in self.tables.items():
             count = math.prod(table.rows)
             if count <= MOST_VALUES:
                 more: dict[str, Any] = {"of": OF_TABLE, "offset": place, "elements": indices(*table.rows)}
-                unit = program.table_units[name]
-                yield parameter(f"{{0}}.{name}[]", "lookup_value", unit, "value of the table", **more)
+                text = self.texts.get(name, "value of the table")
+                yield parameter(f"{{0}}.{name}[]", "lookup_value", program.table_units[name], text, **more)
             place += count
+
+    def _text(self, name: str, kind: str) -> str:
+        return self.texts.get(name, f"{kind} of the formula")
 
     @property
     def table_values(self) -> int:

@@ -152,7 +152,7 @@ def _add_forces(b: Builder, mech: Mechanism) -> None:
 
 def _add_force(b: Builder, mech: Mechanism, force: Any) -> None:
     """Add a force by its record."""
-    values = {one.field: force.core_value(one) for one in force.fields_of("parameter")}
+    values = {one.field: force.core_value(one, mech) for one in force.fields_of("parameter")}
     given = {field: np.ravel(value) for field, value in values.items() if value is not None}
     ends = (*force.body_names, None, None)[:2]
     b.add_force(force.core_name, force.name, *ends, parameters(given), len(given))
