@@ -42,13 +42,14 @@ static owned joint_of(const lw_model *m, int of_q, int32_t index) {
   return (owned){m->joint_name[joint - m->joint], "joint", n > 1 ? k + 1 : 0};
 }
 
-/* The force of a number (of_numbers) or an input of its formula. */
+/* The force or output of a number (of_numbers) or an input of its formula. */
 static owned formula_with(const lw_model *m, int of_numbers, int32_t row) {
   const lw_formula_rows *formula = m->formula;
   int32_t left = row;
   for (; left >= (of_numbers ? formula->numbers : formula->inputs); formula++)
     left -= of_numbers ? formula->numbers : formula->inputs;
-  return (owned){m->force_name[m->first_force[LW_FIRST_BY_FORMULA] + (formula - m->formula)], "force", left + 1};
+  const int32_t number = (int32_t)(formula - m->formula);
+  return (owned){lw_owner_of_formula(m, number), number < lw_formulas_of_forces(m) ? "force" : "output", left + 1};
 }
 
 static owned table_with(const lw_model *m, int32_t row) {
@@ -71,6 +72,7 @@ static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
 #undef FORCE
     case LW_OF_POINT: return (owned){m->point_name[row], "point", 0};
     case LW_OF_MEASURE: return (owned){m->measure_name[row], "measure", 0};
+    case LW_OF_FORMULA_OUTPUT: return (owned){m->output_name[row], "output", 0};
     case LW_OF_COORDINATE:
     case LW_OF_TREE_COORDINATE: return joint_of(m, 1, row);
     case LW_OF_CUT_COORDINATE: return joint_of(m, 1, m->size.nq + row);

@@ -43,6 +43,7 @@ static void number_joints(plan *p) {
 static lw_status make_plan(plan *p) {
   lw_builder *b = p->builder;
   lw_status e;
+  lw_sort_formulas(b);
   if ((e = lw_add_sticking(b)) || (e = lw_check_transitions(b)) || (e = lw_plan_variants(b, &p->variants)) ||
       (e = lw_span(b, &p->tree)))
     return e;
@@ -62,7 +63,7 @@ static lw_status make_plan(plan *p) {
       return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' acts on no joint: add one with lw_builder_add_gear", type->name,
                        b->force[k].name);
     while (g < b->gears && b->gear[g].force == k) g++;
-    if (type->results && b->force[k].formula < 0)
+    if (type->results && !b->force[k].has_formula)
       return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' has no formula: give one by lw_builder_set_formula", type->name,
                        b->force[k].name);
   }

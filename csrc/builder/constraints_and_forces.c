@@ -188,7 +188,7 @@ static lw_status find_force_type(lw_builder *b, const char *name, int32_t *type)
 
 lw_status lw_builder_add_force(lw_builder *b, const char *type, const char *name, const char *body,
                                const char *other_body, const lw_parameter *parameters, int32_t count) {
-  force_part made = {.first = b->force_numbers, .formula = -1};
+  force_part made = {.first = b->force_numbers};
   const char *shown = name ? name : "";
   lw_status e;
   if ((e = find_force_type(b, type, &made.type))) return e;

@@ -17,6 +17,7 @@ typedef enum name_kind {
   A_FORCE,
   A_POINT,
   A_MEASURE,
+  AN_OUTPUT,
   NAME_KINDS
 } name_kind;
 
@@ -68,14 +69,16 @@ typedef struct distance_part {
   double point[2][3], length;
 } distance_part;
 
-/* Of a quantity: lw_quantity_kind, its joint or -1, which. Results of formulas and instructions as in models. */
+/* Where its name begins among those of all, a field, a blank and a part; which number. Results of formulas and
+ * instructions as in models. */
 typedef struct quantity_part {
-  int32_t kind, joint, index;
+  int32_t name, index;
 } quantity_part;
 
 typedef struct formula_part {
   lw_formula_rows rows; /* what it has begins in the lists of the builder */
-  int32_t force;
+  const char *owner;    /* a force or an output */
+  int32_t type, row;    /* of a force: its type, and its number among those; LW_FORCE_TYPES of an output */
 } formula_part;
 
 typedef struct lookup_part {
@@ -87,7 +90,7 @@ typedef struct force_part {
   const char *name;
   int32_t type, row, body[2]; /* row: number among those of its type; bodies that it does not have are the ground */
   int32_t given, first;       /* mask of the parameters that are given; all of them begin here among the numbers */
-  int32_t formula;            /* -1: it has none */
+  int32_t has_formula;
 } force_part;
 
 typedef struct gear_part {
@@ -113,7 +116,7 @@ typedef struct transition_part {
   int32_t joint, pin, body;         /* what it acts on; -1: nothing of that kind */
   int32_t directions, bounds;       /* as in lw_transition */
   int32_t quantity, crossing_joint; /* lw_quantity that crosses, -1 none; its joint, -1 for a distance */
-  int32_t element, direction;       /* of the joint's coordinates or speeds */
+  int32_t element, direction;       /* element: of the joint's coordinates or speeds; of a variable: among quantities */
   int32_t friction;                 /* of one that sticks: its row */
   int32_t watched[2];               /* bodies of a distance, and a point of each */
   double watched_point[2][3];
@@ -135,6 +138,7 @@ typedef struct transition_part {
   X(formulas, formula_part, formula)           \
   X(formula_numbers, double, formula_number)   \
   X(quantities, quantity_part, quantity)       \
+  X(quantity_names, char, quantity_name)       \
   X(instructions, lw_instruction, instruction) \
   X(results, int32_t, result)                  \
   X(lookups, lookup_part, lookup)              \
@@ -153,7 +157,7 @@ struct lw_builder {
   BUILDER_LISTS(X)
 #undef X
   int32_t of_type[LW_FORCE_TYPES]; /* forces */
-  int32_t formula_inputs;
+  int32_t formula_inputs, formula_outputs;
   double gravity[3];
   int32_t q_starts, u_starts; /* joints with start values */
   lw_method_choice method;
@@ -200,6 +204,11 @@ lw_status lw_no_memory(lw_builder *b);
 BUILDER_LISTS(X)
 #undef X
 int lw_all_finite(const double *values, int32_t n);
+/* Formulas in the order of models: those of forces type by type, then those of outputs. formulas.c */
+void lw_sort_formulas(lw_builder *b);
+/* Takes what `of` reads behind the quantities so far. That there is such a number, and that it may be read, is found when
+ * the model is laid out. */
+lw_status lw_take_quantity(lw_builder *b, const char *of, const lw_formula_quantity *given);
 lw_status lw_not_finite(lw_builder *b, const char *what, const char *name, const char *value);
 /* Copies n finite numbers; `from` NULL: none. */
 lw_status lw_take_numbers(lw_builder *b, const char *what, const char *name, const char *value, const double *from,

@@ -7,8 +7,8 @@
 
 #define LONGEST_COMPARED 64
 
-static const char *const kind_words[NAME_KINDS] = {"body",       "joint", "coupling", "distance",
-                                                   "transition", "force", "point",    "measure"};
+static const char *const kind_words[NAME_KINDS] = {"body",  "joint", "coupling", "distance", "transition",
+                                                   "force", "point", "measure",  "output"};
 
 lw_status lw_refuse(lw_builder *b, lw_status status, const char *format, ...) {
   if (b->status) return status;
@@ -97,8 +97,8 @@ const char *lw_new_name(lw_builder *b, name_kind kind, const char *what, const c
   }
   for (name_kind other = 0; other < NAME_KINDS; other++)
     if (!may_share(kind, other) && lw_named(b, other, name) >= 0) {
-      lw_refuse(b, LW_ERROR_USAGE, "there is a %s '%s' already: give this %s another name", kind_words[other], name,
-                kind_words[kind]);
+      lw_refuse(b, LW_ERROR_USAGE, "there is a%s %s '%s' already: give this %s another name",
+                other == AN_OUTPUT ? "n" : "", kind_words[other], name, kind_words[kind]);
       return NULL;
     }
   name_entry *e = make_slots(&b->names) ? &b->names.entry[slot_of(&b->names, name)] : NULL;

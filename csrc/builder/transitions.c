@@ -213,6 +213,17 @@ lw_status lw_builder_at_distance_rate(lw_builder *b, const char *transition, con
   return cross_between(b, transition, LW_DISTANCE_RATE, first, from, second, to, value, direction);
 }
 
+lw_status lw_builder_at_variable(lw_builder *b, const char *transition, const lw_formula_quantity *variable,
+                                 double value, int32_t direction) {
+  transition_part *t;
+  lw_status e;
+  if ((e = lw_take_quantity(b, transition ? transition : "", variable)) ||
+      (e = set_crossing(b, transition, LW_VARIABLE, value, direction, &t)))
+    return e;
+  t->element = b->quantities - 1;
+  return LW_OK;
+}
+
 /* ---- friction ---- */
 
 lw_status lw_add_sticking(lw_builder *b) {
@@ -247,9 +258,15 @@ static int undoes(const transition_part *a, const transition_part *c) {
   return frees(a, c) || (a->action == LW_RELEASE && c->action == LW_PIN && a->pin == c->pin);
 }
 
-static int same_watched(const transition_part *a, const transition_part *c) {
+static int same_quantity(const lw_builder *b, int32_t one, int32_t other) {
+  const quantity_part *x = &b->quantity[one], *y = &b->quantity[other];
+  return x->index == y->index && strcmp(b->quantity_name + x->name, b->quantity_name + y->name) == 0;
+}
+
+static int same_watched(const lw_builder *b, const transition_part *a, const transition_part *c) {
   if (a->quantity != c->quantity || a->crossing_joint != c->crossing_joint) return 0;
   if (a->crossing_joint >= 0) return a->element == c->element;
+  if (a->quantity == LW_VARIABLE) return same_quantity(b, a->element, c->element);
   for (int swap = 0; swap < 2; swap++) {
     int same = 1;
     for (int k = 0; k < 2; k++)
@@ -260,14 +277,14 @@ static int same_watched(const transition_part *a, const transition_part *c) {
   return 0;
 }
 
-static int same_event(const transition_part *a, const transition_part *c) {
+static int same_event(const lw_builder *b, const transition_part *a, const transition_part *c) {
   if (a->trigger != c->trigger || a->value[0] != c->value[0]) return 0;
   return a->trigger == LW_AT_TIME ||
-         (a->trigger == LW_ZERO_CROSSING && a->direction * c->direction >= 0 && same_watched(a, c));
+         (a->trigger == LW_ZERO_CROSSING && a->direction * c->direction >= 0 && same_watched(b, a, c));
 }
 
 static lw_status check_pair(lw_builder *b, const transition_part *a, const transition_part *c) {
-  if ((undoes(a, c) || undoes(c, a)) && same_event(a, c))
+  if ((undoes(a, c) || undoes(c, a)) && same_event(b, a, c))
     return lw_refuse(b, LW_ERROR_USAGE,
                      "transitions '%s' and '%s' undo each other at the same event: give one of them another", a->name,
                      c->name);

@@ -90,10 +90,18 @@ static int32_t put_force_types(const lw_builder *b, model_bytes *out) {
     for (const gear_part *g = b->gear; b->of_type[type] && g < b->gear + b->gears; g++) \
       if (b->force[g->force].type == type)
 
-/* Formulas f of a builder b, in the order of their forces. */
-#define EACH_FORMULA(f)                                                                                          \
-  EACH_FORCE(of)                                                                                                 \
-  for (const formula_part *f = b->formula + of->formula; of->formula >= 0 && f == b->formula + of->formula; f++)
+/* Formulas f of a builder b. */
+#define EACH_FORMULA(f) for (const formula_part *f = b->formula; f < b->formula + b->formulas; f++)
+
+/* Numbers k of what they read. */
+#define EACH_QUANTITY(k)                                                                         \
+  EACH_FORMULA(f)                                                                                \
+  for (int32_t k = f->rows.first_quantity; k < f->rows.first_quantity + f->rows.quantities; k++)
+
+/* Transitions t that watch a variable. */
+#define EACH_WATCHED(t)                                                                   \
+  for (const transition_part *t = b->transition; t < b->transition + b->transitions; t++) \
+    if (t->quantity == LW_VARIABLE)
 
 /* Their lookup tables t. */
 #define EACH_TABLE(t)                                                                                         \
@@ -142,6 +150,7 @@ static void put_counts(const plan *p, const topology *t, int32_t method, model_b
                     .formula_results = b->results,
                     .formula_numbers = b->formula_numbers,
                     .formula_inputs = b->formula_inputs,
+                    .formula_outputs = b->formula_outputs,
                     .lookup_tables = b->lookups,
                     .lookup_knots = b->lookup_knots,
                     .lookup_values = b->lookup_values};
@@ -208,7 +217,7 @@ static int is_of_points(const transition_part *t) {
 
 static int32_t number_of_quantity(const plan *p, const transition_part *t) {
   if (t->action == LW_STICK) return t->friction;
-  if (t->quantity < 0 || is_of_points(t)) return -1;
+  if (t->quantity < 0 || t->quantity == LW_VARIABLE || is_of_points(t)) return -1;
   return (t->quantity == LW_SPEED ? p->at.u : p->at.q)[t->crossing_joint] + t->element;
 }
 
@@ -250,16 +259,10 @@ static void put_paths(const lw_builder *b, model_bytes *out) {
     if (has_path(&b->joint[j])) put_numbers(out, b->path_number + b->joint[j].path, b->joint[j].path_numbers);
 }
 
-static void put_formulas(const plan *p, model_bytes *out) {
-  const lw_builder *b = p->builder;
+static void put_formulas(const lw_builder *b, model_bytes *out) {
   EACH_FORMULA(f) put_integers(out, &f->rows, 6);
-  EACH_FORMULA(f)
-  for (int32_t k = 0; k < f->rows.quantities; k++) {
-    const quantity_part *part = &b->quantity[f->rows.first_quantity + k];
-    const int32_t first = part->joint < 0 ? 0 : (part->kind == LW_QUANTITY_SPEED ? p->at.u : p->at.q)[part->joint];
-    put_integer(out, part->kind);
-    put_integer(out, first + part->index);
-  }
+  EACH_QUANTITY(k) put_integer(out, b->quantity[k].index);
+  EACH_WATCHED(t) put_integer(out, b->quantity[t->element].index);
   EACH_FORMULA(f) put_integers(out, b->instruction + f->rows.first_instruction, 4 * f->rows.instructions);
   EACH_FORMULA(f) put_integers(out, b->result + f->rows.first_result, f->rows.results);
   EACH_TABLE(t) put_integers(out, t->row, 6);
@@ -385,6 +388,11 @@ static void put_parameters(const plan *p, model_bytes *out) {
 #undef X
 }
 
+static void put_quantity_name(const lw_builder *b, int32_t k, model_bytes *out) {
+  const char *name = b->quantity_name + b->quantity[k].name;
+  put(out, name, strlen(name) + 1);
+}
+
 static void put_names(const plan *p, model_bytes *out) {
   const lw_builder *b = p->builder;
 #define NAMES(list, part)                                                                      \
@@ -402,12 +410,16 @@ static void put_names(const plan *p, model_bytes *out) {
   NAMES(transitions, transition);
   NAMES(points, point);
   NAMES(measures, measure);
+  EACH_FORMULA(f)
+  if (f->type == LW_FORCE_TYPES) put(out, f->owner, strlen(f->owner) + 1);
   EACH_TABLE(t) {
     const char *name = b->lookup_name + t->name;
-    put(out, of->name, strlen(of->name));
+    put(out, f->owner, strlen(f->owner));
     put(out, ".", 1);
     put(out, name, strlen(name) + 1);
   }
+  EACH_QUANTITY(k) put_quantity_name(b, k, out);
+  EACH_WATCHED(t) put_quantity_name(b, t->element, out);
 #undef NAMES
 }
 
@@ -477,7 +489,7 @@ static void put_described(const plan *p, const topology *t, int32_t method, mode
   put_transitions(p, out);
   put_points(p, t, out);
   put_paths(p->builder, out);
-  put_formulas(p, out);
+  put_formulas(p->builder, out);
   put_parameters(p, out);
   put_names(p, out);
 }

@@ -1,4 +1,5 @@
-/* What a user reads: poses and velocities of the bodies, energies, joint reactions, points of interest. */
+/* What a user reads: poses and velocities of the bodies, energies, joint reactions, points of interest, and last what
+ * formulas make of these. */
 #ifndef LW_OUTPUTS_KERNEL_H
 #define LW_OUTPUTS_KERNEL_H
 #include "block/field_view_kernel.h"
@@ -10,6 +11,7 @@
 #include "loops/closure_kernel.h"
 #include "loops/independent_constraints_kernel.h"
 #include "dynamics/forward_dynamics_kernel.h"
+#include "formula/evaluate_kernel.h"
 #include "loops/reactions_kernel.h"
 #include "tree/points_kernel.h"
 
@@ -111,6 +113,15 @@ static void report_holding_loads(const view *v) {
         FIELD(v, friction_force)[k - first] = FIELD(v, coupling_load)[i];
 }
 
+/* No number where a formula has no value. */
+static void report_formulas(const view *v) {
+  const lw_program *program = v->m->program + (v->m->size.formulas - v->m->size.formula_outputs);
+  for (int32_t k = 0; k < v->m->size.formula_outputs; k++) {
+    evaluate_program(program + k, v->x);
+    FIELD(v, formula_output)[k] = result_of(program + k, v->x, 0);
+  }
+}
+
 static lw_fault outputs(const lw_model *m, lw_block b) {
   const view v = open_view(m, b);
   const lw_fault fault = solve_clusters_for_outputs(&v);
@@ -133,6 +144,7 @@ static lw_fault outputs(const lw_model *m, lw_block b) {
   compute_reactions(&v);
   report_holding_loads(&v);
   report_points(&v);
+  report_formulas(&v);
   return no_fault;
 }
 #endif

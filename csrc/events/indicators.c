@@ -46,6 +46,7 @@ static double monitored_rate(lw_state *s, int32_t i) {
     case LW_SPEED: return lw_reals(s)[s->model->at.acceleration + x->number];
     case LW_DISTANCE: return distance_between_points(&w, i).rate;
     case LW_DISTANCE_RATE: return distance_acceleration(s, i);
+    case LW_VARIABLE: return lw_rate_of_variable(s, x->number, 0);
     case LW_QUANTITIES: break;
   }
   return 0.0;
@@ -62,6 +63,7 @@ static double initial_trend(lw_state *s, int32_t i) {
       return u < 0 ? 0.0 : lw_reals(s)[s->model->at.acceleration + u];
     }
     case LW_DISTANCE: return distance_acceleration(s, i);
+    case LW_VARIABLE: return lw_rate_of_variable(s, q, 1);
     case LW_SPEED:
     case LW_DISTANCE_RATE:
     case LW_QUANTITIES: break;
@@ -115,6 +117,7 @@ static lw_stage stage_of_quantity(const lw_model *m, const lw_transition *x, int
       return x->number >= m->size.nu ? LW_STAGE_OUTPUTS : with_rates ? LW_STAGE_ACCELERATIONS : LW_STAGE_NONE;
     case LW_DISTANCE:
     case LW_DISTANCE_RATE:
+    case LW_VARIABLE:
     case LW_QUANTITIES: break;
   }
   return LW_STAGE_OUTPUTS;
@@ -146,9 +149,24 @@ static lw_stage required_stage(const lw_state *s, int with_rates) {
   return required;
 }
 
+lw_status lw_check_watched(lw_state *s) {
+  const lw_status e = lw_evaluate(s, required_stage(s, 0));
+  if (e) return e;
+  const indicator_view w = current_view(s);
+  for (int32_t i = 0; i < s->base->size.transitions; i++) {
+    const lw_transition *x = transition_of(s, i);
+    if (x->trigger == LW_ZERO_CROSSING && x->quantity == LW_VARIABLE && !isfinite(monitored_value(&w, i)))
+      return lw_fail(s, LW_ERROR_VALUE,
+                     "transition '%.60s' watches a variable that has no finite value at t = %g s; bound the "
+                     "arguments of its formula by min, max or if",
+                     s->base->transition_name[i], w.x[s->model->at.time]);
+  }
+  return LW_OK;
+}
+
 lw_status lw_event_indicators(lw_state *s, double *indicators) {
   if (!s) return LW_ERROR_USAGE;
-  const lw_status e = lw_evaluate(s, required_stage(s, 0));
+  const lw_status e = lw_check_watched(s);
   if (e) return e;
   const indicator_view w = current_view(s);
   for (int32_t i = 0; i < s->base->size.transitions; i++)
@@ -215,10 +233,13 @@ void lw_shift_speed_crossings(lw_state *s) {
   const double correction = fmax(LEAST_CORRECTION, tolerance[0]) * fastest_speed(s) + tolerance[1];
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     const lw_transition *x = transition_of(s, i);
-    if (x->trigger != LW_ZERO_CROSSING || (x->quantity != LW_SPEED && x->quantity != LW_DISTANCE_RATE)) continue;
+    if (x->trigger != LW_ZERO_CROSSING || x->quantity == LW_COORDINATE || x->quantity == LW_DISTANCE) continue;
     lw_transition_memory *memory = lw_memory_of(s, i);
     const double off = monitored_value(&w, i) - value_of(s, i, 0);
-    memory->shift[0] = memory->event_sign * off < 0.0 && fabs(off) <= correction ? off : 0.0;
+    const int is_beyond = memory->event_sign * off < 0.0;
+    const double most =
+        is_beyond && x->quantity == LW_VARIABLE ? lw_change_by_speeds(s, x->number, correction) : correction;
+    memory->shift[0] = is_beyond && fabs(off) <= most ? off : 0.0;
   }
 }
 
@@ -232,8 +253,9 @@ static int has_crossed(quantity x, double tolerance) {
 static int32_t check_crossing_trigger(lw_state *s, int32_t i) {
   const indicator_view w = current_view(s);
   lw_transition_memory *memory = lw_memory_of(s, i);
-  const quantity z = {crossing_indicator(&w, i), memory->event_sign * monitored_rate(s, i)};
-  if (!has_crossed(z, lw_zero_tolerance(value_of(s, i, 0)))) return 0;
+  const double z = crossing_indicator(&w, i), tolerance = lw_zero_tolerance(value_of(s, i, 0));
+  const int needs_rate = z >= 0.0 && z <= 0.5 * tolerance;
+  if (!has_crossed((quantity){z, needs_rate ? memory->event_sign * monitored_rate(s, i) : 0.0}, tolerance)) return 0;
   const int32_t direction = transition_of(s, i)->direction;
   memory->event_sign = -memory->event_sign;
   memory->shift[0] = 0.0; /* the value itself has been crossed, or what impacts take away would add up */

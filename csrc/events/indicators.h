@@ -11,6 +11,8 @@ enum { LW_DO = 1, LW_UNDO = 2, LW_HIT_LOWER = 4, LW_HIT_UPPER = 8, LW_LEAVE_CONT
  * the number of due transitions, or -1 if an evaluation fails. */
 int32_t lw_find_due_transitions(lw_state *s);
 
+/* Whether all that transitions watch has values; else the message names the transition. */
+lw_status lw_check_watched(lw_state *s);
 /* Distance of a coordinate from a bound of a stop, positive within the range. bound 0: lower, 1: upper. */
 double lw_stop_gap(const lw_state *s, int32_t transition, int bound);
 /* Distance of what a transition watches from its bound or value, and the rate of that: the nearer bound of a stop.
@@ -29,4 +31,9 @@ double lw_friction_indicator(const lw_state *s, int32_t transition);
 lw_status lw_initialize_event_signs(lw_state *s);
 /* Derivative of an event indicator along the seed of the complex block. */
 double lw_indicator_derivative(const lw_state *s, int32_t indicator);
+/* Rate of a variable while time passes and inputs stay, but for those of motions; `later`: a moment later. Zero where an
+ * evaluation fails. */
+double lw_rate_of_variable(lw_state *s, int32_t offset, int later);
+/* What a variable changes by where all speeds change by so much. */
+double lw_change_by_speeds(lw_state *s, int32_t offset, double change);
 #endif

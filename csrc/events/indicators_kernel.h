@@ -68,6 +68,7 @@ static real monitored_value(const indicator_view *w, int32_t i) {
     case LW_SPEED: return speed_at(w, x->number);
     case LW_DISTANCE: return distance_between_points(w, i).value;
     case LW_DISTANCE_RATE: return distance_between_points(w, i).rate;
+    case LW_VARIABLE: return w->x[x->number];
     case LW_QUANTITIES: break;
   }
   return 0.0;

@@ -34,10 +34,9 @@ typedef struct lw_program {
   const lw_lookup *table;
 } lw_program;
 
-/* What a formula reads: a kind, lw_quantity_kind, and its number among all coordinates or speeds, or the inputs of the
- * formula. */
+/* What a formula reads: which of the numbers of its name, LW_KIND_QUANTITY, and its offset in the block. */
 typedef struct lw_formula_quantity_row {
-  int32_t kind, index;
+  int32_t index, offset;
 } lw_formula_quantity_row;
 
 /* A formula of the serialised model: how many it has of each, and where its own begin in the lists of all. */

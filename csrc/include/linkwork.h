@@ -63,11 +63,12 @@ typedef struct lw_sizes {
   int32_t distances;
   int32_t locks;         /* and so do locks of single speeds, which come before the distances */
   int32_t forces, gears; /* those of lw_builder_add_force; speeds on which they act */
-  int32_t formulas, formula_numbers, formula_inputs;
+  int32_t formulas, formula_numbers, formula_inputs, formula_quantities;
   int32_t formula_values; /* of the longest formula */
   int32_t lookup_tables, lookup_values, lookup_slopes;
   int32_t transitions;
   int32_t points, measures; /* points of interest; distances and angles between them */
+  int32_t formula_outputs;  /* those of lw_builder_add_output */
   int32_t nq, nu;           /* coordinates and speeds of the spanning tree: the continuous states */
   int32_t nq_cut, nu_cut;   /* those of the cut joints, which follow from the states */
   int32_t event_indicators;
@@ -190,8 +191,10 @@ typedef enum lw_kind {
   LW_KIND_TRANSITION,
   LW_KIND_POINT,
   LW_KIND_MEASURE,
-  LW_KIND_TABLE, /* of formulas: "spring.gas" of the force "spring" */
-  LW_KIND_FIELD  /* of the block: "q", "udot", "body_mass" */
+  LW_KIND_OUTPUT,   /* by formulas */
+  LW_KIND_TABLE,    /* of formulas: "spring.gas" of the force "spring" */
+  LW_KIND_QUANTITY, /* that formulas read and transitions watch, field and part: "q crank", "time " */
+  LW_KIND_FIELD     /* of the block: "q", "udot", "body_mass" */
 } lw_kind;
 
 LW_API int32_t lw_model_count(const lw_model *model, lw_kind kind);
@@ -347,20 +350,12 @@ LW_API lw_status lw_builder_add_force(lw_builder *builder, const char *type, con
 LW_API lw_status lw_builder_add_gear(lw_builder *builder, const char *force, const char *joint, int32_t element,
                                      double gear);
 
-/* What a formula reads: its kind, and which. */
-typedef enum lw_quantity_kind {
-  LW_QUANTITY_TIME = 0,
-  LW_QUANTITY_COORDINATE, /* of any joint, from 0 */
-  LW_QUANTITY_SPEED,      /* likewise */
-  LW_QUANTITY_INPUT,      /* of the formula, from 0 */
-  LW_QUANTITY_LENGTH,     /* of a force on speeds or between points itself */
-  LW_QUANTITY_RATE,
-  LW_QUANTITY_KINDS
-} lw_quantity_kind;
+/* What a formula reads: a number of a field, as lw_model_find_variable names it. The formula of a force reads "time", "q"
+ * and "u" of any joint, its own "formula_input", and its own length and rate, as "line_formula_length"; that of an output
+ * all that is not internal, of outputs those before it. */
 typedef struct lw_formula_quantity {
-  lw_quantity_kind kind;
-  const char *joint; /* of a coordinate or a speed, else NULL */
-  int32_t index;
+  const char *field, *owner; /* the name of a body, joint, force, ...; NULL: the whole field */
+  int32_t index;             /* which of its numbers there, from 0 */
 } lw_formula_quantity;
 /* An operation has a value, made of those of operations before it: a, b and c count these from 0.
  *   "number", "quantity"                           number a or quantity a of the formula
@@ -408,6 +403,8 @@ typedef struct lw_formula {
 /* The formula of a force by one. Its numbers are tunable: the field formula_number; and so are the values of its tables,
  * lookup_value, but for the last rows of periodic ones, which are the first. Its inputs are formula_input. */
 LW_API lw_status lw_builder_set_formula(lw_builder *builder, const char *force, const lw_formula *formula);
+/* An output by a formula of one result and without inputs: the field formula_output. */
+LW_API lw_status lw_builder_add_output(lw_builder *builder, const char *name, const lw_formula *formula);
 
 /* A point of interest of a body or the ground, with a direction of any length, both in the body's frame: the outputs
  * point_position, point_velocity, point_acceleration and point_axis. `axis` NULL: z. */
@@ -453,6 +450,9 @@ LW_API lw_status lw_builder_at_distance(lw_builder *builder, const char *transit
 LW_API lw_status lw_builder_at_distance_rate(lw_builder *builder, const char *transition, const char *first,
                                              const double first_point[3], const char *second,
                                              const double second_point[3], double value, int32_t direction);
+/* Where a number of a field does, as formulas of outputs read it. */
+LW_API lw_status lw_builder_at_variable(lw_builder *builder, const char *transition,
+                                        const lw_formula_quantity *variable, double value, int32_t direction);
 /* Where the input `command` becomes 1. Its end undoes a lock or pin that nothing else undoes. */
 LW_API lw_status lw_builder_on_command(lw_builder *builder, const char *transition);
 

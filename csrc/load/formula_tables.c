@@ -1,5 +1,6 @@
 /* Model reader: formulas. Operands are values before their instruction, numbers and quantities of its formula, and results
- * values of it, so that no program can loop or lead out of the block. */
+ * values of it, so that no program can loop or lead out of the block. Quantities are numbers of fields by name, which have
+ * values when their formula is evaluated: forces read what is known before them, outputs all but later outputs. */
 #include "load/reader.h"
 #include <math.h>
 #include <string.h>
@@ -10,9 +11,13 @@ static int32_t type_of_force(const lw_model *m, int32_t force) {
   return type;
 }
 
+static int32_t results_of(const lw_model *m, int32_t formula) {
+  const int32_t force = m->first_force[LW_FIRST_BY_FORMULA] + formula;
+  return force < m->size.forces ? lw_force_types[type_of_force(m, force)].results : 1;
+}
+
 /* Each begins where the one before ends. */
 lw_status lw_read_formula(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
-  const int32_t force = m->first_force[LW_FIRST_BY_FORMULA] + at->row;
   lw_formula_rows *f = &m->formula[at->row], before = at->row ? f[-1] : (lw_formula_rows){0};
   *f = (lw_formula_rows){v[0],
                          v[1],
@@ -26,63 +31,44 @@ lw_status lw_read_formula(reader *r, lw_model *m, table_cursor *at, const int32_
                          before.first_instruction + before.instructions,
                          before.first_result + before.results,
                          before.first_table + before.tables};
-  const int32_t left[] = {m->size.formula_numbers - f->first_number, m->size.formula_inputs - f->first_input,
-                          m->formula_quantities - f->first_quantity, m->instructions - f->first_instruction,
-                          m->formula_results - f->first_result,      m->size.lookup_tables - f->first_table};
+  const int32_t left[] = {m->size.formula_numbers - f->first_number,      m->size.formula_inputs - f->first_input,
+                          m->size.formula_quantities - f->first_quantity, m->instructions - f->first_instruction,
+                          m->formula_results - f->first_result,           m->size.lookup_tables - f->first_table};
   for (int k = 0; k < 6; k++)
     if (!lw_within(v[k], 0, left[k] + 1)) return lw_row_error(r, "formula", at->row);
-  if (force >= m->size.forces || v[3] < 1 || v[4] != lw_force_types[type_of_force(m, force)].results)
+  if (v[3] < 1 || v[4] != results_of(m, at->row) || (v[1] && at->row >= lw_formulas_of_forces(m)))
     return lw_row_error(r, "formula", at->row);
   if (v[3] > m->size.formula_values) m->size.formula_values = v[3];
   return LW_OK;
 }
 
-/* Together the formulas have what the model has. */
+static int watches_variable(const lw_transition *x) {
+  return x->trigger == LW_ZERO_CROSSING && x->quantity == LW_VARIABLE;
+}
+
+static int32_t watched_variables(const lw_model *m) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < m->size.transitions; i++) count += watches_variable(&m->transition[i]);
+  return count;
+}
+
+/* Together the formulas have what the model has, and the rest of the quantities is what transitions watch. */
 lw_status lw_check_formulas(reader *r, lw_model *m, const table_cursor *at) {
   const lw_formula_rows last = at->row ? m->formula[at->row - 1] : (lw_formula_rows){0};
-  if (m->first_force[LW_FIRST_BY_FORMULA] + at->row != m->size.forces ||
+  if (at->row != lw_formulas_of_forces(m) + m->size.formula_outputs ||
       last.first_number + last.numbers != m->size.formula_numbers ||
       last.first_input + last.inputs != m->size.formula_inputs ||
-      last.first_quantity + last.quantities != m->formula_quantities ||
+      last.first_quantity + last.quantities + watched_variables(m) != m->size.formula_quantities ||
       last.first_instruction + last.instructions != m->instructions ||
       last.first_result + last.results != m->formula_results || last.first_table + last.tables != m->size.lookup_tables)
     return lw_format_error(r, "the model's formulas and its counts contradict each other");
   return LW_OK;
 }
 
-/* Coordinates and speeds of a cut joint that a formula reads have to be found. */
-static void mark_read(lw_model *m, int of_q, int32_t index) {
-  for (int32_t l = 0; l < m->size.loops; l++) {
-    lw_loop *loop = &m->loop[l];
-    if (of_q ? lw_within(index, loop->q, loop->q + loop->coordinates)
-             : lw_within(index, loop->u, loop->u + loop->columns))
-      loop->coupled = 1;
-  }
-}
-
-static int is_quantity(const lw_model *m, const lw_formula_rows *f, int32_t kind, int32_t index) {
-  const int32_t force = m->first_force[LW_FIRST_BY_FORMULA] + (int32_t)(f - m->formula);
-  const int on_point = lw_force_types[type_of_force(m, force)].on == LW_ON_POINT;
-  if (!lw_within(kind, 0, LW_QUANTITY_KINDS)) return 0;
-  switch ((lw_quantity_kind)kind) {
-    case LW_QUANTITY_TIME: return index == 0;
-    case LW_QUANTITY_COORDINATE: return lw_within(index, 0, m->size.nq + m->size.nq_cut);
-    case LW_QUANTITY_SPEED: return lw_within(index, 0, m->size.nu + m->size.nu_cut);
-    case LW_QUANTITY_INPUT: return lw_within(index, 0, f->inputs);
-    case LW_QUANTITY_LENGTH: return index == 0 && !on_point && m->force[force].has_length;
-    case LW_QUANTITY_RATE: return index == 0 && !on_point;
-    case LW_QUANTITY_KINDS: break;
-  }
-  return 0;
-}
-
-/* `last`: the formula of the row. */
+/* Checked once its name is known. */
 lw_status lw_read_formula_quantity(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
-  while (at->row >= m->formula[at->last].first_quantity + m->formula[at->last].quantities) at->last++;
-  if (!is_quantity(m, &m->formula[at->last], v[0], v[1])) return lw_row_error(r, "formula_quantity", at->row);
-  m->formula_quantity[at->row] = (lw_formula_quantity_row){v[0], v[1]};
-  m->formulas_know_time |= v[0] == LW_QUANTITY_TIME;
-  if (v[0] == LW_QUANTITY_COORDINATE || v[0] == LW_QUANTITY_SPEED) mark_read(m, v[0] == LW_QUANTITY_COORDINATE, v[1]);
+  (void)r;
+  m->formula_quantity[at->row].index = v[0];
   return LW_OK;
 }
 
@@ -157,30 +143,91 @@ lw_status lw_check_lookup_knots(reader *r, lw_model *m, const table_cursor *at) 
   return LW_OK;
 }
 
-/* ---- programs ---- */
+/* ---- quantities ---- */
 
-static int32_t own_output(const lw_model *m, int32_t force, int of_rate) {
+static int is_of_field(const lw_model *m, int32_t offset, const char *name) {
+  const lw_field *f = &m->field[lw_model_find(m, LW_KIND_FIELD, name)];
+  return lw_within(offset, f->first, f->first + f->rows * f->columns);
+}
+
+/* Coordinates and speeds of a cut joint that a force reads have to be found before it. */
+static void mark_read(lw_model *m, int of_q, int32_t index) {
+  for (int32_t l = 0; l < m->size.loops; l++) {
+    lw_loop *loop = &m->loop[l];
+    if (of_q ? lw_within(index, loop->q, loop->q + loop->coordinates)
+             : lw_within(index, loop->u, loop->u + loop->columns))
+      loop->coupled = 1;
+  }
+}
+
+/* Of the force itself: its length where it has one, and its rate. */
+static int is_own_motion(const lw_model *m, int32_t force, int32_t offset) {
   const int32_t type = type_of_force(m, force), row = force - m->first_force[type];
   const lw_offsets *at = &m->at;
-  if (type == LW_FORCE_LINE_FORMULA) return (of_rate ? at->line_formula_rate : at->line_formula_length) + row;
-  return (of_rate ? at->joint_formula_rate : at->joint_formula_length) + row;
+  if (type == LW_FORCE_LINE_FORMULA)
+    return offset == at->line_formula_length + row || offset == at->line_formula_rate + row;
+  return type == LW_FORCE_JOINT_FORMULA && (offset == at->joint_formula_rate + row ||
+                                            (m->force[force].has_length && offset == at->joint_formula_length + row));
 }
 
-static int32_t offset_of_quantity(const lw_model *m, const lw_formula_rows *f, int32_t number) {
-  const lw_formula_quantity_row *quantity = &m->formula_quantity[f->first_quantity + number];
-  const int32_t i = quantity->index, force = m->first_force[LW_FIRST_BY_FORMULA] + (int32_t)(f - m->formula);
-  const lw_offsets *at = &m->at;
-  switch ((lw_quantity_kind)quantity->kind) {
-    case LW_QUANTITY_TIME: return at->time;
-    case LW_QUANTITY_COORDINATE: return i < m->size.nq ? at->q + i : at->q_cut + i - m->size.nq;
-    case LW_QUANTITY_SPEED: return i < m->size.nu ? at->u + i : at->u_cut + i - m->size.nu;
-    case LW_QUANTITY_INPUT: return at->formula_input + f->first_input + i;
-    case LW_QUANTITY_LENGTH: return own_output(m, force, 0);
-    case LW_QUANTITY_RATE: return own_output(m, force, 1);
-    case LW_QUANTITY_KINDS: break;
-  }
-  return 0;
+/* What is known before forces act. */
+static int is_known_to_force(lw_model *m, const lw_formula_rows *f, int32_t offset) {
+  const int32_t own = m->at.formula_input + f->first_input;
+  if (is_of_field(m, offset, "q_cut")) mark_read(m, 1, m->size.nq + offset - m->at.q_cut);
+  else if (is_of_field(m, offset, "u_cut")) mark_read(m, 0, m->size.nu + offset - m->at.u_cut);
+  else if (is_of_field(m, offset, "time")) m->forces_know_time = 1;
+  else
+    return is_of_field(m, offset, "q") || is_of_field(m, offset, "u") || lw_within(offset, own, own + f->inputs) ||
+           is_own_motion(m, m->first_force[LW_FIRST_BY_FORMULA] + (int32_t)(f - m->formula), offset);
+  return 1;
 }
+
+/* Of outputs those before it. */
+static int is_known_to_output(const lw_model *m, int32_t output, int32_t offset) {
+  return !is_of_field(m, offset, "formula_output") || offset < m->at.formula_output + output;
+}
+
+#define LONGEST_FIELD 40
+
+/* The field of a name, and its owner; -1: it has no such number. */
+static int32_t offset_of(const lw_model *m, const char *name, int32_t index) {
+  char field[LONGEST_FIELD];
+  const char *blank = strchr(name, ' ');
+  int32_t first, count;
+  if (!blank || blank - name >= LONGEST_FIELD) return -1;
+  memcpy(field, name, (size_t)(blank - name));
+  field[blank - name] = 0;
+  if (lw_model_find_variable(m, field, blank[1] ? blank + 1 : NULL, &first, &count)) return -1;
+  return lw_within(index, 0, count) ? first + index : -1;
+}
+
+static lw_status refuse_quantity(reader *r, const lw_model *m, const char *reader_name, int32_t number) {
+  return lw_format_error(r, "'%.60s': formula_quantity %d points outside of what it may read: number %d of '%.60s'",
+                         reader_name, (int)number, (int)m->formula_quantity[number].index, m->quantity_name[number]);
+}
+
+static lw_status find_quantity(reader *r, lw_model *m, int32_t formula, int32_t number) {
+  lw_formula_quantity_row *quantity = &m->formula_quantity[number];
+  const int32_t output = formula - lw_formulas_of_forces(m);
+  quantity->offset = offset_of(m, m->quantity_name[number], quantity->index);
+  if (quantity->offset >= 0 && (output < 0 ? is_known_to_force(m, &m->formula[formula], quantity->offset)
+                                           : is_known_to_output(m, output, quantity->offset)))
+    return LW_OK;
+  return refuse_quantity(r, m, lw_owner_of_formula(m, formula), number);
+}
+
+static lw_status find_watched(reader *r, lw_model *m) {
+  int32_t number = m->size.formula_quantities - watched_variables(m);
+  for (int32_t i = 0; i < m->size.transitions; i++) {
+    if (!watches_variable(&m->transition[i])) continue;
+    m->transition[i].number = offset_of(m, m->quantity_name[number], m->formula_quantity[number].index);
+    if (m->transition[i].number < 0) return refuse_quantity(r, m, m->transition_name[i], number);
+    number++;
+  }
+  return LW_OK;
+}
+
+/* ---- programs ---- */
 
 /* Numbers and quantities stand in the block: what remains are the other instructions, moved up. There is a place for the
  * end behind them, because the first instruction of a formula has no values before it. */
@@ -190,7 +237,8 @@ static void make_program(lw_model *m, const lw_formula_rows *f, lw_program *p) {
   for (int32_t i = 0; i < f->instructions; i++) {
     lw_instruction one = code[i];
     if (one.operation == LW_DO_number) operand[i] = m->at.formula_number + f->first_number + one.operand[0];
-    else if (one.operation == LW_DO_quantity) operand[i] = offset_of_quantity(m, f, one.operand[0]);
+    else if (one.operation == LW_DO_quantity)
+      operand[i] = m->formula_quantity[f->first_quantity + one.operand[0]].offset;
     else {
       for (int32_t k = 0; k < lw_operands_of[one.operation]; k++) one.operand[k] = operand[one.operand[k]];
       for (int32_t k = lw_operands_of[one.operation]; k < 3; k++)
@@ -208,11 +256,19 @@ static void make_program(lw_model *m, const lw_formula_rows *f, lw_program *p) {
                     .table = m->lookup_table + f->first_table};
 }
 
-void lw_make_programs(lw_model *m) {
+lw_status lw_make_programs(reader *r, lw_model *m) {
   for (int32_t k = 0; k < m->size.lookup_tables; k++) {
     lw_lookup *t = &m->lookup_table[k];
     t->value = m->at.lookup_value + t->first_value, t->slope = m->at.lookup_slope + t->first_slope;
     t->refused = m->at.lookup_refused + 2 * k;
   }
-  for (int32_t k = 0; k < m->size.formulas; k++) make_program(m, &m->formula[k], &m->program[k]);
+  for (int32_t k = 0; k < m->size.formulas; k++) {
+    const lw_formula_rows *f = &m->formula[k];
+    for (int32_t q = f->first_quantity; q < f->first_quantity + f->quantities; q++) {
+      const lw_status e = find_quantity(r, m, k, q);
+      if (e) return e;
+    }
+    make_program(m, f, &m->program[k]);
+  }
+  return find_watched(r, m);
 }

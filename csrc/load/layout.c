@@ -220,10 +220,9 @@ static lw_status count_most_integers(reader *r, lw_model *m) {
 lw_status lw_layout_model(reader *r, lw_model *m) {
   lw_status e;
   for (int32_t i = 0; i < m->clusters; i++) m->cluster[i].independents = -1;
-  if ((e = lw_layout_block(r, m)) || (e = lw_plan_multipliers(r, m)) || (e = list_columns(r, m)) ||
-      (e = check_roots(r, m)))
+  if ((e = lw_layout_block(r, m)) || (e = lw_make_programs(r, m)) || (e = lw_plan_multipliers(r, m)) ||
+      (e = list_columns(r, m)) || (e = check_roots(r, m)))
     return e;
-  lw_make_programs(m);
   unsigned char *reached = calloc((size_t)m->size.bodies, 1);
   if (!reached) return LW_ERROR_MEMORY;
   mark_first(m, reached, 0);

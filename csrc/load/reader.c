@@ -3,7 +3,8 @@
  *   int32 counts         counts of reader.h; couplings count locks and distances, the last of them in this order
  *   int32 tables         LW_TABLES of reader.h, in their order
  *   double               the parameter and start fields of fields.h, in their order
- *   names                zero-terminated: bodies, joints, couplings, forces, transitions, points, measures, tables
+ *   names                zero-terminated: bodies, joints, couplings, forces, transitions, points, measures, outputs,
+ *                        tables, quantities, each a field, a blank and the owner
  * It is the mechanism as it is at first. Variants, in which other joints are closed, are compiled from these bytes.
  * Every index is checked before it is used, so that no byte of a bad file can lead out of bounds. */
 #include "block/kernels.h"
@@ -136,6 +137,8 @@ static lw_sizes sizes_of(const counts *c) {
                     OF(transitions),
                     OF(points),
                     OF(measures),
+                    OF(formula_outputs),
+                    OF(formula_quantities),
                     OF(nq),
                     OF(nu),
                     OF(nq_cut),
@@ -184,7 +187,7 @@ static lw_model *allocate_model(const counts *c, size_t parameters, size_t names
   m->size = sizes_of(c), m->segments = c->segments, m->clusters = c->clusters, m->ears = c->ears;
   m->method = c->method, m->couplings = c->couplings, m->terms = c->terms, m->parameters = (int32_t)parameters;
   m->removable_joints = c->removable_joints, m->requests = c->requests, m->joint_types = c->joint_types;
-  m->instructions = c->formula_instructions, m->formula_quantities = c->formula_quantities;
+  m->instructions = c->formula_instructions;
   m->formula_results = c->formula_results, m->lookup_knots = c->lookup_knots;
   return m;
 }

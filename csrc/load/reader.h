@@ -3,7 +3,7 @@
 #define LW_READING_H
 #include "model/model.h"
 
-#define LW_MODEL_VERSION 15u
+#define LW_MODEL_VERSION 16u
 
 typedef struct lw_model_header {
   char magic[8];
@@ -22,7 +22,7 @@ typedef struct counts {
   int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method,
       force_types, forces, gears, distances, locks, transitions, removable_joints, requests, joint_types, points,
       measures, paths, path_numbers, formulas, formula_instructions, formula_quantities, formula_results,
-      formula_numbers, formula_inputs, lookup_tables, lookup_knots, lookup_values;
+      formula_numbers, formula_inputs, formula_outputs, lookup_tables, lookup_knots, lookup_values;
 } counts;
 
 /* What a number in a table is, and so in which range. */
@@ -68,8 +68,9 @@ typedef enum lw_number_kind {
  *   measure          kind points(2)
  *   path             joint, how many numbers
  *   path_number      a number of type double, one path after the other
- *   formula          numbers inputs quantities instructions results tables: how many. One for each force by a formula
- *   formula_quantity lw_quantity_kind, which: a coordinate, a speed, an input of the formula; else 0. Formula by formula
+ *   formula          numbers inputs quantities instructions results tables: how many. One for each force by a formula,
+ *                    then for each output
+ *   formula_quantity which of the numbers of its name. Formula by formula, then one for each crossing of a variable
  *   instruction      number in formula/operations.h, three operands. Formula by formula
  *   formula_result   the instruction whose value it is, from 0 in the formula. Formula by formula
  *   lookup_table     knots of x, of y or 0; whether each is periodic; lw_interpolation, lw_outside. Formula by formula
@@ -99,7 +100,7 @@ typedef enum lw_number_kind {
   X(path, path, c->paths, NULL, LW_A_JOINT, LW_ANY)                                                                 \
   X(path_number, path_number, c->path_numbers, check_paths, LW_ANY, LW_ANY)                                         \
   X(formula, formula, c->formulas, lw_check_formulas, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY)               \
-  X(formula_quantity, formula_quantity, c->formula_quantities, NULL, LW_ANY, LW_ANY)                                \
+  X(formula_quantity, formula_quantity, c->formula_quantities, NULL, LW_ANY)                                        \
   X(instruction, instruction, c->formula_instructions, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                        \
   X(formula_result, formula_result, c->formula_results, NULL, LW_ANY)                                               \
   X(lookup_table, lookup_table, c->lookup_tables, lw_check_lookup_tables, LW_ANY, LW_ANY, LW_FLAG, LW_FLAG, LW_ANY, \
@@ -128,7 +129,7 @@ lw_status lw_read_tables(reader *r, lw_model *m, const counts *c);
 lw_status lw_read_removable_joint(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 lw_status lw_read_request(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 lw_status lw_read_transition(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
-/* Of forces by formulas: load/formula_tables.c. */
+/* Of formulas: load/formula_tables.c. */
 lw_status lw_read_formula(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 lw_status lw_check_formulas(reader *r, lw_model *m, const table_cursor *at);
 lw_status lw_read_formula_quantity(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
@@ -138,8 +139,8 @@ lw_status lw_read_lookup_table(reader *r, lw_model *m, table_cursor *at, const i
 lw_status lw_check_lookup_tables(reader *r, lw_model *m, const table_cursor *at);
 lw_status lw_read_lookup_knot(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 lw_status lw_check_lookup_knots(reader *r, lw_model *m, const table_cursor *at);
-/* The formulas as programs, with their tables, once the block is laid out. */
-void lw_make_programs(lw_model *m);
+/* The formulas as programs, with their tables, once the block is laid out. What they read is checked. */
+lw_status lw_make_programs(reader *r, lw_model *m);
 /* Which constraints reach which links, where the model asks for multipliers. */
 lw_status lw_plan_multipliers(reader *r, lw_model *m);
 void lw_free_multipliers(lw_multipliers *plan);

@@ -62,6 +62,7 @@ static int is_trigger(const lw_model *m, const lw_transition *x) {
     case LW_DISTANCE:
     case LW_DISTANCE_RATE:
       return lw_within(x->body[0], -1, m->size.bodies) && lw_within(x->body[1], -1, m->size.bodies);
+    case LW_VARIABLE: return x->number == -1;
     case LW_QUANTITIES: break;
   }
   return 0;

@@ -33,6 +33,7 @@ typedef enum lw_owner {
   LW_OF_TRANSITION,
   LW_OF_POINT,   /* of interest */
   LW_OF_MEASURE, /* of two of them */
+  LW_OF_FORMULA_OUTPUT,
 #define FORCE(TYPE, type, on, points) LW_OF_##TYPE,
   LW_FORCE_RECORDS(FORCE) /* of one type */
 #undef FORCE
@@ -69,6 +70,7 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
     case LW_OF_TRANSITION: return s->transitions;
     case LW_OF_POINT: return s->points;
     case LW_OF_MEASURE: return s->measures;
+    case LW_OF_FORMULA_OUTPUT: return s->formula_outputs;
 #define FORCE(TYPE, type, on, points)                                                        \
   case LW_OF_##TYPE: return first_force[LW_FORCE_##TYPE + 1] - first_force[LW_FORCE_##TYPE];
       LW_FORCE_RECORDS(FORCE)
@@ -172,7 +174,8 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(measure_value, MEASURE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "distance [m] or angle [rad]")                          \
   X(measure_rate, MEASURE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "its time derivative [m/s or rad/s]")                    \
   X(energy_kinetic, ONE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "kinetic energy [J]")                                      \
-  X(energy_potential, ONE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "of gravity, zero at the world origin, and springs [J]")
+  X(energy_potential, ONE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "of gravity, zero at the world origin, and springs [J]") \
+  X(formula_output, FORMULA_OUTPUT, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "of an output, in a unit of its own")
 
 /* Working storage of the algorithms: arrays of the records in records.h. */
 #define LW_WORK_FIELDS(X)                                                                                             \

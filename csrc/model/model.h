@@ -166,7 +166,14 @@ typedef enum lw_action {
 } lw_action;
 typedef enum lw_trigger { LW_AT_TIME = 0, LW_ZERO_CROSSING, LW_COMMAND, LW_NO_TRIGGER, LW_TRIGGERS } lw_trigger;
 /* What crosses a value; the points of a distance are those of two bodies. */
-typedef enum lw_quantity { LW_COORDINATE = 0, LW_SPEED, LW_DISTANCE, LW_DISTANCE_RATE, LW_QUANTITIES } lw_quantity;
+typedef enum lw_quantity {
+  LW_COORDINATE = 0,
+  LW_SPEED,
+  LW_DISTANCE,
+  LW_DISTANCE_RATE,
+  LW_VARIABLE, /* any number of the block */
+  LW_QUANTITIES
+} lw_quantity;
 
 /* A discontinuous change, and what brings it about. */
 typedef struct lw_transition {
@@ -176,11 +183,11 @@ typedef struct lw_transition {
   int32_t bounds;     /* a stop's: 1 lower, 2 upper */
   int32_t trigger;    /* lw_trigger */
   int32_t quantity;   /* that crosses: lw_quantity; -1 for other triggers */
-  int32_t number;     /* of the coordinate or speed, over all joints; of friction that sticks its row; else -1 */
-  int32_t body[2];    /* of a distance; -1 the ground */
-  int32_t direction;  /* +1 rising, -1 falling, 0 both */
-  int32_t undone;     /* a command that ends undoes it */
-  int32_t indicator;  /* its first one; a stop has one for each bound */
+  int32_t number;  /* of the coordinate or speed, over all joints; offset of the variable; row of a friction; else -1 */
+  int32_t body[2]; /* of a distance; -1 the ground */
+  int32_t direction; /* +1 rising, -1 falling, 0 both */
+  int32_t undone;    /* a command that ends undoes it */
+  int32_t indicator; /* its first one; a stop has one for each bound */
 } lw_transition;
 
 /* A run of links that one algorithm sweeps. */
@@ -271,15 +278,17 @@ typedef enum lw_method {
 } lw_method;
 
 /* Kinds of parts that have names, in the order of these: X(lw_kind, their number in lw_sizes, names). */
-#define LW_NAMED(X)                           \
-  X(BODY, bodies, body_name)                  \
-  X(JOINT, joints, joint_name)                \
-  X(COUPLING, couplings, coupling_name)       \
-  X(FORCE, forces, force_name)                \
-  X(TRANSITION, transitions, transition_name) \
-  X(POINT, points, point_name)                \
-  X(MEASURE, measures, measure_name)          \
-  X(TABLE, lookup_tables, table_name)
+#define LW_NAMED(X)                              \
+  X(BODY, bodies, body_name)                     \
+  X(JOINT, joints, joint_name)                   \
+  X(COUPLING, couplings, coupling_name)          \
+  X(FORCE, forces, force_name)                   \
+  X(TRANSITION, transitions, transition_name)    \
+  X(POINT, points, point_name)                   \
+  X(MEASURE, measures, measure_name)             \
+  X(OUTPUT, formula_outputs, output_name)        \
+  X(TABLE, lookup_tables, table_name)            \
+  X(QUANTITY, formula_quantities, quantity_name)
 
 struct lw_model {
   const struct lw_kernels *kernels; /* that this processor runs (block/kernels.h) */
@@ -312,7 +321,7 @@ struct lw_model {
   int32_t *force_type;                     /* how many of each of the types that the serialised model names */
   lw_force *force;
   lw_gear *gear;
-  lw_formula_rows *formula; /* of the forces by formulas, in their order */
+  lw_formula_rows *formula; /* of the forces by formulas, in their order, then of the outputs */
   lw_program *program;      /* of each */
   lw_instruction *instruction;
   lw_formula_quantity_row *formula_quantity;
@@ -320,8 +329,8 @@ struct lw_model {
   double *lookup_knot;      /* of one table after the other: those of x, then those of y */
   int32_t *formula_result;  /* values of a formula; when loaded offsets in the block */
   int32_t *formula_operand; /* while programs are made: offset in the block of each value of a formula */
-  int32_t instructions, formula_quantities, formula_results, lookup_knots;
-  int32_t formulas_know_time; /* one of them reads it */
+  int32_t instructions, formula_results, lookup_knots;
+  int32_t forces_know_time; /* the formula of one of them reads it */
   lw_transition *transition;
   lw_point *point;
   int32_t paths, path_numbers;
@@ -350,6 +359,10 @@ struct lw_model {
 static inline size_t lw_workspace_reals(const lw_model *m) {
   return (size_t)m->cluster_reals + (size_t)m->multipliers.reals;
 }
+
+/* The first so many formulas are those of forces, the others of outputs; and the name of whose it is. */
+int32_t lw_formulas_of_forces(const lw_model *m);
+const char *lw_owner_of_formula(const lw_model *m, int32_t formula);
 
 /* Whether a field may hold a value: only max_load may be infinite. */
 int lw_is_valid(const char *field, double value);

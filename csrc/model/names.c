@@ -55,8 +55,18 @@ static int32_t row_of_force(const lw_model *m, int32_t type, const char *name) {
   return k < m->first_force[type + 1] ? k - m->first_force[type] : -1;
 }
 
-static const lw_formula_rows *formula_of(const lw_model *m, int32_t force) {
-  return force < m->first_force[LW_FIRST_BY_FORMULA] ? NULL : &m->formula[force - m->first_force[LW_FIRST_BY_FORMULA]];
+int32_t lw_formulas_of_forces(const lw_model *m) { return m->size.forces - m->first_force[LW_FIRST_BY_FORMULA]; }
+
+const char *lw_owner_of_formula(const lw_model *m, int32_t formula) {
+  const int32_t output = formula - lw_formulas_of_forces(m);
+  return output < 0 ? m->force_name[m->first_force[LW_FIRST_BY_FORMULA] + formula] : m->output_name[output];
+}
+
+/* The formula of a force or an output; NULL: there is none. */
+static const lw_formula_rows *formula_of(const lw_model *m, const char *name) {
+  const int32_t force = lw_model_find(m, LW_KIND_FORCE, name), output = lw_model_find(m, LW_KIND_OUTPUT, name);
+  if (force >= m->first_force[LW_FIRST_BY_FORMULA]) return &m->formula[force - m->first_force[LW_FIRST_BY_FORMULA]];
+  return output < 0 ? NULL : &m->formula[lw_formulas_of_forces(m) + output];
 }
 
 /* How many rows of a field belong to a thing, from *row on; rows of loops belong to their cut joints. */
@@ -83,6 +93,7 @@ static int32_t rows_of(const lw_model *m, lw_owner owner, const char *name, int3
     case LW_OF_TRANSITION: return one_row(lw_model_find(m, LW_KIND_TRANSITION, name), row);
     case LW_OF_POINT: return one_row(lw_model_find(m, LW_KIND_POINT, name), row);
     case LW_OF_MEASURE: return one_row(lw_model_find(m, LW_KIND_MEASURE, name), row);
+    case LW_OF_FORMULA_OUTPUT: return one_row(lw_model_find(m, LW_KIND_OUTPUT, name), row);
     case LW_OF_TERM: {
       const int32_t k = lw_model_find(m, LW_KIND_COUPLING, name);
       if (k < 0) return 0;
@@ -97,7 +108,7 @@ static int32_t rows_of(const lw_model *m, lw_owner owner, const char *name, int3
     }
     case LW_OF_FORMULA_NUMBER:
     case LW_OF_FORMULA_INPUT: {
-      const lw_formula_rows *formula = formula_of(m, lw_model_find(m, LW_KIND_FORCE, name));
+      const lw_formula_rows *formula = formula_of(m, name);
       if (!formula) return 0;
       *row = owner == LW_OF_FORMULA_NUMBER ? formula->first_number : formula->first_input;
       return owner == LW_OF_FORMULA_NUMBER ? formula->numbers : formula->inputs;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "events/indicators.h"
 #include "math/tolerances.h"
 #include "model/model.h"
 #include "run/run.h"
@@ -125,6 +126,7 @@ static int is_finite(const lw_run *r) {
 static void find_fault(lw_run *r) {
   if (r->calls.keeps_constraints && !is_finite(r)) return;
   r->cause = lw_evaluate(r->state, LW_STAGE_DERIVATIVES);
+  if (!r->cause) r->cause = lw_check_watched(r->state);
   if (r->cause) snprintf(r->cause_text, sizeof r->cause_text, "%s", lw_state_message(r->state));
 }
 

@@ -55,6 +55,7 @@ class Overview(ResultBase):
             "transitions": mech.to_dict().get("transitions", []),
             "points": mech.to_dict().get("points", []),
             "measures": mech.to_dict().get("measures", []),
+            "outputs": mech.to_dict().get("outputs", []),
             "states": len(system.q_names) + len(system.u_names),
             "degrees_of_freedom": degrees_of_freedom(system, state),
             "start": {name: float(state[name]) for name in (*system.q_names, *system.u_names)},
@@ -85,6 +86,7 @@ class Overview(ResultBase):
             "measures": [
                 (one["name"], f"{one['quantity']} of {' and '.join(one['points'])}") for one in facts["measures"]
             ],
+            "outputs": [(one["name"], one["formula"]) for one in facts["outputs"]],
         }
         start = [(name, f"{_tidy(value): .6g}", system.column(name).unit) for name, value in facts["start"].items()]
         start += [(f"{kind} energy", f"{value: .6g}", "J") for kind, value in facts["energy"].items()]

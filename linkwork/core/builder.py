@@ -11,11 +11,6 @@ from linkwork._util.checks import FloatArray
 from linkwork.core._core import ffi, lib
 from linkwork.core.native import NativeModel, raise_status
 
-QUANTITY_KINDS: dict[str, int] = {
-    kind: getattr(lib, f"LW_QUANTITY_{kind.upper()}")
-    for kind in ("time", "coordinate", "speed", "input", "length", "rate")
-}
-
 INTERPOLATIONS = {"linear": lib.LW_LOOKUP_LINEAR, "monotone": lib.LW_LOOKUP_MONOTONE}
 OUTSIDES = {"hold": lib.LW_LOOKUP_HOLD, "extend": lib.LW_LOOKUP_EXTEND, "error": lib.LW_LOOKUP_ERROR}
 
@@ -101,7 +96,7 @@ def joint_kinds(kinds: Sequence[tuple[str, Sequence[float], float, FloatArray]])
 
 
 class Program(Protocol):
-    """Formulas with common lists; what they read: kinds of `lw_quantity_kind`, joints, indices, and more."""
+    """Formulas with common lists; what they read: fields, names of parts or None, indices, and more."""
 
     @property
     def numbers(self) -> Sequence[float]:
@@ -126,9 +121,10 @@ class Program(Protocol):
 
 def formula(program: Program, inputs: int) -> Any:
     """Return an `lw_formula *`; it keeps its lists alive."""
-    names = {name for name, *_ in program.operations} | {joint for _, joint, *_ in program.readings if joint}
+    names = {name for name, *_ in program.operations}
+    names |= {name for field, owner, *_ in program.readings for name in (field, owner) if name is not None}
     texts = {name: ffi.new("char[]", name.encode()) for name in names}
-    read = [(QUANTITY_KINDS[kind], texts.get(joint, ffi.NULL), index) for kind, joint, index, *_ in program.readings]
+    read = [(texts[field], texts.get(owner, ffi.NULL), index) for field, owner, index, *_ in program.readings]
     lists = (
         ffi.new("double[]", list(program.numbers)),
         ffi.new("lw_formula_quantity[]", read),
@@ -140,6 +136,13 @@ def formula(program: Program, inputs: int) -> Any:
     all_tables = ffi.new("lw_lookup_table[]", [row for row, _ in tables])
     found = ffi.new("lw_formula *", (*lists, *counts, len(tables), all_tables))
     return _keeping(found, "lw_formula *", texts, lists, tables, all_tables)
+
+
+def quantity(reading: tuple[Any, ...]) -> Any:
+    """Return an `lw_formula_quantity *` of a field, a part or None, and an index; it keeps its texts alive."""
+    field, owner, index, *_ = reading
+    texts = [ffi.NULL if text is None else ffi.new("char[]", text.encode()) for text in (field, owner)]
+    return _keeping(ffi.new("lw_formula_quantity *", (*texts, index)), "lw_formula_quantity *", texts)
 
 
 def _table(name: str, table: Any) -> tuple[tuple[Any, ...], Any]:

@@ -3,12 +3,13 @@
 from linkwork.mechanism import inertia, shape
 from linkwork.mechanism.actions import Action, Impulse, Stop
 from linkwork.mechanism.actuators import Actuator
+from linkwork.mechanism.contact_forces import Backlash, BumpStop, Tyre
 from linkwork.mechanism.couplings import Coupling
 from linkwork.mechanism.distances import Distance
 from linkwork.mechanism.forces import ForceElement, Wrench
 from linkwork.mechanism.formula_forces import Force, JointForce, LineForce, PointForce
-from linkwork.mechanism.friction import Friction
 from linkwork.mechanism.frames import Frame
+from linkwork.mechanism.friction import Friction
 from linkwork.mechanism.joints import (
     CurvedSlide,
     CurvedSlot,
@@ -28,8 +29,10 @@ from linkwork.mechanism.joints import (
 )
 from linkwork.mechanism.json_schema import json_schema
 from linkwork.mechanism.locks import Lock, Unlock
+from linkwork.mechanism.machine_forces import Detent, Freewheel, GravityCompensation, MotorCharacteristic, Thrust
 from linkwork.mechanism.mechanism import Mechanism
 from linkwork.mechanism.motions import Motion
+from linkwork.mechanism.nonlinear_springs import GasPressure, NonlinearDamper, NonlinearSpring, TorsionBar
 from linkwork.mechanism.part_checks import GROUND
 from linkwork.mechanism.parts import Body, Joint
 from linkwork.mechanism.pins import Pin, Release
@@ -42,20 +45,26 @@ __all__ = [
     "GROUND",
     "Action",
     "Actuator",
+    "Backlash",
     "Body",
+    "BumpStop",
     "Command",
     "Coupling",
     "Crossing",
     "CurvedSlide",
     "CurvedSlot",
     "Cylindrical",
+    "Detent",
     "Distance",
     "Fixed",
     "Force",
     "ForceElement",
     "Frame",
     "Free",
+    "Freewheel",
     "Friction",
+    "GasPressure",
+    "GravityCompensation",
     "Impulse",
     "Joint",
     "JointForce",
@@ -66,6 +75,9 @@ __all__ = [
     "Measure",
     "Mechanism",
     "Motion",
+    "MotorCharacteristic",
+    "NonlinearDamper",
+    "NonlinearSpring",
     "PathSlide",
     "PathSlot",
     "Pin",
@@ -82,9 +94,12 @@ __all__ = [
     "Spherical",
     "SpringDamper",
     "Stop",
+    "Thrust",
     "Time",
+    "TorsionBar",
     "Transition",
     "Trigger",
+    "Tyre",
     "Universal",
     "Unlock",
     "Wrench",

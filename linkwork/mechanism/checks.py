@@ -47,6 +47,8 @@ def check_references(mech: Description) -> None:
         point.check(mech)
     for measure in mech.measures.values():
         measure.check(mech)
+    for output in mech.outputs.values():
+        output.check(mech)
     for body in mech.shapes:
         check_body_known(mech, "shapes", body)
     for starts, of in ((mech.start_q, "q"), (mech.start_u, "u")):

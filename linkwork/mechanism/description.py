@@ -15,13 +15,16 @@ from linkwork._util.attributes import KnownAttributes
 from linkwork._util.checks import FloatArray, check_finite, check_name, finite, length, numbers, shortened
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
+from linkwork.formula import LookupTable
 from linkwork.mechanism.actions import Action
 from linkwork.mechanism.couplings import Coupling, coupling, name_of_drive
 from linkwork.mechanism.distances import Distance, distance
 from linkwork.mechanism.forces import ForceElement, Taken, names_in_use
+from linkwork.mechanism.formulas import Given
 from linkwork.mechanism.frames import Frame, check_rotation, rotation_matrix
 from linkwork.mechanism.joints import AlongPath, JointKind
 from linkwork.mechanism.motions import Motion
+from linkwork.mechanism.outputs import Output, Variables
 from linkwork.mechanism.part_checks import (
     GROUND,
     check_body_known,
@@ -33,7 +36,7 @@ from linkwork.mechanism.part_checks import (
 from linkwork.mechanism.parts import Body, Joint, check_frame
 from linkwork.mechanism.points import Measure, PointOfInterest, measure, point_of_interest
 from linkwork.mechanism.shapes import Shape
-from linkwork.mechanism.transitions import Transition, check_starts, transition
+from linkwork.mechanism.transitions import Transition, check_among, check_starts, transition
 from linkwork.mechanism.triggers import Trigger
 
 if TYPE_CHECKING:
@@ -51,6 +54,7 @@ class Description(KnownAttributes):
     transitions: dict[str, Transition]
     points: dict[str, PointOfInterest]
     measures: dict[str, Measure]
+    outputs: dict[str, Output]
     forces: list[ForceElement]
     shapes: dict[str, list[Shape]]
     folder: Path | None
@@ -71,6 +75,7 @@ class Description(KnownAttributes):
         self.transitions = {}
         self.points = {}
         self.measures = {}
+        self.outputs = {}
         self.forces = []
         self.shapes = {}
         self.folder = None
@@ -79,6 +84,11 @@ class Description(KnownAttributes):
         self.start_u = {}
         self.report = None
         self.names = {}
+
+    @property
+    def variables(self) -> Variables:
+        """What formulas of outputs read and transitions watch: units by name."""
+        return Variables(self)
 
     @property
     def gravity(self) -> FloatArray:
@@ -350,7 +360,9 @@ class Description(KnownAttributes):
         >>> mech.add_transition("free", Unlock("hinge"), when=Time(3.0))
         """
         check_new_name(name, "transition", names_in_use(self))
-        self.transitions[name] = transition(self, name, action, when)
+        made = transition(name, action, when)
+        check_among(self, made)
+        self.transitions[name] = made
 
     @checks_keywords
     def add_point(self, name: str, body: str, point: ArrayLike, axis: ArrayLike | None = None) -> None:
@@ -421,6 +433,58 @@ class Description(KnownAttributes):
         self.measures[name] = measure(self, name, quantity, points)
 
     @checks_keywords
+    def add_output(
+        self,
+        name: str,
+        formula: str,
+        parameters: Mapping[str, Given] | None = None,
+        tables: Mapping[str, LookupTable | Mapping[str, Any]] | None = None,
+        unit: str | None = None,
+    ) -> None:
+        """Add an output by a formula: a variable of this name, made of others, in results, FMUs and linear models.
+
+        A formula reads any variable of the mechanism by its name: "crank.q", "crank.u" and "crank.a" of a joint,
+        "arm.r[1]" of a body, "tip.v[3]" of a point of interest, "travel.length" of a measure, "spring.force",
+        "hinge.t[2]" of a reaction, "energy.kinetic", "time", inputs, parameters such as "arm.mass", and outputs that
+        were added before it. It changes nothing in the motion.
+
+        Parameters
+        ----------
+        name
+            A new name, legal as that of a mechanism is.
+        formula
+            Written as those of a `Force`.
+        parameters
+            Values by name, in SI units, or pairs of value and unit, such as (3.0, "N.m/rad"). They are variables and
+            parameters of FMUs, as "gap.k".
+        tables
+            Lookup tables by name, or their arguments as dictionaries, as those of a `Force`.
+        unit
+            Unit of the output; by default the one that follows from the formula.
+
+        Raises
+        ------
+        MechanismError
+            On a text that is no formula, with the place, on unknown names, and on units that contradict each other.
+            Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Mechanism, Revolute, inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("arm", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> mech.add_joint("hinge", Revolute(axis=(0, 1, 0)), "ground", "arm", at=(0, 0, 0))
+        >>> mech.add_output("excess", "abs(hinge.u) - limit", parameters={"limit": 2.0})
+        >>> mech.add_output("power", "hinge.tau*hinge.u", unit="W")
+        >>> mech.outputs["excess"].formula
+        'abs(hinge.u) - limit'
+        """
+        check_new_name(name, "output", names_in_use(self))
+        made = Output(name, formula, parameters, tables, unit)  # type: ignore[arg-type]
+        made.check(self)
+        self.outputs[name] = made
+
+    @checks_keywords
     def add_shape(self, body: str, shape: Shape) -> None:
         """Add a shape to a body, for pictures and films; it has no mass and no contact, and changes nothing else.
 
@@ -489,7 +553,7 @@ class Description(KnownAttributes):
             (len(self.joints), "joint", "joints"),
             (len(self.forces), "force", "forces"),
         ]
-        for part in ("coupling", "distance", "transition", "point", "measure"):
+        for part in ("coupling", "distance", "transition", "point", "measure", "output"):
             if count := len(getattr(self, f"{part}s")):
                 counts.append((count, part, f"{part}s"))
         if count := sum(map(len, self.shapes.values())):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from linkwork._util.checks import check_name, finite, number
 from linkwork._util.keywords import checks_keywords
@@ -16,7 +16,7 @@ from linkwork._util.names import suggest
 from linkwork._util.units import LOADS
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism.part_checks import GROUND, check_body_known, check_joint_known, check_new_name
-from linkwork.mechanism.quantities import Quantity, indices, load, parameter
+from linkwork.mechanism.quantities import Quantity, Reading, indices, load, parameter
 
 if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
@@ -25,15 +25,6 @@ FORCES: dict[str, type[ForceElement]] = {}
 
 Point = tuple[float, float, float]
 _Kind = TypeVar("_Kind", bound="ForceElement")
-
-
-class Reading(NamedTuple):
-    """What a formula reads: the kind of `lw_quantity_kind`, a joint or None, which number, from 0, and its unit."""
-
-    kind: str
-    joint: str | None
-    number: int
-    unit: str | None
 
 
 class ForceElement:
@@ -105,7 +96,7 @@ class ForceElement:
         """Return what it reads of others, and of itself, by formulas."""
         return ()
 
-    def core_value(self, one: Quantity) -> Any:
+    def core_value(self, one: Quantity, mech: Surroundings) -> Any:
         """Return the numbers of a parameter of its record for the core; None: they are not given."""
         return getattr(self, one.stem)
 
@@ -343,12 +334,13 @@ def of_kind(forces: Iterable[ForceElement], kind: type[_Kind]) -> list[_Kind]:
 
 
 def by_kind(forces: Iterable[ForceElement]) -> dict[type[ForceElement], list[Any]]:
-    """Return the forces that have a record, by their kinds, each kind's in their order."""
-    found: dict[type[ForceElement], list[Any]] = {kind: [] for kind in FORCES.values() if kind.record}
+    """Return the forces that have a record, by the kinds of the core, each kind's in their order."""
+    kinds = [kind for kind in FORCES.values() if kind.record]
+    of_core: dict[str, list[Any]] = {kind.core_name: [] for kind in kinds}
     for force in forces:
         if force.record:
-            found[type(force)].append(force)
-    return found
+            of_core[force.core_name].append(force)
+    return {kind: of_core[kind.core_name] for kind in kinds}
 
 
 class Taken:
@@ -379,6 +371,6 @@ def names_in_use(mech: Surroundings, but: str = "") -> dict[str, Container[str]]
     """Return all names by kind of thing, `but` for a kind with which a new name may be shared."""
     names: dict[str, Container[str]] = {"body": mech.bodies, "joint": mech.joints}
     names |= {"coupling": mech.couplings, "distance": mech.distances, "transition": mech.transitions}
-    names |= {"point": mech.points, "measure": mech.measures}
+    names |= {"point": mech.points, "measure": mech.measures, "output": mech.outputs}
     names["force"] = mech.taken.by(mech.forces).names
     return {kind: taken for kind, taken in names.items() if kind != but}

@@ -2,91 +2,59 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from numpy.typing import ArrayLike
 
 from linkwork._util.keywords import checks_keywords
-from linkwork._util.names import quoted
 from linkwork._util.part_names import suffixes
 from linkwork._util.units import LOADS
 from linkwork.errors import MechanismError
-from linkwork.formula import OPERATIONS, Formula, LookupTable, Source, compile_formulas, read_table
+from linkwork.formula import LookupTable, Source
 from linkwork.mechanism.forces import (
     ForceBetweenPoints,
     ForceOnJoints,
     NamedForce,
     Point,
-    Reading,
     shown_as,
 )
+from linkwork.mechanism.formulas import OF_INPUT, Given, Readable, WithFormulas
 from linkwork.mechanism.part_checks import GROUND
-from linkwork.mechanism.quantities import Quantity, indices, load, output, parameter
+from linkwork.mechanism.quantities import Quantity, Reading, indices, load, output, parameter
 
 if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
 
-Given = float | tuple[float, str]  # the value of a parameter, or with its unit
-
-_OF_NUMBER, _OF_INPUT, _OF_TABLE = 1, 2, 3  # among the places of a force: its first number, input and value of a table
-MOST_VALUES = 10_000  # of a table, each of which is a variable; those of larger ones are not
 _OF_JOINT = re.compile(r"(?P<joint>.+)\.(?P<what>[qu])(?:\[(?P<index>[1-9][0-9]*)\])?")
-_KINDS = {"q": "coordinate", "u": "speed"}
 
 
-class Program(NamedTuple):
-    """The formulas of a force as the core has them: with common lists, and a result for each."""
-
-    formulas: tuple[Formula, ...]
-    numbers: list[float]
-    units: dict[str, str]  # of parameters, which are the first numbers, then of inputs
-    readings: list[Reading]
-    operations: list[tuple[str, int, int, int]]
-    results: list[int]
-    tables: dict[str, LookupTable]
-    table_units: dict[str, str]  # of their values
-
-
-class _Names(Mapping[str, str | None]):
-    """Units of all that a formula may read by its name; joints are looked up when they are named."""
+class _Names(Readable):
+    """What a force may read: its own, and joints, which are looked up when they are named."""
 
     def __init__(self, own: Mapping[str, Reading], mech: Surroundings) -> None:
-        self._own, self.mech = own, mech
+        self._own, self._mech = own, mech
 
     def find(self, name: str) -> Reading | None:
         if name in self._own:
             return self._own[name]
         named = _OF_JOINT.fullmatch(name)
-        joint = self.mech.joints.get(named["joint"]) if named else None
+        joint = self._mech.joints.get(named["joint"]) if named else None
         if named is None or joint is None:
             return None
         units = joint.kind.coordinate_units if named["what"] == "q" else _rates(joint.kind.motion_units)
         index = int(named["index"] or 1)
         if (named["index"] is None) != (len(units) == 1) or index > len(units):
             return None
-        return Reading(_KINDS[named["what"]], joint.name, index - 1, units[index - 1])
-
-    def __getitem__(self, name: str) -> str | None:
-        found = self.find(name)
-        if found is None:
-            raise KeyError(name)
-        return found.unit
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self.find(name) is not None
+        return Reading(named["what"], joint.name, index - 1, units[index - 1])
 
     def __iter__(self) -> Iterator[str]:
         yield from self._own
-        for name, joint in self.mech.joints.items():
+        for name, joint in self._mech.joints.items():
             for what, count in (("q", joint.kind.nq), ("u", joint.kind.nu)):
                 yield from (f"{name}.{what}{suffix}" for suffix in suffixes(count))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
 
 def _rates(units: Iterable[str]) -> tuple[str, ...]:
@@ -94,7 +62,7 @@ def _rates(units: Iterable[str]) -> tuple[str, ...]:
 
 
 @checks_keywords
-class Force(NamedForce):
+class Force(NamedForce, WithFormulas):
     """A force by a formula, on a joint or several, between points of two bodies, or at a point of a body.
 
     On joints the result is the load, N or N m, where it is positive as the coordinate is. Between points it pulls these
@@ -157,10 +125,7 @@ class Force(NamedForce):
 
     call: ClassVar[str] = "Force"
     input_label: ClassVar[str] = "force's input"
-    parameters: Mapping[str, Given]
-    tables: Mapping[str, LookupTable]
     inputs: tuple[str, ...]
-    _known: tuple[Any, Program] | None  # the program found last, and what it depends on
 
     @overload
     def __new__(
@@ -239,59 +204,19 @@ class Force(NamedForce):
         if isinstance(inputs, str) or not all(isinstance(one, str) for one in inputs):
             raise MechanismError(f"{self.label}: inputs must be names such as ('p',), not {inputs!r:.60}")
         object.__setattr__(self, "inputs", tuple(inputs))
-        given = {} if self.parameters is None else self.parameters
-        if isinstance(given, Mapping):
-            given = {key: tuple(one) if isinstance(one, list) else one for key, one in given.items()}
-        object.__setattr__(self, "parameters", given)
-        object.__setattr__(self, "tables", self._read_tables())
-        object.__setattr__(self, "_known", None)
-
-    def _read_tables(self) -> dict[str, LookupTable]:
-        given: Any = {} if self.tables is None else self.tables
-        if not isinstance(given, Mapping):
-            raise MechanismError(
-                f"{self.label}: tables must be a dictionary such as {{'gas': LookupTable(...)}}, not {given!r:.60}"
-            )
-        return {key: read_table(one, f"{self.label}: table {key!r}") for key, one in given.items()}
-
-    # ---- of each kind ----
-
-    def _sources(self, mech: Surroundings) -> list[Source]:
-        """Return its formulas, with the units of their results."""
-        raise NotImplementedError
+        self._take_formulas()
 
     def _own(self, mech: Surroundings) -> dict[str, Reading]:
         """Return what it reads of itself."""
         raise NotImplementedError
 
-    # ---- of all ----
-
-    def program(self, mech: Surroundings) -> Program:
-        """Return its checked formulas; MechanismError where they do not fit this mechanism."""
-        names = self._names(mech)
-        known = self._known
-        if known is not None and known[0] == self._key(names, known[1]):
-            return known[1]
-        self._check_own_names(names)
-        formulas = compile_formulas(self._sources(mech), names, self.parameters, self.tables, self.label)
-        read = {name for one in formulas for name in one.quantities}
-        if unused := [name for name in self.inputs if name not in read]:
-            raise MechanismError(f"{self.label}: no formula uses the input {quoted(unused)}: leave it out, or use it")
-        found = _joined(formulas, self.parameters, self.tables, names)
-        object.__setattr__(self, "_known", (self._key(names, found), found))
-        return found
-
-    def _key(self, names: _Names, program: Program) -> tuple[Any, ...]:
-        """What a program depends on: the names that it reads, and the units of results."""
-        read = (names.find(name) for one in program.formulas for name in one.quantities)
-        return (*read, *(one.unit for one in self._sources(names.mech)))
-
     def _names(self, mech: Surroundings) -> _Names:
         own = {"time": Reading("time", None, 0, "s"), **self._own(mech)}
-        return _Names(own | {name: Reading("input", None, k, None) for k, name in enumerate(self.inputs)}, mech)
+        inputs = {name: Reading("formula_input", self.name, k, None) for k, name in enumerate(self.inputs)}
+        return _Names(own | inputs, mech)
 
-    def _check_own_names(self, names: _Names) -> None:
-        taken = {one.stem for one in self.record} | {"time", *self._own(names.mech)}
+    def _check_own_names(self, mech: Surroundings) -> None:
+        taken = {one.stem for one in self.record} | {"time", *self._own(mech)}
         for name in (*self.parameters, *self.tables, *self.inputs):
             if name in taken:
                 raise MechanismError(f"{self.label}: {name!r} means something else here: rename it")
@@ -302,9 +227,8 @@ class Force(NamedForce):
 
     def listed(self, kind: str) -> list[Quantity]:
         """Return the quantities that are of a kind, whatever their units."""
-        text = "input of the formula"
         own = [
-            load(f"{{0}}.{name}", "formula_input", "1", text, of=_OF_INPUT, offset=k)
+            load(f"{{0}}.{name}", "formula_input", "1", self._text(name, "input"), of=OF_INPUT, offset=k)
             for k, name in enumerate(self.inputs)
         ]
         return [*super().listed(kind), *(own if kind == "input" else ())]
@@ -312,27 +236,10 @@ class Force(NamedForce):
     def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
         """Return what it has in a mechanism, with the units that follow from its formulas."""
         units = self.program(mech).units
-        text = "parameter of the formula"
-        for k, name in enumerate(self.parameters):
-            yield parameter(f"{{0}}.{name}", "formula_number", units[name], text, of=_OF_NUMBER, offset=k)
-        yield from self._values_of_tables(self.program(mech).table_units)
+        yield from self.formula_parameters(mech)
         for one in self.listed("input"):
             yield replace(one, unit=units[one.stem])
         yield from super().quantities(mech)
-
-    def _values_of_tables(self, units: Mapping[str, str]) -> Iterable[Quantity]:
-        place = 0
-        for name, table in self.tables.items():
-            count = math.prod(table.rows)
-            if count <= MOST_VALUES:
-                more: dict[str, Any] = {"of": _OF_TABLE, "offset": place, "elements": indices(*table.rows)}
-                yield parameter(f"{{0}}.{name}[]", "lookup_value", units[name], "value of the table", **more)
-            place += count
-
-    @property
-    def table_values(self) -> int:
-        """How many values its tables have together."""
-        return sum(math.prod(table.rows) for table in self.tables.values())
 
     def check(self, mech: Surroundings) -> None:
         """Refuse joints and bodies that do not exist (any more) or do not fit it, and texts that are no formulas."""
@@ -340,11 +247,9 @@ class Force(NamedForce):
         self.program(mech)
 
 
-@dataclass(frozen=True, repr=False)
-class JointForce(Force, ForceOnJoints):
-    """A force by a formula of the joint, or of the sum of gear times coordinate of several: it loads these."""
+class ByFormulaOnJoints(Force, ForceOnJoints):
+    """Forces by a formula of the joint, or of the sum of gear times coordinate of several: it loads these."""
 
-    type_name = "joint_force"
     core_name = "joint_formula"
     of_length = ("length",)
     record = (  # the rules: of the length, of the rate, of the force
@@ -354,10 +259,6 @@ class JointForce(Force, ForceOnJoints):
     )
     joint: str | Mapping[str, float]
     formula: str
-    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
-    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
-    inputs: tuple[str, ...] = ()
-    name: str = "force"
 
     def __post_init__(self) -> None:
         gears = {self.joint: 1.0} if isinstance(self.joint, str) else self.joint
@@ -376,21 +277,33 @@ class JointForce(Force, ForceOnJoints):
 
     def _own(self, mech: Surroundings) -> dict[str, Reading]:
         motion = self.units(mech)[0]
-        own = {"q": Reading("length", None, 0, motion)} if self.has_length(mech) else {}
-        own["u"] = Reading("rate", None, 0, f"{motion}/s")
+        own = {"q": Reading("joint_formula_length", self.name, 0, motion)} if self.has_length(mech) else {}
+        own["u"] = Reading("joint_formula_rate", self.name, 0, f"{motion}/s")
         if len(self.joint_names) == 1:
             kind, (joint,) = mech.joints[self.joint_names[0]].kind, self.joint_names
             for what, units in (("q", kind.coordinate_units), ("u", _rates(kind.motion_units))):
                 each = zip(suffixes(len(units)) if len(units) > 1 else (), units, strict=False)
-                own |= {f"{what}{end}": Reading(_KINDS[what], joint, k, unit) for k, (end, unit) in enumerate(each)}
+                own |= {f"{what}{end}": Reading(what, joint, k, unit) for k, (end, unit) in enumerate(each)}
         return own
 
 
 @dataclass(frozen=True, repr=False)
-class LineForce(Force, ForceBetweenPoints):
-    """A force by a formula along the line between points of two bodies, which it pulls towards each other."""
+class JointForce(ByFormulaOnJoints):
+    """A force by a formula of the joint, or of the sum of gear times coordinate of several: it loads these."""
 
-    type_name = "line_force"
+    type_name = "joint_force"
+    core_name = ByFormulaOnJoints.core_name
+    joint: str | Mapping[str, float]
+    formula: str
+    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
+    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
+    inputs: tuple[str, ...] = ()
+    name: str = "force"
+
+
+class ByFormulaBetweenPoints(Force, ForceBetweenPoints):
+    """Forces by a formula along the line between points of two bodies, which they pull towards each other."""
+
     core_name = "line_formula"
     record = (
         parameter("{0}.points[]", "line_formula_points", "m", "ends: 1 in {1}, 2 in {2}", elements=indices(2, 3)),
@@ -399,23 +312,31 @@ class LineForce(Force, ForceBetweenPoints):
         output("{0}.force", "line_formula_force", "N", "force by its formula; pulling is positive", dependency=2),
     )
     formula: str
-    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
-    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
-    inputs: tuple[str, ...] = ()
-    name: str = "force"
 
     def _sources(self, mech: Surroundings) -> list[Source]:
         return [Source(self.formula, "N", self.label)]
 
     def _own(self, mech: Surroundings) -> dict[str, Reading]:
-        return {"length": Reading("length", None, 0, "m"), "rate": Reading("rate", None, 0, "m/s")}
+        units = {"length": "m", "rate": "m/s"}
+        return {what: Reading(f"line_formula_{what}", self.name, 0, unit) for what, unit in units.items()}
 
 
 @dataclass(frozen=True, repr=False)
-class PointForce(Force):
-    """A force at a point of a body and a torque, each component by a formula."""
+class LineForce(ByFormulaBetweenPoints):
+    """A force by a formula along the line between points of two bodies, which it pulls towards each other."""
 
-    type_name = "point_force"
+    type_name = "line_force"
+    core_name = ByFormulaBetweenPoints.core_name
+    formula: str
+    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
+    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
+    inputs: tuple[str, ...] = ()
+    name: str = "force"
+
+
+class ByFormulaAtPoint(Force):
+    """Forces at a point of a body and torques, each component by a formula."""
+
     core_name = "point_formula"
     record = (
         parameter("{0}.point[]", "point_formula_point", "m", "where the force acts in {1}", elements=indices(3)),
@@ -432,35 +353,19 @@ class PointForce(Force):
         ),
     )
     body: str
-    point: Point = (0.0, 0.0, 0.0)
-    force: tuple[str, str, str] = ("0", "0", "0")
-    torque: tuple[str, str, str] = ("0", "0", "0")
-    axes: str = "world"
-    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
-    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
-    inputs: tuple[str, ...] = ()
-    name: str = "force"
-
-    def __post_init__(self) -> None:
-        if self.axes not in _AXES:
-            raise MechanismError(f"{self.label}: axes must be 'world' or 'body', not {self.axes!r:.40}")
-        for what in ("force", "torque"):
-            given = getattr(self, what)
-            if isinstance(given, str) or len(given) != 3:
-                raise MechanismError(
-                    f"{self.label}: {what} must be three formulas such as ('0', '0', '-k'), not {given!r}"
-                )
-            object.__setattr__(self, what, tuple(given))
-        super().__post_init__()
+    point: Point
+    force: tuple[str, str, str]
+    torque: tuple[str, str, str]
+    axes: str
 
     @property
     def ends(self) -> tuple[tuple[str, Point], ...]:
         """Its body and point."""
         return ((self.body, self.point),)
 
-    def core_value(self, one: Quantity) -> Any:
+    def core_value(self, one: Quantity, mech: Surroundings) -> Any:
         """Return the numbers of a parameter for the core."""
-        return _AXES.index(self.axes) if one.stem == "axes" else super().core_value(one)
+        return _AXES.index(self.axes) if one.stem == "axes" else super().core_value(one, mech)
 
     def numbers_given(self) -> list[Quantity]:
         """Return the parameters that are given as numbers."""
@@ -488,48 +393,38 @@ class PointForce(Force):
         super().check(mech)
 
 
+@dataclass(frozen=True, repr=False)
+class PointForce(ByFormulaAtPoint):
+    """A force at a point of a body and a torque, each component by a formula."""
+
+    type_name = "point_force"
+    core_name = ByFormulaAtPoint.core_name
+    body: str
+    point: Point = (0.0, 0.0, 0.0)
+    force: tuple[str, str, str] = ("0", "0", "0")
+    torque: tuple[str, str, str] = ("0", "0", "0")
+    axes: str = "world"
+    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
+    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
+    inputs: tuple[str, ...] = ()
+    name: str = "force"
+
+    def __post_init__(self) -> None:
+        if self.axes not in _AXES:
+            raise MechanismError(f"{self.label}: axes must be 'world' or 'body', not {self.axes!r:.40}")
+        for what in ("force", "torque"):
+            given = getattr(self, what)
+            if isinstance(given, str) or len(given) != 3:
+                raise MechanismError(
+                    f"{self.label}: {what} must be three formulas such as ('0', '0', '-k'), not {given!r}"
+                )
+            object.__setattr__(self, what, tuple(given))
+        super().__post_init__()
+
+
 _AXES = ("world", "body")
 _ARGUMENTS: tuple[tuple[type[Force], set[str], set[str]], ...] = (
     (JointForce, {"joint", "formula"}, {"joint", "formula"}),
     (LineForce, {"bodies", "points", "formula"}, {"bodies", "points", "formula"}),
     (PointForce, {"body"}, {"body", "point", "force", "torque", "axes"}),
 )
-
-
-def _joined(
-    formulas: Sequence[Formula], parameters: Mapping[str, object], tables: Mapping[str, LookupTable], names: _Names
-) -> Program:
-    """Return the formulas with common lists: parameters in their order, then constants, each once."""
-    numbers = dict.fromkeys(parameters, 0.0)
-    units: dict[str, str] = {}
-    table_units: dict[str, str] = {}
-    read: dict[str, Reading] = {}
-    operations: list[tuple[str, int, int, int]] = []
-    results = []
-    for one in formulas:
-        keys = [number.name or number.value.hex() for number in one.numbers]  # no name begins with a digit or a sign
-        numbers |= {key: number.value for key, number in zip(keys, one.numbers, strict=True)}
-        units |= {number.name: number.unit for number in one.numbers if number.name}
-        for name, unit in zip(one.quantities, one.quantity_units, strict=True):
-            found = names.find(name)
-            assert found is not None
-            read.setdefault(name, found)
-            units |= {name: unit} if found.kind == "input" else {}
-        table_units |= {name: unit for name, (unit, *_) in zip(one.tables, one.table_units, strict=True)}
-        moved = {"n": _places(keys, numbers), "q": _places(one.quantities, read), "v": range(len(operations), 1 << 31)}
-        moved["t"] = _places(one.tables, tables)
-        for number_of_operation, *given in one.instructions.tolist():
-            operation = OPERATIONS[number_of_operation]
-            a, b, c = (
-                moved[kind][k] if kind in moved else k
-                for kind, k in zip(operation.operands.ljust(3), given, strict=True)
-            )
-            operations.append((operation.name, a, b, c))
-        results.append(len(operations) - 1)
-    lists = (list(numbers.values()), units, list(read.values()), operations, results)
-    return Program(tuple(formulas), *lists, dict(tables), table_units)
-
-
-def _places(keys: Sequence[str], among: Iterable[str]) -> list[int]:
-    numbers = {key: k for k, key in enumerate(among)}
-    return [numbers[key] for key in keys]

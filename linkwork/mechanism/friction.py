@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
-from linkwork.mechanism.forces import ForceOnJoints, shown_as
+from linkwork.mechanism.forces import ForceOnJoints, of_kind, shown_as
 from linkwork.mechanism.quantities import output, parameter
+
+if TYPE_CHECKING:
+    from linkwork.mechanism.surroundings import Surroundings
 
 
 @checks_keywords
@@ -90,3 +94,8 @@ class Friction(ForceOnJoints):
     def has_gears(self) -> bool:
         """Its gear is one."""
         return False
+
+
+def has_events(mech: Surroundings) -> bool:
+    """Return whether events may occur: there are transitions, or joints that stick."""
+    return bool(mech.transitions) or bool(of_kind(mech.forces, Friction))

@@ -19,7 +19,8 @@
                  "inputs": ["name", ...], "name"},
                 {"type": "line_force", "bodies", "points", "formula", "parameters", "tables", "inputs", "name"},
                 {"type": "point_force", "body", "point", "force": [formula, ...], "torque", "axes": "world" or "body",
-                 "parameters", "tables", "inputs", "name"}, ...],
+                 "parameters", "tables", "inputs", "name"},
+                {"type": "bump_stop", or another built-in force, and its arguments}, ...],
      "transitions": [{"name", "type": "lock" or "unlock", "joint", "speeds", "when"},
                      {"name", "type": "pin", "parent", "child", "kind": {"type", its arguments}, "parent_frame",
                       "child_frame", "when"},
@@ -28,6 +29,7 @@
                      {"name", "type": "impulse", "body", "point", "force", "torque", "when"}, ...],
      "points": [{"name", "body", "point", "axis"}, ...],
      "measures": [{"name", "quantity": "distance" or "angle", "points": [first, second]}, ...],
+     "outputs": [{"name", "formula", "parameters", "tables", "unit"}, ...],
      "shapes": [{"body", "type": "box", "size", "frame", "colour"},
                 {"body", "type": "cylinder" or "capsule", "radius", "length", "frame", "colour"},
                 {"body", "type": "sphere", "radius", "frame", "colour"},
@@ -35,9 +37,9 @@
      "start": {"q": {"joint": value}, "u": {"joint": value}}}
 
 Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `add_coupling`, `Motion`, `add_distance`,
-`SpringDamper`, `Wrench`, `Actuator`, `Force`, `add_transition`, its actions, `add_point`, `add_measure`, the shapes and
-`start` mean, with the same defaults; relative paths of meshes start from the folder of the file. The arguments of a
-joint have the names that its class gives them: "axis", "axis1" and "axis2", "normal", or none.
+`SpringDamper`, `Wrench`, `Actuator`, `Force`, `add_transition`, its actions, `add_point`, `add_measure`, `add_output`,
+the shapes and `start` mean, with the same defaults; relative paths of meshes start from the folder of the file. The
+arguments of a joint have the names that its class gives them: "axis", "axis1" and "axis2", "normal", or none.
 "when" is {"type": "time", "t"}, {"type": "crossing", "quantity": coordinate, speed or {"bodies", "points", "rate"},
 "value", "direction"} or {"type": "command"}.
 """
@@ -89,6 +91,7 @@ def to_dict(mech: Description) -> dict[str, Any]:
         "transitions": [_transition(one) for one in mech.transitions.values()],
         "points": [_values(one) for one in mech.points.values()],
         "measures": [_values(one) for one in mech.measures.values()],
+        "outputs": [_values(one) for one in mech.outputs.values()],
         "shapes": [_shape(body, one) for body, of in mech.shapes.items() for one in of],
     }
     return {

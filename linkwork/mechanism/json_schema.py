@@ -18,6 +18,7 @@ from linkwork._util.part_names import PATTERN
 from linkwork.formula import INTERPOLATIONS, OUTSIDES, LookupTable
 from linkwork.mechanism import shapes
 from linkwork.mechanism.actions import ACTIONS, Stop
+from linkwork.mechanism.built_in_forces import LIMITS, BuiltInForce
 from linkwork.mechanism.forces import FORCES
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import KINDS, AlongPath, JointKind
@@ -87,6 +88,7 @@ SHAPES: dict[str, Schema] = {
     "terms": {"type": "object", "additionalProperties": COEFFICIENTS, "minProperties": 1},
     "gears": {"type": "object", "additionalProperties": NUMBER, "minProperties": 1},
     "input_range": _array(NUMBER, 2),
+    "table": {"$ref": "#/$defs/table"},
     "tables": {"type": "object", "additionalProperties": {"$ref": "#/$defs/table"}},
     "parameters": {"type": "object", "additionalProperties": {"anyOf": [NUMBER, WITH_UNIT]}},
     "inputs": {"type": "array", "items": {"type": "string"}},
@@ -129,10 +131,11 @@ def json_schema() -> Schema:
         "joints": {"oneOf": [_joint(kind) for kind in KINDS.values()]},
         "couplings": _call(Mechanism.add_coupling),
         "distances": _call(Mechanism.add_distance),
-        "forces": {"oneOf": [_variant(kind, name) for name, kind in FORCES.items()]},
+        "forces": {"oneOf": [_force(kind, name) for name, kind in FORCES.items()]},
         "transitions": {"oneOf": [_transition(kind, name) for name, kind in ACTIONS.items()]},
         "points": _fields(PointOfInterest),
         "measures": MEASURE,
+        "outputs": _call(Mechanism.add_output),
         "shapes": {"oneOf": [_shape(kind, name) for name, kind in shapes.SHAPES.items()]},
     }
     values: Schema = {"type": "object", "additionalProperties": {"anyOf": [NUMBER, NUMBERS]}}
@@ -213,6 +216,18 @@ def _shape(kind: type[Any], name: str) -> Schema:
     found = _variant(kind, name)
     body = _described({"type": "string"}, _parameters(Mechanism.add_shape).get("body"))
     return found | {"properties": {"body": body, **found["properties"]}, "required": ["body", *found["required"]]}
+
+
+def _force(kind: type[Any], name: str) -> Schema:
+    """A force by its fields; built-in ones have limits of numbers, and alternatives."""
+    found = _variant(kind, name)
+    if issubclass(kind, BuiltInForce):
+        for one in kind.numbers:
+            found["properties"].get(one.name, {}).update(LIMITS[one.limit])
+        rules = [choice.schema for choice in kind.choices]
+        rules += [{"anyOf": [_given(key) for key in kind.at_least_one]}] if kind.at_least_one else []
+        found |= {"allOf": rules} if rules else {}
+    return found
 
 
 def _variant(kind: type[Any], name: str) -> Schema:

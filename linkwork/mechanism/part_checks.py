@@ -27,7 +27,8 @@ def check_new_name(name: object, what: str, taken: Mapping[str, Container[str]])
     for kind, names in taken.items():
         if name in names:
             this = "this one" if kind == what else f"this {what}"
-            raise MechanismError(f"there is a {kind} {name!r} already: give {this} another name")
+            article = "an" if kind[0] in "aeiou" else "a"
+            raise MechanismError(f"there is {article} {kind} {name!r} already: give {this} another name")
 
 
 def check_mass(mass: object, what: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -86,6 +86,23 @@ class Quantity:
         """Several numbers of one unit that count from 1."""
         units = 1 if isinstance(self.unit, str) else len(set(self.unit))
         return self.count > 1 and units == 1 and self.elements == indices(self.count)
+
+
+class Reading(NamedTuple):
+    """What a formula reads: a number of a field of the core, as the core finds it.
+
+    Attributes
+    ----------
+    field, part, number
+        The field, the part whose numbers are meant or None for those of all, and which of these, from 0.
+    unit
+        Its unit; None: the one that follows.
+    """
+
+    field: str
+    part: str | None
+    number: int
+    unit: str | None
 
 
 def parameter(name: str, field: str, unit: str | tuple[str, ...], text: str, **more: Any) -> Quantity:

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from linkwork._util.names import quoted, suggest
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism.actions import ACTIONS
-from linkwork.mechanism.forces import FORCES
+from linkwork.mechanism.forces import FORCES, names_in_use
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import KINDS, JointKind
 from linkwork.mechanism.motions import Motion
+from linkwork.mechanism.part_checks import check_new_name
 from linkwork.mechanism.pins import Pin
 from linkwork.mechanism.shapes import SHAPES
+from linkwork.mechanism.transitions import check_among, transition
 from linkwork.mechanism.triggers import TRIGGERS, PointDistance, Trigger
 
 if TYPE_CHECKING:
@@ -61,6 +63,8 @@ def read_mechanism(cls: type[_Described], data: Any) -> _Described:
         mech = cls(data["name"], **({"gravity": data["gravity"]} if "gravity" in data else {}))
     for key, add in PARTS.items():
         _each(data, key, partial(add, mech))
+        if key == "outputs":
+            _each(data, "transitions", partial(_check_transition, mech))
     with _at("start"):
         start = data.get("start", {})
         _check_keys(start, [], ["q", "u"])
@@ -142,7 +146,14 @@ def _add_transition(mech: Description, item: Any) -> None:
     if "when" in item:
         with _at("when"):
             trigger = _trigger(item["when"])
-    mech.add_transition(item["name"], kind(**given), trigger)
+    name = item["name"]
+    check_new_name(name, "transition", names_in_use(mech))
+    mech.transitions[name] = transition(name, kind(**given), trigger)
+
+
+def _check_transition(mech: Description, item: Any) -> None:
+    """Check a transition once all is there that it may watch; outputs may read what it brings about."""
+    check_among(mech, mech.transitions[item["name"]])
 
 
 def _trigger(item: Any) -> Trigger:
@@ -170,9 +181,10 @@ PARTS: dict[str, Callable[[Description, Any], None]] = {
     "couplings": _add_coupling,
     "distances": _as_given("add_distance", ["name", "bodies", "points"], ["length"]),
     "forces": _add_force,
-    "transitions": _add_transition,
     "points": _as_given("add_point", ["name", "body", "point"], ["axis"]),
     "measures": _as_given("add_measure", ["name", "quantity", "points"]),
+    "transitions": _add_transition,
+    "outputs": _as_given("add_output", ["name", "formula"], ["parameters", "tables", "unit"]),
     "shapes": _add_shape,
 }
 

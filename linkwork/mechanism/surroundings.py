@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from linkwork._util.checks import FloatArray
 from linkwork.mechanism.parts import Body, Joint
+from linkwork.mechanism.quantities import Reading
 
 
-class Place(Protocol):
-    """A point of interest that others name."""
+class Readable(Protocol):
+    """Names that mean something."""
 
-    @property
-    def body(self) -> str:
-        """Name of its body."""
+    def find(self, name: str) -> Reading | None:
+        """Return what a name means; None: nothing."""
 
-    @property
-    def axis(self) -> Any:
-        """Its direction; None: it has none."""
-
-
-class Change(Protocol):
-    """A transition that others name."""
-
-    @property
-    def action(self) -> object:
-        """What it does."""
+    def __iter__(self) -> Iterator[str]:
+        """Return all names."""
 
 
 class Taken(Protocol):
@@ -56,23 +47,31 @@ class Surroundings(Protocol):
         """By name."""
 
     @property
-    def couplings(self) -> Container[str]:
-        """Their names."""
-
-    @property
-    def distances(self) -> Container[str]:
-        """Their names."""
-
-    @property
-    def measures(self) -> Container[str]:
-        """Their names."""
-
-    @property
-    def points(self) -> Mapping[str, Place]:
+    def couplings(self) -> Mapping[str, Any]:
         """By name."""
 
     @property
-    def transitions(self) -> Mapping[str, Change]:
+    def distances(self) -> Mapping[str, Any]:
+        """By name."""
+
+    @property
+    def measures(self) -> Mapping[str, Any]:
+        """By name."""
+
+    @property
+    def outputs(self) -> Mapping[str, Any]:
+        """By name."""
+
+    @property
+    def variables(self) -> Readable:
+        """Variables by name, with their units."""
+
+    @property
+    def points(self) -> Mapping[str, Any]:
+        """By name."""
+
+    @property
+    def transitions(self) -> Mapping[str, Any]:
         """By name."""
 
     @property

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from typing import Protocol
 
 from linkwork._util.checks import FloatArray
@@ -86,8 +87,8 @@ class WithTransitions(Surroundings, Protocol):
         """By name."""
 
 
-def transition(mech: WithTransitions, name: str, action: Action, when: Trigger | None) -> Transition:
-    """Return a transition of `mech`; errors name it."""
+def transition(name: str, action: Action, when: Trigger | None) -> Transition:
+    """Return a transition, which is not yet checked against a mechanism; errors name it."""
     what = f"transition {name!r}"
     if not isinstance(action, Action):
         raise MechanismError(f"{what}: give a Lock, Unlock, Pin, Release, Stop or Impulse first, not {action!r}")
@@ -99,13 +100,15 @@ def transition(mech: WithTransitions, name: str, action: Action, when: Trigger |
         raise MechanismError(
             f"{what}: give a trigger: when=Time(0.7), Crossing('hinge.q', 0.5) or Command() for '{name}.command'"
         )
-    made = Transition(name, action, when)
-    made.check(mech)
-    subject = made.subject
-    for other in mech.transitions.values():
-        if other.subject == subject:
-            made.check_beside(mech, other)
-    return made
+    return Transition(name, action, when)
+
+
+def check_among(mech: WithTransitions, one: Transition) -> None:
+    """Refuse a transition that does not fit a mechanism or those before it."""
+    one.check(mech)
+    for other in takewhile(lambda other: other is not one, mech.transitions.values()):
+        if other.subject == one.subject:
+            one.check_beside(mech, other)
 
 
 def stop_range(mech: Surroundings, joint: str, element: int) -> tuple[float, float]:

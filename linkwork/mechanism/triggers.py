@@ -11,9 +11,11 @@ import numpy as np
 
 from linkwork._util.checks import finite, number
 from linkwork._util.keywords import checks_keywords
-from linkwork.errors import MechanismError
+from linkwork._util.names import suggest
+from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism.forces import Point
 from linkwork.mechanism.part_checks import check_body_known, check_joint_known
+from linkwork.mechanism.quantities import Reading
 
 if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
@@ -118,9 +120,10 @@ class Crossing(Trigger):
     ----------
     quantity
         A coordinate such as "hinge.q", or "plane.q[2]" in a joint of several, but none of a quaternion; a speed such
-        as "hinge.u" or "ball.u[3]"; or a `PointDistance`.
+        as "hinge.u" or "ball.u[3]"; a `PointDistance`; or any other variable that formulas of outputs read, such as
+        "tip.r[3]" of a point of interest, "travel.length" of a measure, "spring.force" or an output by a formula.
     value
-        rad or m; of a speed or rate, rad/s or m/s.
+        In the unit of the quantity: rad or m; of a speed or rate, rad/s or m/s.
     direction
         +1: where it rises through the value; -1: where it falls; 0: both.
 
@@ -140,8 +143,8 @@ class Crossing(Trigger):
     def __post_init__(self) -> None:
         if not isinstance(self.quantity, str | PointDistance):
             raise MechanismError(
-                "Crossing: quantity must be a coordinate such as 'hinge.q', a speed such as 'hinge.u' or a "
-                f"PointDistance, not {self.quantity!r}"
+                "Crossing: quantity must be a coordinate such as 'hinge.q', a speed such as 'hinge.u', another "
+                f"variable such as 'tip.r[3]' or a PointDistance, not {self.quantity!r}"
             )
         what = f"Crossing of {self.quantity!r}" if isinstance(self.quantity, str) else "Crossing of a PointDistance"
         object.__setattr__(self, "value", number(self.value, f"{what}: value"))
@@ -160,13 +163,26 @@ class Crossing(Trigger):
             for body in self.quantity.bodies:
                 check_body_known(mech, f"{what}: PointDistance", body)
         else:
-            find_in_joint(mech, what, self.quantity)
+            self._find(mech, what)
 
-    def watched(self, mech: Surroundings) -> PointDistance | InJoint:
-        """Return the quantity, a coordinate or speed by its joint."""
-        if isinstance(self.quantity, PointDistance):
-            return self.quantity
-        return find_in_joint(mech, "Crossing", self.quantity)
+    def watched(self, mech: Surroundings) -> PointDistance | InJoint | Reading:
+        """Return the quantity: a coordinate or speed by its joint, another variable as formulas read it."""
+        return self.quantity if isinstance(self.quantity, PointDistance) else self._find(mech, "Crossing")
+
+    def _find(self, mech: Surroundings, what: str) -> InJoint | Reading:
+        """A coordinate or speed of a joint, with messages of its own; else a variable."""
+        assert isinstance(self.quantity, str)
+        variable = mech.variables.find(self.quantity)
+        of_joint = variable.field in ("q", "u") if variable else re.split(r"[.\[]", self.quantity)[0] in mech.joints
+        if of_joint or (variable is None and _LIKE_A_JOINTS.fullmatch(self.quantity)):
+            return find_in_joint(mech, what, self.quantity)
+        if variable is None:
+            raise MechanismNameError(
+                f"{what}: there is no variable {self.quantity!r}: {suggest(self.quantity, mech.variables)}"
+            )
+        if variable.field in ("time", "command"):
+            raise MechanismError(f"{what}: {self.quantity!r} crosses no value: give Time(t) or Command()")
+        return variable
 
     def meets(self, mech: Surroundings, other: Trigger) -> bool:
         """Return whether the same quantity crosses the same value, in a direction of both."""
@@ -180,9 +196,12 @@ class Crossing(Trigger):
     def _identity(self, mech: Surroundings) -> Hashable:
         """The monitored quantity, independent of its notation."""
         watched = self.watched(mech)
-        if isinstance(watched, InJoint):
+        if not isinstance(watched, PointDistance):
             return watched
         return frozenset(zip(watched.bodies, watched.points, strict=True)), watched.rate
+
+
+_LIKE_A_JOINTS = re.compile(r"[^.\[]+\.[qu](\[[0-9]+\])?")
 
 
 class InJoint(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork.core.builder import Builder, formula, frames, joint_kinds, parameters
+from linkwork.core.builder import Builder, formula, frames, joint_kinds, parameters, quantity
 from linkwork.core.native import METHOD_CODES
 from linkwork.mechanism import (
     Action,
@@ -32,6 +32,7 @@ from linkwork.mechanism import (
 from linkwork.mechanism.forces import ForceOnJoints
 from linkwork.mechanism.joints import JointKind
 from linkwork.mechanism.points import QUANTITIES
+from linkwork.mechanism.quantities import Reading
 from linkwork.model.methods import MethodRequest, code_of
 
 
@@ -49,6 +50,8 @@ def describe(mech: Mechanism, method: MethodRequest = "auto", reference: str = "
         b.add_point(point.name, point.body, point.point, point.axis)
     for measure in mech.measures.values():
         b.add_measure(measure.name, QUANTITIES.index(measure.quantity), *measure.points)
+    for output in mech.outputs.values():
+        b.add_output(output.name, formula(output.program(mech), 0))
     for joint, q in mech.start_q.items():
         b.start_q(joint, np.asarray(q, dtype=np.float64))
     for joint, u in mech.start_u.items():
@@ -149,7 +152,7 @@ def _add_forces(b: Builder, mech: Mechanism) -> None:
 
 def _add_force(b: Builder, mech: Mechanism, force: Any) -> None:
     """Add a force by its record."""
-    values = {one.field: force.core_value(one) for one in force.fields_of("parameter")}
+    values = {one.field: force.core_value(one, mech) for one in force.fields_of("parameter")}
     given = {field: np.ravel(value) for field, value in values.items() if value is not None}
     ends = (*force.body_names, None, None)[:2]
     b.add_force(force.core_name, force.name, *ends, parameters(given), len(given))
@@ -201,7 +204,9 @@ def _mask(speeds: Iterable[int]) -> int:
 
 def _add_crossing(b: Builder, mech: Mechanism, name: str, crossing: Crossing) -> None:
     watched = crossing.watched(mech)
-    if isinstance(watched, PointDistance):
+    if isinstance(watched, Reading):
+        b.at_variable(name, quantity(watched), crossing.value, crossing.direction)
+    elif isinstance(watched, PointDistance):
         (first, second), (start, end) = watched.bodies, watched.points
         at = b.at_distance_rate if watched.rate else b.at_distance
         at(name, first, start, second, end, crossing.value, crossing.direction)

@@ -139,7 +139,7 @@ def values_of(model: Model, trajectory: Trajectory, gains: FloatArray) -> FloatA
 
 def span_of(model: Model) -> slice:
     """Return where the numbers of `values_of` are in the block."""
-    return slice(model.fields["time"].first, model.fields["energy_potential"].span.stop)
+    return slice(model.fields["time"].first, model.fields["formula_output"].span.stop)
 
 
 def between(model: Model, nodes: Trajectory, values: FloatArray, places: Places) -> Trajectory:

@@ -15,10 +15,12 @@ from linkwork._util.disjoint_sets import DisjointSets
 from linkwork._util.part_names import suffixes
 from linkwork.core.plan import Topology
 from linkwork.mechanism import GROUND, Force, ForceElement, Mechanism
-from linkwork.mechanism.forces import ForceOnJoints, Reading, by_kind
+from linkwork.mechanism.forces import ForceOnJoints, by_kind
+from linkwork.mechanism.quantities import Reading
 from linkwork.variables.numbering import Numbering
 
 MOST = 48
+_OF_JOINTS = ("q", "u")  # fields
 
 Names = tuple[str, ...] | None
 
@@ -159,15 +161,14 @@ class Dependencies:
         return pose, rate, _joined(either, _inputs_of(force))
 
     def _of_reading(self, one: Reading) -> Names:
-        """What a formula reads: time, or the coordinate or speed of a joint."""
-        if one.joint is None:
-            return ("time",) if one.kind == "time" else ()
-        number = self._number_of[one.joint]
+        """What the formula of a force reads: time, or the coordinate or speed of a joint; its own is known."""
+        if one.field not in _OF_JOINTS or one.part is None:
+            return ("time",) if one.field == "time" else ()
+        number = self._number_of[one.part]
         if number in self._link_of_joint:
-            what = "q" if one.kind == "coordinate" else "u"
-            return (self._elements(one.joint, what)[one.number],)
+            return (self._elements(one.part, one.field)[one.number],)
         links = self._cluster_of_loop[self._loop_of_joint[number]].links
-        return self._names_in_tree(links, *(["q"] if one.kind == "coordinate" else ["q", "u"]))
+        return self._names_in_tree(links, *(["q"] if one.field == "q" else ["q", "u"]))
 
     def _of_places(self, places: list[tuple[str, int]], *what: str) -> Names:
         """The coordinates or speeds of tree joints, and all of the clusters of cut ones."""
@@ -215,7 +216,8 @@ class Dependencies:
     def _links_by_formulas(self, force: Force) -> list[int]:
         """Links on which a force acts by what others do, and those."""
         bodies = [link for body in force.body_names if (link := self._link_of_name[body]) >= 0]
-        joints = [*force.joint_names, *(one.joint for one in force.readings(self._mech) if one.joint is not None)]
+        read = (one.part for one in force.readings(self._mech) if one.field in _OF_JOINTS)
+        joints = [*force.joint_names, *(joint for joint in read if joint is not None)]
         return bodies + [self._a_link_of(self._number_of[joint]) for joint in joints]
 
     @cached_property
@@ -236,7 +238,7 @@ class Dependencies:
                     part = self._part_of_link[max(self._link_of_name[body] for body in force.body_names)]
                 else:
                     part = self._part_of(self._number_of[force.joint_names[0]])
-                time = ["time"] if any(one.kind == "time" for one in force.readings(self._mech)) else []
+                time = ["time"] if any(one.field == "time" for one in force.readings(self._mech)) else []
                 found.setdefault(part, []).extend([*_inputs_of(force), *time])
         return found
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from linkwork._util.part_names import suffixes
-from linkwork.mechanism import Command, Crossing, Friction, Impulse, Lock, Pin, PointDistance, Stop, Time
+from linkwork.mechanism import Command, Crossing, Friction, Impulse, PointDistance, Stop
+from linkwork.mechanism import part_quantities as of_parts
 from linkwork.mechanism.forces import of_kind
-from linkwork.mechanism.quantities import Quantity, indices, load, output, parameter
+from linkwork.mechanism.friction import has_events
+from linkwork.mechanism.quantities import Quantity, Reading
 from linkwork.variables.templates import Entity, Pattern
 
 if TYPE_CHECKING:
@@ -17,61 +19,20 @@ if TYPE_CHECKING:
     from linkwork.variables.dependencies import Names
     from linkwork.variables.namer import Namer
 
-_AXES = indices(3)
-_IMPULSE = (
-    load("{0}.impulse.f[]", "impulse", "N.s", "impulse on {1}, world axes", elements=_AXES, discrete=True),
-    load(
-        *("{0}.impulse.t[]", "impulse", "N.m.s", "angular impulse on {1}, world axes"),
-        elements=_AXES,
-        offset=3,
-        discrete=True,
-    ),
-)
-_ACTIVE = {Lock: "its lock holds", Pin: "its pin is closed", Stop: "the joint rests on it"}
-_OF_EVENTS = (
-    output("energy.lost", "energy_lost", "J", "kinetic energy lost in events so far", discrete=True),
-    output("events", "event_count", "1", "number of events so far", type="integer", discrete=True),
-)
-
-
-def _impulses_of_joints() -> Iterator[Quantity]:
-    for what, field, unit, text in (
-        ("f", "impulse_force", "N.s", "impulse"),
-        ("t", "impulse_torque", "N.m.s", "angular impulse"),
-    ):
-        meaning = f"last {text} of the joint on its child, world axes"
-        yield output(f"{{0}}.impulse.{what}[]", field, unit, meaning, elements=_AXES, discrete=True)
-
 
 def transition_parameters(namer: Namer) -> Iterator[Entity]:
     """When transitions happen, and bounds of stops."""
     for i, (name, one) in enumerate(namer.mech.transitions.items()):
-        yield namer.entity(name, (i,), _parameters(namer, one))
-
-
-def _parameters(namer: Namer, transition: Transition) -> Iterator[Quantity]:
-    match transition.action, transition.when:
-        case Stop() as stop, _:
-            unit = namer.mech.joints[stop.joint].kind.coordinate_units[stop.element]
-            for k, bound in enumerate(("lower", "upper")):
-                if getattr(stop, bound) is not None:
-                    text = f"{bound} bound of the coordinate"
-                    yield parameter(f"{{0}}.{bound}", "transition_value", unit, text, offset=k)
-            yield parameter("{0}.restitution", "restitution", "1", "speed after an impact, by that before")
-        case _, Time():
-            yield parameter("{0}.time", "transition_value", "s", "when it happens")
-        case _, Crossing() as crossing:
-            yield parameter("{0}.value", "transition_value", _crossing_unit(namer, crossing), "trigger level")
+        yield namer.entity(name, (i,), of_parts.transition_parameters(namer.mech, one))
 
 
 def transition_inputs(namer: Namer) -> Iterator[Entity]:
     """Commands and impulses."""
     for i, (name, one) in enumerate(namer.mech.transitions.items()):
         if isinstance(one.when, Command):
-            text = f"makes the transition happen where it becomes true{_end(namer, one)}"
-            yield namer.entity(name, (i,), [load("{0}.command", "command", "1", text, type="boolean", discrete=True)])
+            yield namer.entity(name, (i,), [of_parts.command(_end(namer, one))])
         if isinstance(one.action, Impulse):
-            yield namer.entity(name, (i,), _IMPULSE, labels=(one.action.body, ""))
+            yield namer.entity(name, (i,), of_parts.impulse_inputs(one), labels=(one.action.body, ""))
 
 
 def _end(namer: Namer, transition: Transition) -> str:
@@ -81,17 +42,14 @@ def _end(namer: Namer, transition: Transition) -> str:
 def transition_outputs(namer: Namer) -> Iterator[Entity]:
     """What transitions have brought about. It changes at events alone, so it depends on nothing in between."""
     for i, (name, one) in enumerate(namer.mech.transitions.items()):
-        for action, meaning in _ACTIVE.items():
-            if isinstance(one.action, action):
-                more = {"type": "boolean", "discrete": True}
-                active = output("{0}.active", "transition_active", "1", f"whether {meaning}", **more)
-                yield namer.entity(name, (i,), [active], _on_nothing)
-    if not (namer.mech.transitions or of_kind(namer.mech.forces, Friction)):
+        for quantity in of_parts.transition_outputs(one):
+            yield namer.entity(name, (i,), [quantity], _on_nothing)
+    if not has_events(namer.mech):
         return
-    pattern = Pattern(tuple(_impulses_of_joints()), namer.fields)
+    pattern = Pattern(tuple(of_parts.impulses_of_joints()), namer.fields)
     for j, joint in enumerate(namer.mech.joints):
         yield Entity(pattern, (joint, "", ""), (j,), _on_nothing)
-    for quantity in _OF_EVENTS:
+    for quantity in of_parts.OF_EVENTS:
         yield namer.entity(quantity.name, (0,), [quantity], _on_nothing)
 
 
@@ -99,11 +57,14 @@ def _on_nothing() -> tuple[Names, ...]:
     return ((),)
 
 
-def event_indicators(namer: Namer) -> Iterator[Entity]:
-    """What falls below zero when a transition is due, in the core's order; it stands behind the block."""
+def event_indicators(namer: Namer, of_variable: Callable[[str], Names]) -> Iterator[Entity]:
+    """What falls below zero when a transition is due, in the core's order; it stands behind the block.
+
+    `of_variable` returns what a variable depends on.
+    """
     number = 0
     for name, one in namer.mech.transitions.items():
-        for suffix, unit, text, depends in _indicators(namer, one):
+        for suffix, unit, text, depends in _indicators(namer, one, of_variable):
             quantity = Quantity(f"{{0}}.indicator{suffix}", "indicator", "indicator", unit, text)
             yield namer.entity(name, (number,), [quantity], partial(tuple, [depends]))
             number += 1
@@ -115,7 +76,9 @@ def event_indicators(namer: Namer) -> Iterator[Entity]:
         number += 1
 
 
-def _indicators(namer: Namer, transition: Transition) -> Iterator[tuple[str, str, str, Names]]:
+def _indicators(
+    namer: Namer, transition: Transition, of_variable: Callable[[str], Names]
+) -> Iterator[tuple[str, str, str, Names]]:
     """What the name ends in, unit, meaning and dependencies."""
     match transition.action, transition.when:
         case Stop() as stop, _:
@@ -125,19 +88,14 @@ def _indicators(namer: Namer, transition: Transition) -> Iterator[tuple[str, str
                     yield f".{bound}", "1", text.format(bound), namer.depends.acceleration(stop.joint)
         case _, Crossing() as crossing:
             text = "way left until the value is crossed"
-            yield "", _crossing_unit(namer, crossing), text, _crossing_depends(namer, crossing)
+            depends = _crossing_depends(namer, crossing, of_variable)
+            yield "", of_parts.crossing_unit(namer.mech, crossing), text, depends
 
 
-def _crossing_unit(namer: Namer, crossing: Crossing) -> str:
+def _crossing_depends(namer: Namer, crossing: Crossing, of_variable: Callable[[str], Names]) -> Names:
     watched = crossing.watched(namer.mech)
-    if isinstance(watched, PointDistance):
-        return "m/s" if watched.rate else "m"
-    kind = namer.mech.joints[watched.joint].kind
-    return f"{kind.motion_units[watched.element]}/s" if watched.is_speed else kind.coordinate_units[watched.element]
-
-
-def _crossing_depends(namer: Namer, crossing: Crossing) -> Names:
-    watched = crossing.watched(namer.mech)
+    if isinstance(watched, Reading):
+        return of_variable(str(crossing.quantity))
     if isinstance(watched, PointDistance):
         return namer.depends.between(*watched.bodies)[watched.rate]
     if watched.joint not in namer.tree:

@@ -20,8 +20,9 @@ from linkwork._util.rotations import conjugate, product, quaternions_of, rotate
 from linkwork.core.native import ASSEMBLY_TOLERANCE
 from linkwork.core.plan import CAPTURED_PARENT
 from linkwork.errors import LinkworkError
-from linkwork.mechanism import GROUND, Joint, Mechanism, Pin, PointForce, Release, Wrench
+from linkwork.mechanism import GROUND, Joint, Mechanism, Pin, Release, Wrench
 from linkwork.mechanism.forces import ForceBetweenPoints, by_kind
+from linkwork.mechanism.formula_forces import ByFormulaAtPoint
 from linkwork.view import payload
 from linkwork.view.meshes import ShapeTable
 
@@ -232,7 +233,7 @@ class _SceneOf:
                 "F": _elements(f"{force.name}.{of_force}", 3),
                 "T": _elements(f"{force.name}.{of_torque}", 3),
             }
-            for kind, of_force, of_torque in ((Wrench, "F", "T"), (PointForce, "force", "torque"))
+            for kind, of_force, of_torque in ((Wrench, "F", "T"), (ByFormulaAtPoint, "force", "torque"))
             for force, values in self._forces()
             if isinstance(force, kind)
         ]

@@ -73,7 +73,7 @@ def parallelogram() -> lw.Mechanism:
 
 
 def by_formulas() -> Case:
-    """A four-bar with forces by formulas of all kinds, in which each operation occurs."""
+    """A four-bar with forces by formulas, in which each operation occurs, outputs and a transition by one of these."""
     scene = four_bar()
     given = (  # away from kinks, so that differences agree with derivatives
         "k*q - d*u*abs(u) + a*min(sin(D.q), 3 + cos(B.q), 5 + tan(C.q/9)) + "
@@ -102,6 +102,13 @@ def by_formulas() -> Case:
     scene.mechanism.add_force(
         lw.Force(body="rocker", force=("c*sin(w*time)", "0", "e*D.u"), parameters={"c": 1, "w": 3, "e": 1}, name="wind")
     )
+    mech = scene.mechanism
+    mech.add_output("power", "f0.force*A.u + D.t[3]*D.u + energy.kinetic/s", parameters={"s": 1.0}, unit="W")
+    table = {"line": lw.LookupTable(columns, (1, 3, 2), outside="extend")}
+    mech.add_output(
+        "sum", "line(power/w) + coupler.r[1]/l*A.a/a", parameters={"w": 9.0, "l": 1.0, "a": 2.0}, tables=table
+    )
+    mech.add_transition("limit", lw.Lock("B"), when=lw.Crossing("sum", 1e6, 0))
     return scene
 
 

@@ -11,7 +11,7 @@ import linkwork as lw
 from linkwork.core.builder import formula
 from linkwork.core.native import NativeModel
 from linkwork.formula import OPERATIONS
-from linkwork.mechanism.formula_forces import Program
+from linkwork.mechanism.formulas import Program
 from linkwork.model.description import describe
 from support.cases import four_bar
 from support.checkout import TOP
@@ -29,6 +29,9 @@ def mechanism():
         "map": lw.LookupTable([0, 2], [[1, 2, 3], [4, 5, 6]], y=[0, 1, 4], outside="error"),
     }
     mech.add_force(lw.Force("A", "gas(q) + map(u, q)", tables=tables, name="motor"))
+    mech.add_output("gap", "A.q - g*D.q", parameters={"g": 2.0})
+    mech.add_output("more", "gap + spring.length*coupler.r[3]/l", parameters={"l": (1.5, "m")})
+    mech.add_transition("hold", lw.Lock("A"), when=lw.Crossing("more", 40.0))
     return mech
 
 
@@ -39,13 +42,25 @@ def data():
 
 def test_tables_of_formulas(data):
     model = read_model(data)
-    assert model.counts["formulas"] == 3
-    assert model.tables["formulas"][:, 0].tolist() == [2, 0, 3]  # k, d; c, 0, 2
-    assert model.tables["formulas"][:, 1].tolist() == [1, 0, 0]
-    assert model.tables["formulas"][:, 4].tolist() == [1, 1, 6]
-    assert model.tables["formulas"][:, 5].tolist() == [0, 2, 0]
-    assert model.parameters["formula_number"].ravel().tolist() == [3.0, 0.5, 7.0, 0.0, 2.0]
-    assert model.names[-5:] == ["spring", "motor", "push", "motor.gas", "motor.map"]
+    assert model.counts["formulas"] == 5
+    assert model.tables["formulas"][:, 0].tolist() == [2, 0, 3, 1, 1]  # k, d; c, 0, 2; g; l
+    assert model.tables["formulas"][:, 1].tolist() == [1, 0, 0, 0, 0]
+    assert model.tables["formulas"][:, 4].tolist() == [1, 1, 6, 1, 1]
+    assert model.tables["formulas"][:, 5].tolist() == [0, 2, 0, 0, 0]
+    assert model.parameters["formula_number"].ravel().tolist() == [3.0, 0.5, 7.0, 0.0, 2.0, 2.0, 1.5]
+    first = model.names.index("spring")
+    assert model.names[first : first + 8] == [
+        "spring",
+        "motor",
+        "push",
+        "hold",
+        "gap",
+        "more",
+        "motor.gas",
+        "motor.map",
+    ]
+    read = ["q A", "q D", "formula_output gap", "joint_formula_length spring", "body_position coupler"]
+    assert model.names[-6:] == [*read, "formula_output more"]
     assert model.tables["lookup_tables"].tolist() == [[3, 0, 1, 0, 1, 0], [2, 3, 0, 0, 0, 2]]
     assert model.tables["lookup_knots"].view(np.float64).ravel().tolist() == [0.0, 1.0, 3.0, 0.0, 2.0, 0.0, 1.0, 4.0]
     assert model.parameters["lookup_value"].ravel().tolist() == [5.0, 4.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
@@ -53,7 +68,7 @@ def test_tables_of_formulas(data):
 
 def test_models_without_formulas_have_only_their_counts():
     counts = read_model(lw.compile(four_bar().mechanism).model_bytes).counts
-    assert [value for name, value in counts.items() if name.startswith(("formula", "lookup"))] == [0] * 9
+    assert [value for name, value in counts.items() if name.startswith(("formula", "lookup"))] == [0] * 10
 
 
 def place_of(data, table):
@@ -85,10 +100,32 @@ def test_numbers_out_of_range_are_refused_by_name(table, data):
             for value in BAD:
                 if table == "instructions" and column > len(OPERATIONS[values[0]].operands):
                     continue  # an operand that it does not have
-                with pytest.raises(lw.MechanismError, match=f"{name} {row} points outside|contradict"):
+                with pytest.raises(lw.MechanismError, match=rf"{name} (\d+) points outside|contradict"):
                     NativeModel(changed(data, table, row, column, value))
                 refused += 1
     assert refused
+
+
+@pytest.mark.parametrize("name", ["qu A", "q ZZ", "qA  ", "   A", "udot", "taus"])
+def test_names_of_quantities_are_checked(name, data):
+    """Of a formula and of what a transition watches; an output reads no later one, and a force nothing that follows."""
+    altered = data.replace(b"\0q A\0", b"\0" + name[:3].encode() + b"\0")
+    altered = altered.replace(b"\0formula_output more\0", b"\0" + name.ljust(19).encode() + b"\0")
+    for bad in (altered, data.replace(b"\0formula_output gap\0", b"\0formula_output more\0".replace(b"more", b"mor"))):
+        bad = bytearray(bad)
+        struct.pack_into("<Q", bad, 16, zlib.crc32(bad[HEADER.size :]))
+        with pytest.raises(lw.MechanismError, match=r"formula_quantity \d+ points outside of what it may read"):
+            NativeModel(bytes(bad))
+
+
+@pytest.mark.parametrize("field", ["formula_output", "link_constants"])
+def test_an_output_reads_only_outputs_before_it(field):
+    b = describe(four_bar().mechanism)
+    reading, owner = [(field, "own" if field == "formula_output" else None, 0)], "own"
+    lists = (reading, [("quantity", 0, 0, 0)], [0], {})
+    b.add_output(owner, formula(Program((), [], {}, *lists, {}), 0))
+    with pytest.raises(lw.MechanismError, match="'own': formula_quantity 0 points outside"):
+        b.finish()
 
 
 def test_an_operand_is_before_its_instruction(data):
@@ -120,7 +157,7 @@ def built(**changes):
     mech.add_joint("A", lw.Revolute((0, 0, 1)), "ground", "rotor", at=(0, 0, 0))
     given = {
         "numbers": [2.0],
-        "readings": [("length", None, 0)],
+        "readings": [("joint_formula_length", "f", 0)],
         "operations": [("number", 0, 0, 0), ("quantity", 0, 0, 0), ("multiply", 0, 1, 0)],
         "results": [2],
         "tables": {},
@@ -183,9 +220,14 @@ def test_knots_are_checked_in_models(data):
     [
         ({"none": True}, "'f' has no formula"),
         ({"numbers": [np.inf]}, "a number"),
-        ({"readings": [("input", None, 0)]}, "quantity 0"),
-        ({"readings": [("coordinate", "B", 0)]}, "no joint 'B'"),
-        ({"readings": [("coordinate", "A", 1)]}, "has no coordinate 1"),
+        ({"readings": [("formula_input", "f", 0)]}, "number 0 of 'formula_input f'"),
+        ({"readings": [("q", "B", 0)]}, "'f'.*number 0 of 'q B'"),
+        ({"readings": [("q", "A", 1)]}, "number 1 of 'q A'"),
+        ({"readings": [("q", "A", -1)]}, "number -1 of 'q'"),
+        ({"readings": [("q A", "A", 0)]}, "number 0 of 'q A', which is none"),
+        ({"readings": [("acceleration", "A", 0)]}, "number 0 of 'acceleration A'"),  # not known before forces
+        ({"readings": [("joint_formula_force", "f", 0)]}, "number 0 of 'joint_formula_force f'"),
+        ({"readings": [("link_constants", None, 0)]}, "number 0 of 'link_constants '"),  # internal
         ({"operations": [("number", 0, 0, 0), ("sine", 0, 0, 0), ("sin", 1, 0, 0)]}, "no operation 'sine'"),
         ({"operations": [("number", 0, 0, 0), ("add", 0, 1, 0), ("sin", 1, 0, 0)]}, "wrong operand 1"),
         ({"operations": [("number", 1, 0, 0), ("sin", 0, 0, 0), ("sin", 1, 0, 0)]}, "wrong operand 1"),

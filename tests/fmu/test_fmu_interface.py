@@ -16,7 +16,7 @@ TUNABLE = {
     *("spring_points", "spring_stiffness", "spring_damping", "spring_free_length", "wrench_point"),
     *("actuator_gain", "actuator_offset", "actuator_stiffness", "actuator_damping", "force_gear"),
     *("actuator_input_range", "actuator_force_range"),
-    *("formula_number", "line_formula_points", "point_formula_point"),
+    *("formula_number", "lookup_value", "line_formula_points", "point_formula_point"),
     *("restitution", "correction_gain", "reflected_inertia", "max_load"),
 }
 

@@ -93,8 +93,9 @@ ADDED = {
     "crossing pin": ("new", lw.Lock("ball"), lw.Crossing("pin.q", 1), ("'pin' is a transition",)),
     "crossing fixed": ("new", lw.Lock("ball"), lw.Crossing("stay", 1), ("(Fixed) has no coordinates",)),
     "crossing rate": (
-        "new", lw.Lock("ball"), lw.Crossing("hinge.a", 1), ("no coordinate or speed 'hinge.a'", "'hinge.u'")
+        "new", lw.Lock("ball"), lw.Crossing("hinge.x", 1), ("no coordinate or speed 'hinge.x'", "'hinge.u'")
     ),
+    "crossing variable": ("new", lw.Lock("ball"), lw.Crossing("hinge.f[4]", 1), ("no coordinate or speed 'hinge.f",)),
     "crossing speed": ("new", lw.Lock("ball"), lw.Crossing("ball.u", 1), ("no coordinate or speed", "'ball.u[1]'")),
     "unlock at one speed": (
         "new", lw.Unlock("ball"), lw.Crossing("hinge.u", 2.0, 0), ("'fast' (Lock) and 'new' (Unlock)", "'hinge.u'")

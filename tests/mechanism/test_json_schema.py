@@ -51,6 +51,30 @@ FORCE_SAMPLES = {
     "point_force": {"body": "rod", "point": [0, 0, 1], "force": ["k*A.q", "p", "0"], "torque": ["0", "0", "0"]}
     | {"axes": "body"}
     | BY_FORMULA,
+    "bump_stop": {"joint": "A", "lower": -1, "upper": 1.5, "stiffness": 1e3, "exponent": 1.5, "damping": 2}
+    | {"damping_depth": 0.1, "name": "stop"},
+    "backlash": {"joint": {"A": 2}, "backlash": 0.02, "stiffness": 1e3, "damping": 1, "name": "mesh"},
+    "tyre": {**POINTS, "radius": 0.3, "stiffness": 2e5, "damping": 100, "name": "tyre"},
+    "nonlinear_spring": {"joint": "A", "coefficients": [1, 0, 3], "free": 0.1, "name": "spring"},
+    "nonlinear_damper": {**POINTS, "compression": 1, "rebound": 2, "name": "damper"},
+    "gas_pressure": {**POINTS, "area": 1e-3, "pressure": 1e5, "volume": 1e-3, "reference": 0.1, "exponent": 1.2}
+    | {"ambient": 1e5, "name": "gas"},
+    "torsion_bar": {"joint": {"A": 1}, "shear_modulus": 8e10, "active_length": 1, "diameter": 0.02}
+    | {"inner_diameter": 0.01, "free": 0.1, "name": "bar"},
+    "motor_characteristic": {"joint": "A", "stall_torque": 2, "no_load_speed": 30, "name": "motor"},
+    "detent": {"joint": "A", "peak": 0.1, "pitch": 0.2, "offset": 0.1, "name": "clicks"},
+    "freewheel": {"joint": "A", "damping": 1e3, "capacity": 10, "name": "clutch"},
+    "gravity_compensation": {"body": "rod", "fraction": 0.5, "name": "balance"},
+    "thrust": {"body": "rod", "axis": [1, 0, 0], "point": [0, 0, 1], "limits": [0, 5], "name": "jet"},
+}
+TABLE = {"x": [0, 1], "values": [2, 3]}
+OTHER_FORCES = {  # other alternatives of their arguments
+    "bump_stop": {**POINTS, "lower": 0.5, "stiffness": 1e3},
+    "nonlinear_spring": {**POINTS, "table": TABLE},
+    "nonlinear_damper": {"joint": "A", "table": TABLE},
+    "gas_pressure": {"joint": "A", "area": 1e-3, "table": TABLE, "over": "A.q"},
+    "torsion_bar": {"joint": "A", "stiffness": 3.0},
+    "motor_characteristic": {"joint": {"A": 5}, "table": TABLE},
 }
 ACTION_SAMPLES = {
     "lock": {"joint": "A", "speeds": [1], "when": WHEN},
@@ -121,6 +145,7 @@ SAMPLES = {
     ),
     **{f"joint {kind}": (whole(joints=[joint(kind)]), ("joints", 0)) for kind in KINDS},
     **{f"force {kind}": (whole(forces=[{"type": kind, **FORCE_SAMPLES[kind]}]), ("forces", 0)) for kind in FORCES},
+    **{f"other {kind}": (whole(forces=[{"type": kind, **one}]), ("forces", 0)) for kind, one in OTHER_FORCES.items()},
     **{
         f"action {kind}": (
             whole(joints=LOOP if kind == "release" else [HINGE], transitions=[LOCK, transition(kind)]),
@@ -212,6 +237,13 @@ def test_missing_unknown_and_wrong_values_are_refused_by_both(name):
         ("action stop", "when", WHEN),
         ("trigger crossing", "direction", 2),
         ("joint revolute", "type", "hinge"),
+        ("force bump_stop", "stiffness", 0),
+        ("force bump_stop", "joint", None),
+        ("other bump_stop", "joint", "A"),
+        ("force nonlinear_spring", "table", TABLE),
+        ("force tyre", "height", 0.3),
+        ("force tyre", "damping", -1),
+        ("other torsion_bar", "diameter", 0.01),
     ],
 )
 def test_limits_of_values(name, key, value):

@@ -44,6 +44,7 @@ CLAUSE = "is|are|was|were|has|had|stands|comes|came|moves|holds|follows|changes|
 SEARCHED_FOR = (
     *("degrees of freedom", "joint torque", "actuator", "generalised coordinates", "constraint stabilisation"),
     *("zero crossing", "parameter study", "quick start", "state event", "time event"),
+    *("bump stop", "backlash", "tire", "torque-speed", "anti-roll bar", "one-way clutch", "progressive", "rpm"),
 )
 
 

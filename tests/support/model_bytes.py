@@ -12,6 +12,7 @@ COUNTS = (
     *("locks", "transitions", "removable_joints", "requests", "types"),
     *("points", "measures", "paths", "path_numbers"),
     *("formulas", "formula_instructions", "formula_quantities", "formula_results", "formula_numbers", "formula_inputs"),
+    "formula_outputs",
     *("lookup_tables", "lookup_knots", "lookup_values"),
 )
 TABLES = (  # name, how many rows, columns
@@ -37,7 +38,7 @@ TABLES = (  # name, how many rows, columns
     ("paths", "paths", 2),
     ("path_numbers", "path_numbers", 2),
     ("formulas", "formulas", 6),
-    ("formula_quantities", "formula_quantities", 2),
+    ("formula_quantities", "formula_quantities", 1),
     ("instructions", "formula_instructions", 4),
     ("formula_results", "formula_results", 1),
     ("lookup_tables", "lookup_tables", 6),

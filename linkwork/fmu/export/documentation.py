@@ -76,7 +76,7 @@ _KINDS: tuple[tuple[str, Causality], ...] = (
 )
 
 
-_OTHERS = "Couplings, distances, forces, points of interest"
+_OTHERS = "Couplings, distances, forces, points of interest, outputs"
 
 
 def _summary(system: Model) -> str:
@@ -119,6 +119,7 @@ def _mechanism(system: Model) -> str:
         *((force.label, _on(force.joint_names, force.body_names)) for force in islice(mech.forces, MOST_ROWS)),
         *((one.name, f"point of interest on {one.body}") for one in islice(mech.points.values(), MOST_ROWS)),
         *((m.name, f"{m.quantity} of {' and '.join(m.points)}") for m in islice(mech.measures.values(), MOST_ROWS)),
+        *((one.name, f"output: {one.formula}") for one in islice(mech.outputs.values(), MOST_ROWS)),
     ]
     return "\n".join(
         (

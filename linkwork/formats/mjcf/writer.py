@@ -69,6 +69,8 @@ def _report_rest(parts: FileParts) -> None:
             parts.report.left_out(f"transition {name!r} > {kind}", "MJCF has no events: the structure stays as it is")
     for name in parts.mech.measures:
         parts.report.left_out(f"measure {name!r}", "an output that changes nothing; a sensor can measure it")
+    for name in parts.mech.outputs:
+        parts.report.left_out(f"output {name!r}", "MJCF has no formulas; it changes nothing in the motion")
 
 
 _LEAST = 1e-12  # of a principal moment, kg m^2: MuJoCo takes none of zero

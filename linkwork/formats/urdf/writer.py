@@ -43,6 +43,7 @@ _DRAKE = ("screw",)
 _SKIPPED = {
     "points": "points of interest have no effect on the motion",
     "measures": "measures have no effect on the motion",
+    "outputs": "outputs have no effect on the motion",
 }
 
 

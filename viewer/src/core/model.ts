@@ -16,13 +16,16 @@ export interface Field {
 
 const SIZES = [
   "bodies", "joints", "loops", "couplings", "terms", "distances", "locks", "forces", "gears",
-  "formulas", "formula_numbers", "formula_inputs", "formula_values", "lookup_tables", "lookup_values", "lookup_slopes",
-  "transitions", "points", "measures", "nq", "nu", "nq_cut", "nu_cut", "event_indicators", "reals",
+  "formulas", "formula_numbers", "formula_inputs", "formula_quantities", "formula_values",
+  "lookup_tables", "lookup_values", "lookup_slopes", "transitions", "points", "measures", "formula_outputs",
+  "nq", "nu", "nq_cut", "nu_cut", "event_indicators", "reals",
 ] as const; // prettier-ignore
 export type Sizes = Record<(typeof SIZES)[number], number>;
 
 /** lw_kind, as far as the names of a serialised model go. */
-const KINDS = ["body", "joint", "coupling", "force", "transition", "point", "measure", "table"] as const;
+const KINDS = [
+  "body", "joint", "coupling", "force", "transition", "point", "measure", "output", "table", "quantity",
+] as const; // prettier-ignore
 export type Kind = (typeof KINDS)[number];
 
 const MESSAGE = 256;

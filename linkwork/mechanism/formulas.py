@@ -1,0 +1,187 @@
+"""What forces and outputs by formulas share: their parameters and tables, and the program that follows from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from linkwork._util.names import quoted
+from linkwork.errors import MechanismError
+from linkwork.formula import OPERATIONS, Formula, LookupTable, Source, compile_formulas, read_table
+from linkwork.mechanism.quantities import Quantity, Reading, indices, parameter
+
+if TYPE_CHECKING:
+    from linkwork.mechanism.surroundings import Surroundings
+
+Given = float | tuple[float, str]  # the value of a parameter, or with its unit
+
+OF_NUMBER, OF_INPUT, OF_TABLE = 1, 2, 3  # among the places of a part: its first number, input and value of a table
+MOST_VALUES = 10_000  # of a table, each of which is a variable; those of larger ones are not
+
+
+class Program(NamedTuple):
+    """Formulas as the core has them: with common lists, and a result for each."""
+
+    formulas: tuple[Formula, ...]
+    numbers: list[float]
+    units: dict[str, str]  # of parameters, which are the first numbers, then of inputs
+    readings: list[Reading]
+    operations: list[tuple[str, int, int, int]]
+    results: list[int]
+    tables: dict[str, LookupTable]
+    table_units: dict[str, str]  # of their values
+
+
+class Readable(Mapping[str, str | None]):
+    """Units of all that a formula may read by its name; None: a unit that follows."""
+
+    def find(self, name: str) -> Reading | None:
+        """Return what a name means; None: nothing."""
+        raise NotImplementedError
+
+    def __getitem__(self, name: str) -> str | None:
+        found = self.find(name)
+        if found is None:
+            raise KeyError(name)
+        return found.unit
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.find(name) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class WithFormulas:
+    """A part of a mechanism whose formulas share parameters and tables."""
+
+    texts: ClassVar[Mapping[str, str]] = {}  # descriptions of parameters, inputs and tables, where they are known
+    name: str
+    parameters: Mapping[str, Given]
+    tables: Mapping[str, LookupTable]
+    inputs: tuple[str, ...] = ()
+    _known: tuple[Any, Program] | None  # the program found last, and what it depends on
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        raise NotImplementedError
+
+    def _sources(self, mech: Surroundings) -> list[Source]:
+        """Return its formulas, with the units of their results."""
+        raise NotImplementedError
+
+    def _names(self, mech: Surroundings) -> Readable:
+        """Return all that its formulas may read."""
+        raise NotImplementedError
+
+    def _check_own_names(self, mech: Surroundings) -> None:
+        """Refuse names of parameters, tables and inputs that mean something else."""
+
+    def _take_formulas(self) -> None:
+        """Check parameters and tables as far as they need no mechanism."""
+        given: Any = {} if self.parameters is None else self.parameters
+        if isinstance(given, Mapping):
+            given = {key: tuple(one) if isinstance(one, list) else one for key, one in given.items()}
+        object.__setattr__(self, "parameters", given)
+        object.__setattr__(self, "tables", self._read_tables())
+        object.__setattr__(self, "_known", None)
+
+    def _read_tables(self) -> dict[str, LookupTable]:
+        given: Any = {} if self.tables is None else self.tables
+        if not isinstance(given, Mapping):
+            raise MechanismError(
+                f"{self.label}: tables must be a dictionary such as {{'gas': LookupTable(...)}}, not {given!r:.60}"
+            )
+        return {key: read_table(one, f"{self.label}: table {key!r}") for key, one in given.items()}
+
+    def given_parameters(self, mech: Surroundings) -> Mapping[str, Given]:
+        """Return the values of its parameters in a mechanism, by their names."""
+        return self.parameters
+
+    def program(self, mech: Surroundings) -> Program:
+        """Return its checked formulas; MechanismError where they do not fit this mechanism."""
+        names = self._names(mech)
+        known = self._known
+        if known is not None and known[0] == self._key(mech, names, known[1]):
+            return known[1]
+        self._check_own_names(mech)
+        given = self.given_parameters(mech)
+        formulas = compile_formulas(self._sources(mech), names, given, self.tables, self.label)
+        read = {name for one in formulas for name in one.quantities}
+        if unused := [name for name in self.inputs if name not in read]:
+            raise MechanismError(f"{self.label}: no formula uses the input {quoted(unused)}: leave it out, or use it")
+        found = _joined(formulas, given, self.tables, names)
+        object.__setattr__(self, "_known", (self._key(mech, names, found), found))
+        return found
+
+    def _key(self, mech: Surroundings, names: Readable, program: Program) -> tuple[Any, ...]:
+        """What a program depends on: the names that it reads, its parameters, and the units of results."""
+        read = (names.find(name) for one in program.formulas for name in one.quantities)
+        return (*read, *self.given_parameters(mech).items(), *(one.unit for one in self._sources(mech)))
+
+    def formula_parameters(self, mech: Surroundings) -> Iterable[Quantity]:
+        """Return its parameters and the values of its tables, with the units that follow from the formulas."""
+        program = self.program(mech)
+        for k, name in enumerate(self.parameters):
+            text = self._text(name, "parameter")
+            yield parameter(f"{{0}}.{name}", "formula_number", program.units[name], text, of=OF_NUMBER, offset=k)
+        place = 0
+        for name, table in self.tables.items():
+            count = math.prod(table.rows)
+            if count <= MOST_VALUES:
+                more: dict[str, Any] = {"of": OF_TABLE, "offset": place, "elements": indices(*table.rows)}
+                text = self.texts.get(name, "value of the table")
+                yield parameter(f"{{0}}.{name}[]", "lookup_value", program.table_units[name], text, **more)
+            place += count
+
+    def _text(self, name: str, kind: str) -> str:
+        return self.texts.get(name, f"{kind} of the formula")
+
+    @property
+    def table_values(self) -> int:
+        """How many values its tables have together."""
+        return sum(math.prod(table.rows) for table in self.tables.values())
+
+
+def _joined(
+    formulas: Sequence[Formula], parameters: Mapping[str, object], tables: Mapping[str, LookupTable], names: Readable
+) -> Program:
+    """Return the formulas with common lists: parameters in their order, then constants, each once."""
+    numbers = dict.fromkeys(parameters, 0.0)
+    units: dict[str, str] = {}
+    table_units: dict[str, str] = {}
+    read: dict[str, Reading] = {}
+    operations: list[tuple[str, int, int, int]] = []
+    results = []
+    for one in formulas:
+        keys = [number.name or number.value.hex() for number in one.numbers]  # no name begins with a digit or a sign
+        numbers |= {key: number.value for key, number in zip(keys, one.numbers, strict=True)}
+        units |= {number.name: number.unit for number in one.numbers if number.name}
+        for name, unit in zip(one.quantities, one.quantity_units, strict=True):
+            found = names.find(name)
+            assert found is not None
+            read.setdefault(name, found)
+            units |= {name: unit} if found.unit is None else {}
+        table_units |= {name: unit for name, (unit, *_) in zip(one.tables, one.table_units, strict=True)}
+        moved = {"n": _places(keys, numbers), "q": _places(one.quantities, read), "v": range(len(operations), 1 << 31)}
+        moved["t"] = _places(one.tables, tables)
+        for number_of_operation, *given in one.instructions.tolist():
+            operation = OPERATIONS[number_of_operation]
+            a, b, c = (
+                moved[kind][k] if kind in moved else k
+                for kind, k in zip(operation.operands.ljust(3), given, strict=True)
+            )
+            operations.append((operation.name, a, b, c))
+        results.append(len(operations) - 1)
+    lists = (list(numbers.values()), units, list(read.values()), operations, results)
+    return Program(tuple(formulas), *lists, dict(tables), table_units)
+
+
+def _places(keys: Sequence[str], among: Iterable[str]) -> list[int]:
+    numbers = {key: k for k, key in enumerate(among)}
+    return [numbers[key] for key in keys]
