@@ -350,7 +350,7 @@ int lw_has_friction(const lw_state *s) {
   return 0;
 }
 
-/* A speed that is still on its way to zero, by errors, counts from where it is. */
+/* A speed that errors leave short of zero counts from there. */
 static void let_slide_along(lw_state *s, const lw_contact *c, double direction) {
   const double speed = s->events->speed_before[c->u];
   *friction_state(s, c->transition) = direction;

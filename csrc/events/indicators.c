@@ -276,7 +276,7 @@ static int32_t check_stop_trigger(const lw_state *s, int32_t i) {
   return 0;
 }
 
-/* It comes to rest, or what holds it is too weak. */
+/* It comes to rest, or its holding load reaches the limit. */
 static int32_t check_friction_trigger(const lw_state *s, int32_t i) {
   const indicator_view w = current_view(s);
   const double z = friction_indicator(&w, i), state = friction_state(&w, i);

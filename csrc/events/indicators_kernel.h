@@ -145,7 +145,7 @@ static real holding_load(const indicator_view *w, int32_t i) {
   return w->x[w->s->model->at.coupling_load + lock];
 }
 
-/* What is left of the limit while it sticks; while it slides, the speed in its direction. */
+/* While it sticks, the rest of the limit; while it slides, the speed in its direction. */
 static real friction_indicator(const indicator_view *w, int32_t i) {
   const double state = friction_state(w, i);
   if (state == 0.0 || (state == LW_FRICTION_STICKS && !sticks(w, i))) return 1.0;
