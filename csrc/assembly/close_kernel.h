@@ -38,7 +38,7 @@ static void try_own_step(const assembly_problem *c, const ear_columns *x, const 
   for (int i = 0; i < 6; i++) K[7 * i] += mu + SMALLEST_DAMPING, f[i] = x->phi[i];
   ldl_factor(K, 6);
   ldl_solve(K, 6, f);
-  for (int32_t k = x->ear->cuts; k < x->n; k++) longest = fmax(longest, fabs(dot6(x->a + 6 * k, f)));
+  for (int32_t k = x->ear->cuts; k < x->n; k++) longest = larger(longest, fabs(dot6(x->a + 6 * k, f)));
   const double scale = longest > LARGEST_ASSEMBLY_STEP ? LARGEST_ASSEMBLY_STEP / longest : 1.0;
   for (int32_t j = x->ear->first; j < x->ear->first + x->ear->links; j++) {
     const lw_link *link = &c->v->m->link[c->v->m->ear_link[j]];

@@ -203,7 +203,8 @@ static void try_step(const assembly_problem *c, double mu) {
   double longest = 0.0;
   find_direction(c, FIELD(v, q_priority), mu, c->w.rhs + c->w.rows);
   for (int32_t k = 0; k < c->w.n; k++)
-    if (moves(c, FIELD(v, q_priority), k) && is_on_loop(v, column_of(v, c->c, k))) longest = fmax(longest, fabs(x[k]));
+    if (moves(c, FIELD(v, q_priority), k) && is_on_loop(v, column_of(v, c->c, k)))
+      longest = larger(longest, fabs(x[k]));
   const double scale = longest > LARGEST_ASSEMBLY_STEP ? LARGEST_ASSEMBLY_STEP / longest : 1.0;
   const lw_cluster *cluster = &v->m->cluster[c->c];
   for (int32_t i = cluster->first; i < cluster->first + cluster->count; i++) {
@@ -228,8 +229,8 @@ static double close_by_least_squares(assembly_problem *c) {
     const double next = residual_of(c);
     stalled = next < 0.9 * size ? 0 : stalled + 1;
     if (next < size) {
-      const int slow = next > 0.5 * size && size < fmax(1e-12, c->near);
-      size = next, mu = fmax(0.2 * mu, 1e-12);
+      const int slow = next > 0.5 * size && size < larger(1e-12, c->near);
+      size = next, mu = larger(0.2 * mu, 1e-12);
       if (slow) break;
       continue;
     }

@@ -23,7 +23,7 @@ typedef struct gaps {
 
 static void add_gap(double square, gaps *sum) {
   sum->size += square;
-  sum->widest = fmax(sum->widest, sqrt(square));
+  sum->widest = larger(sum->widest, sqrt(square));
   if (!(square >= 0.0)) sum->widest = square; /* not a number */
 }
 
@@ -344,7 +344,7 @@ static double find_step(const assembly_problem *c, const real *priority, double 
     for (int32_t j = 0; j < n; j++) step[k] -= X[FIRST_FREE + j] * drift[j];
     step[k] /= metric_of(c->v, column_of(c->v, c->c, k));
     const lw_column *column = column_of(c->v, c->c, k);
-    if (column->link >= 0 && is_on_loop(c->v, column)) longest = fmax(longest, fabs(step[k]));
+    if (column->link >= 0 && is_on_loop(c->v, column)) longest = larger(longest, fabs(step[k]));
   }
   return longest;
 }

@@ -35,6 +35,9 @@ typedef double real;
 typedef double _Complex real;
 #endif
 
+/* In line, where a call of fmax() would take longer than all else; a where b is no number. */
+INLINE double larger(double a, double b) { return b > a ? b : a; }
+
 /* Sine and cosine: reduction by pi/2 in three parts (Cody and Waite), then the minimax polynomials of fdlibm.
  * Our own, and without a branch, so that every platform gives the same bits and loops over it vectorise. */
 #define SINE_TAIL(z)                                                                                            \

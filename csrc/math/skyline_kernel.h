@@ -29,8 +29,8 @@ static double skyline_dot(int32_t n, const double *a, const double *b) {
 /* Adds max(ridge, relative ridge of the largest entry) to the diagonal; returns that entry. */
 static double skyline_add_ridge(const skyline *s, double ridge, double relative) {
   double largest = 0.0;
-  for (int32_t i = 0; i < s->rows; i++) largest = fmax(largest, skyline_row(s, i)[i]);
-  for (int32_t i = 0; i < s->rows; i++) skyline_row(s, i)[i] += fmax(ridge, largest * relative) + 1e-300;
+  for (int32_t i = 0; i < s->rows; i++) largest = larger(largest, skyline_row(s, i)[i]);
+  for (int32_t i = 0; i < s->rows; i++) skyline_row(s, i)[i] += larger(ridge, largest * relative) + 1e-300;
   return largest;
 }
 
@@ -47,7 +47,7 @@ static void skyline_factor(const skyline *s) {
       const double l = row[j] / skyline_row(s, j)[j];
       row[i] -= l * row[j], row[j] = l;
     }
-    row[i] = fmax(row[i], 1e-300);
+    row[i] = larger(1e-300, row[i]);
   }
 }
 

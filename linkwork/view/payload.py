@@ -70,9 +70,11 @@ class Joint(TypedDict):
 
 
 class Spring(TypedDict):
-    """A spring and damper between points of two bodies."""
+    """A spring and damper between points of two bodies, or a force by a formula, which is drawn as one."""
 
     name: str
+    title: str  # of a force by a formula what it is; else empty
+    formula: str
     bodies: list[str]
     points: list[Vector]
     stiffness: float

@@ -22,7 +22,7 @@ from linkwork.core.plan import CAPTURED_PARENT
 from linkwork.errors import LinkworkError
 from linkwork.mechanism import GROUND, Joint, Mechanism, Pin, Release, Wrench
 from linkwork.mechanism.forces import ForceBetweenPoints, by_kind
-from linkwork.mechanism.formula_forces import ByFormulaAtPoint
+from linkwork.mechanism.formula_forces import ByFormulaAtPoint, ByFormulaBetweenPoints
 from linkwork.view import payload
 from linkwork.view.meshes import ShapeTable
 
@@ -176,6 +176,8 @@ class _SceneOf:
         return [
             {
                 "name": force.name,
+                "title": force.type_name.replace("_", " ") if isinstance(force, ByFormulaBetweenPoints) else "",
+                "formula": force.formula if isinstance(force, ByFormulaBetweenPoints) else "",
                 "bodies": list(force.bodies),
                 "points": self._ends(force.bodies, values["points"]),
                 "stiffness": float(values.get("stiffness", 0.0)),

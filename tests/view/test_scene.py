@@ -135,6 +135,8 @@ def test_everything_of_the_description_is_there():
     assert scene["couplings"][0]["terms"][1] == {"joint": "j1", "element": 0, "coefficient": -2.0}
     cord, jack = sorted(scene["springs"], key=lambda one: one["name"])
     assert (jack["name"], jack["stiffness"], jack["force"]) == ("jack", 0.0, "jack.force")
+    assert (jack["title"], jack["formula"]) == ("line force", "a*p*(length - l0)")
+    assert cord["title"] == cord["formula"] == ""
     assert (cord["stiffness"], cord["damping"], cord["free"]) == (10.0, 1.0, 0.1)
     assert cord["points"] == [[0, 0, 0], [0.1, 0, 0]]
     assert scene["wrenches"][0]["F"] == ["push.F[1]", "push.F[2]", "push.F[3]"]

@@ -64,6 +64,8 @@ export interface Joint {
 
 export interface Spring {
   name: string;
+  title: string; // of a force by a formula, which is drawn as a spring, what it is; else empty
+  formula: string;
   bodies: [string, string];
   points: [Vector, Vector];
   stiffness: number;

@@ -35,7 +35,7 @@ export interface ColumnGroup {
 export const KIND_TITLES: Record<Kind, string> = {
   body: "Bodies",
   joint: "Joints",
-  spring: "Springs and dampers",
+  spring: "Forces between points",
   distance: "Rods of fixed length",
   coupling: "Couplings",
   wrench: "Loads",
@@ -90,6 +90,9 @@ function jointPart(joint: Joint): Part {
 
 function springPart(spring: Spring): Part {
   const made = between("spring", "spring", spring.name, spring.bodies);
+  if (spring.title) {
+    return { ...made, summary: spring.title, facts: [...made.facts, { label: "Formula", text: spring.formula }] };
+  }
   const facts: Fact[] = [
     { label: "Stiffness", text: withUnit(digits(spring.stiffness), "N/m") },
     { label: "Damping", text: withUnit(digits(spring.damping), "N.s/m") },
