@@ -63,7 +63,6 @@ typedef struct fmu_range {
 } fmu_range;
 
 enum { FMU_SOLVER, FMU_TOLERANCE, FMU_N_SETTINGS };
-enum { FMU_MAX_TUNABLE = 32 };
 static inline int fmu_in_range(fmu_range range, uint32_t offset) {
   return offset >= range.first && offset - range.first < range.count;
 }
@@ -115,8 +114,9 @@ struct fmu {
   uint32_t n_exposed_states;                             /* continuous states that the importer sees */
   fmu_range command, impulse, active, events, indicator; /* fields of transitions */
   fmu_range setting;
-  fmu_range tunable[FMU_MAX_TUNABLE]; /* tunable parameters */
-  uint32_t *parameter_input;          /* tunable parameters that are inputs of this FMU: offsets */
+  fmu_range *tunable; /* tunable parameters */
+  uint32_t n_tunable;
+  uint32_t *parameter_input; /* tunable parameters that are inputs of this FMU: offsets */
   uint32_t n_parameter_inputs;
   fmu_range input, motion, discrete; /* all inputs, motion inputs, discrete outputs */
   uint32_t motion_time_reference;    /* of the time at which the motion inputs were set */

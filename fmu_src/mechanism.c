@@ -46,8 +46,9 @@ static void locate_range(fmu *f, const lw_field *field) {
 }
 
 /* Finds the offsets of fields that need special treatment. */
-static void locate_fields(fmu *f) {
-  uint32_t n_tunable = 0;
+static int locate_fields(fmu *f) {
+  f->tunable = calloc((size_t)lw_field_count() + 1, sizeof *f->tunable);
+  if (!f->tunable) return 0;
   f->first_state = f->first_derivative = f->time_reference = (uint32_t)f->size.reals;
   f->first_start_q = f->first_start_u = f->time_reference;
   for (int32_t i = 0; i < lw_field_count(); i++) {
@@ -60,9 +61,10 @@ static void locate_fields(fmu *f) {
     if (strcmp(field.name, "q_start") == 0) f->first_start_q = first;
     if (strcmp(field.name, "u_start") == 0) f->first_start_u = first;
     locate_range(f, &field);
-    if (field.tunable && n_tunable < FMU_MAX_TUNABLE)
-      f->tunable[n_tunable++] = (fmu_range){first, (uint32_t)(field.rows * field.columns)};
+    const uint32_t count = (uint32_t)(field.rows * field.columns);
+    if (field.tunable && count) f->tunable[f->n_tunable++] = (fmu_range){first, count};
   }
+  return 1;
 }
 
 /* Exposes minimal states if the model description declares them. */
@@ -79,7 +81,7 @@ static int choose_states(fmu *f) {
 }
 
 static int allocate(fmu *f) {
-  if (!fmu_locate_inputs(f) || !fmu_dae_create(f)) return 0;
+  if (!locate_fields(f) || !fmu_locate_inputs(f) || !fmu_dae_create(f)) return 0;
   if (lw_state_create(f->model, &f->state) != LW_OK || !fmu_locate_parameter_inputs(f)) return 0;
   f->y = calloc((size_t)f->n_states + 1, sizeof *f->y);
   f->z = calloc((size_t)f->indicator.count + 1, sizeof *f->z);
@@ -92,7 +94,6 @@ static int allocate(fmu *f) {
 
 static int load(fmu *f, const fmu_resources *resources, const fmu_instantiation *instantiation) {
   if (!load_model(f, resources) || !load_interface(f, resources)) return 0;
-  locate_fields(f);
   if (!allocate(f)) {
     fmu_log_message(&f->log, FMU_ERROR, "out of memory");
     return 0;
@@ -107,6 +108,7 @@ static void free_mechanism(fmu *f) {
   lw_state_free(f->state);
   lw_model_free(f->model);
   free(f->declared_start);
+  free(f->tunable);
   free(f->rate);
   free(f->varying);
   free(f->polynomial);

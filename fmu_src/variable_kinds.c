@@ -32,7 +32,7 @@ lw_access fmu_access_of(const fmu *f, uint32_t offset) {
 }
 
 int fmu_is_tunable(const fmu *f, uint32_t offset) {
-  for (const fmu_range *range = f->tunable; range < f->tunable + FMU_MAX_TUNABLE; range++)
+  for (const fmu_range *range = f->tunable; range < f->tunable + f->n_tunable; range++)
     if (fmu_in_range(*range, offset)) return 1;
   return 0;
 }

@@ -1,6 +1,7 @@
 /* The life of a state, access to its variables by offset, and what a user asks of its mechanics. */
 #include "block/state.h"
 #include "block/discrete_state.h"
+#include "events/impact.h"
 #include "load/kept_variants.h"
 #include "topology/select.h"
 #include <math.h>
@@ -37,6 +38,7 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
     lw_state_free(s);
     return LW_ERROR_MEMORY;
   }
+  if (lw_has_friction(s)) s->before_accelerations = lw_decide_friction;
   *state = s;
   return lw_state_reset(s);
 }

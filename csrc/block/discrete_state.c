@@ -25,6 +25,24 @@ double lw_speed_value(const lw_state *s, int32_t u) {
   return lw_reals(s)[u < m->size.nu ? m->at.u + u : m->at.u_cut + u - m->size.nu];
 }
 
+double *lw_friction_state(const lw_state *s, int32_t i) {
+  return lw_reals(s) + s->model->at.friction_state + transition_of(s, i)->number;
+}
+
+void lw_let_go(lw_state *s, int32_t u, int holder) {
+  double *locked = lw_reals(s) + s->model->at.locked + u;
+  *locked = (double)(lw_lock_holders(*locked) & ~holder);
+}
+
+void lw_forget_frictions(lw_state *s) {
+  if (!s->before_accelerations || s->events->deciding || lw_event_memory_of(s)->frictions_decided != 0.0) return;
+  for (int32_t i = 0; i < s->base->size.transitions; i++) {
+    if (transition_of(s, i)->action != LW_STICK) continue;
+    lw_let_go(s, lw_stopped_speed(s->model, transition_of(s, i)), LW_HELD_BY_FRICTION);
+    *lw_friction_state(s, i) = 0.0;
+  }
+}
+
 int32_t lw_speed_of_coordinate(const lw_model *m, int32_t q) {
   for (int32_t j = 0; j < m->size.joints; j++) {
     const lw_joint_size *size = &lw_joint_sizes[m->joint[j].type];

@@ -27,6 +27,7 @@ typedef struct lw_event_memory {
   double first_impact, last_impact;   /* of the run of impacts on all stops: times */
   double between_impacts;             /* mean time of late; 0: there was no impact, INFINITY: one */
   double second_begin, second_events; /* the present second: its start, events in it */
+  double frictions_decided;           /* else an evaluation decides which stick, for its own state and loads alone */
   double max_events; /* in a second; 0: the default, negative: no limit; Python sets it, the last number */
 } lw_event_memory;
 
@@ -44,6 +45,7 @@ struct lw_event_workspace {
   double *neighbour;                  /* mean of the event's neighbours: speeds after, force and torque impulses */
   lw_contact *contact;                /* those of this event, at most one of each stop */
   int32_t contacts, *active;          /* active: those with a load */
+  int deciding;                       /* an evaluation that decides which frictions stick is under way */
   unsigned char *eligible, *unloaded; /* that may carry a load; that touch at rest without one */
   double *compliance, *excess, *load, *lower, *upper, *scratch; /* arguments of lw_solve_complementarity() */
 };
@@ -69,6 +71,13 @@ int32_t lw_speed_of_coordinate(const lw_model *m, int32_t q);
 int32_t lw_lock_of(const lw_state *s, int32_t u);
 /* The speed that a stop limits. */
 int32_t lw_stopped_speed(const lw_model *m, const lw_transition *x);
+
+/* The field friction_state of a transition that sticks. */
+double *lw_friction_state(const lw_state *s, int32_t transition);
+/* Takes one holder away from a lock. */
+void lw_let_go(lw_state *s, int32_t u, int holder);
+/* What an evaluation decided for itself alone: frictions act by the signs of speeds again. */
+void lw_forget_frictions(lw_state *s);
 
 /* Half-width of the band in which an indicator counts as zero: an event is not found twice because of rounding. */
 double lw_zero_tolerance(double value);

@@ -1,4 +1,5 @@
 /* The last message of a state, the stages that stay valid, and its states as an integrator sets them. */
+#include "block/discrete_state.h"
 #include "block/state.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ double *lw_state_reals(lw_state *s) { return s ? lw_reals(s) : NULL; }
 
 void lw_state_changed(lw_state *s, lw_stage valid) {
   if (valid < LW_STAGE_CONSTANTS) s->complex_constants = 0;
+  if (valid < LW_STAGE_ACCELERATIONS) lw_forget_frictions(s);
   if (*s->stage > (int32_t)valid) *s->stage = (int32_t)valid;
 }
 

@@ -19,10 +19,11 @@ struct lw_state {
   lw_dca_workspace dca, complex_dca;     /* for divide and conquer, once they have been needed */
   lw_jump_workspace jump;                /* likewise */
   size_t snapshot_size;
-  unsigned char *snapshot;                       /* where the snapshot part starts */
-  lw_constraint_workspace *constraint_workspace; /* see dae/constraints.h; NULL until it is needed */
-  const lw_model *complex_model;                 /* of the complex block */
-  int complex_constants;                         /* the complex block's constants belong to the present parameters */
+  unsigned char *snapshot;                        /* where the snapshot part starts */
+  lw_constraint_workspace *constraint_workspace;  /* see dae/constraints.h; NULL until it is needed */
+  const lw_model *complex_model;                  /* of the complex block */
+  lw_status (*before_accelerations)(lw_state *s); /* decides what these depend on; NULL: nothing */
+  int complex_constants;                          /* the complex block's constants belong to the present parameters */
   char message[480];
 };
 

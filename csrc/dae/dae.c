@@ -98,6 +98,7 @@ lw_status lw_constraint_jacobian(lw_state *s, double *matrix) {
 }
 
 static lw_status enter_time(lw_state *s, double t) {
+  lw_forget_frictions(s);
   const lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
   lw_reals(s)[s->model->at.time] = t;
   lw_state_changed(s, LW_STAGE_CONSTANTS);

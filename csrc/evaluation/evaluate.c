@@ -11,6 +11,9 @@ lw_status lw_evaluate(lw_state *s, lw_stage stage) {
     if ((e = lw_report(s, k->constants(s->model, s->block)))) return e;
     *s->stage = LW_STAGE_CONSTANTS;
   }
+  if (stage >= LW_STAGE_ACCELERATIONS && *s->stage < LW_STAGE_ACCELERATIONS && s->before_accelerations &&
+      (e = s->before_accelerations(s)))
+    return e;
   if (stage >= LW_STAGE_ACCELERATIONS && *s->stage < LW_STAGE_ACCELERATIONS) {
     if (lw_may_divide(s) && (e = lw_dca_allocate(s, &s->dca, &s->block, sizeof(double)))) return e;
     if ((e = lw_report(s, k->accelerations(s->model, s->block)))) return e;

@@ -317,15 +317,6 @@ static void find_contacts(lw_state *s) {
 
 /* ---- frictions ---- */
 
-static double *friction_state(const lw_state *s, int32_t i) {
-  return lw_reals(s) + s->model->at.friction_state + transition_of(s, i)->number;
-}
-
-static void let_go(lw_state *s, int32_t u, int holder) {
-  double *locked = lw_reals(s) + s->model->at.locked + u;
-  *locked = (double)(lw_lock_holders(*locked) & ~holder);
-}
-
 /* Adds the frictions of joints that are closed and not locked, none of which holds its speed any more. */
 static void find_frictions(lw_state *s) {
   struct lw_event_workspace *r = s->events;
@@ -334,9 +325,9 @@ static void find_frictions(lw_state *s) {
     const lw_transition *x = transition_of(s, i);
     if (x->action != LW_STICK) continue;
     const int32_t u = lw_stopped_speed(m, x);
-    const double state = *friction_state(s, i);
-    let_go(s, u, LW_HELD_BY_FRICTION);
-    *friction_state(s, i) = LW_FRICTION_STICKS;
+    const double state = *lw_friction_state(s, i);
+    lw_let_go(s, u, LW_HELD_BY_FRICTION);
+    *lw_friction_state(s, i) = LW_FRICTION_STICKS;
     lw_reals(s)[m->at.transition_active + i] = 0.0;
     if (is_open(m, x->joint) || lw_lock_holders(lw_reals(s)[m->at.locked + u]) & LW_HELD_BY_LOCK) continue;
     r->contact[r->contacts++] =
@@ -353,7 +344,7 @@ int lw_has_friction(const lw_state *s) {
 /* A speed that errors leave short of zero counts from there. */
 static void let_slide_along(lw_state *s, const lw_contact *c, double direction) {
   const double speed = s->events->speed_before[c->u];
-  *friction_state(s, c->transition) = direction;
+  *lw_friction_state(s, c->transition) = direction;
   lw_memory_of(s, c->transition)->shift[0] = direction * speed < 0.0 ? speed : 0.0;
 }
 
@@ -373,12 +364,12 @@ static void find_sliding(lw_state *s, double slow) {
 static void note_changed_frictions(lw_state *s) {
   const struct lw_event_workspace *r = s->events;
   for (int32_t i = 0; i < r->contacts; i++)
-    if (r->contact[i].is_friction && *friction_state(s, r->contact[i].transition) != r->contact[i].state)
+    if (r->contact[i].is_friction && *lw_friction_state(s, r->contact[i].transition) != r->contact[i].state)
       lw_memory_of(s, r->contact[i].transition)->last = lw_reals(s)[s->base->at.event_count];
 }
 
 static int may_stick(const lw_state *s, const lw_contact *c) {
-  return *friction_state(s, c->transition) == LW_FRICTION_STICKS;
+  return *lw_friction_state(s, c->transition) == LW_FRICTION_STICKS;
 }
 
 /* Frictions at a limit slide; returns whether one does. */
@@ -665,7 +656,7 @@ static int release_pulling(lw_state *s, int32_t active) {
   if (worst < 0) return 0;
   for (int32_t k = 0; k < active; k++) {
     const lw_contact *c = &r->contact[r->active[k]];
-    if (c->is_friction) let_go(s, c->u, LW_HELD_BY_FRICTION);
+    if (c->is_friction) lw_let_go(s, c->u, LW_HELD_BY_FRICTION);
     else free_contact(s, c->transition);
   }
   r->eligible[worst] = 0, r->contact[worst].pulls = 1;
@@ -717,11 +708,31 @@ lw_status lw_update_contacts(lw_state *s) {
 
 lw_status lw_start_friction(lw_state *s) {
   if (!lw_has_friction(s)) return LW_OK;
+  lw_event_memory_of(s)->frictions_decided = 1.0;
   memset(s->events->due, 0, sizeof *s->events->due * (size_t)s->base->size.transitions);
   const lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
   if (e) return e;
   lw_store_speeds_before(s);
   return lw_update_contacts(s);
+}
+
+static lw_status decide_friction(lw_state *s) {
+  memset(s->events->due, 0, sizeof *s->events->due * (size_t)s->base->size.transitions);
+  lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
+  if (e) return e;
+  lw_store_speeds_before(s);
+  s->events->contacts = 0;
+  find_frictions(s);
+  return (e = measure_compliance(s)) ? e : update_contacts(s);
+}
+
+lw_status lw_decide_friction(lw_state *s) {
+  if (s->events->deciding || lw_event_memory_of(s)->frictions_decided != 0.0) return LW_OK;
+  s->events->deciding = 1;
+  const lw_status e = decide_friction(s);
+  s->events->deciding = 0;
+  if (e) lw_state_changed(s, LW_STAGE_CONSTANTS);
+  return e;
 }
 
 lw_status lw_apply_impacts(lw_state *s) {

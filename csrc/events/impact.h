@@ -14,4 +14,6 @@ lw_status lw_update_contacts(lw_state *s);
 /* The same of frictions at the start of a motion. */
 lw_status lw_start_friction(lw_state *s);
 int lw_has_friction(const lw_state *s);
+/* The same for one evaluation alone, where no motion has started. Stops take no part. */
+lw_status lw_decide_friction(lw_state *s);
 #endif

@@ -142,7 +142,7 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(lock_value, SPEED, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "coordinate at which it is held")            \
   X(transition_active, TRANSITION, 1, LW_OUTPUT, LW_STAGE_NONE, "1: in effect")                                       \
   X(transition_memory, TRANSITION, LW_REALS(transition_memory), LW_INTERNAL, LW_STAGE_NONE, "for it")                 \
-  X(event_memory, ONE, LW_IF_TRANSITIONS(8), LW_INTERNAL, LW_STAGE_NONE,                                              \
+  X(event_memory, ONE, LW_IF_TRANSITIONS(9), LW_INTERNAL, LW_STAGE_NONE,                                              \
     "last event: time, events then; impacts: first, last, mean time between; this second: start, events; max_events") \
   X(event_count, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "events so far")                                                   \
   X(energy_lost, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "kinetic energy that events took away so far [J]")                 \

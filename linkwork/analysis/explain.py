@@ -250,7 +250,7 @@ def couplings_of(system: ModelBase, cluster: int) -> list[int]:
 
 
 def may_lock(system: ModelBase, cluster: int) -> list[str]:
-    """Return the joints of a cluster that may lock."""
+    """Return the joints of a cluster that may lock, or stick by friction."""
     names, couplings = list(system.mechanism.joints), system.topology.couplings
     locks = [k for k in system.topology.clusters[cluster].couplings if k >= len(system.mechanism.couplings)]
     return list(dict.fromkeys(names[couplings[k].terms[0][0]] for k in locks))
@@ -265,10 +265,10 @@ def _cluster(system: ModelBase, number: int, choice: Choice | None, found: AtSta
     own, locks = couplings_of(system, number), may_lock(system, number)
     held = [
         *((len(cluster.loops), "loop"), (len(own), "coupling"), (len(cluster.distances), "distance")),
-        (len(locks), "joint that may lock" if len(locks) == 1 else "joints that may lock"),
+        (len(locks), "joint that may lock or stick", "joints that may lock or stick"),
     ]
     what = " and ".join(number_of(*count) for count in held if count[0])
-    if sum(count for count, _ in held) > 1:
+    if sum(count[0] for count in held) > 1:
         what += ", solved together"
     speeds = number_of(expected.columns, "speed")
     bodies, equations = number_of(len(cluster.links), "body", "bodies"), number_of(expected.rows, "equation")
@@ -279,7 +279,7 @@ def _cluster(system: ModelBase, number: int, choice: Choice | None, found: AtSta
     yield from (f"  {names[k]}: {equation(mech, names[k])}" for k in couplings)
     yield from _more(len(own) - len(couplings), "couplings")
     if locks:
-        yield f"  may lock: {_listed(locks)}"
+        yield f"  may lock or stick: {_listed(locks)}"
     distances = cluster.distances if len(cluster.distances) <= MOST else cluster.distances[:FEW]
     yield from (f"  {_distance(mech, distance)}" for distance in distances)
     yield from _more(len(cluster.distances) - len(distances), "distances")

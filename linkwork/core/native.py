@@ -598,6 +598,11 @@ class Block:
         """The discrete state, changed by transitions, (n_discrete,): to be read, and given to `put_discrete_state`."""
         return self.reals[self.model.discrete_state].copy()
 
+    def keep_frictions(self) -> None:
+        """Let frictions stick or slide from now on as they do at the present state and inputs."""
+        self.evaluate(Stage.ACCELERATIONS)
+        self._views["event_memory"][_FRICTIONS_DECIDED] = 1.0
+
     def put_discrete_state(self, values: FloatArray) -> None:
         """Restore a discrete state."""
         self.reals[self.model.discrete_state] = values
@@ -700,6 +705,7 @@ def _free_after(owner: Any, free: Callable[[Any], None] | None = None) -> Callab
     return destroy
 
 
+_FRICTIONS_DECIDED = 7  # of the field event_memory
 _DOUBLES = ffi.typeof("double[]")
 
 

@@ -21,6 +21,8 @@ from linkwork._util.checks import FloatArray, names_of, number
 from linkwork._util.names import quoted
 from linkwork.core.native import Block, Minimal, OffsetArray, Stage
 from linkwork.errors import MechanismError
+from linkwork.mechanism.forces import of_kind
+from linkwork.mechanism.friction import Friction
 from linkwork.mechanism.quantities import Kind
 from linkwork.model.arguments import Loads, one
 from linkwork.model.idle_spins import SpinningBody, idle_speeds
@@ -123,6 +125,7 @@ def linear_model(
     block = _at(system, state, tau, time)
     if states == "full":
         return _model(system, block, None, block.directional_derivative, inputs, outputs)
+    state = replace(state, discrete_state=block.discrete_state)  # with the frictions that stick under these loads
     chosen = choose_independent_coordinates(system, state, independents, local=True)
     minimal = Minimal(block, chosen.q, chosen.u)
     minimal.put(minimal.get())  # the others to rounding, at the time given
@@ -137,6 +140,8 @@ def _at(system: ModelBase, state: State, tau: Loads, time: float | None) -> Bloc
     q, u = system.arguments.states(state, None)
     loads = one(system.arguments.with_motions(state, system.arguments.loads(tau)), "tau")
     block.enter(q, u, loads, state.time if time is None else number(time, "time"))
+    if of_kind(system.mechanism.forces, Friction):
+        block.keep_frictions()
     return block
 
 
