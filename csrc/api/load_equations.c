@@ -1,5 +1,6 @@
 /* The equations of the loads of motors, row by row along a motion. */
 #include "block/state.h"
+#include "events/given_motion.h"
 #include <string.h>
 
 /* NULL inputs: those of the state. */
@@ -36,9 +37,12 @@ static lw_status find_row(lw_state *s, lw_load_equations *of, int32_t row) {
                     .load = of->load + i * capacity,
                     .speed = of->speed + i * motors,
                     .violation = of->violation + 3 * i};
+  const double *udot = of->udot + i * (size_t)s->model->size.nu;
   enter_row(s, of, row);
-  const lw_status e =
-      lw_report(s, s->kernels->load_equations(s->model, s->block, of->udot + i * (size_t)s->model->size.nu, &at));
+  lw_status e = lw_begin_given_motion(s, udot);
+  if (!e) e = lw_report(s, s->kernels->load_equations(s->model, s->block, udot, &at));
+  if (of->actuator && !e) report_actuators(s, of->actuator + 2 * i * count_actuators(s->model));
+  lw_end_given_motion(s);
   if (e) return e;
   if (row == 0) of->dof = at.dof;
   if (at.dof != of->dof)
@@ -46,7 +50,6 @@ static lw_status find_row(lw_state *s, lw_load_equations *of, int32_t row) {
                    "the mechanism has %d degrees of freedom here, and %d at the start of the motion: keep the motion "
                    "away from poses in which they change",
                    at.dof, of->dof);
-  if (of->actuator) report_actuators(s, of->actuator + 2 * i * count_actuators(s->model));
   return LW_OK;
 }
 

@@ -1,12 +1,15 @@
 /* The joint-space mass matrix, column by column, and the inverse dynamics behind it. */
 #include "block/state.h"
+#include "events/given_motion.h"
 
 lw_status lw_inverse_dynamics(lw_state *s, const double *udot, double *tau) {
   if (!s) return LW_ERROR_USAGE;
-  const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
-  if (e) return e;
+  lw_status e = lw_begin_given_motion(s, udot);
+  if (!e) e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
   lw_state_changed(s, LW_STAGE_CONSTANTS); /* it uses the increments' storage */
-  return lw_report(s, s->kernels->inverse_dynamics(s->model, s->block, udot, tau));
+  if (!e) e = lw_report(s, s->kernels->inverse_dynamics(s->model, s->block, udot, tau));
+  lw_end_given_motion(s);
+  return e;
 }
 
 lw_status lw_mass_matrix(lw_state *s, double *matrix) {

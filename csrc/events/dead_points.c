@@ -65,8 +65,7 @@ static void free_rows(const rows_at_event *r) {
   free(r->J);
 }
 
-/* Moves all coordinates along the speeds, and the time. */
-static void move_along_speeds(lw_state *s, double step) {
+void lw_move_along_speeds(lw_state *s, double step) {
   const lw_model *m = s->model;
   const double *u = lw_reals(s) + m->at.u;
   double moved[6];
@@ -103,7 +102,7 @@ static lw_status find_bias(lw_state *s, double step, const rows_at_event *r) {
   memcpy(start, q, sizeof *q * (size_t)m->size.nq);
   lw_status e = LW_OK;
   for (int sign = -1; !e && sign < 2; sign += 2) {
-    move_along_speeds(s, sign * step);
+    lw_move_along_speeds(s, sign * step);
     e = lw_constraints(s, r->phi, r->rate);
     for (int32_t k = 0; !e && k < r->n; k++)
       r->bias[k] = sign < 0 ? r->rate[r->number[k]] : (r->bias[k] - r->rate[r->number[k]]) / (2.0 * step);

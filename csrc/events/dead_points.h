@@ -18,4 +18,6 @@ lw_status lw_rest_at_dead_point(lw_state *s);
  * joints and locks. `visit` is called with the state moved there. */
 typedef lw_status (*lw_neighbour_function)(lw_state *s, void *context);
 lw_status lw_visit_neighbours(lw_state *s, lw_neighbour_function visit, void *context);
+/* Moves all coordinates along the speeds, and the time. */
+void lw_move_along_speeds(lw_state *s, double step);
 #endif
