@@ -113,7 +113,7 @@ def by_formulas() -> Case:
 
 
 def latched() -> Case:
-    """A four-bar whose last joint opens and closes, with a stop, a latch and an impulse."""
+    """A four-bar whose last joint opens and closes, with a stop, a latch, an impulse and joints that stick."""
     scene = four_bar()
     mech, (first, second) = scene.mechanism, EVENTS
     mech.start(q=scene.q, u=scene.u)
@@ -122,6 +122,8 @@ def latched() -> Case:
     mech.add_transition("bump", lw.Stop("A", lower=scene.q["A"] - 0.02, restitution=0.5))
     mech.add_transition("kick", lw.Impulse("crank", force=(0.0, 0.0, 0.1)), when=lw.Command())
     mech.add_transition("pin", lw.Pin("rocker", "ground", lw.Spherical(), lw.Frame((0.1, 0, 0))), when=lw.Time(second))
+    for joint, limit in (("A", 0.03), ("C", 10.0), ("D", 0.02)):
+        mech.add_force(lw.Friction(joint, limit, 1.2 * limit, 0.1, 0.01, name=f"friction_{joint}"))
     mech.add_transition("pass", lw.Unlock("B"), when=lw.Crossing("B.q", scene.q["B"] + 0.1, 0))
     return scene
 
