@@ -83,7 +83,7 @@ typedef struct plan {
 } plan;
 
 /* ---- transitions.c ---- */
-/* Every friction makes its speed stick: a transition behind all others. */
+/* Every friction that is not smooth makes its speed stick: a transition behind all others. */
 lw_status lw_add_sticking(lw_builder *b);
 lw_status lw_check_transitions(lw_builder *b);
 /* Joints of pins stand behind all others meanwhile. */

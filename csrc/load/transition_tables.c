@@ -29,7 +29,8 @@ static int is_friction(const lw_model *m, const lw_transition *x) {
   const int32_t first = m->first_force[LW_FORCE_FRICTION], force = first + x->number;
   if (!lw_within(x->number, 0, m->first_force[LW_FORCE_FRICTION + 1] - first) || !is_direction_of(m, x)) return 0;
   const lw_force *of = &m->force[force];
-  return of->gears == 1 && lw_within(m->gear[of->first].u - m->joint[x->joint].u, 0, 6) &&
+  return !(of->given >> LW_SMOOTH_FRICTION & 1) && of->gears == 1 &&
+         lw_within(m->gear[of->first].u - m->joint[x->joint].u, 0, 6) &&
          1 << (m->gear[of->first].u - m->joint[x->joint].u) == x->directions && x->trigger == LW_NO_TRIGGER;
 }
 

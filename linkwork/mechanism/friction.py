@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
 from linkwork.mechanism.forces import ForceOnJoints, of_kind, shown_as
-from linkwork.mechanism.quantities import output, parameter
+from linkwork.mechanism.quantities import Quantity, output, parameter
 
 if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
@@ -40,18 +40,21 @@ class Friction(ForceOnJoints):
         Speed over which static friction decays, rad/s or m/s; 0: it acts at rest alone.
     viscous
         Load per speed, N s/m or N m s/rad.
+    smooth
+        Speed over which the load turns, rad/s or m/s, with tanh(u / smooth) in place of sign(u): then it never sticks,
+        creeps under any load, and has no events. None: it sticks.
     name
         A name, under which all of these are found.
 
     Raises
     ------
     MechanismError
-        On numbers that are negative or not finite, and static friction less than Coulomb friction.
+        On numbers that are negative or not finite, `smooth` of zero, and static friction less than Coulomb friction.
 
     Examples
     --------
     >>> Friction("hinge", coulomb=0.2, static=0.3)
-    Friction(joint='hinge', coulomb=0.2, static=0.3, stribeck=0.0, viscous=0.0, name='friction')
+    Friction(joint='hinge', coulomb=0.2, static=0.3, stribeck=0.0, viscous=0.0, smooth=None, name='friction')
     """
 
     type_name = "friction"
@@ -62,6 +65,7 @@ class Friction(ForceOnJoints):
         parameter("{0}.static", "friction_static", "{load}", "load up to which it sticks"),
         parameter("{0}.stribeck", "friction_stribeck", "{motion}/s", "speed over which static friction decays"),
         parameter("{0}.viscous", "friction_viscous", "{load}.s/{motion}", "load of friction per speed"),
+        parameter("{0}.smooth", "friction_smooth", "{motion}/s", "speed over which the load turns"),
         output("{0}.state", "friction_state", "1", "1, -1: slides in this direction; 2: sticks", discrete=True),
         output("{0}.force", "friction_force", "{load}", "load of friction, holding ones too", dependency=2),
     )
@@ -70,6 +74,7 @@ class Friction(ForceOnJoints):
     static: float | None = None
     stribeck: float = 0.0
     viscous: float = 0.0
+    smooth: float | None = None
     name: str = "friction"
 
     def __post_init__(self) -> None:
@@ -78,10 +83,12 @@ class Friction(ForceOnJoints):
         gears: Mapping[str, float] = {self.joint: 1.0}
         object.__setattr__(self, "gears", gears)
         super().__post_init__()
-        for name in ("coulomb", "static", "stribeck", "viscous"):
+        for name in ("coulomb", "static", "stribeck", "viscous", "smooth"):
             value = getattr(self, name)
             if value is not None and value < 0.0:
                 raise MechanismError(f"{self.label}: {name} must not be negative, and is {value:g}")
+        if self.smooth == 0.0:
+            raise MechanismError(f"{self.label}: smooth must be greater than zero; leave it out, and it sticks exactly")
         if self.static is not None and self.static < self.coulomb:
             raise MechanismError(
                 f"{self.label}: static = {self.static:g} must not be less than coulomb = {self.coulomb:g}"
@@ -91,11 +98,25 @@ class Friction(ForceOnJoints):
         return shown_as("Friction", self)
 
     @property
+    def sticks(self) -> bool:
+        """Whether it sticks, by events."""
+        return self.smooth is None
+
+    def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
+        """Return what of its record it has in a mechanism: a state where it sticks."""
+        return (one for one in super().quantities(mech) if self.sticks or one.stem != "state")
+
+    @property
     def has_gears(self) -> bool:
         """Its gear is one."""
         return False
 
 
+def sticking(mech: Surroundings) -> list[Friction]:
+    """Return the frictions that stick, in their order."""
+    return [one for one in of_kind(mech.forces, Friction) if one.sticks]
+
+
 def has_events(mech: Surroundings) -> bool:
     """Return whether events may occur: there are transitions, or joints that stick."""
-    return bool(mech.transitions) or bool(of_kind(mech.forces, Friction))
+    return bool(mech.transitions) or bool(sticking(mech))

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import suggest
 from linkwork.errors import MechanismError, MechanismNameError
-from linkwork.mechanism import Friction, Impulse, Mechanism
-from linkwork.mechanism.forces import of_kind
+from linkwork.mechanism import Impulse, Mechanism
+from linkwork.mechanism.friction import sticking
 from linkwork.model.state_values import JointArray, StateValues
 from linkwork.variables.numbering import Numbering
 
@@ -226,7 +226,7 @@ def _is_finite(array: FloatArray) -> bool:
 
 def changes_at_rest(mech: Mechanism) -> FloatArray:
     """Return the inputs of transitions as the description has them: no commands, impulses as they are given."""
-    actions = [one.action for one in mech.transitions.values()] + [None] * len(of_kind(mech.forces, Friction))
+    actions = [one.action for one in mech.transitions.values()] + [None] * len(sticking(mech))
     numbers = [0.0] * len(actions)
     for action in actions:
         numbers += [*action.force, *action.torque] if isinstance(action, Impulse) else [0.0] * 6

@@ -21,8 +21,7 @@ from linkwork._util.checks import FloatArray, names_of, number
 from linkwork._util.names import quoted
 from linkwork.core.native import Block, Minimal, OffsetArray, Stage
 from linkwork.errors import MechanismError
-from linkwork.mechanism.forces import of_kind
-from linkwork.mechanism.friction import Friction
+from linkwork.mechanism.friction import sticking
 from linkwork.mechanism.quantities import Kind
 from linkwork.model.arguments import Loads, one
 from linkwork.model.idle_spins import SpinningBody, idle_speeds
@@ -140,7 +139,7 @@ def _at(system: ModelBase, state: State, tau: Loads, time: float | None) -> Bloc
     q, u = system.arguments.states(state, None)
     loads = one(system.arguments.with_motions(state, system.arguments.loads(tau)), "tau")
     block.enter(q, u, loads, state.time if time is None else number(time, "time"))
-    if of_kind(system.mechanism.forces, Friction):
+    if sticking(system.mechanism):
         block.keep_frictions()
     return block
 

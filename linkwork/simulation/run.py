@@ -17,8 +17,7 @@ from linkwork._util.stack import levels_of_package
 from linkwork.core.native import Block
 from linkwork.core.native_run import METHODS, MOST_FOLLOWING, NativeRun, RunEvents, RunOptions, RunPhases, RunRows
 from linkwork.errors import MechanismError, RowsWarning
-from linkwork.mechanism import Friction
-from linkwork.mechanism.forces import of_kind
+from linkwork.mechanism.friction import sticking
 from linkwork.model.impacts import Event, impulses_in
 from linkwork.model.mobility import is_immobile
 from linkwork.model.model import Model
@@ -243,7 +242,7 @@ class RunRecord:
     def _all_events(self) -> list[Event]:
         system, events = self._system, self._events
         mech, nq, functions = system.mechanism, system.numbering.nq, self._law.events
-        names = [*mech.transitions, *(one.name for one in of_kind(mech.forces, Friction))]
+        names = [*mech.transitions, *(one.name for one in sticking(mech))]
         energy = system.fields["energy_lost"].first - self._block.model.discrete_state.start
         found = []
         for k, (t, fired) in enumerate(zip(events.t.tolist(), events.fired, strict=True)):

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from linkwork.mechanism import Force, Friction, Release, Unlock
-from linkwork.mechanism.forces import by_kind, of_kind
+from linkwork.mechanism import Force, Release, Unlock
+from linkwork.mechanism.forces import by_kind
+from linkwork.mechanism.friction import sticking
 from linkwork.mechanism.quantities import Quantity
 from linkwork.variables.dependencies import Dependencies, Names
 from linkwork.variables.numbering import formula_kinds
@@ -82,4 +83,4 @@ class Namer:
 def speeds_jump(mech: Mechanism) -> bool:
     """Return whether events may change speeds."""
     changes = any(not isinstance(one.action, Unlock | Release) for one in mech.transitions.values())
-    return changes or bool(of_kind(mech.forces, Friction))
+    return changes or bool(sticking(mech))

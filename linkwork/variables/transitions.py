@@ -7,10 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from linkwork._util.part_names import suffixes
-from linkwork.mechanism import Command, Crossing, Friction, Impulse, PointDistance, Stop
+from linkwork.mechanism import Command, Crossing, Impulse, PointDistance, Stop
 from linkwork.mechanism import part_quantities as of_parts
-from linkwork.mechanism.forces import of_kind
-from linkwork.mechanism.friction import has_events
+from linkwork.mechanism.friction import has_events, sticking
 from linkwork.mechanism.quantities import Quantity, Reading
 from linkwork.variables.templates import Entity, Pattern
 
@@ -68,7 +67,7 @@ def event_indicators(namer: Namer, of_variable: Callable[[str], Names]) -> Itera
             quantity = Quantity(f"{{0}}.indicator{suffix}", "indicator", "indicator", unit, text)
             yield namer.entity(name, (number,), [quantity], partial(tuple, [depends]))
             number += 1
-    for friction in of_kind(namer.mech.forces, Friction):
+    for friction in sticking(namer.mech):
         text = "speed in the direction in which it slides; rest of the limit while it sticks"
         depends = namer.depends.acceleration(friction.joint_names[0])
         quantity = Quantity("{0}.indicator", "indicator", "indicator", "1", text)

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, lsq_linear
 
 import linkwork as lw
@@ -209,8 +210,107 @@ def test_accelerations_from_rest(seed):
     run = lw.simulate(mech, 1e-3)
     a = np.array([run[f"J{k}.a"][0] for k in range(n)])
     assert a == pytest.approx(a_0 + W @ f, abs=1e-7 * np.abs(a_0).max())
+    assert lw.compile(mech).accelerations(*rest) == pytest.approx(a, abs=1e-12 * np.abs(a_0).max())
     for k in range(n):
         assert (run[f"f{k}.state"][0] == 2.0) == (abs(f[k]) < limits[k] * (1 - 1e-6))
+
+
+def held_pendulum(**friction: float) -> lw.Mechanism:
+    mech = lw.Mechanism("pendulum")
+    mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+    mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    mech.add_force(lw.Friction("A", **friction, name="f"))
+    return mech
+
+
+def test_a_single_evaluation_decides_for_its_own_loads():
+    """m g l/2 cos(q) = 14.715 N m at q = 0, about m l^2/3 = 1 kg m2."""
+    model = lw.compile(held_pendulum(coulomb=10.0, static=20.0))
+    rest = model.assemble(q={"A": 0.0})
+    assert model.accelerations(rest)[0] == 0.0
+    assert rest["f.force"] == pytest.approx(-14.715, abs=1e-12)
+    assert rest["f.state"] == 2.0
+    assert model.accelerations(rest, tau={"A": 6.0})[0] == pytest.approx(14.715 + 6 - 10, abs=1e-11)
+    assert model.accelerations(rest, tau={"A": -34.0})[0] == 0.0
+    assert model.accelerations(rest, tau={"A": -35.0})[0] == pytest.approx(14.715 - 35 + 10, abs=1e-11)
+    pushed = model.accelerations(np.zeros((5, 1)), np.zeros((5, 1)), tau=np.array([[0.0], [6], [0], [-35], [0]]))
+    assert pushed[:, 0] == pytest.approx([0, 10.715, 0, -10.285, 0], abs=1e-11)
+    assert model.accelerations([0.0], [1.0])[0] == pytest.approx(4.715, abs=1e-11)
+
+
+def test_what_sticks_is_stuck_in_a_linear_model():
+    mech = held_pendulum(coulomb=10.0, static=20.0, viscous=0.3)
+    model = lw.compile(mech)
+    rest = model.assemble(q={"A": 0.5})
+    assert lw.linearize(mech, rest).A.shape == (0, 0)
+    slope = -14.715 * math.sin(0.5)
+    for state, tau in ((model.state([0.5], [2.0]), None), (rest, {"A": 9.0})):
+        for kind in ("minimal", "full"):
+            assert lw.linearize(mech, state, tau=tau, states=kind).A == pytest.approx(
+                np.array([[0, 1], [slope, -0.3]]), abs=1e-11
+            )
+
+
+def test_equilibrium_is_that_without_friction():
+    """About it is the range of poses at rest."""
+    mech = four_bar().mechanism
+    bare = lw.equilibrium(mech).state.q
+    for joint in mech.joints:
+        mech.add_force(lw.Friction(joint, coulomb=0.05, name=f"f_{joint}"))
+    assert lw.equilibrium(mech).state.q == pytest.approx(bare, abs=1e-12)
+
+
+@pytest.mark.parametrize("moves", [0.0, 2.0, -2.0])
+def test_inverse_dynamics_includes_it(moves):
+    """At rest it opposes the motion that begins; the joint that closes the loop has one too."""
+    scene = four_bar()
+    mech, without = scene.mechanism, lw.compile(scene.mechanism.copy())
+    for number, joint in enumerate(mech.joints):
+        mech.add_force(lw.Friction(joint, coulomb=0.01 * (1 + number), viscous=0.01, name=f"f_{joint}"))
+    model = lw.compile(mech)
+    push = {"A": 3.0}
+    state, bare = (one.assemble(q=scene.q, u={"A": moves}) for one in (model, without))
+    a = model.accelerations(state, tau=push)
+    lost = {joint: state[f"{joint}.u"] or a[k] for k, joint in enumerate(model.numbering.tree)}
+    assert np.abs(a).min() > 1e-3, lost
+    tree = model.inverse_dynamics(state, udot=a)
+    expected = without.inverse_dynamics(bare, udot=without.accelerations(bare, tau=push))
+    assert tree == pytest.approx(expected, abs=1e-12)
+    assert (
+        model.inverse_dynamics(state, udot=np.zeros(3))
+        == pytest.approx(without.inverse_dynamics(bare, udot=np.zeros(3)), abs=1e-12)
+        or moves
+    )
+
+
+def test_a_smooth_one_never_sticks():
+    mech = slide(1.3)
+    law = {"coulomb": 2.0, "static": 3.0, "stribeck": 0.1, "viscous": 0.4}
+    mech.add_force(lw.Friction("S", **law, smooth=0.01, name="f"))
+    mech.add_force(lw.Force("S", "-k*q", parameters={"k": 20.0}, name="spring"))
+    mech.start(q={"S": 0.8})
+
+    def rates(_t: float, y: np.ndarray) -> tuple[float, float]:
+        x, u = y
+        friction = -(2.0 + math.exp(-((u / 0.1) ** 2))) * math.tanh(u / 0.01) - 0.4 * u
+        return u, (-20.0 * x + friction) / 1.3
+
+    run = lw.simulate(mech, 2.0, rtol=1e-11, atol=1e-13, t_eval=np.linspace(0, 2, 21))
+    found = solve_ivp(rates, (0, 2), (0.8, 0.0), "Radau", run["time"], rtol=1e-11, atol=1e-13)
+    assert run["S.q"] == pytest.approx(found.y[0], abs=1e-9)
+    assert not run.events
+    assert "f.state" not in {one.name for one in lw.compile(mech).variables}
+
+
+def test_smooth_ones_between_those_that_stick():
+    mech = lw.Mechanism("three", gravity=(0, 0, 0))
+    for k, smooth in enumerate((None, 0.01, None)):
+        mech.add_body(f"b{k}", mass=1.0 + k, com=(0, 0, 0), inertia=np.eye(3))
+        mech.add_joint(f"S{k}", lw.Prismatic((1, 0, 0)), "ground", f"b{k}", at=(0, 0, 0))
+        mech.add_force(lw.Friction(f"S{k}", coulomb=2.0, smooth=smooth, name=f"f{k}"))
+    mech.start(u={f"S{k}": 1.0 for k in range(3)})
+    run = lw.simulate(mech, 3.0, rtol=1e-10, atol=1e-12)
+    assert [(one.transitions, round(one.t, 9)) for one in run.events] == [(("f0",), 0.5), (("f2",), 1.5)]
 
 
 @pytest.mark.parametrize(
@@ -220,6 +320,7 @@ def test_accelerations_from_rest(seed):
         ({"coulomb": 2.0, "static": 1.0}, "static = 1 must not be less than coulomb = 2"),
         ({"coulomb": math.nan}, "coulomb"),
         ({"coulomb": 1.0, "viscous": -1.0}, "viscous must not be negative"),
+        ({"coulomb": 1.0, "smooth": 0.0}, "smooth must be greater than zero"),
     ],
 )
 def test_wrong_numbers(given, words):
