@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from linkwork.mechanism import (
         Actuator,
         Backlash,
+        Brake,
         BumpStop,
         Command,
         Crossing,
@@ -129,6 +130,7 @@ __all__ = [
     "AssemblyModes",
     "Backlash",
     "BaseParameters",
+    "Brake",
     "BumpStop",
     "CoarseGrained",
     "Command",

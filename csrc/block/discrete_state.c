@@ -25,9 +25,20 @@ double lw_speed_value(const lw_state *s, int32_t u) {
   return lw_reals(s)[u < m->size.nu ? m->at.u + u : m->at.u_cut + u - m->size.nu];
 }
 
-double *lw_friction_state(const lw_state *s, int32_t i) {
-  return lw_reals(s) + s->model->at.friction_state + transition_of(s, i)->number;
+lw_friction_places lw_places_of_friction(const lw_state *s, int32_t i) {
+  const lw_model *m = s->base;
+  const int32_t force = transition_of(s, i)->number;
+#define PLACES(TYPE, type)                                                                               \
+  if (force < m->first_force[LW_FORCE_##TYPE + 1]) {                                                     \
+    const int32_t k = force - m->first_force[LW_FORCE_##TYPE];                                           \
+    return (lw_friction_places){m->at.type##_state + k, m->at.type##_limit + k, m->at.type##_force + k}; \
+  }
+  LW_EACH_STICKING_FORCE(PLACES)
+#undef PLACES
+  return (lw_friction_places){0, 0, 0};
 }
+
+double *lw_friction_state(const lw_state *s, int32_t i) { return lw_reals(s) + lw_places_of_friction(s, i).state; }
 
 void lw_let_go(lw_state *s, int32_t u, int holder) {
   double *locked = lw_reals(s) + s->model->at.locked + u;

@@ -72,7 +72,11 @@ int32_t lw_lock_of(const lw_state *s, int32_t u);
 /* The speed that a stop limits. */
 int32_t lw_stopped_speed(const lw_model *m, const lw_transition *x);
 
-/* The field friction_state of a transition that sticks. */
+/* Of a transition that sticks, where its state, the load up to which it sticks and its load stand in the block. */
+typedef struct lw_friction_places {
+  int32_t state, limit, load;
+} lw_friction_places;
+lw_friction_places lw_places_of_friction(const lw_state *s, int32_t transition);
 double *lw_friction_state(const lw_state *s, int32_t transition);
 /* Takes one holder away from a lock. */
 void lw_let_go(lw_state *s, int32_t u, int holder);

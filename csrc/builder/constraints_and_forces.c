@@ -245,10 +245,10 @@ lw_status lw_builder_add_gear(lw_builder *b, const char *force, const char *join
         "%s '%s': the orientation of joint '%s' (%s) is a quaternion, so that it has no length: give it no "
         "stiffness",
         what, force, joint, lw_joint_type_name(j->type));
-  for (int32_t i = 0; i < b->gears && of->type == LW_FORCE_FRICTION; i++)
-    if (b->gear[i].force == made.force) return lw_refuse(b, LW_ERROR_USAGE, "friction '%s' acts on one speed", force);
-  if (of->type == LW_FORCE_FRICTION && gear != 1.0)
-    return lw_refuse(b, LW_ERROR_PARAMETER, "friction '%s': its gear must be 1", force);
+  for (int32_t i = 0; i < b->gears && lw_is_friction(of->type); i++)
+    if (b->gear[i].force == made.force) return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' acts on one speed", what, force);
+  if (lw_is_friction(of->type) && gear != 1.0)
+    return lw_refuse(b, LW_ERROR_PARAMETER, "%s '%s': its gear must be 1", what, force);
   for (int32_t i = 0; i < b->gears; i++)
     if (b->gear[i].force == made.force && b->gear[i].joint == made.joint && b->gear[i].element == element)
       return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' has a gear of joint '%s' already: give one with the sum of both",

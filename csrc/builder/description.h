@@ -117,7 +117,7 @@ typedef struct transition_part {
   int32_t directions, bounds;       /* as in lw_transition */
   int32_t quantity, crossing_joint; /* lw_quantity that crosses, -1 none; its joint, -1 for a distance */
   int32_t element, direction;       /* element: of the joint's coordinates or speeds; of a variable: among quantities */
-  int32_t friction;                 /* of one that sticks: its row */
+  int32_t friction;                 /* of one that sticks: its force */
   int32_t watched[2];               /* bodies of a distance, and a point of each */
   double watched_point[2][3];
   double value[2], restitution; /* value: the field transition_value */

@@ -232,11 +232,11 @@ lw_status lw_add_sticking(lw_builder *b) {
   for (int32_t k = 0; !e && k < b->gears; k++) {
     const gear_part *gear = &b->gear[k];
     const force_part *force = &b->force[gear->force];
-    if (force->type != LW_FORCE_FRICTION || force->given >> LW_SMOOTH_FRICTION & 1) continue;
+    if (!lw_force_sticks(force->type, force->given)) continue;
     transition_part made = blank(LW_STICK, force->name);
     made.trigger = LW_NO_TRIGGER;
     made.joint = gear->joint, made.element = gear->element, made.directions = 1 << gear->element;
-    made.friction = force->row;
+    made.friction = gear->force;
     e = append_transition(b, made);
   }
   return e;

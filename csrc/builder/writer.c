@@ -216,7 +216,7 @@ static int is_of_points(const transition_part *t) {
 }
 
 static int32_t number_of_quantity(const plan *p, const transition_part *t) {
-  if (t->action == LW_STICK) return t->friction;
+  if (t->action == LW_STICK) return row_of_force(p->builder, &p->builder->force[t->friction]);
   if (t->quantity < 0 || t->quantity == LW_VARIABLE || is_of_points(t)) return -1;
   return (t->quantity == LW_SPEED ? p->at.u : p->at.q)[t->crossing_joint] + t->element;
 }

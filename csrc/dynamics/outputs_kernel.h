@@ -103,14 +103,18 @@ static void locate_cuts(const lw_model *m, lw_block b) {
 }
 
 /* Where a speed sticks, the load that holds it. */
-static void report_holding_loads(const view *v) {
+static void report_holding_load(const view *v, int32_t force, double state, real *load) {
   const lw_model *m = v->m;
-  const int32_t first = m->first_force[LW_FORCE_FRICTION], locks = m->couplings - m->size.distances - m->size.locks;
-  for (int32_t k = first; k < m->first_force[LW_FORCE_FRICTION + 1]; k++)
-    for (int32_t i = locks; re(FIELD(v, friction_state)[k - first]) == LW_FRICTION_STICKS && i < locks + m->size.locks;
-         i++)
-      if (m->coupling[i].lock == m->gear[m->force[k].first].u)
-        FIELD(v, friction_force)[k - first] = FIELD(v, coupling_load)[i];
+  const int32_t locks = m->couplings - m->size.distances - m->size.locks;
+  for (int32_t i = locks; state == LW_FRICTION_STICKS && i < locks + m->size.locks; i++)
+    if (m->coupling[i].lock == m->gear[m->force[force].first].u) *load = FIELD(v, coupling_load)[i];
+}
+
+static void report_holding_loads(const view *v) {
+#define REPORT(TYPE, type)                                                                                             \
+  EACH_OF(TYPE) report_holding_load(v, FIRST_OF(TYPE) + k, re(FIELD(v, type##_state)[k]), FIELD(v, type##_force) + k);
+  LW_EACH_STICKING_FORCE(REPORT)
+#undef REPORT
 }
 
 /* No number where a formula has no value. */

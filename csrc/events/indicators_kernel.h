@@ -123,16 +123,11 @@ static real bound_indicator(const indicator_view *w, int32_t i, int bound) {
 /* ---- friction ---- */
 
 INLINE double friction_state(const indicator_view *w, int32_t i) {
-  return re(w->x[w->s->base->at.friction_state + transition_of(w->s, i)->number]);
+  return re(w->x[lw_places_of_friction(w->s, i).state]);
 }
 
 /* The load up to which a speed sticks. */
-static real sticking_limit(const indicator_view *w, int32_t i) {
-  const lw_model *m = w->s->base;
-  const int32_t k = transition_of(w->s, i)->number;
-  const int has_static = m->force[m->first_force[LW_FORCE_FRICTION] + k].given >> LW_STATIC_FRICTION & 1;
-  return w->x[(has_static ? m->at.friction_static : m->at.friction_coulomb) + k];
-}
+INLINE real sticking_limit(const indicator_view *w, int32_t i) { return w->x[lw_places_of_friction(w->s, i).limit]; }
 
 static int sticks(const indicator_view *w, int32_t i) {
   const int32_t u = lw_stopped_speed(w->s->model, transition_of(w->s, i));

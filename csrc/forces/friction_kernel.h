@@ -16,9 +16,10 @@
 #define LW_FRICTION_DISCRETE(X)                                                                                        \
   X(friction_state, FRICTION, 1, LW_OUTPUT, LW_STAGE_NONE, "1, -1: slides in this direction; 2: sticks; 0: undecided")
 #define LW_FRICTION_OUTPUTS(X)                                                                                 \
+  X(friction_limit, FRICTION, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "load up to which it sticks [N or N.m]")   \
   X(friction_force, FRICTION, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "load of friction, holding ones too [N or N.m]")
-enum { LW_FRICTION_STICKS = 2 };                         /* a state */
-enum { LW_STATIC_FRICTION = 1, LW_SMOOTH_FRICTION = 4 }; /* places of parameters */
+enum { LW_FRICTION_STICKS = 2 }; /* a state */
+enum { LW_SMOOTH_FRICTION = 4 }; /* the place of friction_smooth */
 #endif
 #if !defined(FORCE_RECORDS) && !defined(LW_FORCES_FRICTION_KERNEL_H)
 #define LW_FORCES_FRICTION_KERNEL_H
@@ -54,10 +55,11 @@ INLINE real turn(real ratio) {
 static real friction_apply(const friction_numbers *x, int32_t k, int32_t given, real length, real rate) {
   const real direction = GIVEN(given, friction_smooth) ? turn(rate / x->friction_smooth[k])
                                                        : slip_direction(re(x->friction_state[k]), re(rate));
-  real size = x->friction_coulomb[k];
+  const real coulomb = x->friction_coulomb[k], most = GIVEN(given, friction_static) ? x->friction_static[k] : coulomb;
+  real size = coulomb;
   (void)length;
-  if (GIVEN(given, friction_static) && re(x->friction_stribeck[k]) > 0.0)
-    size += (x->friction_static[k] - x->friction_coulomb[k]) * decay(rate / x->friction_stribeck[k]);
+  x->friction_limit[k] = most;
+  if (re(x->friction_stribeck[k]) > 0.0) size += (most - coulomb) * decay(rate / x->friction_stribeck[k]);
   return x->friction_force[k] = -direction * size - x->friction_viscous[k] * rate;
 }
 #define friction_energy no_energy

@@ -37,6 +37,16 @@ typedef enum lw_force_kind {
 } lw_force_kind;
 #define LW_FIRST_BY_FORMULA LW_FORCE_JOINT_FORMULA
 
+/* Whether forces of a type are dry frictions; whether one sticks, by the mask of its parameters that are given. */
+static inline int lw_is_friction(int32_t type) {
+#define IS(TYPE, of) type == LW_FORCE_##TYPE ||
+  return LW_EACH_STICKING_FORCE(IS) 0;
+#undef IS
+}
+static inline int lw_force_sticks(int32_t type, int32_t given) {
+  return lw_is_friction(type) && !(type == LW_FORCE_FRICTION && given >> LW_SMOOTH_FRICTION & 1);
+}
+
 #define X(name, owner, columns, access, stage, meaning) +1
 #define PARAMETERS(TYPE, X) enum { LW_PARAMETERS_OF_##TYPE = 0 LW_##TYPE##_PARAMETERS(X) };
 LW_EACH_FORCE(PARAMETERS, X)

@@ -345,7 +345,9 @@ typedef struct lw_parameter {
  *   "joint_formula" on speeds, as an actuator; one result
  *   "line_formula"  between points, which it pulls towards each other; line_formula_points[6]; one result
  *   "point_formula" a force at a point of a body and a torque: six results; point_formula_point[3], point_formula_axes:
- *                   0 for components in world axes, 1 in those of the body */
+ *                   0 for components in world axes, 1 in those of the body
+ *   "brake"         dry friction in one speed, as "friction", that has its one result while it slides and sticks up to
+ *                   brake_static times it, by default 1 */
 LW_API lw_status lw_builder_add_force(lw_builder *builder, const char *type, const char *name, const char *body,
                                       const char *other_body, const lw_parameter *parameters, int32_t count);
 /* A force on speeds, such as an actuator, needs one gear or more. `element`: which speed of the joint, from 0. */

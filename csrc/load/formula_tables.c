@@ -5,15 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-static int32_t type_of_force(const lw_model *m, int32_t force) {
-  int32_t type = 0;
-  while (force >= m->first_force[type + 1]) type++;
-  return type;
-}
-
 static int32_t results_of(const lw_model *m, int32_t formula) {
   const int32_t force = m->first_force[LW_FIRST_BY_FORMULA] + formula;
-  return force < m->size.forces ? lw_force_types[type_of_force(m, force)].results : 1;
+  return force < m->size.forces ? lw_force_types[lw_type_of_force(m, force)].results : 1;
 }
 
 /* Each begins where the one before ends. */
@@ -162,7 +156,7 @@ static void mark_read(lw_model *m, int of_q, int32_t index) {
 
 /* Of the force itself: its length where it has one, and its rate. */
 static int is_own_motion(const lw_model *m, int32_t force, int32_t offset) {
-  const int32_t type = type_of_force(m, force), row = force - m->first_force[type];
+  const int32_t type = lw_type_of_force(m, force), row = force - m->first_force[type];
   const lw_offsets *at = &m->at;
   if (type == LW_FORCE_LINE_FORMULA)
     return offset == at->line_formula_length + row || offset == at->line_formula_rate + row;

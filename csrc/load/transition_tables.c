@@ -26,10 +26,9 @@ static int is_direction_of(const lw_model *m, const lw_transition *x) {
 
 /* Of a friction its speed sticks. */
 static int is_friction(const lw_model *m, const lw_transition *x) {
-  const int32_t first = m->first_force[LW_FORCE_FRICTION], force = first + x->number;
-  if (!lw_within(x->number, 0, m->first_force[LW_FORCE_FRICTION + 1] - first) || !is_direction_of(m, x)) return 0;
-  const lw_force *of = &m->force[force];
-  return !(of->given >> LW_SMOOTH_FRICTION & 1) && of->gears == 1 &&
+  if (!lw_within(x->number, 0, m->size.forces) || !is_direction_of(m, x)) return 0;
+  const lw_force *of = &m->force[x->number];
+  return lw_force_sticks(lw_type_of_force(m, x->number), of->given) && of->gears == 1 &&
          lw_within(m->gear[of->first].u - m->joint[x->joint].u, 0, 6) &&
          1 << (m->gear[of->first].u - m->joint[x->joint].u) == x->directions && x->trigger == LW_NO_TRIGGER;
 }

@@ -183,7 +183,7 @@ typedef struct lw_transition {
   int32_t bounds;     /* a stop's: 1 lower, 2 upper */
   int32_t trigger;    /* lw_trigger */
   int32_t quantity;   /* that crosses: lw_quantity; -1 for other triggers */
-  int32_t number;  /* of the coordinate or speed, over all joints; offset of the variable; row of a friction; else -1 */
+  int32_t number;  /* of the coordinate or speed, over all joints; offset of the variable; force that sticks; else -1 */
   int32_t body[2]; /* of a distance; -1 the ground */
   int32_t direction; /* +1 rising, -1 falling, 0 both */
   int32_t undone;    /* a command that ends undoes it */
@@ -360,6 +360,7 @@ static inline size_t lw_workspace_reals(const lw_model *m) {
   return (size_t)m->cluster_reals + (size_t)m->multipliers.reals;
 }
 
+int32_t lw_type_of_force(const lw_model *m, int32_t force);
 /* The first so many formulas are those of forces, the others of outputs; and the name of whose it is. */
 int32_t lw_formulas_of_forces(const lw_model *m);
 const char *lw_owner_of_formula(const lw_model *m, int32_t formula);

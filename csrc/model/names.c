@@ -55,6 +55,12 @@ static int32_t row_of_force(const lw_model *m, int32_t type, const char *name) {
   return k < m->first_force[type + 1] ? k - m->first_force[type] : -1;
 }
 
+int32_t lw_type_of_force(const lw_model *m, int32_t force) {
+  int32_t type = 0;
+  while (force >= m->first_force[type + 1]) type++;
+  return type;
+}
+
 int32_t lw_formulas_of_forces(const lw_model *m) { return m->size.forces - m->first_force[LW_FIRST_BY_FORMULA]; }
 
 const char *lw_owner_of_formula(const lw_model *m, int32_t formula) {

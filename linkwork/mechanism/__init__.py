@@ -7,9 +7,9 @@ from linkwork.mechanism.contact_forces import Backlash, BumpStop, Tyre
 from linkwork.mechanism.couplings import Coupling
 from linkwork.mechanism.distances import Distance
 from linkwork.mechanism.forces import ForceElement, Wrench
-from linkwork.mechanism.formula_forces import Force, JointForce, LineForce, PointForce
+from linkwork.mechanism.formula_forces import Force, FormulaForce, JointForce, LineForce, PointForce
 from linkwork.mechanism.frames import Frame
-from linkwork.mechanism.friction import Friction
+from linkwork.mechanism.friction import Brake, Friction
 from linkwork.mechanism.joints import (
     CurvedSlide,
     CurvedSlot,
@@ -47,6 +47,7 @@ __all__ = [
     "Actuator",
     "Backlash",
     "Body",
+    "Brake",
     "BumpStop",
     "Command",
     "Coupling",
@@ -59,6 +60,7 @@ __all__ = [
     "Fixed",
     "Force",
     "ForceElement",
+    "FormulaForce",
     "Frame",
     "Free",
     "Freewheel",

@@ -61,8 +61,62 @@ def _rates(units: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"{unit}/s" for unit in units)
 
 
+class FormulaForce(NamedForce, WithFormulas):
+    """A force whose load, or what gives it, is a formula with parameters, tables and inputs."""
+
+    inputs: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        inputs: Any = self.inputs
+        if isinstance(inputs, str) or not all(isinstance(one, str) for one in inputs):
+            raise MechanismError(f"{self.label}: inputs must be names such as ('p',), not {inputs!r:.60}")
+        object.__setattr__(self, "inputs", tuple(inputs))
+        self._take_formulas()
+
+    def _own(self, mech: Surroundings) -> dict[str, Reading]:
+        """Return what it reads of itself."""
+        raise NotImplementedError
+
+    def _names(self, mech: Surroundings) -> _Names:
+        own = {"time": Reading("time", None, 0, "s"), **self._own(mech)}
+        inputs = {name: Reading("formula_input", self.name, k, None) for k, name in enumerate(self.inputs)}
+        return _Names(own | inputs, mech)
+
+    def _check_own_names(self, mech: Surroundings) -> None:
+        taken = {one.stem for one in self.record} | {"time", *self._own(mech)}
+        for name in (*self.parameters, *self.tables, *self.inputs):
+            if name in taken:
+                raise MechanismError(f"{self.label}: {name!r} means something else here: rename it")
+
+    def readings(self, mech: Surroundings) -> list[Reading]:
+        """Return what its formulas read."""
+        return self.program(mech).readings
+
+    def listed(self, kind: str) -> list[Quantity]:
+        """Return the quantities that are of a kind, whatever their units."""
+        own = [
+            load(f"{{0}}.{name}", "formula_input", "1", self._text(name, "input"), of=OF_INPUT, offset=k)
+            for k, name in enumerate(self.inputs)
+        ]
+        return [*super().listed(kind), *(own if kind == "input" else ())]
+
+    def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
+        """Return what it has in a mechanism, with the units that follow from its formulas."""
+        units = self.program(mech).units
+        yield from self.formula_parameters(mech)
+        for one in self.listed("input"):
+            yield replace(one, unit=units[one.stem])
+        yield from super().quantities(mech)
+
+    def check(self, mech: Surroundings) -> None:
+        """Refuse joints and bodies that do not exist (any more) or do not fit it, and texts that are no formulas."""
+        super().check(mech)
+        self.program(mech)
+
+
 @checks_keywords
-class Force(NamedForce, WithFormulas):
+class Force(FormulaForce):
     """A force by a formula, on a joint or several, between points of two bodies, or at a point of a body.
 
     On joints the result is the load, N or N m, where it is positive as the coordinate is. Between points it pulls these
@@ -125,7 +179,6 @@ class Force(NamedForce, WithFormulas):
 
     call: ClassVar[str] = "Force"
     input_label: ClassVar[str] = "force's input"
-    inputs: tuple[str, ...]
 
     @overload
     def __new__(
@@ -198,53 +251,23 @@ class Force(NamedForce, WithFormulas):
     def __repr__(self) -> str:
         return shown_as("Force", self)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        inputs: Any = self.inputs
-        if isinstance(inputs, str) or not all(isinstance(one, str) for one in inputs):
-            raise MechanismError(f"{self.label}: inputs must be names such as ('p',), not {inputs!r:.60}")
-        object.__setattr__(self, "inputs", tuple(inputs))
-        self._take_formulas()
 
-    def _own(self, mech: Surroundings) -> dict[str, Reading]:
-        """Return what it reads of itself."""
-        raise NotImplementedError
+def elements_of(mech: Surroundings, joint: str) -> dict[str, Reading]:
+    """Return what the coordinates and speeds of a joint of several are called in its own formulas: "u[2]"."""
+    kind, own = mech.joints[joint].kind, {}
+    for what, units in (("q", kind.coordinate_units), ("u", _rates(kind.motion_units))):
+        each = zip(suffixes(len(units)) if len(units) > 1 else (), units, strict=False)
+        own |= {f"{what}{end}": Reading(what, joint, k, unit) for k, (end, unit) in enumerate(each)}
+    return own
 
-    def _names(self, mech: Surroundings) -> _Names:
-        own = {"time": Reading("time", None, 0, "s"), **self._own(mech)}
-        inputs = {name: Reading("formula_input", self.name, k, None) for k, name in enumerate(self.inputs)}
-        return _Names(own | inputs, mech)
 
-    def _check_own_names(self, mech: Surroundings) -> None:
-        taken = {one.stem for one in self.record} | {"time", *self._own(mech)}
-        for name in (*self.parameters, *self.tables, *self.inputs):
-            if name in taken:
-                raise MechanismError(f"{self.label}: {name!r} means something else here: rename it")
-
-    def readings(self, mech: Surroundings) -> list[Reading]:
-        """Return what its formulas read."""
-        return self.program(mech).readings
-
-    def listed(self, kind: str) -> list[Quantity]:
-        """Return the quantities that are of a kind, whatever their units."""
-        own = [
-            load(f"{{0}}.{name}", "formula_input", "1", self._text(name, "input"), of=OF_INPUT, offset=k)
-            for k, name in enumerate(self.inputs)
-        ]
-        return [*super().listed(kind), *(own if kind == "input" else ())]
-
-    def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
-        """Return what it has in a mechanism, with the units that follow from its formulas."""
-        units = self.program(mech).units
-        yield from self.formula_parameters(mech)
-        for one in self.listed("input"):
-            yield replace(one, unit=units[one.stem])
-        yield from super().quantities(mech)
-
-    def check(self, mech: Surroundings) -> None:
-        """Refuse joints and bodies that do not exist (any more) or do not fit it, and texts that are no formulas."""
-        super().check(mech)
-        self.program(mech)
+def motion_of_speed(mech: Surroundings, joint: str, element: int) -> dict[str, Reading]:
+    """Return what formulas on one speed of a joint read of it: "u", and "q" where the coordinate has this rate."""
+    kind = mech.joints[joint].kind
+    own = {"u": Reading("u", joint, element, f"{kind.motion_units[element]}/s")}
+    if kind.quaternion is None:
+        own["q"] = Reading("q", joint, element, kind.coordinate_units[element])
+    return own | elements_of(mech, joint)
 
 
 class ByFormulaOnJoints(Force, ForceOnJoints):
@@ -280,10 +303,7 @@ class ByFormulaOnJoints(Force, ForceOnJoints):
         own = {"q": Reading("joint_formula_length", self.name, 0, motion)} if self.has_length(mech) else {}
         own["u"] = Reading("joint_formula_rate", self.name, 0, f"{motion}/s")
         if len(self.joint_names) == 1:
-            kind, (joint,) = mech.joints[self.joint_names[0]].kind, self.joint_names
-            for what, units in (("q", kind.coordinate_units), ("u", _rates(kind.motion_units))):
-                each = zip(suffixes(len(units)) if len(units) > 1 else (), units, strict=False)
-                own |= {f"{what}{end}": Reading(what, joint, k, unit) for k, (end, unit) in enumerate(each)}
+            own |= elements_of(mech, self.joint_names[0])
         return own
 
 

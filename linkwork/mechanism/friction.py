@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.units import LOADS
 from linkwork.errors import MechanismError
-from linkwork.mechanism.forces import ForceOnJoints, of_kind, shown_as
-from linkwork.mechanism.quantities import Quantity, output, parameter
+from linkwork.formula import LookupTable, Source
+from linkwork.mechanism.forces import ForceOnJoints, shown_as
+from linkwork.mechanism.formula_forces import FormulaForce, motion_of_speed
+from linkwork.mechanism.formulas import Given
+from linkwork.mechanism.quantities import Quantity, Reading, output, parameter
 
 if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
@@ -67,6 +71,7 @@ class Friction(ForceOnJoints):
         parameter("{0}.viscous", "friction_viscous", "{load}.s/{motion}", "load of friction per speed"),
         parameter("{0}.smooth", "friction_smooth", "{motion}/s", "speed over which the load turns"),
         output("{0}.state", "friction_state", "1", "1, -1: slides in this direction; 2: sticks", discrete=True),
+        output("{0}.limit", "friction_limit", "{load}", "load up to which it sticks", dependency=2),
         output("{0}.force", "friction_force", "{load}", "load of friction, holding ones too", dependency=2),
     )
     joint: str
@@ -78,10 +83,7 @@ class Friction(ForceOnJoints):
     name: str = "friction"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.joint, str):
-            raise MechanismError(f"{self.label}: joint must be the name of a joint, not {self.joint!r:.60}")
-        gears: Mapping[str, float] = {self.joint: 1.0}
-        object.__setattr__(self, "gears", gears)
+        _take_joint(self)
         super().__post_init__()
         for name in ("coulomb", "static", "stribeck", "viscous", "smooth"):
             value = getattr(self, name)
@@ -103,8 +105,8 @@ class Friction(ForceOnJoints):
         return self.smooth is None
 
     def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
-        """Return what of its record it has in a mechanism: a state where it sticks."""
-        return (one for one in super().quantities(mech) if self.sticks or one.stem != "state")
+        """Return what of its record it has in a mechanism: a state and a limit where it sticks."""
+        return (one for one in super().quantities(mech) if self.sticks or one.stem not in ("state", "limit"))
 
     @property
     def has_gears(self) -> bool:
@@ -112,9 +114,88 @@ class Friction(ForceOnJoints):
         return False
 
 
-def sticking(mech: Surroundings) -> list[Friction]:
+@checks_keywords
+@dataclass(frozen=True, repr=False)
+class Brake(FormulaForce, ForceOnJoints):
+    """A brake or clutch: dry friction in one speed u of a joint, whose load a formula gives.
+
+    While it slides, the load is -sign(u) times the capacity, the value of the formula, where that is positive. It
+    sticks as `Friction` does, with any load up to `static` times the capacity.
+
+    Parameters
+    ----------
+    joint
+        Name of a joint, as "A", or of one of its speeds, as "U[2]". A clutch is in the joint between its shafts.
+    capacity
+        A formula, as of `Force`, such as "mu*radius*clamp", N m or N.
+    static
+        The load up to which it sticks, by the capacity; not less than 1. None: 1.
+    parameters, tables, inputs
+        Of the formula, as of `Force`.
+    name
+        A name, under which all of these are found, as "brake.clamp".
+
+    Raises
+    ------
+    MechanismError
+        As of `Force`, and on `static` below 1.
+
+    Examples
+    --------
+    >>> Brake("disc", "mu*radius*clamp", parameters={"mu": 0.4, "radius": (0.12, "m")}, inputs=("clamp",)).capacity
+    'mu*radius*clamp'
+    """
+
+    type_name = "brake"
+    core_name = "brake"
+    call = "Brake"
+    input_label = "brake's input"
+    of_length = ()
+    record = (
+        parameter("{0}.static", "brake_static", "1", "load up to which it sticks by that while it slides"),
+        output("{0}.state", "brake_state", "1", "1, -1: slides in this direction; 2: sticks", discrete=True),
+        output("{0}.limit", "brake_limit", "{load}", "load up to which it sticks", dependency=2),
+        output("{0}.force", "brake_force", "{load}", "load of friction, holding ones too", dependency=2),
+    )
+    joint: str
+    capacity: str
+    static: float | None = None
+    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
+    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
+    inputs: tuple[str, ...] = ()
+    name: str = "brake"
+
+    def __post_init__(self) -> None:
+        _take_joint(self)
+        super().__post_init__()
+        if self.static is not None and self.static < 1.0:
+            raise MechanismError(f"{self.label}: static = {self.static:g} must not be less than 1")
+
+    def __repr__(self) -> str:
+        return shown_as("Brake", self)
+
+    @property
+    def has_gears(self) -> bool:
+        """Its gear is one."""
+        return False
+
+    def _sources(self, mech: Surroundings) -> list[Source]:
+        return [Source(self.capacity, LOADS[self.units(mech)[0]], self.label)]
+
+    def _own(self, mech: Surroundings) -> dict[str, Reading]:
+        return motion_of_speed(mech, *self.places(mech)[0])
+
+
+def _take_joint(friction: Friction | Brake) -> None:
+    if not isinstance(friction.joint, str):
+        raise MechanismError(f"{friction.call}: joint must be the name of a joint, not {friction.joint!r:.60}")
+    gears: Mapping[str, float] = {friction.joint: 1.0}
+    object.__setattr__(friction, "gears", gears)
+
+
+def sticking(mech: Surroundings) -> list[Friction | Brake]:
     """Return the frictions that stick, in their order."""
-    return [one for one in of_kind(mech.forces, Friction) if one.sticks]
+    return [one for one in mech.forces if isinstance(one, Brake) or (isinstance(one, Friction) and one.sticks)]
 
 
 def has_events(mech: Surroundings) -> bool:

@@ -12,7 +12,8 @@ Type = Literal["real", "boolean", "integer", "enumeration"]
 
 _LIMITS: dict[str, tuple[float | None, float | None]] = {
     **dict.fromkeys(("body_mass", "reflected_inertia", "max_load"), (0.0, None)),
-    **dict.fromkeys(("friction_coulomb", "friction_static", "friction_stribeck", "friction_viscous"), (0.0, None)),
+    **dict.fromkeys((f"friction_{one}" for one in ("coulomb", "static", "stribeck", "viscous", "smooth")), (0.0, None)),
+    "brake_static": (1.0, None),
     "restitution": (0.0, 1.0),
 }
 

@@ -15,7 +15,7 @@ from linkwork.mechanism import (
     Action,
     Command,
     Crossing,
-    Force,
+    FormulaForce,
     Frame,
     Impulse,
     JointSpringDamper,
@@ -159,7 +159,7 @@ def _add_force(b: Builder, mech: Mechanism, force: Any) -> None:
     if isinstance(force, ForceOnJoints):
         for (joint, element), gear in zip(force.places(mech), force.gears.values(), strict=True):
             b.add_gear(force.name, joint, element, gear)
-    if isinstance(force, Force):
+    if isinstance(force, FormulaForce):
         b.set_formula(force.name, formula(force.program(mech), len(force.inputs)))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwork.mechanism import Crossing, Force
+from linkwork.mechanism import Crossing, FormulaForce
 from linkwork.mechanism import part_quantities as of_parts
 from linkwork.mechanism.forces import ForceOnJoints
 from linkwork.mechanism.quantities import Kind, parameter
@@ -171,7 +171,7 @@ def force_variables(namer: Namer, kind: Kind) -> Iterator[Entity]:
     """Return the quantities of a kind that forces have by their records, and with the parameters those of gears."""
     first_gear = first_number = first_input = first_value = 0
     for force_kind, forces in namer.force_kinds:
-        by_formula = issubclass(force_kind, Force)
+        by_formula = issubclass(force_kind, FormulaForce)
         may_have = by_formula or force_kind.fields_of(kind)
         for k, force in enumerate(forces):
             labels = (*force.body_names, "", "")[:2]
@@ -212,7 +212,7 @@ def point_outputs(namer: Namer) -> Iterator[Entity]:
 
 def formula_parameters(namer: Namer) -> Iterator[Entity]:
     """Parameters and tables of outputs; those of forces stand before them in the core."""
-    by_forces = [one for one in namer.mech.forces if isinstance(one, Force)]
+    by_forces = [one for one in namer.mech.forces if isinstance(one, FormulaForce)]
     first_number = sum(len(one.program(namer.mech).numbers) for one in by_forces)
     first_value = sum(one.table_values for one in by_forces)
     for k, one in enumerate(namer.mech.outputs.values()):

@@ -14,7 +14,7 @@ from typing import Any
 from linkwork._util.disjoint_sets import DisjointSets
 from linkwork._util.part_names import suffixes
 from linkwork.core.plan import Topology
-from linkwork.mechanism import GROUND, Force, ForceElement, Mechanism
+from linkwork.mechanism import GROUND, ForceElement, FormulaForce, Mechanism
 from linkwork.mechanism.forces import ForceOnJoints, by_kind
 from linkwork.mechanism.quantities import Reading
 from linkwork.variables.numbering import Numbering
@@ -207,13 +207,13 @@ class Dependencies:
         tied = [[joint for joint, _ in coupling.terms] for coupling in self._topology.couplings]
         tied += [[self._number_of[joint] for joint in force.joint_names] for force in self._mech.forces]
         links = [[self._a_link_of(joint) for joint in joints] for joints in tied]
-        links += [self._links_by_formulas(force) for force in self._mech.forces if isinstance(force, Force)]
+        links += [self._links_by_formulas(force) for force in self._mech.forces if isinstance(force, FormulaForce)]
         for together in links:
             for first, other in pairwise(parts[link] for link in together):
                 joined.unite(other, first)
         return [joined.find(part) for part in parts]
 
-    def _links_by_formulas(self, force: Force) -> list[int]:
+    def _links_by_formulas(self, force: FormulaForce) -> list[int]:
         """Links on which a force acts by what others do, and those."""
         bodies = [link for body in force.body_names if (link := self._link_of_name[body]) >= 0]
         read = (one.part for one in force.readings(self._mech) if one.field in _OF_JOINTS)
@@ -233,7 +233,7 @@ class Dependencies:
         """The inputs of forces, by part."""
         found: dict[int, list[str]] = {}
         for kind, forces in by_kind(self._mech.forces).items():
-            for force in forces if kind.fields_of("input") or issubclass(kind, Force) else ():
+            for force in forces if kind.fields_of("input") or issubclass(kind, FormulaForce) else ():
                 if force.body_names:
                     part = self._part_of_link[max(self._link_of_name[body] for body in force.body_names)]
                 else:

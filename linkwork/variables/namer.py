@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from linkwork.mechanism import Force, Release, Unlock
+from linkwork.mechanism import FormulaForce, Release, Unlock
 from linkwork.mechanism.forces import by_kind
 from linkwork.mechanism.friction import sticking
 from linkwork.mechanism.quantities import Quantity
@@ -56,7 +56,7 @@ class Namer:
         self.depends = Dependencies(layout.mechanism, layout.topology, layout.numbering)
         self.jumps = speeds_jump(self.mech)
         kinds = by_kind(self.mech.forces)
-        built_in = [kind for kind in kinds if not issubclass(kind, Force)]
+        built_in = [kind for kind in kinds if not issubclass(kind, FormulaForce)]
         built_in.sort(key=lambda kind: self.fields[kind.record[0].field].first)
         self.force_kinds = [(kind, kinds[kind]) for kind in (*built_in, *formula_kinds(kinds, layout.fields))]
         self._patterns: dict[object, Pattern] = {}

@@ -10,7 +10,7 @@ from linkwork._util.names import suggest
 from linkwork._util.part_names import suffixes
 from linkwork.core.native import Field, NativeModel
 from linkwork.errors import MechanismError, MechanismNameError
-from linkwork.mechanism import Command, Force, ForceElement, Impulse, Mechanism
+from linkwork.mechanism import Command, ForceElement, FormulaForce, Impulse, Mechanism
 from linkwork.mechanism.forces import by_kind
 
 
@@ -185,9 +185,9 @@ def number(mech: Mechanism, native: NativeModel) -> Numbering:
     return Numbering(q, u, quaternions, tree, cut, *counts, *_force_inputs(mech, native), motions, n_motion, *changes)
 
 
-def formula_kinds(kinds: Iterable[type[ForceElement]], fields: Mapping[str, Field]) -> list[type[Force]]:
+def formula_kinds(kinds: Iterable[type[ForceElement]], fields: Mapping[str, Field]) -> list[type[FormulaForce]]:
     """Return those that are by formulas, in the order of the core, which is that of their formulas."""
-    found = [kind for kind in kinds if issubclass(kind, Force)]
+    found = [kind for kind in kinds if issubclass(kind, FormulaForce)]
     return sorted(found, key=lambda kind: fields[kind.fields_of("output")[0].field].first)
 
 
