@@ -124,6 +124,7 @@ def latched() -> Case:
     mech.add_transition("pin", lw.Pin("rocker", "ground", lw.Spherical(), lw.Frame((0.1, 0, 0))), when=lw.Time(second))
     for joint, limit in (("A", 0.03), ("C", 10.0), ("D", 0.02)):
         mech.add_force(lw.Friction(joint, limit, 1.2 * limit, 0.1, 0.01, name=f"friction_{joint}"))
+    mech.add_force(lw.Brake("B", "c*(1 + sin(w*time))", parameters={"c": 0.01, "w": 40.0}))
     mech.add_transition("pass", lw.Unlock("B"), when=lw.Crossing("B.q", scene.q["B"] + 0.1, 0))
     return scene
 

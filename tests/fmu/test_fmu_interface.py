@@ -16,7 +16,7 @@ TUNABLE = {
     *("spring_points", "spring_stiffness", "spring_damping", "spring_free_length", "wrench_point"),
     *("actuator_gain", "actuator_offset", "actuator_stiffness", "actuator_damping", "force_gear"),
     *("actuator_input_range", "actuator_force_range"),
-    *("friction_coulomb", "friction_static", "friction_stribeck", "friction_viscous"),
+    *("friction_coulomb", "friction_static", "friction_stribeck", "friction_viscous", "brake_static"),
     *("formula_number", "lookup_value", "line_formula_points", "point_formula_point"),
     *("restitution", "correction_gain", "reflected_inertia", "max_load"),
 }
@@ -72,7 +72,14 @@ def test_references_count_the_variables_of_the_xml(of_everything, tmp_path, arra
 def test_offsets_are_those_of_the_block_and_behind_it(of_everything, tmp_path):
     interface, root = of_fmu(lw.export_fmu(of_everything, tmp_path / "a.fmu"))
     expected = {v.name: v.reference for v in of_everything.variables}
-    names = ["bump.indicator.lower", "bump.indicator.upper", "friction.indicator", "solver", "tolerance"]
+    names = [
+        "bump.indicator.lower",
+        "bump.indicator.upper",
+        "friction.indicator",
+        "clamp.indicator",
+        "solver",
+        "tolerance",
+    ]
     expected |= {name: of_everything.sizes.reals + i for i, name in enumerate(names)}
     assert scalars(interface, root) == expected
 

@@ -51,7 +51,9 @@ FORCE_SAMPLES = {
     "point_force": {"body": "rod", "point": [0, 0, 1], "force": ["k*A.q", "p", "0"], "torque": ["0", "0", "0"]}
     | {"axes": "body"}
     | BY_FORMULA,
-    "friction": {"name": "rub", "joint": "A", "coulomb": 0.2, "static": 0.3, "stribeck": 0.01, "viscous": 0.1},
+    "friction": {"name": "rub", "joint": "A", "coulomb": 0.2, "static": 0.3, "stribeck": 0.01, "viscous": 0.1}
+    | {"smooth": 0.01},
+    "brake": {"joint": "A", "capacity": "k*p", "static": 1.2} | BY_FORMULA,
     "bump_stop": {"joint": "A", "lower": -1, "upper": 1.5, "stiffness": 1e3, "exponent": 1.5, "damping": 2}
     | {"damping_depth": 0.1, "name": "stop"},
     "backlash": {"joint": {"A": 2}, "backlash": 0.02, "stiffness": 1e3, "damping": 1, "name": "mesh"},

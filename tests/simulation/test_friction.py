@@ -308,6 +308,77 @@ def test_smooth_ones_between_those_that_stick():
     assert [(one.transitions, round(one.t, 9)) for one in run.events] == [(("f0",), 0.5), (("f2",), 1.5)]
 
 
+def disc(capacity: str, inertia: float = 0.5, **more: object) -> lw.Mechanism:
+    mech = lw.Mechanism("disc", gravity=(0, 0, 0))
+    mech.add_body("disc", mass=1.0, com=(0, 0, 0), inertia=np.eye(3) * inertia)
+    mech.add_joint("D", lw.Revolute((0, 0, 1)), "ground", "disc", at=(0, 0, 0))
+    mech.add_force(lw.Brake("D", capacity, **more, name="pads"))
+    return mech
+
+
+PADS = {"parameters": {"mu": 0.4, "r": (0.1, "m")}, "inputs": ("clamp",), "static": 1.5}
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_brake_holds_until_its_pressure_has_fallen(solver):
+    """1.5 mu r N (1 - t/4) = 1.2 N m at 2.4 s; then I u' = 1.2 - mu r N (1 - t/4)."""
+    mech = disc("mu*r*clamp", **PADS)
+    clamp = lambda t: 50.0 * (1.0 - t / 4.0)  # noqa: E731
+    inputs = {"pads.clamp": clamp, "D": lambda _t: 1.2}
+    run = lw.simulate(mech, 3.5, solver=solver, inputs=inputs, rtol=1e-10, atol=1e-12)
+    assert [one.transitions for one in run.events] == [("pads",)]
+    assert run.events[0].t == pytest.approx(2.4, abs=1e-8)
+    speed = (1.2 * 1.1 - 2.0 * (1.1 - (3.5**2 - 2.4**2) / 8)) / 0.5
+    assert run["D.u"][-1] == pytest.approx(speed, abs=1e-8)
+    assert run["pads.limit"][0] == pytest.approx(3.0)
+
+
+def test_a_negative_capacity_is_none():
+    mech = disc("mu*r*clamp", **PADS)
+    mech.start(u={"D": 2.0})
+    run = lw.simulate(mech, 1.0, inputs={"pads.clamp": -5.0})
+    assert run["D.u"][-1] == 2.0
+    assert run["pads.limit"][-1] == 0.0
+
+
+def test_a_formula_of_the_law_is_the_law():
+    law = {"c": 2.0, "s": (3.0, "N"), "v": (0.1, "m/s"), "d": 0.4}
+    runs = []
+    for force in (
+        lw.Friction("S", coulomb=2.0, static=3.0, stribeck=0.1, viscous=0.4, name="f"),
+        lw.Brake("S", "c + (s - c)*exp(-(u/v)^2) + d*abs(u)", parameters=law, name="f"),
+    ):
+        mech = slide(1.3)
+        mech.add_force(force)
+        mech.add_force(lw.Force("S", "-k*q + a*sin(w*time)", parameters={"k": 20.0, "a": 4.0, "w": 3.0}, name="g"))
+        mech.start(q={"S": 0.8})
+        runs.append(lw.simulate(mech, 8.0, rtol=1e-11, atol=1e-13, t_eval=np.linspace(0, 8, 81)))
+    assert [one.t for one in runs[0].events] == pytest.approx([one.t for one in runs[1].events], abs=1e-9)
+    assert len(runs[0].events) > 4
+    assert runs[0]["S.q"] == pytest.approx(runs[1]["S.q"], abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
+def test_a_clutch_in_an_fmu(kind, needs, tmp_path):
+    """Engaged at 1 s: shafts of I_1 and I_2 meet at I_1 u_1 / (I_1 + I_2) after I_1 I_2 u_1 / (T (I_1 + I_2))."""
+    fmpy = needs("fmpy")
+    mech = lw.Mechanism("clutch", gravity=(0, 0, 0))
+    for name, joint, parent, inertia in (("engine", "E", "ground", 0.2), ("wheel", "C", "engine", 0.3)):
+        mech.add_body(name, mass=1.0, com=(0, 0, 0), inertia=np.eye(3) * inertia)
+        mech.add_joint(joint, lw.Revolute((0, 0, 1)), parent, name, at=(0, 0, 0))
+    mech.add_force(lw.Brake("C", "torque", inputs=("torque",), name="clutch"))
+    mech.start(u={"E": 100.0, "C": -100.0})
+    path = lw.export_fmu(mech, tmp_path / "clutch.fmu", "2.0")
+    signal = np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 8.0), (4.0, 8.0)], [("time", float), ("clutch.torque", float)])
+    more = {"output_interval": 0.01, "fmi_type": kind, "relative_tolerance": 1e-9}
+    found = fmpy.simulate_fmu(str(path), stop_time=4.0, input=signal, output=["E.u", "C.u", "clutch.state"], **more)
+    meet = 1.0 + 0.2 * 0.3 * 100.0 / (8.0 * 0.5)
+    sliding = found["time"] < meet - 0.02
+    assert (found["clutch.state"][~sliding & (found["time"] > meet + 0.02)] == 2.0).all()
+    assert found["E.u"][-1] == pytest.approx(40.0, abs=1e-6)
+    assert found["C.u"][-1] == 0.0
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
