@@ -45,7 +45,7 @@ struct lw_event_workspace {
   double *neighbour;                  /* mean of the event's neighbours: speeds after, force and torque impulses */
   lw_contact *contact;                /* those of this event, at most one of each stop */
   int32_t contacts, *active;          /* active: those with a load */
-  int deciding;                       /* an evaluation that decides which frictions stick is under way */
+  int deciding;                       /* an evaluation is deciding which frictions stick */
   unsigned char *eligible, *unloaded; /* that may carry a load; that touch at rest without one */
   double *compliance, *excess, *load, *lower, *upper, *scratch; /* arguments of lw_solve_complementarity() */
 };

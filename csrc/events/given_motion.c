@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define INSTANT 1e-6 /* s */
-
 static double sign_beyond(double value, double limit) { return (value > limit) - (value < -limit); }
 
 /* By the present speeds where they are above a limit; with speeds `before`, of the joints that rested alone. Returns

@@ -182,6 +182,7 @@
 #define OUTSIDE_TOLERANCE 1e-9 /* of a bound: larger than rounding and integration errors */
 #define LEAST_CORRECTION 1e-9  /* of the fastest speed */
 #define RATE_STEP 1e-6         /* s: by the rate then a variable without a rate is known to rise or fall */
+#define INSTANT 1e-6           /* s: after it a speed that begins has its sign */
 #define TOGETHER_AT_REST (100.0 * LW_ZERO_TOLERANCE) /* rad/s or m/s: joints that one motion takes to rest at once */
 #define HOLDING_MARGIN 1e-11                         /* of a limit of friction: what sticks exactly at it does */
 #define MIN_CONTACT_FORCE 1e-12                      /* N or N m: the indicator of a contact is positive at no force */

@@ -264,7 +264,8 @@ def _cluster(system: ModelBase, number: int, choice: Choice | None, found: AtSta
     root = "ground" if cluster.root < 0 else list(mech.bodies)[system.topology.links[cluster.root].body]
     own, locks = couplings_of(system, number), may_lock(system, number)
     held = [
-        *((len(cluster.loops), "loop"), (len(own), "coupling"), (len(cluster.distances), "distance")),
+        *((len(cluster.loops), "loop", "loops"), (len(own), "coupling", "couplings")),
+        (len(cluster.distances), "distance", "distances"),
         (len(locks), "joint that may lock or stick", "joints that may lock or stick"),
     ]
     what = " and ".join(number_of(*count) for count in held if count[0])

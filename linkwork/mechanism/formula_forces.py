@@ -254,7 +254,8 @@ class Force(FormulaForce):
 
 def elements_of(mech: Surroundings, joint: str) -> dict[str, Reading]:
     """Return what the coordinates and speeds of a joint of several are called in its own formulas: "u[2]"."""
-    kind, own = mech.joints[joint].kind, {}
+    kind = mech.joints[joint].kind
+    own: dict[str, Reading] = {}
     for what, units in (("q", kind.coordinate_units), ("u", _rates(kind.motion_units))):
         each = zip(suffixes(len(units)) if len(units) > 1 else (), units, strict=False)
         own |= {f"{what}{end}": Reading(what, joint, k, unit) for k, (end, unit) in enumerate(each)}
