@@ -63,14 +63,6 @@ int32_t lw_speed_of_coordinate(const lw_model *m, int32_t q) {
   return -1;
 }
 
-int32_t lw_lock_of(const lw_state *s, int32_t u) {
-  const lw_model *m = s->model;
-  const int32_t last = m->size.couplings - m->size.distances;
-  for (int32_t i = last - m->size.locks; i < last; i++)
-    if (m->coupling[i].lock == u) return i;
-  return -1;
-}
-
 int32_t lw_stopped_speed(const lw_model *m, const lw_transition *x) {
   int32_t c = 0;
   while (!(x->directions >> c & 1)) c++;

@@ -67,8 +67,6 @@ double lw_coordinate_value(const lw_state *s, int32_t u);
 double lw_speed_value(const lw_state *s, int32_t u);
 /* The speed that is the time derivative of coordinate q; -1: none. */
 int32_t lw_speed_of_coordinate(const lw_model *m, int32_t q);
-/* The coupling that locks speed u in the present topology. */
-int32_t lw_lock_of(const lw_state *s, int32_t u);
 /* The speed that a stop limits. */
 int32_t lw_stopped_speed(const lw_model *m, const lw_transition *x);
 

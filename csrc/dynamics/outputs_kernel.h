@@ -104,10 +104,8 @@ static void locate_cuts(const lw_model *m, lw_block b) {
 
 /* Where a speed sticks, the load that holds it. */
 static void report_holding_load(const view *v, int32_t force, double state, real *load) {
-  const lw_model *m = v->m;
-  const int32_t locks = m->couplings - m->size.distances - m->size.locks;
-  for (int32_t i = locks; state == LW_FRICTION_STICKS && i < locks + m->size.locks; i++)
-    if (m->coupling[i].lock == m->gear[m->force[force].first].u) *load = FIELD(v, coupling_load)[i];
+  const int32_t lock = v->m->lock_of[v->m->gear[v->m->force[force].first].u];
+  if (state == LW_FRICTION_STICKS && lock >= 0) *load = FIELD(v, coupling_load)[lock];
 }
 
 static void report_holding_loads(const view *v) {

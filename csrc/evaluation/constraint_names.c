@@ -34,7 +34,7 @@ int32_t lw_constrained_cluster(const lw_state *s, int32_t i) {
   if (x->action == LW_IMPULSE) return -1;
   if (x->action == LW_PIN) return s->model->loop[s->model->joint[x->joint].loop].cluster;
   for (int32_t c = 0; x->directions >> c; c++) {
-    const int32_t lock = x->directions >> c & 1 ? lw_lock_of(s, s->model->joint[x->joint].u + c) : -1;
+    const int32_t lock = x->directions >> c & 1 ? s->model->lock_of[s->model->joint[x->joint].u + c] : -1;
     if (lock >= 0) return s->model->coupling[lock].cluster;
   }
   return -1;

@@ -90,7 +90,7 @@ static real stop_gap(const indicator_view *w, int32_t i, int bound) {
 
 /* Contact force of the stop on which the joint rests. */
 static real contact_force(const indicator_view *w, int32_t i) {
-  const int32_t lock = lw_lock_of(w->s, lw_stopped_speed(w->s->model, transition_of(w->s, i)));
+  const int32_t lock = w->s->model->lock_of[lw_stopped_speed(w->s->model, transition_of(w->s, i))];
   return -lw_memory_of(w->s, i)->event_sign * w->x[w->s->model->at.coupling_load + lock];
 }
 
@@ -136,7 +136,7 @@ static int sticks(const indicator_view *w, int32_t i) {
 }
 
 static real holding_load(const indicator_view *w, int32_t i) {
-  const int32_t lock = lw_lock_of(w->s, lw_stopped_speed(w->s->model, transition_of(w->s, i)));
+  const int32_t lock = w->s->model->lock_of[lw_stopped_speed(w->s->model, transition_of(w->s, i))];
   return w->x[w->s->model->at.coupling_load + lock];
 }
 

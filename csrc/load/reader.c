@@ -73,6 +73,7 @@ static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t 
   PLACE(member_coupling, c->couplings);
   PLACE(column, c->nu + c->nu_cut);
   PLACE(coordinate, c->nu + c->nu_cut);
+  PLACE(lock_of, c->nu + c->nu_cut);
   PLACE(program, c->formulas);
   PLACE(formula_operand, c->formula_instructions);
   PLACE(defaults, parameters);

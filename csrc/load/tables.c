@@ -45,7 +45,7 @@ static lw_status read_joint(reader *r, lw_model *m, table_cursor *at, const int3
   const lw_joint_size *size = &lw_joint_sizes[joint->type];
   if (q + size->q > m->size.nq + m->size.nq_cut || u + size->u > m->size.nu + m->size.nu_cut)
     return lw_format_error(r, "the model's joints have more coordinates than it has");
-  for (int32_t c = 0; c < size->u; c++) m->coordinate[u + c] = q + (size->q == size->u ? c : 0);
+  for (int32_t c = 0; c < size->u; c++) m->coordinate[u + c] = q + (size->q == size->u ? c : 0), m->lock_of[u + c] = -1;
   at->q[cut] += size->q, at->u[cut] += size->u;
   *(cut ? &m->cut_quaternions : &m->quaternions) += size->q != size->u;
   if (cut) return LW_OK;
@@ -223,7 +223,8 @@ static lw_status read_term(reader *r, lw_model *m, table_cursor *at, const int32
       cluster_of_speed(m, v[1], is_lock(m, v[0])) != coupling->cluster)
     return lw_format_error(r, "the model's term %d lies outside the cluster of its coupling", at->row);
   if (is_lock(m, v[0])) {
-    coupling->lock = v[1], coupling->rates_only = cluster_of_speed(m, v[1], 0) != coupling->cluster;
+    coupling->lock = v[1], m->lock_of[v[1]] = v[0];
+    coupling->rates_only = cluster_of_speed(m, v[1], 0) != coupling->cluster;
     if (coupling->cluster >= 0) m->cluster[coupling->cluster].locks++;
   }
   if (coupling->terms++ == 0) coupling->first = at->row;

@@ -308,6 +308,7 @@ struct lw_model {
   lw_cluster *cluster;
   int32_t *member;     /* loops, cluster by cluster */
   int32_t *coordinate; /* of each speed of all joints, where one is its integral; else one of the same joint */
+  int32_t *lock_of;    /* of each speed of all joints: the coupling that locks it, or -1 */
   int32_t quaternions, cut_quaternions; /* tree and cut joints whose speeds are not the rates of their coordinates */
   lw_segment *segment;
   lw_ear *ear;
