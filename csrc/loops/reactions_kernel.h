@@ -134,15 +134,19 @@ static void store_reaction(const view *v, int32_t joint, double sign, const real
   }
 }
 
+/* Clusters that were solved as matrices, loop by loop. */
+static void solve_embedded_by_ears(const view *v) {
+  int any = 0;
+  copy(v->m->size.loops, FIELD(v, loop_conditioning), FIELD(v, saved_conditioning));
+  for (int32_t c = 0; c < v->m->clusters; c++)
+    if (v->m->cluster[c].method == LW_EMBEDDING) solve_by_ears(v, c), any = 1;
+  if (any) load_by_forces(v);
+  copy(v->m->size.loops, FIELD(v, saved_conditioning), FIELD(v, loop_conditioning));
+}
+
 /* The loops of a cluster, the last first. */
 static void distribute_cut_wrenches(const view *v, int32_t c) {
   const cluster_work w = work_of(v, c);
-  if (w.cluster->method == LW_EMBEDDING) {
-    copy(v->m->size.loops, FIELD(v, loop_conditioning), FIELD(v, saved_conditioning));
-    solve_by_ears(v, c);
-    load_by_forces(v);
-    copy(v->m->size.loops, FIELD(v, saved_conditioning), FIELD(v, loop_conditioning));
-  }
   for (int32_t k = 0; k < 6 * w.links; k++) w.added_wrench[k] = 0.0;
   for (int32_t k = 0; k < w.n; k++) w.coupled[k] = 0.0;
   if (w.ranks->constraints) {
@@ -164,6 +168,7 @@ static void compute_reactions(const view *v) {
   propagate_increments(v, v->acceleration);
   compute_body_wrenches(v, 1);
   propagate_wrenches(v);
+  solve_embedded_by_ears(v);
   for (int32_t c = 0; c < v->m->clusters; c++) distribute_cut_wrenches(v, c);
   for (int32_t i = 0; i < v->m->size.bodies; i++) {
     const lw_link *link = &v->m->link[i];
