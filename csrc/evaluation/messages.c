@@ -171,7 +171,7 @@ static lw_status report_coupling(lw_state *s, int32_t i, double residual) {
                    "length and its points, or give start values nearer to a pose that has it",
                    m->coupling_name[i], fabs(residual), residual < 0.0 ? "close" : "far apart");
   const double t = lw_reals(s)[m->at.time];
-  if (lw_reals(s)[m->at.coupling_motion + 7 * i] != 0.0)
+  if (lw_prescribes_motion(s, i))
     return lw_fail(s, LW_ERROR_ASSEMBLY,
                    "the motion that '%s' prescribes is out of reach at t = %.6g s: the nearest pose found has the "
                    "residual %.3g; check its numbers, or give start values nearer to a pose that has it",

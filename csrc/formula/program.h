@@ -29,7 +29,9 @@ typedef struct lw_lookup {
 typedef struct lw_program {
   const lw_instruction *code; /* the last one is none, LW_OPERATIONS */
   const int32_t *result;      /* offsets in the block */
-  int32_t value;              /* offset of the first value in the block; each instruction has the next one */
+  int32_t value, instructions; /* offset of the first value in the block; each instruction has the next one */
+  int32_t quantities;
+  const lw_formula_quantity_row *quantity;
   int32_t tables;
   const lw_lookup *table;
 } lw_program;

@@ -119,11 +119,14 @@ typedef struct lw_coupling {
   int32_t distance;   /* -1: none */
   int32_t lock;       /* the speed that it holds where that is locked; -1: no lock */
   int32_t rates_only; /* a lock of a speed that is not the rate of a coordinate */
+  int32_t formula;    /* of its coordinates and time; -1: none */
+  int32_t reads_time; /* the formula */
 } lw_coupling;
 
 typedef struct lw_term {
   int32_t coupling, u; /* u: of a speed that is the rate of its coordinate, over all joints */
   int32_t column;      /* of that speed in the cluster */
+  int32_t in_formula;  /* the coupling has one that reads its coordinate */
 } lw_term;
 
 /* Two points of two bodies, whose distance a coupling prescribes. */
