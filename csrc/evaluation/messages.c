@@ -47,12 +47,13 @@ static lw_status report_open_loop(lw_state *s) {
                  joint_name(s, m->loop[l].joint), lw_reals(s)[m->at.loop_residual + l]);
 }
 
-/* A table of a force that refuses its argument. LW_OK where none does. */
+/* A table of a force or coupling that refuses its argument. LW_OK where none does. */
 static lw_status report_table(lw_state *s) {
   const lw_model *m = s->model;
   for (int32_t k = 0; k < m->size.lookup_tables; k++) {
     const lw_lookup *t = &m->lookup_table[k];
-    if (t->formula >= lw_formulas_of_forces(m)) break; /* outputs may have no value */
+    if (t->formula >= lw_formulas_of_forces(m) && t->formula < lw_first_of_couplings(m))
+      continue; /* outputs may have no value */
     const double *refused = lw_reals(s) + t->refused, argument = refused[1];
     const int axis = (int)refused[0] - 1;
     if (axis < 0) continue;

@@ -466,6 +466,7 @@ static lw_status check_paths(reader *r, lw_model *m, const table_cursor *at) {
 #define read_request lw_read_request
 #define read_transition lw_read_transition
 #define read_formula lw_read_formula
+#define read_coupling_formula lw_read_coupling_formula
 #define read_formula_quantity lw_read_formula_quantity
 #define read_instruction lw_read_instruction
 #define read_formula_result lw_read_formula_result

@@ -428,12 +428,7 @@ INLINE void polynomial(const real c[4], real q, real p[3]) {
   p[2] = 2.0 * c[1] + q * (6.0 * c[2] + q * (12.0 * c[3]));
 }
 
-INLINE int32_t offset_of_coordinate(const lw_model *m, int32_t u) {
-  const int32_t q = m->coordinate[u];
-  return q < m->size.nq ? m->at.q + q : m->at.q_cut + q - m->size.nq;
-}
-
-INLINE real coordinate_of(const view *v, int32_t u) { return v->x[offset_of_coordinate(v->m, u)]; }
+INLINE real coordinate_of(const view *v, int32_t u) { return v->x[lw_offset_of_coordinate(v->m, u)]; }
 
 INLINE real speed_of(const view *v, int32_t u) {
   const int32_t nu = v->m->size.nu;
@@ -446,7 +441,7 @@ enum { BY_TIME = -1, BY_MOTION = -2 };
 static real rate_of_quantity(const view *v, const lw_coupling *coupling, int32_t offset, int32_t by) {
   if (offset == v->m->at.time) return by == BY_TIME || by == BY_MOTION ? 1.0 : 0.0;
   for (int32_t t = coupling->first; t < coupling->first + coupling->terms; t++) {
-    if (offset_of_coordinate(v->m, v->m->term[t].u) != offset) continue;
+    if (lw_offset_of_coordinate(v->m, v->m->term[t].u) != offset) continue;
     return by == BY_MOTION ? speed_of(v, v->m->term[t].u) : t == by ? 1.0 : 0.0;
   }
   return 0.0;

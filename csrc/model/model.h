@@ -324,8 +324,9 @@ struct lw_model {
   int32_t *force_type;                     /* how many of each of the types that the serialised model names */
   lw_force *force;
   lw_gear *gear;
-  lw_formula_rows *formula; /* of the forces by formulas, in their order, then of the outputs */
-  lw_program *program;      /* of each */
+  lw_formula_rows *formula;  /* of the forces by formulas, in their order, then of the outputs, then of couplings */
+  int32_t *coupling_formula; /* the coupling of each of the last ones */
+  lw_program *program;       /* of each */
   lw_instruction *instruction;
   lw_formula_quantity_row *formula_quantity;
   lw_lookup *lookup_table;
@@ -363,8 +364,16 @@ static inline size_t lw_workspace_reals(const lw_model *m) {
   return (size_t)m->cluster_reals + (size_t)m->multipliers.reals;
 }
 
-/* The first so many formulas are those of forces, the others of outputs; and the name of whose it is. */
+/* Where the coordinate whose rate is a speed of any joint stands in the block. */
+static inline int32_t lw_offset_of_coordinate(const lw_model *m, int32_t u) {
+  const int32_t q = m->coordinate[u];
+  return q < m->size.nq ? m->at.q + q : m->at.q_cut + q - m->size.nq;
+}
+
+/* The first so many formulas are those of forces; those of outputs follow, then, from the second number on, those of
+ * couplings; and the name of whose it is. */
 int32_t lw_formulas_of_forces(const lw_model *m);
+static inline int32_t lw_first_of_couplings(const lw_model *m) { return m->size.formulas - m->size.coupling_formulas; }
 const char *lw_owner_of_formula(const lw_model *m, int32_t formula);
 
 /* Whether a field may hold a value: only max_load may be infinite. */
