@@ -162,8 +162,9 @@ def coupling(
 ) -> Coupling:
     """Return a coupling of joints of `mech`; errors name coupling and joint."""
     what = f"coupling {name!r}"
-    terms = {} if terms is None and formula is not None else terms
-    if not isinstance(terms, Mapping) or not (terms or formula is not None):
+    if terms is None and formula is not None:
+        terms = {}
+    elif not isinstance(terms, Mapping) or not terms:
         raise MechanismError(
             f"{what}: terms must be a dictionary such as {{'motor': 1.0, 'arm': -20.0}}, not {terms!r}"
         )
