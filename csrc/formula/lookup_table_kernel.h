@@ -205,9 +205,11 @@ static real look_up(const lw_lookup *t, real *x, real first, real second) {
 }
 
 /* The derivatives of a value, of the first order by each argument, of the second by xx, xy and yy; of the rows at the
- * argument, as look_up() takes them. */
+ * argument, as look_up() takes them; no numbers where it refused this argument. */
 static void differentiate_table(const lw_lookup *t, const real *x, const real at[2], real first[2], real second[3]) {
   row_weights w[2], d[2], dd[2];
+  first[0] = first[1] = second[0] = second[1] = second[2] = NAN;
+  if (re(x[t->refused]) != 0.0) return;
   for (int axis = 0; axis < t->arguments; axis++) {
     weigh_rows(t, axis, at[axis], &w[axis]);
     d[axis] = derivative_of_weights(t, &w[axis], 1), dd[axis] = derivative_of_weights(t, &w[axis], 2);

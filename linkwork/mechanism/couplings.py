@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -90,13 +91,9 @@ class Coupling(WithFormulas):
             raise MechanismError(f"{self.label}: parameters and tables are those of a formula: give one")
 
     def _check_formula(self, mech: Surroundings) -> None:
-        program = self.program(mech)
-        for name in program.formulas[0].quantities:
-            if name.rpartition(".")[2].startswith("u"):
-                raise self._wrong(
-                    name, "is a speed: a coupling ties coordinates, and so speeds and accelerations; name coordinates"
-                )
-        for name, *_ in program.operations:
+        if speed := _SPEED.search(str(self.formula)):
+            raise self._wrong(speed[0], "is a speed: a coupling ties coordinates, and their speeds follow; name these")
+        for name, *_ in self.program(mech).operations:
             if name in _KINKS:
                 raise self._wrong(_KINKS[name], f"has no slope in some places{_REMEDY}")
         for name, table in self.tables.items():
@@ -128,6 +125,7 @@ class Coupling(WithFormulas):
         return replace(self, terms=terms, motion=motion)
 
 
+_SPEED = re.compile(r"(?:'[^']*'|\b[A-Za-z_]\w*)\.u\b(?:\[\d+\])?")
 _OWN = ("offset", "residual", "load", "polynomial", "amplitude", "frequency", "phase", "q_in", "u_in", "a_in", "time")
 _NONE = (0.0, 0.0, 0.0, 0.0)
 _REMEDY = ": joints could not follow it; use a table with interpolation='monotone'"
@@ -167,6 +165,7 @@ def coupling(
     elif not isinstance(terms, Mapping) or not terms:
         raise MechanismError(
             f"{what}: terms must be a dictionary such as {{'motor': 1.0, 'arm': -20.0}}, not {terms!r}"
+            + ("; or give a formula" if terms is None else "")
         )
     found = {}
     for coordinate, value in terms.items():

@@ -16,7 +16,6 @@ from .placement import Value, Values, vector
 from .random_mechanisms import Maker
 from .rows import Gear
 
-
 RADIUS = 0.05  # of the circles on which formulas are differentiated
 AROUND = 24  # points of a circle
 _OF_FORMULAS = {"sin": cmath.sin, "cos": cmath.cos, "tanh": cmath.tanh, "exp": cmath.exp}
