@@ -82,7 +82,7 @@ class Coupling(WithFormulas):
         return () if self.formula is None else super().formula_parameters(mech)
 
     def check(self, mech: Surroundings) -> None:
-        """Refuse a coupling of coordinates that do not exist (any more), and what is no formula of these."""
+        """Refuse coordinates that do not exist (any more), and formulas that do not fit."""
         for coordinate in self.terms:
             _find(mech, self.label, coordinate)
         if self.formula is not None:

@@ -87,7 +87,7 @@ class JointNames(Readable):
 
 
 def rates(units: Iterable[str]) -> tuple[str, ...]:
-    """Return the units of what changes in time."""
+    """Return units per second."""
     return tuple(f"{unit}/s" for unit in units)
 
 
