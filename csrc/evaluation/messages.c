@@ -118,10 +118,11 @@ lw_status lw_report_not_finite(lw_state *s, int32_t joint) {
   if (table) return table;
   const int32_t coupling = coupling_without_value(s), force = force_without_value(s);
   if (coupling >= 0)
-    return lw_fail(s, LW_ERROR_SINGULAR,
-                   "coupling '%s' has no finite value at t = %g s: its formula leaves what a root, a logarithm, a power "
-                   "or a quotient takes; keep its coordinates within that",
-                   m->coupling_name[coupling], lw_reals(s)[m->at.time]);
+    return lw_fail(
+        s, LW_ERROR_SINGULAR,
+        "coupling '%s' has no finite value at t = %g s: its formula leaves what a root, a logarithm, a power "
+        "or a quotient takes; keep its coordinates within that",
+        m->coupling_name[coupling], lw_reals(s)[m->at.time]);
   if (force >= 0)
     return lw_fail(
         s, LW_ERROR_SINGULAR,

@@ -57,8 +57,7 @@ static formula_jet jet_of_arctan2(const formula_jet *y, const formula_jet *x) {
   if (is_constant(x) && is_constant(y)) return (formula_jet){0.0, 0.0, 0.0};
   const real first = quotient_of(x->value * y->first - y->value * x->first, r2);
   const real along = x->value * x->first + y->value * y->first;
-  return (formula_jet){0.0, first,
-                       quotient_of(x->value * y->second - y->value * x->second - 2.0 * first * along, r2)};
+  return (formula_jet){0.0, first, quotient_of(x->value * y->second - y->value * x->second - 2.0 * first * along, r2)};
 }
 
 static formula_jet jet_of_table(const lw_lookup *t, const real *x, const formula_jet *a, const formula_jet *b) {
@@ -68,8 +67,7 @@ static formula_jet jet_of_table(const lw_lookup *t, const real *x, const formula
   formula_jet sum = chained(a, first[0], second[0]);
   if (t->arguments == 1) return sum;
   const formula_jet by_b = chained(b, first[1], second[2]);
-  return (formula_jet){0.0, sum.first + by_b.first,
-                       sum.second + by_b.second + 2.0 * second[1] * a->first * b->first};
+  return (formula_jet){0.0, sum.first + by_b.first, sum.second + by_b.second + 2.0 * second[1] * a->first * b->first};
 }
 
 static formula_jet jet_of_function(int32_t operation, const formula_jet *a, real f) {

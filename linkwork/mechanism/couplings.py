@@ -73,7 +73,7 @@ class Coupling(WithFormulas):
         return JointNames({"time": Reading("time", None, 0, "s")}, mech)
 
     def _check_own_names(self, mech: Surroundings) -> None:
-        for name in (*self.parameters, *self.tables):
+        for name in (*(self.parameters or ()), *(self.tables or ())):
             if name in _OWN:
                 raise MechanismError(f"{self.label}: {name!r} means something else here: rename it")
 
@@ -96,7 +96,7 @@ class Coupling(WithFormulas):
         for name, *_ in self.program(mech).operations:
             if name in _KINKS:
                 raise self._wrong(_KINKS[name], f"has no slope in some places{_REMEDY}")
-        for name, table in self.tables.items():
+        for name, table in (self.tables or {}).items():
             if table.interpolation == "linear":
                 raise self._wrong(name, f"is a table without slopes at its rows{_REMEDY}")
             if ends := _ends_with_a_kink(table):
