@@ -1,5 +1,8 @@
 """Couplings and drives by formulas and tables, against closed forms, couplings by polynomials, and motions."""
 
+import cmath
+import re
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -144,6 +147,75 @@ def test_accelerations_by_random_formulas(name, method):
     loads = random_loads(np.random.default_rng(0), scene)
     found = by_joint(system, system.accelerations(state, tau=loads))
     assert largest_difference(found, scene.oracle.solve(scene.u, loads).udot) < 1e-10
+
+
+FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh")
+OPERATIONS = [f"{name}(x)" for name in FUNCTIONS]  # of x, about 0.2 to 0.8
+OPERATIONS += ["x + sin(x)", "sin(x) - x^2", "x*sin(x)*exp(x)", "sin(x)/(1 + x^2)", "-(x^2)", "sin(x)^2", "sin(x)^3"]
+OPERATIONS += ["x^-2", "x^0 + x", "(x + x^2)^5", "(x + x^2)^2.5", "(1 + x)^sin(x)", "2^(x^2)", "(1 + 0*x)^x + x"]
+OPERATIONS += ["atan2(sin(x), 1 + x^2)"]
+IN_PYTHON = {name: getattr(cmath, name) for name in FUNCTIONS} | {"atan2": lambda y, x: cmath.atan(y / x)}
+
+
+def check_jacobian(system):
+    """Complex step through both derivatives of a formula, against central differences."""
+    state, h = system.assemble(q={"cam": 0.5}, u={"cam": 2.0}), 1e-6
+    n, y = len(state.q), np.concatenate([state.q, state.u])
+
+    def derivatives(y):
+        return system.derivatives(lw.State(system, y[:n], y[n:], state.time, state.motion))
+
+    expected = np.array([(derivatives(y + h * e) - derivatives(y - h * e)) / (2 * h) for e in np.eye(2 * n)]).T
+    assert system.jacobian(state) == pytest.approx(expected, abs=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("text", OPERATIONS)
+def test_derivatives_of_every_operation(text):
+    """The speed and acceleration of a follower whose cam turns steadily, against Cauchy's integrals."""
+    formula = "slide.q - e*(" + re.sub(r"\bx\b", "(cam.q/r)", text) + ")"
+    formula = re.sub(r"\b(sin|cos|tan)\(", r"\1(r*", formula)
+    formula = re.sub(r"\b(asin|acos|atan|atan2)\(", r"1/r*\1(", formula)
+    mech = cam(formula=formula, parameters={"e": (E, "m"), "r": (1.0, "rad")})
+    check_jacobian(lw.compile(mech))
+    mech.prescribe("cam", lw.Motion())
+    system = lw.compile(mech)
+    code = compile(text.replace("^", "**"), text, "eval")
+    for x, speed in ((0.31, 2.0), (0.68, -1.3)):
+        turns = np.exp(2j * np.pi * np.arange(32) / 32)
+        around = [complex(eval(code, IN_PYTHON | {"x": x + 0.1 * turn})) for turn in turns]
+        s, s1, s2 = (E * np.mean(around / turns**k).real * (1, 1, 2)[k] / 0.1**k for k in range(3))
+        state = system.assemble(q={"cam": x}, u={"cam": speed}, motion={"cam_drive": (x, speed, 0.0)})
+        udot = by_joint(system, system.accelerations(state))["slide"]
+        assert (state["slide.q"], state["slide.u"]) == pytest.approx((s, s1 * speed), rel=1e-12, abs=1e-14)
+        assert udot == pytest.approx(s2 * speed**2, rel=1e-10, abs=1e-12)
+
+
+@pytest.mark.parametrize("outside", ["extend", "error"])
+def test_a_table_of_two_arguments(outside):
+    """A follower on a cam whose shaft slides: derivatives against differences of the pose."""
+    mech = cam(formula="slide.q - e*sin(cam.q)", parameters={"e": (E, "m")})
+    del mech.couplings["follows"]
+    mech.add_body("sleeve", mass=1.0, com=(0, 0, 0), inertia=np.eye(3))
+    mech.add_joint("shift", lw.Prismatic("z"), "ground", "sleeve", at=(1, 0, 0))
+    x, y = np.array([-1.0, 0.2, 0.9, 2.0]), np.array([-0.5, 0.1, 0.3, 0.8])
+    values = 0.02 * np.exp(np.outer(x, y)) + 0.01 * np.add.outer(x, y)
+    table = lw.LookupTable(x, values, y=y, interpolation="monotone", outside=outside)
+    mech.add_coupling("follows", formula="slide.q - lift(cam.q, shift.q)", tables={"lift": table})
+    system = lw.compile(mech)
+
+    def height(angle, shift):
+        return system.assemble(q={"cam": angle, "shift": shift})["slide.q"]
+
+    h, u = 1e-3, np.array([1.3, -0.7])
+    for at in (np.array([0.5, 0.2]), np.array([-0.3, 0.55]), np.array([1.4, -0.2])):
+        state = system.assemble(q=dict(zip(("cam", "shift"), at, strict=True)), u={"cam": u[0], "shift": u[1]})
+        found = by_joint(system, system.accelerations(state))
+        steps = [height(*(at + k * h * u)) for k in (-2, -1, 0, 1, 2)]
+        slopes = [(height(*(at + h * e)) - height(*(at - h * e))) / (2 * h) for e in np.eye(2)]
+        rate = np.dot((1, -8, 0, 8, -1), steps) / (12 * h)
+        bend = np.dot((-1, 16, -30, 16, -1), steps) / (12 * h * h)
+        assert state["slide.u"] == pytest.approx(rate, abs=1e-9)
+        assert found["slide"] == pytest.approx(np.dot(slopes, [found["cam"], found["shift"]]) + bend, abs=1e-5)
 
 
 # ---- prescribed motions ----
