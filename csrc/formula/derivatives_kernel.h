@@ -1,8 +1,7 @@
 /* A formula and its first and second derivative while the quantities that it reads change steadily, in the arithmetic of
  * the block: those of each instruction follow from those of its operands,
  *   (f(a))' = f' a',  (f(a))'' = f'' a'^2 + f' a''
- * An infinite derivative does not count where its argument does not change. At a kink that of one branch counts, which is
- * the one that evaluation takes. */
+ * An infinite derivative does not count where its argument does not change. Operations with kinks do not occur. */
 #ifndef LW_FORMULA_DERIVATIVES_KERNEL_H
 #define LW_FORMULA_DERIVATIVES_KERNEL_H
 #include "formula/evaluate_kernel.h"
@@ -86,12 +85,12 @@ static formula_jet jet_of_function(int32_t operation, const formula_jet *a, real
     case LW_DO_sinh: return chained(a, cosh_of(x), f);
     case LW_DO_cosh: return chained(a, sinh_of(x), f);
     case LW_DO_tanh: s = (1.0 - f) * (1.0 + f); return chained(a, s, -2.0 * f * s);
-    default: return (formula_jet){0.0, 0.0, 0.0}; /* sign, floor and comparisons: they step */
+    default: return (formula_jet){0.0, 0.0, 0.0}; /* others have kinks: no model has them here */
   }
 }
 
 static formula_jet jet_of_instruction(const lw_program *p, const real *x, const lw_instruction *i, real value,
-                                      const formula_jet *a, const formula_jet *b, const formula_jet *c) {
+                                      const formula_jet *a, const formula_jet *b) {
   switch (i->operation) {
     case LW_DO_number:
     case LW_DO_quantity: return *a;
@@ -104,15 +103,7 @@ static formula_jet jet_of_instruction(const lw_program *p, const real *x, const 
     case LW_DO_cube: return chained(a, 3.0 * a->value * a->value, 6.0 * a->value);
     case LW_DO_power: return jet_of_power(a, b, value);
     case LW_DO_integer_power: return jet_of_integer_power(a, i->operand[1]);
-    case LW_DO_abs: return chained(a, re(a->value) < 0.0 ? -1.0 : 1.0, 0.0);
     case LW_DO_atan2: return jet_of_arctan2(a, b);
-    case LW_DO_min: return re(b->value) < re(a->value) ? *b : *a;
-    case LW_DO_max: return re(a->value) < re(b->value) ? *b : *a;
-    case LW_DO_mod: {
-      const double turns = floor(re(a->value) / re(b->value));
-      return (formula_jet){0.0, a->first - turns * b->first, a->second - turns * b->second};
-    }
-    case LW_DO_select: return re(a->value) == 0.0 ? *c : *b;
     case LW_DO_table: return jet_of_table(p->table + i->operand[2], x, a, b);
     default: return jet_of_function(i->operation, a, value);
   }
@@ -124,11 +115,9 @@ static formula_jet differentiate_program(const lw_program *p, real *x, const rea
   evaluate_program(p, x);
   for (int32_t k = 0; k < p->instructions; k++) {
     const lw_instruction *i = &p->code[k];
-    const int32_t operands = lw_operands_of[i->operation];
     const formula_jet a = jet_at(p, x, rate, derivative, i->operand[0]);
-    const formula_jet b = operands > 1 ? jet_at(p, x, rate, derivative, i->operand[1]) : a;
-    const formula_jet c = operands > 2 ? jet_at(p, x, rate, derivative, i->operand[2]) : a;
-    const formula_jet own = jet_of_instruction(p, x, i, x[p->value + k], &a, &b, &c);
+    const formula_jet b = lw_operands_of[i->operation] > 1 ? jet_at(p, x, rate, derivative, i->operand[1]) : a;
+    const formula_jet own = jet_of_instruction(p, x, i, x[p->value + k], &a, &b);
     derivative[2 * k] = own.first, derivative[2 * k + 1] = own.second;
   }
   return jet_at(p, x, rate, derivative, p->result[0]);
