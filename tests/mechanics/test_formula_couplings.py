@@ -349,3 +349,32 @@ def test_a_pin_closes_beside_a_coupling_by_a_formula():
     assert np.abs(result["slide.q"] - harmonic(result["cam.q"])[0]).max() < 1e-9
     after = result.t > 0.1
     assert np.ptp(result["fall.q"][after] - result["slide.q"][after]) < 1e-9
+
+
+@pytest.mark.parametrize("driven", [False, True])
+def test_derivatives_by_parameters_of_formulas(driven):
+    """Of the pose, the speeds, the accelerations and the load, the coupling staying closed; by differences."""
+    names, h = ["follows.e", "follows.lift[2]", *(["drive.a"] if driven else [])], 1e-6
+    given = {
+        "formula": "slide.q - e*sin(cam.q) - lift(cam.q)",
+        "parameters": {"e": (E, "m")},
+        "tables": TABLE["tables"],
+    }
+    mech = cam(**given)
+    if driven:
+        mech.prescribe("cam", "a + w*time", name="drive", parameters={"a": (1.7, "rad"), "w": (4.0, "rad/s")})
+        mech.start_q.clear()
+        mech.start_u.clear()
+    else:
+        mech.start(q={"cam": 1.7})
+    of = ["slide.q", "slide.u", "slide.a", "follows.load"]
+    found = lw.parameter_jacobian(mech, names, of)
+    system = lw.compile(mech)
+    for k, name in enumerate(names):
+        each = []
+        for sign in (1, -1):
+            value = next(one.start for one in system.variables if one.name == name)
+            state = system.with_parameters({name: value + sign * h}).assemble()
+            each.append([float(state[one]) for one in of])
+        expected = (np.array(each[0]) - each[1]) / (2 * h)
+        assert np.asarray(found.matrix)[:, k] == pytest.approx(expected, rel=1e-6, abs=1e-6 * np.abs(expected).max())
