@@ -88,12 +88,12 @@ void lw_differentiate_rates(lw_state *s, const lw_direction *along, int32_t dire
     column[(size_t)i * (size_t)columns] = rates[2 * i + 1] / LW_COMPLEX_STEP;
 }
 
-/* Only prescribed motions and formulas of forces know the time. */
+/* Only prescribed motions and formulas of couplings and forces know the time. */
 static bool depends_on_time(const lw_state *s) {
   if (s->model->forces_know_time) return true;
   const double *motion = (const double *)s->block.reals + s->model->at.coupling_motion;
   for (int32_t i = 0; i < s->model->size.couplings; i++)
-    if (motion[7 * i] != 0.0) return true;
+    if (motion[7 * i] != 0.0 || s->model->coupling[i].reads_time) return true;
   return false;
 }
 

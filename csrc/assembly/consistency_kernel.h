@@ -74,7 +74,8 @@ INLINE int is_distance(const view *v, int32_t coupling) { return v->m->coupling[
 
 /* It moves by itself, or gives one coordinate: that is meant to leave nothing free. */
 static int is_given(const view *v, int32_t coupling) {
-  return v->m->coupling[coupling].terms == 1 || FIELD(v, coupling_motion)[7 * coupling] != 0.0;
+  const lw_coupling *of = &v->m->coupling[coupling];
+  return of->terms == 1 || of->reads_time || FIELD(v, coupling_motion)[7 * coupling] != 0.0;
 }
 
 /* Whether the rows hold all joints of a coupling. They move at very different speeds where a train of gears ends in

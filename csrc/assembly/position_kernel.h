@@ -255,12 +255,11 @@ static void start_prescribed(const assembly_problem *c) {
     const int32_t number = coupling_of(v, c->c, i);
     const lw_coupling *coupling = &v->m->coupling[number];
     if (coupling->terms != 1 || coupling->lock >= 0) continue;
-    const double *p = FIELD(v, coupling_coefficient) + 4 * coupling->first;
-    const int32_t at = v->m->coordinate[v->m->term[coupling->first].u], nq = v->m->size.nq;
-    if (p[0] == 0.0 || p[1] != 0.0 || p[2] != 0.0 || p[3] != 0.0 || at >= nq) continue;
+    const int32_t at = v->m->coordinate[v->m->term[coupling->first].u];
+    if (!is_ratio(v, coupling->first) || at >= v->m->size.nq) continue;
     double f[3];
     motion_at(v, number, f);
-    v->q[at] = (FIELD(v, coupling_offset)[number] + f[0]) / p[0];
+    v->q[at] = (FIELD(v, coupling_offset)[number] + f[0]) / FIELD(v, coupling_coefficient)[4 * coupling->first];
   }
 }
 

@@ -47,10 +47,8 @@ static sensitivity_problem sensitivity_problem_of(const view *v, int32_t c, cons
 static int32_t prescribed_by(const view *v, int32_t i) {
   const lw_coupling *coupling = &v->m->coupling[i];
   if (coupling->cluster < 0 || coupling->terms != 1 || coupling->lock >= 0) return -1;
-  const real *p = FIELD(v, coupling_coefficient) + 4 * coupling->first;
   const int32_t at = v->m->coordinate[v->m->term[coupling->first].u];
-  if (re(p[0]) == 0.0 || re(p[1]) != 0.0 || re(p[2]) != 0.0 || re(p[3]) != 0.0) return -1;
-  return at < v->m->size.nq ? at : -1;
+  return is_ratio(v, coupling->first) && at < v->m->size.nq ? at : -1;
 }
 
 static void mark_prescribed(const sensitivity_problem *f) {

@@ -105,6 +105,8 @@ typedef struct lw_kernels {
   void (*body_motions)(const lw_model *m, lw_block b);
   /* Just after body_motions: the twist of a link at a point[3] of the world by one of its joint's speeds; double only. */
   void (*body_column)(const lw_model *m, lw_block b, int32_t link, int32_t speed, const void *point, void *twist);
+  /* By which the sum of a coupling changes with the coordinate of a term; double only. */
+  double (*slope_of_term)(const lw_model *m, lw_block b, int32_t term);
   /* Of a joint whose child is at a pose in its parent, canonical frames: the coordinates nearest to q, and its columns
    * there, a twist a speed; double only. */
   void (*joint_at_pose)(const lw_model *m, lw_block b, int32_t joint, const double *rotation, const double *position,

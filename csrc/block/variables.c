@@ -42,14 +42,17 @@ static owned joint_of(const lw_model *m, int of_q, int32_t index) {
   return (owned){m->joint_name[joint - m->joint], "joint", n > 1 ? k + 1 : 0};
 }
 
-/* The force or output of a number (of_numbers) or an input of its formula. */
+/* The force, output or coupling of a number (of_numbers) or an input of its formula. */
 static owned formula_with(const lw_model *m, int of_numbers, int32_t row) {
   const lw_formula_rows *formula = m->formula;
   int32_t left = row;
   for (; left >= (of_numbers ? formula->numbers : formula->inputs); formula++)
     left -= of_numbers ? formula->numbers : formula->inputs;
   const int32_t number = (int32_t)(formula - m->formula);
-  return (owned){lw_owner_of_formula(m, number), number < lw_formulas_of_forces(m) ? "force" : "output", left + 1};
+  const char *kind = number < lw_formulas_of_forces(m)   ? "force"
+                     : number < lw_first_of_couplings(m) ? "output"
+                                                         : "coupling";
+  return (owned){lw_owner_of_formula(m, number), kind, left + 1};
 }
 
 static owned table_with(const lw_model *m, int32_t row) {
@@ -85,11 +88,14 @@ static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
     case LW_OF_TERM: return (owned){m->coupling_name[m->term[row].coupling], "coupling", 0};
     case LW_OF_FORMULA_NUMBER:
     case LW_OF_FORMULA_INPUT: return formula_with(m, owner == LW_OF_FORMULA_NUMBER, row);
+    case LW_OF_COUPLING_NUMBER: return formula_with(m, 1, m->size.formula_numbers - m->size.coupling_numbers + row);
     case LW_OF_LOOKUP_VALUE: return table_with(m, row);
+    case LW_OF_COUPLING_VALUE: return table_with(m, m->size.lookup_values - m->size.coupling_values + row);
     case LW_OF_LOOKUP_TABLE: return (owned){m->table_name[row], "table", 0};
     case LW_OF_LOOKUP_SLOPE:
     case LW_OF_ONE:
     case LW_OF_FORMULA_VALUE:
+    case LW_OF_FORMULA_QUANTITY:
     case LW_OF_FRAME: break;
   }
   return (owned){NULL, "", 0};

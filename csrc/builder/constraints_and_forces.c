@@ -13,15 +13,11 @@ lw_status lw_builder_add_coupling(lw_builder *b, const char *name, double offset
   return kept ? append_coupling(b, (coupling_part){.name = kept, .offset = offset}) : b->status;
 }
 
-lw_status lw_builder_add_term(lw_builder *b, const char *coupling, const char *joint, int32_t element,
-                              const double coefficients[4]) {
-  term_part made = {.element = element};
-  lw_status e;
-  if ((e = lw_find_among(b, A_COUPLING, "term", coupling, &made.coupling)) ||
-      (e = lw_find_joint(b, "coupling", coupling, joint, &made.joint)) ||
-      (e = lw_take_numbers(b, "coupling", coupling, "coefficients", coefficients, 4, made.coefficient)))
-    return e;
-  joint_part *j = &b->joint[made.joint];
+static lw_status find_coordinate(lw_builder *b, const char *coupling, const char *joint, int32_t element,
+                                 int32_t *number) {
+  const lw_status e = lw_find_joint(b, "coupling", coupling, joint, number);
+  if (e) return e;
+  const joint_part *j = &b->joint[*number];
   const lw_joint_size *size = &lw_joint_sizes[j->type];
   if (size->q != size->u)
     return lw_refuse(b, LW_ERROR_USAGE,
@@ -31,19 +27,46 @@ lw_status lw_builder_add_term(lw_builder *b, const char *coupling, const char *j
   if (element < 0 || element >= size->q)
     return lw_refuse(b, LW_ERROR_USAGE, "coupling '%s': joint '%s' (%s) has no coordinate %d; it has %d, from 0",
                      coupling, joint, lw_joint_type_name(j->type), (int)element, (int)size->q);
+  return LW_OK;
+}
+
+static int has_term(const lw_builder *b, const term_part *like) {
+  for (int32_t i = b->terms - 1; i >= 0; i--)
+    if (b->term[i].coupling == like->coupling && b->term[i].joint == like->joint && b->term[i].element == like->element)
+      return 1;
+  return 0;
+}
+
+static lw_status take_term(lw_builder *b, term_part made) {
+  joint_part *j = &b->joint[made.joint];
+  j->coupled = 1;
+  j->prescribed |= b->coupling[made.coupling].motion[0] != 0.0;
+  return append_term(b, made);
+}
+
+lw_status lw_join_term(lw_builder *b, int32_t coupling, const char *joint, int32_t element) {
+  term_part made = {.coupling = coupling, .element = element};
+  const lw_status e = find_coordinate(b, b->coupling[coupling].name, joint, element, &made.joint);
+  return e || has_term(b, &made) ? e : take_term(b, made);
+}
+
+lw_status lw_builder_add_term(lw_builder *b, const char *coupling, const char *joint, int32_t element,
+                              const double coefficients[4]) {
+  term_part made = {.element = element};
+  lw_status e;
+  if ((e = lw_find_among(b, A_COUPLING, "term", coupling, &made.coupling)) ||
+      (e = find_coordinate(b, coupling, joint, element, &made.joint)) ||
+      (e = lw_take_numbers(b, "coupling", coupling, "coefficients", coefficients, 4, made.coefficient)))
+    return e;
   const double *c = made.coefficient;
   if (c[0] == 0.0 && c[1] == 0.0 && c[2] == 0.0 && c[3] == 0.0)
     return lw_refuse(b, LW_ERROR_PARAMETER,
                      "coupling '%s': the coefficient of '%s' is zero: leave the joint out, or give another coefficient",
                      coupling, joint);
-  for (int32_t i = b->terms - 1; i >= 0 && b->term[i].coupling == made.coupling; i--)
-    if (b->term[i].joint == made.joint && b->term[i].element == element)
-      return lw_refuse(b, LW_ERROR_USAGE,
-                       "coupling '%s' has a term of joint '%s' already: give one with the sum of both", coupling,
-                       joint);
-  j->coupled = 1;
-  j->prescribed |= b->coupling[made.coupling].motion[0] != 0.0;
-  return append_term(b, made);
+  if (has_term(b, &made))
+    return lw_refuse(b, LW_ERROR_USAGE, "coupling '%s' has a term of joint '%s' already: give one with the sum of both",
+                     coupling, joint);
+  return take_term(b, made);
 }
 
 lw_status lw_builder_set_motion(lw_builder *b, const char *coupling, const double polynomial[4], double amplitude,

@@ -56,6 +56,7 @@ typedef struct joint_part {
 typedef struct coupling_part {
   const char *name;
   double offset, motion[7]; /* motion: a row of the field coupling_motion */
+  int32_t has_formula;
 } coupling_part;
 
 typedef struct term_part {
@@ -75,10 +76,12 @@ typedef struct quantity_part {
   int32_t name, index;
 } quantity_part;
 
+enum { OF_OUTPUT = LW_FORCE_TYPES, OF_COUPLING };
+
 typedef struct formula_part {
   lw_formula_rows rows; /* what it has begins in the lists of the builder */
-  const char *owner;    /* a force or an output */
-  int32_t type, row;    /* of a force: its type, and its number among those; LW_FORCE_TYPES of an output */
+  const char *owner;    /* a force, an output or a coupling */
+  int32_t type, row;    /* of a force: its type, and its number among those; OF_OUTPUT and OF_COUPLING of others */
 } formula_part;
 
 typedef struct lookup_part {
@@ -204,11 +207,13 @@ lw_status lw_no_memory(lw_builder *b);
 BUILDER_LISTS(X)
 #undef X
 int lw_all_finite(const double *values, int32_t n);
-/* Formulas in the order of models: those of forces type by type, then those of outputs. formulas.c */
+/* Formulas in the order of models: those of forces type by type, then those of outputs and of couplings. formulas.c */
 void lw_sort_formulas(lw_builder *b);
 /* Takes what `of` reads behind the quantities so far. That there is such a number, and that it may be read, is found when
  * the model is laid out. */
 lw_status lw_take_quantity(lw_builder *b, const char *of, const lw_formula_quantity *given);
+/* The coordinate joins the terms of a coupling, whose formula reads it, unless it is one. */
+lw_status lw_join_term(lw_builder *b, int32_t coupling, const char *joint, int32_t element);
 lw_status lw_not_finite(lw_builder *b, const char *what, const char *name, const char *value);
 /* Copies n finite numbers; `from` NULL: none. */
 lw_status lw_take_numbers(lw_builder *b, const char *what, const char *name, const char *value, const double *from,

@@ -1,4 +1,4 @@
-/* Formulas of a builder: of forces and outputs. `of`: "force 'spring'". */
+/* Formulas of a builder: of forces, outputs and couplings. `of`: "force 'spring'". */
 #include "builder/description.h"
 #include "model/model.h"
 #include <math.h>
@@ -175,7 +175,7 @@ lw_status lw_builder_set_formula(lw_builder *b, const char *force, const lw_form
 }
 
 lw_status lw_builder_add_output(lw_builder *b, const char *name, const lw_formula *f) {
-  formula_part made = {.type = LW_FORCE_TYPES, .row = b->formula_outputs};
+  formula_part made = {.type = OF_OUTPUT, .row = b->formula_outputs};
   char of[LONGEST_OWNER];
   lw_status e;
   if (!(made.owner = lw_new_name(b, AN_OUTPUT, "output", name, b->formula_outputs))) return b->status;
@@ -183,6 +183,49 @@ lw_status lw_builder_add_output(lw_builder *b, const char *name, const lw_formul
   if ((e = take_formula(b, of, f, made))) return e;
   b->formula_outputs++;
   return LW_OK;
+}
+
+static lw_status refuse_kinks(lw_builder *b, const char *coupling, const lw_formula *f) {
+  for (int32_t k = 0; k < f->operations; k++)
+    if (!lw_is_smooth(number_of_operation(f->operation[k].name)))
+      return lw_refuse(b, LW_ERROR_USAGE,
+                       "formula of coupling '%s': '%s' has no continuous slope, with which joints could follow; use a "
+                       "table with monotone interpolation",
+                       coupling, f->operation[k].name);
+  for (int32_t k = 0; k < f->tables; k++)
+    if (f->table[k].interpolation == LW_LOOKUP_LINEAR)
+      return lw_refuse(b, LW_ERROR_USAGE,
+                       "formula of coupling '%s': table '%s' has no continuous slope, with which joints could follow; "
+                       "give it monotone interpolation",
+                       coupling, f->table[k].name ? f->table[k].name : "");
+  return LW_OK;
+}
+
+static lw_status join_terms(lw_builder *b, int32_t coupling, const lw_formula *f) {
+  lw_status e = LW_OK;
+  for (int32_t k = 0; !e && k < f->quantities; k++) {
+    const lw_formula_quantity *read = &f->quantity[k];
+    if (strcmp(read->field, "time") == 0) continue;
+    if (strcmp(read->field, "q") != 0 || !read->owner)
+      return lw_refuse(b, LW_ERROR_USAGE,
+                       "formula of coupling '%s' reads '%s': it may read coordinates, 'q', and 'time'",
+                       b->coupling[coupling].name, read->field);
+    e = lw_join_term(b, coupling, read->owner, read->index);
+  }
+  return e;
+}
+
+lw_status lw_builder_set_coupling_formula(lw_builder *b, const char *coupling, const lw_formula *f) {
+  char of[LONGEST_OWNER];
+  int32_t k;
+  lw_status e;
+  if ((e = lw_find_among(b, A_COUPLING, "formula", coupling, &k)) || (e = refuse_kinks(b, coupling, f))) return e;
+  coupling_part *part = &b->coupling[k];
+  if (part->has_formula) return lw_refuse(b, LW_ERROR_USAGE, "coupling '%s' has a formula already", coupling);
+  snprintf(of, sizeof of, "coupling '%s'", coupling);
+  if ((e = take_formula(b, of, f, (formula_part){.owner = part->name, .type = OF_COUPLING, .row = k}))) return e;
+  part->has_formula = 1;
+  return join_terms(b, k, f);
 }
 
 static int by_owner(const void *a, const void *c) {

@@ -90,8 +90,15 @@ static int32_t put_force_types(const lw_builder *b, model_bytes *out) {
     for (const gear_part *g = b->gear; b->of_type[type] && g < b->gear + b->gears; g++) \
       if (b->force[g->force].type == type)
 
-/* Formulas f of a builder b. */
+/* Formulas f of a builder b; of couplings alone or all others, and tables t of these. */
 #define EACH_FORMULA(f) for (const formula_part *f = b->formula; f < b->formula + b->formulas; f++)
+
+#define EACH_FORMULA_OF(f, couplings)          \
+  EACH_FORMULA(f)                              \
+  if ((f->type == OF_COUPLING) == (couplings))
+#define EACH_TABLE_OF(t, couplings)                                                                           \
+  EACH_FORMULA_OF(f, couplings)                                                                               \
+  for (const lookup_part *t = b->lookup + f->rows.first_table, *const end = t + f->rows.tables; t < end; t++)
 
 /* Numbers k of what they read. */
 #define EACH_QUANTITY(k)                                                                         \
@@ -115,45 +122,52 @@ static int32_t row_of_force(const lw_builder *b, const force_part *f) {
   return row;
 }
 
+/* How many formulas of couplings, numbers of these, and values of their tables. */
+static void count_of_couplings(const lw_builder *b, counts *c) {
+  EACH_FORMULA_OF(f, 1) c->coupling_formulas++, c->coupling_numbers += f->rows.numbers;
+  EACH_TABLE_OF(t, 1) c->coupling_values += t->values;
+}
+
 static void put_counts(const plan *p, const topology *t, int32_t method, model_bytes *out) {
   const lw_builder *b = p->builder;
   int32_t type[LW_JOINT_TYPES], position[LW_JOINT_TYPES];
-  const counts c = {.bodies = b->bodies,
-                    .joints = b->joints,
-                    .loops = t->loops,
-                    .clusters = t->clusters,
-                    .segments = t->segments,
-                    .nq = p->at.nq,
-                    .nu = p->at.nu,
-                    .nq_cut = p->at.nq_cut,
-                    .nu_cut = p->at.nu_cut,
-                    .ears = t->ears,
-                    .couplings = t->ties,
-                    .terms = b->terms + p->variants.locks,
-                    .method = method,
-                    .force_types = put_force_types(b, NULL),
-                    .forces = b->forces,
-                    .distances = b->distances,
-                    .locks = p->variants.locks,
-                    .transitions = b->transitions,
-                    .removable_joints = p->variants.removable_joints,
-                    .requests = put_requests(p, NULL),
-                    .joint_types = list_types(b, type, position),
-                    .points = b->points,
-                    .measures = b->measures,
-                    .gears = b->gears,
-                    .paths = count_paths(b),
-                    .path_numbers = numbers_of_paths(b),
-                    .formulas = b->formulas,
-                    .formula_instructions = b->instructions,
-                    .formula_quantities = b->quantities,
-                    .formula_results = b->results,
-                    .formula_numbers = b->formula_numbers,
-                    .formula_inputs = b->formula_inputs,
-                    .formula_outputs = b->formula_outputs,
-                    .lookup_tables = b->lookups,
-                    .lookup_knots = b->lookup_knots,
-                    .lookup_values = b->lookup_values};
+  counts c = {.bodies = b->bodies,
+              .joints = b->joints,
+              .loops = t->loops,
+              .clusters = t->clusters,
+              .segments = t->segments,
+              .nq = p->at.nq,
+              .nu = p->at.nu,
+              .nq_cut = p->at.nq_cut,
+              .nu_cut = p->at.nu_cut,
+              .ears = t->ears,
+              .couplings = t->ties,
+              .terms = b->terms + p->variants.locks,
+              .method = method,
+              .force_types = put_force_types(b, NULL),
+              .forces = b->forces,
+              .distances = b->distances,
+              .locks = p->variants.locks,
+              .transitions = b->transitions,
+              .removable_joints = p->variants.removable_joints,
+              .requests = put_requests(p, NULL),
+              .joint_types = list_types(b, type, position),
+              .points = b->points,
+              .measures = b->measures,
+              .gears = b->gears,
+              .paths = count_paths(b),
+              .path_numbers = numbers_of_paths(b),
+              .formulas = b->formulas,
+              .formula_instructions = b->instructions,
+              .formula_quantities = b->quantities,
+              .formula_results = b->results,
+              .formula_numbers = b->formula_numbers,
+              .formula_inputs = b->formula_inputs,
+              .formula_outputs = b->formula_outputs,
+              .lookup_tables = b->lookups,
+              .lookup_knots = b->lookup_knots,
+              .lookup_values = b->lookup_values};
+  count_of_couplings(b, &c);
   put(out, &c, sizeof c);
 }
 
@@ -261,6 +275,7 @@ static void put_paths(const lw_builder *b, model_bytes *out) {
 
 static void put_formulas(const lw_builder *b, model_bytes *out) {
   EACH_FORMULA(f) put_integers(out, &f->rows, 6);
+  EACH_FORMULA_OF(f, 1) put_integer(out, f->row);
   EACH_QUANTITY(k) put_integer(out, b->quantity[k].index);
   EACH_WATCHED(t) put_integer(out, b->quantity[t->element].index);
   EACH_FORMULA(f) put_integers(out, b->instruction + f->rows.first_instruction, 4 * f->rows.instructions);
@@ -341,15 +356,17 @@ PUT(force_gear) {
   EACH_GEAR(g) put_number(out, g->gear);
 }
 
-PUT(formula_number) {
-  const lw_builder *b = p->builder;
-  EACH_FORMULA(f) put_numbers(out, b->formula_number + f->rows.first_number, f->rows.numbers);
+static void put_formula_numbers(const lw_builder *b, int of_couplings, model_bytes *out) {
+  EACH_FORMULA_OF(f, of_couplings) put_numbers(out, b->formula_number + f->rows.first_number, f->rows.numbers);
 }
+PUT(formula_number) { put_formula_numbers(p->builder, 0, out); }
+PUT(coupling_number) { put_formula_numbers(p->builder, 1, out); }
 
-PUT(lookup_value) {
-  const lw_builder *b = p->builder;
-  EACH_TABLE(t) put_numbers(out, b->lookup_value + t->first_value, t->values);
+static void put_table_values(const lw_builder *b, int of_couplings, model_bytes *out) {
+  EACH_TABLE_OF(t, of_couplings) put_numbers(out, b->lookup_value + t->first_value, t->values);
 }
+PUT(lookup_value) { put_table_values(p->builder, 0, out); }
+PUT(coupling_table) { put_table_values(p->builder, 1, out); }
 
 PUT_EACH(point_in_body, points, b->point[k].point, 3)
 PUT_EACH(axis_in_body, points, b->point[k].axis, 3)
@@ -411,7 +428,7 @@ static void put_names(const plan *p, model_bytes *out) {
   NAMES(points, point);
   NAMES(measures, measure);
   EACH_FORMULA(f)
-  if (f->type == LW_FORCE_TYPES) put(out, f->owner, strlen(f->owner) + 1);
+  if (f->type == OF_OUTPUT) put(out, f->owner, strlen(f->owner) + 1);
   EACH_TABLE(t) {
     const char *name = b->lookup_name + t->name;
     put(out, f->owner, strlen(f->owner));

@@ -21,7 +21,17 @@
 #include "tree/kinematics_kernel.h"
 #include "tree/stand_in_inertia_kernel.h"
 
+/* A row without a finite value would not count. */
+static lw_fault check_formulas(const view *v) {
+  for (int32_t k = 0; k < v->m->size.coupling_formulas; k++)
+    if (!isfinite(re(FIELD(v, coupling_residual)[v->m->coupling_formula[k]])))
+      return (lw_fault){LW_FAULT_NOT_FINITE, 0, 0.0};
+  return no_fault;
+}
+
 static lw_fault check_finite(const view *v) {
+  const lw_fault fault = check_formulas(v);
+  if (fault.kind) return fault;
   if (are_finite(v->m->size.nu + v->m->size.nu_cut, v->acceleration)) return check_closed(v);
   for (int32_t j = 0; j < v->m->size.joints; j++)
     if (!are_finite(lw_joint_sizes[v->m->joint[j].type].u, v->acceleration + v->m->joint[j].u))
@@ -33,6 +43,8 @@ static lw_fault check_finite(const view *v) {
 static lw_fault close_loops(const view *v, int *near) {
   int recounted = 0;
   lw_fault fault = compute_loop_closures(v);
+  if (!fault.kind) fault = check_formulas(v);
+  if (fault.kind == LW_FAULT_NOT_FINITE) return fault;
   *near = fault.kind || classify_singularity(v);
   if (*near && !fault.kind) fault = accelerate_near_singular(v, &recounted);
   if (recounted && !(fault = compute_loop_closures(v)).kind && (*near = classify_singularity(v)))

@@ -117,7 +117,7 @@ static void report_holding_loads(const view *v) {
 
 /* No number where a formula has no value. */
 static void report_formulas(const view *v) {
-  const lw_program *program = v->m->program + (v->m->size.formulas - v->m->size.formula_outputs);
+  const lw_program *program = v->m->program + lw_formulas_of_forces(v->m);
   for (int32_t k = 0; k < v->m->size.formula_outputs; k++) {
     evaluate_program(program + k, v->x);
     FIELD(v, formula_output)[k] = result_of(program + k, v->x, 0);

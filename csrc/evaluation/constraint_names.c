@@ -26,7 +26,8 @@ int lw_is_enforced(const lw_state *s, int32_t coupling) {
 }
 
 int lw_prescribes_motion(const lw_state *s, int32_t coupling) {
-  return lw_reals(s)[s->model->at.coupling_motion + 7 * coupling] != 0.0;
+  const lw_model *m = s->model;
+  return m->coupling[coupling].reads_time || lw_reals(s)[m->at.coupling_motion + 7 * coupling] != 0.0;
 }
 
 int32_t lw_constrained_cluster(const lw_state *s, int32_t i) {

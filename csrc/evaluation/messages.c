@@ -47,15 +47,16 @@ static lw_status report_open_loop(lw_state *s) {
                  joint_name(s, m->loop[l].joint), lw_reals(s)[m->at.loop_residual + l]);
 }
 
-/* A table of a force that refuses its argument. LW_OK where none does. */
-static lw_status report_table(lw_state *s) {
+/* A table of a force or coupling that refuses its argument, one that is a number or any. LW_OK where none does. */
+static lw_status report_table(lw_state *s, int any) {
   const lw_model *m = s->model;
   for (int32_t k = 0; k < m->size.lookup_tables; k++) {
     const lw_lookup *t = &m->lookup_table[k];
-    if (t->formula >= lw_formulas_of_forces(m)) break; /* outputs may have no value */
+    if (t->formula >= lw_formulas_of_forces(m) && t->formula < lw_first_of_couplings(m))
+      continue; /* outputs may have no value */
     const double *refused = lw_reals(s) + t->refused, argument = refused[1];
     const int axis = (int)refused[0] - 1;
-    if (axis < 0) continue;
+    if (axis < 0 || !(any || isfinite(argument))) continue;
     const double low = t->knot[axis][0], high = t->knot[axis][t->knots[axis] - 1];
     char where[80] = "";
     if (argument < low) snprintf(where, sizeof where, ", below %.9g where its rows begin", low);
@@ -91,10 +92,20 @@ static int32_t force_without_value(const lw_state *s) {
   return -1;
 }
 
+/* A coupling whose formula has no finite value; -1: none. */
+static int32_t coupling_without_value(const lw_state *s) {
+  const lw_model *m = s->model;
+  for (int32_t k = 0; k < m->size.coupling_formulas; k++)
+    if (!isfinite(lw_reals(s)[m->at.coupling_residual + m->coupling_formula[k]])) return m->coupling_formula[k];
+  return -1;
+}
+
 /* Names the input, the state, the table or the formula that is not finite; without one the pose has no unique
  * acceleration. */
 lw_status lw_report_not_finite(lw_state *s, int32_t joint) {
   const lw_model *m = s->model;
+  const lw_status left = report_table(s, 0);
+  if (left) return left;
   for (const lw_field *f = m->field; f < m->field + LW_FIELD_COUNT; f++) {
     if (f->access == LW_INTERNAL || f->access == LW_DERIVATIVE || f->access == LW_OUTPUT) continue;
     for (int32_t k = 0; k < f->rows * f->columns; k++)
@@ -104,9 +115,15 @@ lw_status lw_report_not_finite(lw_state *s, int32_t joint) {
   if (j >= 0)
     return lw_fail(s, LW_ERROR_VALUE, "the quaternion of joint '%s' has the length zero; give it a direction",
                    joint_name(s, j));
-  const lw_status open = report_open_loop(s), table = open ? open : report_table(s);
+  const lw_status open = report_open_loop(s), table = open ? open : report_table(s, 1);
   if (table) return table;
-  const int32_t force = force_without_value(s);
+  const int32_t coupling = coupling_without_value(s), force = force_without_value(s);
+  if (coupling >= 0)
+    return lw_fail(
+        s, LW_ERROR_SINGULAR,
+        "coupling '%s' has no finite value at t = %g s: its formula leaves what a root, a logarithm, a power "
+        "or a quotient takes; keep its coordinates within that",
+        m->coupling_name[coupling], lw_reals(s)[m->at.time]);
   if (force >= 0)
     return lw_fail(
         s, LW_ERROR_SINGULAR,
@@ -172,7 +189,7 @@ static lw_status report_coupling(lw_state *s, int32_t i, double residual) {
                    "length and its points, or give start values nearer to a pose that has it",
                    m->coupling_name[i], fabs(residual), residual < 0.0 ? "close" : "far apart");
   const double t = lw_reals(s)[m->at.time];
-  if (lw_reals(s)[m->at.coupling_motion + 7 * i] != 0.0)
+  if (lw_prescribes_motion(s, i))
     return lw_fail(s, LW_ERROR_ASSEMBLY,
                    "the motion that '%s' prescribes is out of reach at t = %.6g s: the nearest pose found has the "
                    "residual %.3g; check its numbers, or give start values nearer to a pose that has it",

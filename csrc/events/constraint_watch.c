@@ -58,10 +58,8 @@ static double slope_of(const lw_state *s, int32_t i) {
   const double length = length_of(s, coupling->cluster);
   double sum = coupling->distance >= 0 ? length : 0.0;
   for (int32_t t = coupling->first; t < coupling->first + coupling->terms; t++) {
-    const double *c = lw_reals(s) + m->at.coupling_coefficient + 4 * t, q = lw_coordinate_value(s, m->term[t].u);
-    const double slope = c[0] + q * (2.0 * c[1] + q * (3.0 * c[2] + q * 4.0 * c[3]));
     const int linear = m->column[m->cluster[coupling->cluster].first_column + m->term[t].column].translation;
-    sum += fabs(slope) * (linear ? length : 1.0);
+    sum += fabs(m->kernels->slope_of_term(m, s->block, t)) * (linear ? length : 1.0);
   }
   return sum;
 }

@@ -13,6 +13,21 @@ const int32_t lw_operands_of[LW_OPERATIONS] = {
 #undef X
 };
 
+int lw_is_smooth(int32_t operation) {
+  switch (operation) {
+    case LW_DO_abs:
+    case LW_DO_sign:
+    case LW_DO_min:
+    case LW_DO_max:
+    case LW_DO_mod:
+    case LW_DO_less:
+    case LW_DO_less_equal:
+    case LW_DO_select:
+    case LW_DO_floor: return 0;
+    default: return 1;
+  }
+}
+
 static int is_below(int32_t i, int32_t count) { return i >= 0 && i < count; }
 
 int32_t lw_wrong_operand(const lw_instruction *i, int32_t numbers, int32_t quantities, int32_t tables, int32_t before) {

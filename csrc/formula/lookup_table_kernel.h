@@ -82,15 +82,20 @@ static void find_slopes_of_table(const lw_lookup *t, real *x) {
 
 /* ---- values ---- */
 
-/* Two rows, and the weights of their values and of their slopes. */
+/* Two rows, and the weights of their values and of their slopes; where the argument is between them, 0 to 1. */
 typedef struct row_weights {
   int32_t row[2];
   real value[2], slope[2];
+  real at;
+  double width;
+  int holds, extends; /* beyond the end rows */
 } row_weights;
 
 /* By rounding also of a periodic argument. */
-static void stop_at(const lw_lookup *t, int axis, double end, real *at, real *beyond) {
-  if (t->periodic[axis] || t->outside == LW_LOOKUP_EXTEND) *beyond = *at - end;
+static void stop_at(const lw_lookup *t, int axis, double end, real *at, real *beyond, row_weights *w) {
+  w->extends = t->periodic[axis] || t->outside == LW_LOOKUP_EXTEND;
+  w->holds = !w->extends;
+  if (w->extends) *beyond = *at - end;
   *at = end;
 }
 
@@ -110,12 +115,14 @@ static void weigh_rows(const lw_lookup *t, int axis, real at, row_weights *w) {
   const int32_t knots = t->knots[axis];
   const double low = knot[0], high = knot[knots - 1];
   real beyond = 0.0;
+  w->holds = w->extends = 0;
   if (t->periodic[axis]) at -= (high - low) * floor((re(at) - low) / (high - low));
-  if (re(at) < low) stop_at(t, axis, low, &at, &beyond);
-  if (re(at) > high) stop_at(t, axis, high, &at, &beyond);
+  if (re(at) < low) stop_at(t, axis, low, &at, &beyond, w);
+  if (re(at) > high) stop_at(t, axis, high, &at, &beyond, w);
   const int32_t k = row_before(knot, knots, re(at));
   const double h = knot[k + 1] - knot[k];
   const real s = (at - knot[k]) / h, r = 1.0 - s;
+  w->at = s, w->width = h;
   w->row[0] = k, w->row[1] = t->periodic[axis] && k + 2 == knots ? 0 : k + 1;
   if (t->interpolation == LW_LOOKUP_LINEAR) {
     w->value[0] = r - beyond / h, w->value[1] = s + beyond / h;
@@ -125,6 +132,26 @@ static void weigh_rows(const lw_lookup *t, int axis, real at, row_weights *w) {
   w->value[0] = (1.0 + 2.0 * s) * r * r, w->value[1] = s * s * (3.0 - 2.0 * s);
   w->slope[0] = h * s * r * r, w->slope[1] = -h * s * s * r;
   w->slope[re(s) > 0.5] += beyond;
+}
+
+/* The first or second derivative of the weights by the argument. */
+static row_weights derivative_of_weights(const lw_lookup *t, const row_weights *w, int order) {
+  const real s = w->at, r = 1.0 - s;
+  const double h = w->width;
+  row_weights d = *w;
+  real rise = 0.0; /* of the weight of the second value */
+  d.slope[0] = d.slope[1] = 0.0;
+  if (w->holds || (w->extends && order == 2)) rise = 0.0;
+  else if (t->interpolation == LW_LOOKUP_LINEAR) rise = order == 1 ? 1.0 / h : 0.0;
+  else if (order == 1) {
+    rise = 6.0 * s * r / h;
+    d.slope[0] = r * (1.0 - 3.0 * s), d.slope[1] = -s * (2.0 - 3.0 * s);
+  } else {
+    rise = (6.0 - 12.0 * s) / (h * h);
+    d.slope[0] = (6.0 * s - 4.0) / h, d.slope[1] = (6.0 * s - 2.0) / h;
+  }
+  d.value[0] = -rise, d.value[1] = rise;
+  return d;
 }
 
 static int is_outside(const lw_lookup *t, int axis, double at) {
@@ -164,15 +191,36 @@ static real value_of_two(const lw_lookup *t, const real *x, const row_weights w[
   return sum;
 }
 
+static real weighted(const lw_lookup *t, const real *x, const row_weights w[2]) {
+  return t->arguments == 1 ? value_of_one(t, x, w) : value_of_two(t, x, w);
+}
+
 /* No number where the table ends and refuses what lies outside: the report names it by what is left in the block. */
 static real look_up(const lw_lookup *t, real *x, real first, real second) {
   const real at[2] = {first, second};
   row_weights w[2];
   if (refused_argument(t, x, at)) return NAN;
-  weigh_rows(t, 0, first, &w[0]);
-  if (t->arguments == 1) return value_of_one(t, x, w);
-  weigh_rows(t, 1, second, &w[1]);
-  return value_of_two(t, x, w);
+  for (int axis = 0; axis < t->arguments; axis++) weigh_rows(t, axis, at[axis], &w[axis]);
+  return weighted(t, x, w);
+}
+
+/* The derivatives of a value, of the first order by each argument, of the second by xx, xy and yy; of the rows at the
+ * argument, as look_up() takes them; no numbers where it refused this argument. */
+static void differentiate_table(const lw_lookup *t, const real *x, const real at[2], real first[2], real second[3]) {
+  row_weights w[2], d[2], dd[2];
+  first[0] = first[1] = second[0] = second[1] = second[2] = NAN;
+  if (re(x[t->refused]) != 0.0) return;
+  for (int axis = 0; axis < t->arguments; axis++) {
+    weigh_rows(t, axis, at[axis], &w[axis]);
+    d[axis] = derivative_of_weights(t, &w[axis], 1), dd[axis] = derivative_of_weights(t, &w[axis], 2);
+  }
+  first[0] = weighted(t, x, (const row_weights[2]){d[0], w[1]});
+  second[0] = weighted(t, x, (const row_weights[2]){dd[0], w[1]});
+  first[1] = second[1] = second[2] = 0.0;
+  if (t->arguments == 1) return;
+  first[1] = weighted(t, x, (const row_weights[2]){w[0], d[1]});
+  second[1] = weighted(t, x, (const row_weights[2]){d[0], d[1]});
+  second[2] = weighted(t, x, (const row_weights[2]){w[0], dd[1]});
 }
 
 /* What earlier evaluations left. */

@@ -13,6 +13,9 @@ typedef struct lw_instruction {
 extern const char *const lw_operation_names[LW_OPERATIONS];
 extern const int32_t lw_operands_of[LW_OPERATIONS]; /* how many of the operands are values */
 
+/* Whether its value has two derivatives wherever it is finite; a table's value where the table has them. */
+int lw_is_smooth(int32_t operation);
+
 /* Which operand of a known operation is wrong, where so many numbers, quantities, tables and values before may be meant; the
  * second one of integer_power: its exponent is too large. -1: none. */
 int32_t lw_wrong_operand(const lw_instruction *i, int32_t numbers, int32_t quantities, int32_t tables, int32_t before);
@@ -26,18 +29,20 @@ typedef struct lw_lookup {
   const double *knot[2];
 } lw_lookup;
 
-typedef struct lw_program {
-  const lw_instruction *code; /* the last one is none, LW_OPERATIONS */
-  const int32_t *result;      /* offsets in the block */
-  int32_t value;              /* offset of the first value in the block; each instruction has the next one */
-  int32_t tables;
-  const lw_lookup *table;
-} lw_program;
-
 /* What a formula reads: which of the numbers of its name, LW_KIND_QUANTITY, and its offset in the block. */
 typedef struct lw_formula_quantity_row {
   int32_t index, offset;
 } lw_formula_quantity_row;
+
+typedef struct lw_program {
+  const lw_instruction *code;  /* the last one is none, LW_OPERATIONS */
+  const int32_t *result;       /* offsets in the block */
+  int32_t value, instructions; /* offset of the first value in the block; each instruction has the next one */
+  int32_t quantities;
+  const lw_formula_quantity_row *quantity;
+  int32_t tables;
+  const lw_lookup *table;
+} lw_program;
 
 /* A formula of the serialised model: how many it has of each, and where its own begin in the lists of all. */
 typedef struct lw_formula_rows {

@@ -66,6 +66,7 @@ typedef struct lw_sizes {
   int32_t formulas, formula_numbers, formula_inputs, formula_quantities;
   int32_t formula_values; /* of the longest formula */
   int32_t lookup_tables, lookup_values, lookup_slopes;
+  int32_t coupling_formulas, coupling_numbers, coupling_values; /* of formulas, their numbers, their tables' values */
   int32_t transitions;
   int32_t points, measures; /* points of interest; distances and angles between them */
   int32_t formula_outputs;  /* those of lw_builder_add_output */
@@ -309,7 +310,8 @@ LW_API lw_status lw_builder_set_max_load(lw_builder *builder, const char *joint,
 LW_API lw_status lw_builder_start_q(lw_builder *builder, const char *joint, const double *q);
 LW_API lw_status lw_builder_start_u(lw_builder *builder, const char *joint, const double *u);
 
-/* sum of c1 q + c2 q^2 + c3 q^3 + c4 q^4 over its terms = offset + motion(t). */
+/* sum of c1 q + c2 q^2 + c3 q^3 + c4 q^4 over its terms = offset + motion(t). With a formula g of coordinates and time,
+ * which lw_builder_set_coupling_formula gives: sum + g = offset + motion(t). */
 LW_API lw_status lw_builder_add_coupling(lw_builder *builder, const char *name, double offset);
 /* `element`: which coordinate of the joint, from 0. */
 LW_API lw_status lw_builder_add_term(lw_builder *builder, const char *coupling, const char *joint, int32_t element,
@@ -409,6 +411,11 @@ typedef struct lw_formula {
 LW_API lw_status lw_builder_set_formula(lw_builder *builder, const char *force, const lw_formula *formula);
 /* An output by a formula of one result and without inputs: the field formula_output. */
 LW_API lw_status lw_builder_add_output(lw_builder *builder, const char *name, const lw_formula *formula);
+/* The formula of a coupling, of one result and without inputs. It reads "time" and "q" of joints whose coordinates may be
+ * coupled; those that are not among the terms join them. Its value has two derivatives: no "abs", "sign", "min", "max",
+ * "mod", "floor", comparison or choice, and no linear table. Its numbers and the values of its tables hold from the start
+ * of the motion on: the fields coupling_number and coupling_table. */
+LW_API lw_status lw_builder_set_coupling_formula(lw_builder *builder, const char *coupling, const lw_formula *formula);
 
 /* A point of interest of a body or the ground, with a direction of any length, both in the body's frame: the outputs
  * point_position, point_velocity, point_acceleration and point_axis. `axis` NULL: z. */

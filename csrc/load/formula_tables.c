@@ -1,6 +1,7 @@
 /* Model reader: formulas. Operands are values before their instruction, numbers and quantities of its formula, and results
  * values of it, so that no program can loop or lead out of the block. Quantities are numbers of fields by name, which have
- * values when their formula is evaluated: forces read what is known before them, outputs all but later outputs. */
+ * values when their formula is evaluated: forces read what is known before them, outputs all but later outputs, and
+ * couplings their coordinates and time. */
 #include "load/reader.h"
 #include <math.h>
 #include <string.h>
@@ -49,13 +50,23 @@ static int32_t watched_variables(const lw_model *m) {
 /* Together the formulas have what the model has, and the rest of the quantities is what transitions watch. */
 lw_status lw_check_formulas(reader *r, lw_model *m, const table_cursor *at) {
   const lw_formula_rows last = at->row ? m->formula[at->row - 1] : (lw_formula_rows){0};
-  if (at->row != lw_formulas_of_forces(m) + m->size.formula_outputs ||
+  const int32_t first = lw_first_of_couplings(m), numbers = m->size.formula_numbers - m->size.coupling_numbers;
+  if (first != lw_formulas_of_forces(m) + m->size.formula_outputs ||
+      (first < at->row ? m->formula[first].first_number != numbers : m->size.coupling_numbers != 0) ||
       last.first_number + last.numbers != m->size.formula_numbers ||
       last.first_input + last.inputs != m->size.formula_inputs ||
       last.first_quantity + last.quantities + watched_variables(m) != m->size.formula_quantities ||
       last.first_instruction + last.instructions != m->instructions ||
       last.first_result + last.results != m->formula_results || last.first_table + last.tables != m->size.lookup_tables)
     return lw_format_error(r, "the model's formulas and its counts contradict each other");
+  return LW_OK;
+}
+
+lw_status lw_read_coupling_formula(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+  if (v[0] >= m->couplings - m->size.locks - m->size.distances || (at->row && v[0] <= m->coupling_formula[at->row - 1]))
+    return lw_row_error(r, "coupling_formula", at->row);
+  m->coupling_formula[at->row] = v[0];
+  m->coupling[v[0]].formula = lw_first_of_couplings(m) + at->row;
   return LW_OK;
 }
 
@@ -71,7 +82,8 @@ lw_status lw_read_instruction(reader *r, lw_model *m, table_cursor *at, const in
   const lw_formula_rows *f = &m->formula[at->last];
   const lw_instruction given = {v[0], {v[1], v[2], v[3]}};
   if (!lw_within(v[0], 0, LW_OPERATIONS) ||
-      lw_wrong_operand(&given, f->numbers, f->quantities, f->tables, at->row - f->first_instruction) >= 0)
+      lw_wrong_operand(&given, f->numbers, f->quantities, f->tables, at->row - f->first_instruction) >= 0 ||
+      (at->last >= lw_first_of_couplings(m) && !lw_is_smooth(v[0])))
     return lw_row_error(r, "instruction", at->row);
   m->instruction[at->row] = given;
   return LW_OK;
@@ -93,7 +105,8 @@ lw_status lw_read_lookup_table(reader *r, lw_model *m, table_cursor *at, const i
   while (at->row >= m->formula[at->last].first_table + m->formula[at->last].tables) at->last++;
   const int32_t most = m->lookup_knots - at->next;
   if (!lw_within(v[0], 2, most + 1) || !(v[1] == 0 || lw_within(v[1], 2, most - v[0] + 1)) || (v[1] == 0 && v[3]) ||
-      !lw_within(v[4], 0, LW_INTERPOLATIONS) || !lw_within(v[5], 0, LW_OUTSIDES))
+      !lw_within(v[4], 0, LW_INTERPOLATIONS) || !lw_within(v[5], 0, LW_OUTSIDES) ||
+      (at->last >= lw_first_of_couplings(m) && v[4] == LW_LOOKUP_LINEAR))
     return lw_row_error(r, "lookup_table", at->row);
   *t = (lw_lookup){.knots = {v[0], v[1]},
                    .periodic = {v[2], v[3]},
@@ -112,11 +125,19 @@ lw_status lw_read_lookup_table(reader *r, lw_model *m, table_cursor *at, const i
   return LW_OK;
 }
 
+/* How many values tables of couplings have. */
+static int32_t values_of_couplings(const lw_model *m) {
+  int32_t k = m->size.lookup_tables, first = m->size.lookup_values;
+  while (k > 0 && m->lookup_table[k - 1].formula >= lw_first_of_couplings(m)) first = m->lookup_table[--k].first_value;
+  return m->size.lookup_values - first;
+}
+
 /* Together they have what the model has. */
 lw_status lw_check_lookup_tables(reader *r, lw_model *m, const table_cursor *at) {
   const lw_lookup *last = m->lookup_table + at->row - 1;
   const int32_t values = at->row ? last->first_value + last->rows[0] * last->rows[1] : 0;
-  if (at->next != m->lookup_knots || values != m->size.lookup_values)
+  if (at->next != m->lookup_knots || values != m->size.lookup_values ||
+      values_of_couplings(m) != m->size.coupling_values)
     return lw_format_error(r, "the model's lookup tables and its counts contradict each other");
   return LW_OK;
 }
@@ -181,6 +202,20 @@ static int is_known_to_output(const lw_model *m, int32_t output, int32_t offset)
   return !is_of_field(m, offset, "formula_output") || offset < m->at.formula_output + output;
 }
 
+/* Of couplings the coordinates of their terms, and time. */
+static int is_known_to_coupling(lw_model *m, lw_coupling *coupling, int32_t offset) {
+  int is_read = 0;
+  for (int32_t t = coupling->first; t < coupling->first + coupling->terms; t++)
+    if (offset == lw_offset_of_coordinate(m, m->term[t].u)) is_read = m->term[t].in_formula = 1;
+  return is_read || (offset == m->at.time && (coupling->reads_time = 1));
+}
+
+static int is_known(lw_model *m, int32_t formula, int32_t offset) {
+  const int32_t output = formula - lw_formulas_of_forces(m), coupling = formula - lw_first_of_couplings(m);
+  if (coupling >= 0) return is_known_to_coupling(m, &m->coupling[m->coupling_formula[coupling]], offset);
+  return output < 0 ? is_known_to_force(m, &m->formula[formula], offset) : is_known_to_output(m, output, offset);
+}
+
 #define LONGEST_FIELD 40
 
 /* The field of a name, and its owner; -1: it has no such number. */
@@ -202,11 +237,8 @@ static lw_status refuse_quantity(reader *r, const lw_model *m, const char *reade
 
 static lw_status find_quantity(reader *r, lw_model *m, int32_t formula, int32_t number) {
   lw_formula_quantity_row *quantity = &m->formula_quantity[number];
-  const int32_t output = formula - lw_formulas_of_forces(m);
   quantity->offset = offset_of(m, m->quantity_name[number], quantity->index);
-  if (quantity->offset >= 0 && (output < 0 ? is_known_to_force(m, &m->formula[formula], quantity->offset)
-                                           : is_known_to_output(m, output, quantity->offset)))
-    return LW_OK;
+  if (quantity->offset >= 0 && is_known(m, formula, quantity->offset)) return LW_OK;
   return refuse_quantity(r, m, lw_owner_of_formula(m, formula), number);
 }
 
@@ -246,6 +278,9 @@ static void make_program(lw_model *m, const lw_formula_rows *f, lw_program *p) {
   *p = (lw_program){.code = code,
                     .result = result,
                     .value = m->at.formula_value,
+                    .instructions = n,
+                    .quantities = f->quantities,
+                    .quantity = m->formula_quantity + f->first_quantity,
                     .tables = f->tables,
                     .table = m->lookup_table + f->first_table};
 }

@@ -148,7 +148,10 @@ static lw_sizes sizes_of(const counts *c) {
                     OF(formula_inputs),
                     OF(formulas),
                     OF(lookup_tables),
-                    OF(lookup_values)};
+                    OF(lookup_values),
+                    OF(coupling_formulas),
+                    OF(coupling_numbers),
+                    OF(coupling_values)};
 #undef OF
 }
 

@@ -3,7 +3,7 @@
 #define LW_READING_H
 #include "model/model.h"
 
-#define LW_MODEL_VERSION 16u
+#define LW_MODEL_VERSION 17u
 
 typedef struct lw_model_header {
   char magic[8];
@@ -22,7 +22,8 @@ typedef struct counts {
   int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method,
       force_types, forces, gears, distances, locks, transitions, removable_joints, requests, joint_types, points,
       measures, paths, path_numbers, formulas, formula_instructions, formula_quantities, formula_results,
-      formula_numbers, formula_inputs, formula_outputs, lookup_tables, lookup_knots, lookup_values;
+      formula_numbers, formula_inputs, formula_outputs, lookup_tables, lookup_knots, lookup_values, coupling_formulas,
+      coupling_numbers, coupling_values;
 } counts;
 
 /* What a number in a table is, and so in which range. */
@@ -69,7 +70,8 @@ typedef enum lw_number_kind {
  *   path             joint, how many numbers
  *   path_number      a number of type double, one path after the other
  *   formula          numbers inputs quantities instructions results tables: how many. One for each force by a formula,
- *                    then for each output
+ *                    then for each output, then for each of the next table
+ *   coupling_formula the coupling that has it, ascending
  *   formula_quantity which of the numbers of its name. Formula by formula, then one for each crossing of a variable
  *   instruction      number in formula/operations.h, three operands. Formula by formula
  *   formula_result   the instruction whose value it is, from 0 in the formula. Formula by formula
@@ -100,6 +102,7 @@ typedef enum lw_number_kind {
   X(path, path, c->paths, NULL, LW_A_JOINT, LW_ANY)                                                                 \
   X(path_number, path_number, c->path_numbers, check_paths, LW_ANY, LW_ANY)                                         \
   X(formula, formula, c->formulas, lw_check_formulas, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY)               \
+  X(coupling_formula, coupling_formula, c->coupling_formulas, NULL, LW_A_COUPLING)                                  \
   X(formula_quantity, formula_quantity, c->formula_quantities, NULL, LW_ANY)                                        \
   X(instruction, instruction, c->formula_instructions, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                        \
   X(formula_result, formula_result, c->formula_results, NULL, LW_ANY)                                               \
@@ -132,6 +135,7 @@ lw_status lw_read_transition(reader *r, lw_model *m, table_cursor *at, const int
 /* Of formulas: load/formula_tables.c. */
 lw_status lw_read_formula(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 lw_status lw_check_formulas(reader *r, lw_model *m, const table_cursor *at);
+lw_status lw_read_coupling_formula(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 lw_status lw_read_formula_quantity(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 lw_status lw_read_instruction(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 lw_status lw_read_formula_result(reader *r, lw_model *m, table_cursor *at, const int32_t *v);

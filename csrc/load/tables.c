@@ -194,7 +194,7 @@ static int is_lock(const lw_model *m, int32_t coupling) {
 /* The lock of a joint that is open has no cluster. */
 static lw_status read_coupling(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
   if (v[0] < 0 && !is_lock(m, at->row)) return lw_format_error(r, "the model's coupling %d has no cluster", at->row);
-  m->coupling[at->row] = (lw_coupling){.cluster = v[0], .distance = -1, .lock = -1};
+  m->coupling[at->row] = (lw_coupling){.cluster = v[0], .distance = -1, .lock = -1, .formula = -1};
   if (v[0] >= 0) m->cluster[v[0]].couplings++;
   return LW_OK;
 }
@@ -467,6 +467,7 @@ static lw_status check_paths(reader *r, lw_model *m, const table_cursor *at) {
 #define read_request lw_read_request
 #define read_transition lw_read_transition
 #define read_formula lw_read_formula
+#define read_coupling_formula lw_read_coupling_formula
 #define read_formula_quantity lw_read_formula_quantity
 #define read_instruction lw_read_instruction
 #define read_formula_result lw_read_formula_result

@@ -14,7 +14,9 @@
 #include "math/simd_kernel.h"
 #include "joints/joint_kernel.h"
 #include "joints/table_kernel.h"
+#include "formula/derivatives_kernel.h"
 #include "loops/closure_kernel.h"
+#include "loops/speed_metric_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/articulated_body_kernel.h"
 #include "tree/forces_kernel.h"
@@ -417,13 +419,40 @@ INLINE void end_velocity_by_column(const view *v, const cluster_work *w, const s
 
 /* ---- couplings and prescribed motions ---- */
 
-/* A coupling with polynomials p of its coordinates and a motion f of time asks for
- *   sum p(q) = offset + f,   sum p' u = f',   sum p' udot = f'' - sum p'' u^2
- * p, p' and p'' at a coordinate: */
+/* A coupling with polynomials p of its coordinates, a formula g of these and of time, and a motion f of time asks for
+ *   sum p(q) + g = offset + f,   sum (p' + dg/dq) u = f' - dg/dt,   sum (p' + dg/dq) udot = f'' - sum p'' u^2 - g''
+ * with g'' along the present motion. p, p' and p'' at a coordinate: */
 INLINE void polynomial(const real c[4], real q, real p[3]) {
   p[0] = q * (c[0] + q * (c[1] + q * (c[2] + q * c[3])));
   p[1] = c[0] + q * (2.0 * c[1] + q * (3.0 * c[2] + q * (4.0 * c[3])));
   p[2] = 2.0 * c[1] + q * (6.0 * c[2] + q * (12.0 * c[3]));
+}
+
+INLINE real coordinate_of(const view *v, int32_t u) { return v->x[lw_offset_of_coordinate(v->m, u)]; }
+
+INLINE real speed_of(const view *v, int32_t u) {
+  const int32_t nu = v->m->size.nu;
+  return u < nu ? v->u[u] : FIELD(v, u_cut)[u - nu];
+}
+
+/* How the quantities of a formula change: one of its coordinates or time alone, or all as they do now. */
+enum { BY_TIME = -1, BY_MOTION = -2 };
+
+static real rate_of_quantity(const view *v, const lw_coupling *coupling, int32_t offset, int32_t by) {
+  if (offset == v->m->at.time) return by == BY_TIME || by == BY_MOTION ? 1.0 : 0.0;
+  for (int32_t t = coupling->first; t < coupling->first + coupling->terms; t++) {
+    if (lw_offset_of_coordinate(v->m, v->m->term[t].u) != offset) continue;
+    return by == BY_MOTION ? speed_of(v, v->m->term[t].u) : t == by ? 1.0 : 0.0;
+  }
+  return 0.0;
+}
+
+/* Of a coupling that has one. */
+static formula_jet formula_of_coupling(const view *v, const lw_coupling *coupling, int32_t by) {
+  const lw_program *p = &v->m->program[coupling->formula];
+  real *rate = FIELD(v, quantity_rate);
+  for (int32_t k = 0; k < p->quantities; k++) rate[k] = rate_of_quantity(v, coupling, p->quantity[k].offset, by);
+  return differentiate_program(p, v->x, rate, FIELD(v, formula_derivative));
 }
 
 #define TWO_PI 6.283185307179586
@@ -431,7 +460,7 @@ INLINE void polynomial(const real c[4], real q, real p[3]) {
 /* Where a coupling moves: coupling_motion = [1 or 0: moves or not; c1 c2 c3; amplitude, frequency in Hz, phase],
  *   f = c1 t + c2 t^2 + c3 t^3 + amplitude sin(2 pi frequency t + phase) + inputs
  * and the inputs, given for one instant, continue from there: value + rate s + acceleration s^2 / 2. */
-static void motion_at(const view *v, int32_t i, real f[3]) {
+static void given_motion_at(const view *v, int32_t i, real f[3]) {
   const real *c = FIELD(v, coupling_motion) + 7 * i, *in = FIELD(v, motion_in) + 3 * i;
   f[0] = f[1] = f[2] = 0.0;
   if (re(c[0]) == 0.0) return;
@@ -443,26 +472,38 @@ static void motion_at(const view *v, int32_t i, real f[3]) {
   f[2] = 2.0 * c[2] + 6.0 * t * c[3] - rate * rate * c[4] * sc[0] + in[2];
 }
 
-INLINE real coordinate_of(const view *v, int32_t u) {
-  const int32_t q = v->m->coordinate[u], nq = v->m->size.nq;
-  return q < nq ? v->q[q] : FIELD(v, q_cut)[q - nq];
+/* f - g, f' - dg/dt and f'' - g'': what the polynomials and their changes add up to, beyond the offset. */
+static void motion_at(const view *v, int32_t i, real f[3]) {
+  const lw_coupling *coupling = &v->m->coupling[i];
+  given_motion_at(v, i, f);
+  if (coupling->formula < 0) return;
+  const formula_jet by_time = formula_of_coupling(v, coupling, BY_TIME);
+  f[0] -= by_time.value, f[1] -= by_time.first;
+  f[2] -= formula_of_coupling(v, coupling, BY_MOTION).second;
 }
 
-INLINE real speed_of(const view *v, int32_t u) {
-  const int32_t nu = v->m->size.nu;
-  return u < nu ? v->u[u] : FIELD(v, u_cut)[u - nu];
-}
-
-/* p, p' and p'' of a term in the present pose */
-INLINE void term_at(const view *v, int32_t t, real p[3]) {
+/* Of a term in the present pose: p, p' and p'', and what the formula adds to the last two. */
+static void term_at(const view *v, int32_t t, real p[3], real by_formula[2]) {
+  const lw_coupling *coupling = &v->m->coupling[v->m->term[t].coupling];
   polynomial(FIELD(v, coupling_coefficient) + 4 * t, coordinate_of(v, v->m->term[t].u), p);
+  by_formula[0] = by_formula[1] = 0.0;
+  if (coupling->formula < 0) return;
+  const formula_jet g = formula_of_coupling(v, coupling, t);
+  by_formula[0] = g.first, by_formula[1] = g.second;
 }
 
 INLINE real slope_of_term(const view *v, int32_t t) {
-  real p[3];
-  term_at(v, t, p);
-  return p[1];
+  real p[3], by_formula[2];
+  term_at(v, t, p, by_formula);
+  return p[1] + by_formula[0];
 }
+
+#if LW_ARITHMETIC == LW_DOUBLE
+static double slope_of_one_term(const lw_model *m, lw_block b, int32_t term) {
+  const view v = open_view(m, b);
+  return slope_of_term(&v, term);
+}
+#endif
 
 /* A lock that is open asks for nothing: its row is zero. */
 INLINE int coupling_is_enforced(const view *v, int32_t i) {
@@ -479,30 +520,30 @@ INLINE real offset_of(const view *v, int32_t i) {
 /* An angle of a cut joint is known up to whole revolutions: the best ones for a coupling that is linear in it. */
 static void choose_revolutions(const view *v, int32_t i) {
   const lw_coupling *coupling = &v->m->coupling[i];
-  real f[3], p[3];
+  real f[3], p[3], by_formula[2];
   if (!coupling_is_enforced(v, i) || coupling->rates_only) return;
   motion_at(v, i, f);
   double residual = re(-offset_of(v, i) - f[0]), finest = INFINITY;
   int32_t chosen = -1;
   for (int32_t t = coupling->first; t < coupling->first + coupling->terms; t++) {
     const lw_term *term = &v->m->term[t];
-    const real *given = FIELD(v, coupling_coefficient) + 4 * t;
+    const double ratio = re(FIELD(v, coupling_coefficient)[4 * t]);
     const lw_column *column = column_of(v, coupling->cluster, term->column);
-    term_at(v, t, p);
+    term_at(v, t, p, by_formula);
     residual += re(p[0]);
-    if (column->link >= 0 || column->translation || re(given[1]) != 0.0 || re(given[2]) != 0.0 || re(given[3]) != 0.0)
-      continue;
+    if (column->link >= 0 || column->translation || !is_ratio(v, t)) continue;
     if (is_mixed(constraint_frame_of(v->m->loop[column->loop].type)))
       continue; /* its displacement selects the revolution */
-    if (re(given[0]) != 0.0 && fabs(re(given[0])) < fabs(finest))
-      finest = re(given[0]), chosen = v->m->coordinate[term->u] - v->m->size.nq;
+    if (fabs(ratio) < fabs(finest)) finest = ratio, chosen = v->m->coordinate[term->u] - v->m->size.nq;
   }
   if (chosen >= 0) FIELD(v, q_cut)[chosen] -= TWO_PI * round(residual / (TWO_PI * finest));
 }
 
-static real size2_of_term(const real c[4], real slope, real metric) {
+static real size2_of_term(const real c[4], real bend, real slope, real metric) {
+  const real by_power[4] = {c[0], c[1] + bend, c[2], c[3]};
   real size2 = slope * slope * metric * metric, power = metric;
-  for (int k = 0; k < 4; k++, power *= metric) size2 += MIN_SLOPE * MIN_SLOPE * c[k] * c[k] * power * power;
+  for (int k = 0; k < 4; k++, power *= metric)
+    size2 += MIN_SLOPE * MIN_SLOPE * by_power[k] * by_power[k] * power * power;
   return size2;
 }
 
@@ -542,14 +583,16 @@ static coupling_row row_of_coupling(const view *v, int32_t c, int32_t i) {
   for (int32_t t = coupling->first; t < coupling->first + coupling->terms; t++) {
     const lw_term *term = &v->m->term[t];
     const real speed = speed_of(v, term->u);
-    real p[3];
-    term_at(v, t, p);
+    const real *coefficient = FIELD(v, coupling_coefficient) + 4 * t;
+    real p[3], by_formula[2];
+    term_at(v, t, p, by_formula);
+    const real slope = p[1] + by_formula[0], bend = 0.5 * by_formula[1];
     row.residual += p[0];
-    row.rate += p[1] * speed;
-    row.bias -= v->before ? p[1] * v->before[term->u] : p[2] * speed * speed;
+    row.rate += slope * speed;
+    row.bias -= v->before ? slope * v->before[term->u] : p[2] * speed * speed;
     const lw_column *column = column_of(v, c, term->column);
-    size2 += size2_of_term(FIELD(v, coupling_coefficient) + 4 * t, p[1], unscaled_metric(v, c, column));
-    scaled2 += size2_of_term(FIELD(v, coupling_coefficient) + 4 * t, p[1], metric_of(v, column));
+    size2 += size2_of_term(coefficient, bend, slope, unscaled_metric(v, c, column));
+    scaled2 += size2_of_term(coefficient, bend, slope, metric_of(v, column));
   }
   row.stage = root(size2 / scaled2);
   if (coupling->rates_only) row.residual = 0.0;

@@ -30,8 +30,10 @@ static int has_stages(const view *v, int32_t c) {
   return stages > 1;
 }
 
-static int is_a_ratio(const real coefficient[4]) {
-  return !is_zero(coefficient[0]) && is_zero(coefficient[1]) && is_zero(coefficient[2]) && is_zero(coefficient[3]);
+/* A term of one power, of which a coordinate follows from the other terms. */
+INLINE int is_ratio(const view *v, int32_t t) {
+  const real *c = FIELD(v, coupling_coefficient) + 4 * t;
+  return !v->m->term[t].in_formula && !is_zero(c[0]) && is_zero(c[1]) && is_zero(c[2]) && is_zero(c[3]);
 }
 
 INLINE real *metric_of_term(const view *v, int32_t t) { return FIELD(v, speed_metric) + v->m->term[t].u; }
@@ -41,7 +43,7 @@ static double size_of_stage(const view *v, const lw_coupling *coupling) {
   double size = 0.0;
   for (int32_t t = coupling->first; t < coupling->first + coupling->terms; t++) {
     const real *coefficient = FIELD(v, coupling_coefficient) + 4 * t;
-    if (is_a_ratio(coefficient)) size = fmax(size, fabs(re(coefficient[0])) * re(*metric_of_term(v, t)));
+    if (is_ratio(v, t)) size = fmax(size, fabs(re(coefficient[0])) * re(*metric_of_term(v, t)));
   }
   return size;
 }
@@ -61,7 +63,7 @@ static int find_metrics(const view *v, int32_t c, const lw_coupling *coupling, i
     if (!is_zero(*metric)) continue;
     const real unscaled = unscaled_metric(v, c, column_of(v, c, v->m->term[t].column));
     const real *coefficient = FIELD(v, coupling_coefficient) + 4 * t;
-    if (size > 0.0 && is_a_ratio(coefficient)) *metric = scaled_metric(unscaled, size, re(coefficient[0])), found = 1;
+    if (size > 0.0 && is_ratio(v, t)) *metric = scaled_metric(unscaled, size, re(coefficient[0])), found = 1;
     else if (starts) {
       *metric = unscaled;
       return 1;

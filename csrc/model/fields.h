@@ -27,6 +27,9 @@ typedef enum lw_owner {
   LW_OF_FORMULA_NUMBER,
   LW_OF_FORMULA_INPUT,
   LW_OF_FORMULA_VALUE, /* of the longest formula */
+  LW_OF_FORMULA_QUANTITY,
+  LW_OF_COUPLING_NUMBER, /* of the formulas of couplings, which are the last ones */
+  LW_OF_COUPLING_VALUE,  /* of their lookup tables */
   LW_OF_LOOKUP_TABLE,
   LW_OF_LOOKUP_VALUE,
   LW_OF_LOOKUP_SLOPE,
@@ -61,11 +64,14 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
     case LW_OF_FRAME: return s->bodies + s->loops;
     case LW_OF_FORCE: return s->forces;
     case LW_OF_GEAR: return s->gears;
-    case LW_OF_FORMULA_NUMBER: return s->formula_numbers;
+    case LW_OF_FORMULA_NUMBER: return s->formula_numbers - s->coupling_numbers;
+    case LW_OF_COUPLING_NUMBER: return s->coupling_numbers;
     case LW_OF_FORMULA_INPUT: return s->formula_inputs;
     case LW_OF_FORMULA_VALUE: return s->formula_values;
+    case LW_OF_FORMULA_QUANTITY: return s->formula_quantities;
     case LW_OF_LOOKUP_TABLE: return s->lookup_tables;
-    case LW_OF_LOOKUP_VALUE: return s->lookup_values;
+    case LW_OF_LOOKUP_VALUE: return s->lookup_values - s->coupling_values;
+    case LW_OF_COUPLING_VALUE: return s->coupling_values;
     case LW_OF_LOOKUP_SLOPE: return s->lookup_slopes;
     case LW_OF_TRANSITION: return s->transitions;
     case LW_OF_POINT: return s->points;
@@ -101,7 +107,9 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
 #define LW_PARAMETERS_AFTER_FORCES(X)                                                                              \
   X(force_gear, GEAR, 1, LW_TUNABLE, LW_STAGE_NONE, "load of a force of one on the speed")                         \
   X(formula_number, FORMULA_NUMBER, 1, LW_TUNABLE, LW_STAGE_NONE, "of a formula, in a unit of its own")            \
+  X(coupling_number, COUPLING_NUMBER, 1, LW_PARAMETER, LW_STAGE_NONE, "the same of couplings: right behind them")  \
   X(lookup_value, LOOKUP_VALUE, 1, LW_TUNABLE, LW_STAGE_NONE, "of a table of a formula, rows of x one by one")     \
+  X(coupling_table, COUPLING_VALUE, 1, LW_PARAMETER, LW_STAGE_NONE, "the same of couplings: right behind them")    \
   X(point_in_body, POINT, 3, LW_TUNABLE, LW_STAGE_NONE, "point of interest, body axes [m]")                        \
   X(axis_in_body, POINT, 3, LW_TUNABLE, LW_STAGE_NONE, "its direction, of any length, body axes")                  \
   X(transition_value, TRANSITION, 2, LW_PARAMETER, LW_STAGE_NONE,                                                  \
@@ -217,6 +225,10 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(force_on_speeds, FORCE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "of those that act on speeds")                    \
   X(formula_value, FORMULA_VALUE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS,                                             \
     "of its instructions, one formula's at a time")                                                                   \
+  X(formula_derivative, FORMULA_VALUE, LW_IF_DIFFERENTIATED(2), LW_INTERNAL, LW_STAGE_ACCELERATIONS,                  \
+    "first and second ones of these")                                                                                 \
+  X(quantity_rate, FORMULA_QUANTITY, LW_IF_DIFFERENTIATED(1), LW_INTERNAL, LW_STAGE_ACCELERATIONS,                    \
+    "of what one formula reads, for these")                                                                           \
   X(lookup_slope, LOOKUP_SLOPE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "of tables: along x; along y, mixed ones")        \
   X(lookup_refused, LOOKUP_TABLE, 2, LW_INTERNAL, LW_STAGE_ACCELERATIONS,                                             \
     "argument from 1 that its table refuses, and what it is; 0: none")                                                \
@@ -227,6 +239,7 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(may_lack_inertia, ONE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "1: joints may move none in some poses; else 0")       \
   X(stand_ins_placed, ONE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "1: M and F of the bodies have them")              \
   X(link_centroid, BODY, lw_has_centroids(m) ? LW_REALS(link_centroid) : 0, LW_INTERNAL, LW_STAGE_CONSTANTS, "")
+#define LW_IF_DIFFERENTIATED(columns) (s->coupling_formulas ? (columns) : 0)
 
 #define LW_FIELDS(X)                                                                                     \
   LW_PARAMETER_FIELDS(X) LW_MOTION_FIELDS(X) LW_DISCRETE_FIELDS(X) LW_OUTPUT_FIELDS(X) LW_WORK_FIELDS(X)

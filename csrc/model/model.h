@@ -119,11 +119,14 @@ typedef struct lw_coupling {
   int32_t distance;   /* -1: none */
   int32_t lock;       /* the speed that it holds where that is locked; -1: no lock */
   int32_t rates_only; /* a lock of a speed that is not the rate of a coordinate */
+  int32_t formula;    /* of its coordinates and time; -1: none */
+  int32_t reads_time; /* the formula */
 } lw_coupling;
 
 typedef struct lw_term {
   int32_t coupling, u; /* u: of a speed that is the rate of its coordinate, over all joints */
   int32_t column;      /* of that speed in the cluster */
+  int32_t in_formula;  /* the coupling has one that reads its coordinate */
 } lw_term;
 
 /* Two points of two bodies, whose distance a coupling prescribes. */
@@ -322,8 +325,9 @@ struct lw_model {
   int32_t *force_type;                     /* how many of each of the types that the serialised model names */
   lw_force *force;
   lw_gear *gear;
-  lw_formula_rows *formula; /* of the forces by formulas, in their order, then of the outputs */
-  lw_program *program;      /* of each */
+  lw_formula_rows *formula;  /* of the forces by formulas, in their order, then of the outputs, then of couplings */
+  int32_t *coupling_formula; /* the coupling of each of the last ones */
+  lw_program *program;       /* of each */
   lw_instruction *instruction;
   lw_formula_quantity_row *formula_quantity;
   lw_lookup *lookup_table;
@@ -362,8 +366,16 @@ static inline size_t lw_workspace_reals(const lw_model *m) {
 }
 
 int32_t lw_type_of_force(const lw_model *m, int32_t force);
-/* The first so many formulas are those of forces, the others of outputs; and the name of whose it is. */
+/* Where the coordinate whose rate is a speed of any joint stands in the block. */
+static inline int32_t lw_offset_of_coordinate(const lw_model *m, int32_t u) {
+  const int32_t q = m->coordinate[u];
+  return q < m->size.nq ? m->at.q + q : m->at.q_cut + q - m->size.nq;
+}
+
+/* The first so many formulas are those of forces; those of outputs follow, then, from the second number on, those of
+ * couplings; and the name of whose it is. */
 int32_t lw_formulas_of_forces(const lw_model *m);
+static inline int32_t lw_first_of_couplings(const lw_model *m) { return m->size.formulas - m->size.coupling_formulas; }
 const char *lw_owner_of_formula(const lw_model *m, int32_t formula);
 
 /* Whether a field may hold a value: only max_load may be infinite. */

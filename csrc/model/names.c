@@ -64,15 +64,25 @@ int32_t lw_type_of_force(const lw_model *m, int32_t force) {
 int32_t lw_formulas_of_forces(const lw_model *m) { return m->size.forces - m->first_force[LW_FIRST_BY_FORMULA]; }
 
 const char *lw_owner_of_formula(const lw_model *m, int32_t formula) {
-  const int32_t output = formula - lw_formulas_of_forces(m);
+  const int32_t output = formula - lw_formulas_of_forces(m), coupling = formula - lw_first_of_couplings(m);
+  if (coupling >= 0) return m->coupling_name[m->coupling_formula[coupling]];
   return output < 0 ? m->force_name[m->first_force[LW_FIRST_BY_FORMULA] + formula] : m->output_name[output];
 }
 
-/* The formula of a force or an output; NULL: there is none. */
+/* The formula of a force, an output or a coupling; NULL: there is none. */
 static const lw_formula_rows *formula_of(const lw_model *m, const char *name) {
   const int32_t force = lw_model_find(m, LW_KIND_FORCE, name), output = lw_model_find(m, LW_KIND_OUTPUT, name);
   if (force >= m->first_force[LW_FIRST_BY_FORMULA]) return &m->formula[force - m->first_force[LW_FIRST_BY_FORMULA]];
-  return output < 0 ? NULL : &m->formula[lw_formulas_of_forces(m) + output];
+  if (output >= 0) return &m->formula[lw_formulas_of_forces(m) + output];
+  const int32_t coupling = lw_model_find(m, LW_KIND_COUPLING, name);
+  return coupling < 0 || m->coupling[coupling].formula < 0 ? NULL : &m->formula[m->coupling[coupling].formula];
+}
+
+/* The rows of a formula from *row on among those of all; `wanted`: of the field of couplings, which begins at `first`. */
+static int32_t rows_of_couplings(int wanted, int32_t first, int32_t rows, int32_t *row) {
+  if (wanted != (*row >= first)) return 0;
+  if (wanted) *row -= first;
+  return rows;
 }
 
 /* How many rows of a field belong to a thing, from *row on; rows of loops belong to their cut joints. */
@@ -113,22 +123,28 @@ static int32_t rows_of(const lw_model *m, lw_owner owner, const char *name, int3
       return m->force[k].gears;
     }
     case LW_OF_FORMULA_NUMBER:
+    case LW_OF_COUPLING_NUMBER:
     case LW_OF_FORMULA_INPUT: {
       const lw_formula_rows *formula = formula_of(m, name);
       if (!formula) return 0;
-      *row = owner == LW_OF_FORMULA_NUMBER ? formula->first_number : formula->first_input;
-      return owner == LW_OF_FORMULA_NUMBER ? formula->numbers : formula->inputs;
+      *row = owner == LW_OF_FORMULA_INPUT ? formula->first_input : formula->first_number;
+      if (owner == LW_OF_FORMULA_INPUT) return formula->inputs;
+      return rows_of_couplings(owner == LW_OF_COUPLING_NUMBER, m->size.formula_numbers - m->size.coupling_numbers,
+                               formula->numbers, row);
     }
     case LW_OF_LOOKUP_TABLE: return one_row(lw_model_find(m, LW_KIND_TABLE, name), row);
-    case LW_OF_LOOKUP_VALUE: {
+    case LW_OF_LOOKUP_VALUE:
+    case LW_OF_COUPLING_VALUE: {
       const int32_t k = lw_model_find(m, LW_KIND_TABLE, name);
       if (k < 0) return 0;
       *row = m->lookup_table[k].first_value;
-      return m->lookup_table[k].rows[0] * m->lookup_table[k].rows[1];
+      return rows_of_couplings(owner == LW_OF_COUPLING_VALUE, m->size.lookup_values - m->size.coupling_values,
+                               m->lookup_table[k].rows[0] * m->lookup_table[k].rows[1], row);
     }
     case LW_OF_LOOKUP_SLOPE:
     case LW_OF_ONE:
     case LW_OF_FORMULA_VALUE:
+    case LW_OF_FORMULA_QUANTITY:
     case LW_OF_FRAME: break;
   }
   return 0;

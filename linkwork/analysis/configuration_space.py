@@ -446,7 +446,12 @@ class Gearing:
         for one in model.mechanism.couplings.values():
             terms = list(one.terms.values())
             is_linear = all(not any(term.coefficients[1:]) for term in terms)
-            if len(terms) > 1 and is_linear and all(term.joint in model.numbering.tree for term in terms):
+            if (
+                one.formula is None
+                and len(terms) > 1
+                and is_linear
+                and all(term.joint in model.numbering.tree for term in terms)
+            ):
                 row = np.zeros(nu)
                 for term in terms:
                     row[model.numbering.u[term.joint].start + term.element] += term.coefficients[0]

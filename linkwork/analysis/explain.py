@@ -313,15 +313,20 @@ def equation(mech: Mechanism, name: str) -> str:
     """Return a coupling of a mechanism, or what a drive prescribes, as an equation."""
     coupling = mech.couplings[name]
     terms: list[tuple[float, str]] = []
-    for name, term in coupling.terms.items():
+    for name, term in coupling.given_terms.items():
         terms += [(c, f"{name}^{k + 1}" if k else name) for k, c in enumerate(term.coefficients)]
     motion = coupling.motion
+    left = _sum(terms) if terms else ""
+    if coupling.formula is not None:
+        text = " ".join(coupling.formula.split())
+        rest = f" - {text[1:]}" if text.startswith("-") else f" + {text}"
+        left = f"{left}{rest}" if left else text
     if motion is None:
-        return f"{_sum(terms)} = {coupling.offset:g}"
+        return f"{left} = {coupling.offset:g}"
     constant, *others = motion.coefficients
     prescribed = [(coupling.offset + constant, ""), *((c, f"t^{k}" if k > 1 else "t") for k, c in enumerate(others, 1))]
     prescribed.append((motion.amplitude, f"sin({_sum([(motion.frequency, '2pi t'), (motion.phase, '')])})"))
-    return f"{_sum(terms)} = {_sum(prescribed)}, and its inputs"
+    return f"{left} = {_sum(prescribed)}, and its inputs"
 
 
 def _sum(terms: Iterable[tuple[float, str]]) -> str:

@@ -17,7 +17,7 @@ from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
 from linkwork.formula import LookupTable
 from linkwork.mechanism.actions import Action
-from linkwork.mechanism.couplings import Coupling, coupling, name_of_drive
+from linkwork.mechanism.couplings import Coupling, coupling, name_of_drive, prescribed
 from linkwork.mechanism.distances import Distance, distance
 from linkwork.mechanism.forces import ForceElement, Taken, names_in_use
 from linkwork.mechanism.formulas import Given
@@ -213,11 +213,20 @@ class Description(KnownAttributes):
 
     @checks_keywords
     def add_coupling(
-        self, name: str, terms: Mapping[str, ArrayLike], offset: float = 0.0, motion: Motion | None = None
+        self,
+        name: str,
+        terms: Mapping[str, ArrayLike] | None = None,
+        offset: float = 0.0,
+        motion: Motion | None = None,
+        *,
+        formula: str | None = None,
+        parameters: Mapping[str, Given] | None = None,
+        tables: Mapping[str, LookupTable | Mapping[str, Any]] | None = None,
     ) -> None:
         """Add an equation between joint coordinates: a gear, a belt, a rack and pinion, a differential, a cam.
 
         The joints may lie anywhere in the mechanism. The equation is ideal: it does no work, and has no play.
+        Terms, a formula or both of them are needed; they add up to `offset`.
 
         Parameters
         ----------
@@ -226,32 +235,64 @@ class Description(KnownAttributes):
         terms
             A coefficient by coordinate: a number c for c q, or up to four numbers (c1, c2, ...) for
             c1 q + c2 q^2 + ... A coordinate is named by its joint, or as "U[2]" in a joint of several; joints that
-            turn by quaternions have none that can be coupled. The terms add up to `offset`.
+            turn by quaternions have none that can be coupled.
         offset
             In the unit of the first coordinate named: the whole equation is counted in it.
         motion
             A function of time that is added to the offset.
+        formula
+            Of coordinates such as "cam.q" and of "time", written as those of a `Force`; one that reads time is a motion
+            too. Its slope must be continuous: abs, sign, min, max, mod, floor and if are refused, and tables need
+            monotone interpolation.
+        parameters
+            Values by name, in SI units, or pairs of value and unit, such as (0.01, "m"). They are variables, as
+            "cam.k", and parameters of FMUs, which hold from the start of the motion on.
+        tables
+            Lookup tables by name, or their arguments as dictionaries, as those of a `Force`.
 
         Raises
         ------
         MechanismError
-            On a name that is taken, an unknown or unfit coordinate, or a coefficient of zero. Nothing is added then.
+            On a name that is taken, an unknown or unfit coordinate, a coefficient of zero, a text that is no formula or
+            has kinks, and on units that contradict each other. Nothing is added then.
 
         Examples
         --------
-        >>> from linkwork.mechanism import Mechanism, Revolute, inertia
+        >>> from linkwork.formula import LookupTable
+        >>> from linkwork.mechanism import Mechanism, Prismatic, Revolute, inertia
         >>> mech = Mechanism("drive")
         >>> for name in ("rotor", "arm"):
         ...     mech.add_body(name, mass=1.0, com=(0, 0, 0), inertia=inertia.sphere(1.0, 0.1))
         >>> mech.add_joint("motor", Revolute((0, 0, 1)), "ground", "rotor", at=(0, 0, 0))
         >>> mech.add_joint("hinge", Revolute((0, 0, 1)), "ground", "arm", at=(0, 0, 0))
         >>> mech.add_coupling("gear", {"motor": 1.0, "hinge": -20.0})  # 20 turns of the motor to one of the arm
+
+        A cam lifts a follower; in the second one a table has the lift over one turn.
+
+        >>> mech.add_body("follower", mass=0.2, com=(0, 0, 0), inertia=inertia.sphere(0.2, 0.01))
+        >>> mech.add_joint("slide", Prismatic((0, 1, 0)), "ground", "follower", at=(0, 0, 0))
+        >>> mech.add_coupling("cam", formula="slide.q - e*(1 - cos(hinge.q))", parameters={"e": (0.01, "m")})
+        >>> x, values = [0.0, 2.0, 4.0, 6.283185307179586], [0.0, 0.01, 0.02, 0.0]
+        >>> lift = LookupTable(x, values, interpolation="monotone", periodic=True)
+        >>> mech.couplings.pop("cam").formula
+        'slide.q - e*(1 - cos(hinge.q))'
+        >>> mech.add_coupling("cam", formula="slide.q - lift(hinge.q)", tables={"lift": lift})
         """
         check_new_name(name, "coupling", names_in_use(self))
-        self.couplings[name] = coupling(self, name, terms, offset, motion)
+        self.couplings[name] = coupling(
+            self, name, terms, offset, motion, formula=formula, parameters=parameters, tables=tables
+        )
 
     @checks_keywords
-    def prescribe(self, coordinate: str, motion: Motion, name: str | None = None) -> None:
+    def prescribe(
+        self,
+        coordinate: str,
+        motion: Motion | str,
+        name: str | None = None,
+        *,
+        parameters: Mapping[str, Given] | None = None,
+        tables: Mapping[str, LookupTable | Mapping[str, Any]] | None = None,
+    ) -> None:
         """Prescribe a coordinate of a joint as a function of time: a drive gives whatever load that takes.
 
         Parameters
@@ -259,9 +300,11 @@ class Description(KnownAttributes):
         coordinate
             A joint, or "U[2]" in a joint of several; not a quaternion.
         motion
-            The function of time.
+            The function of time: a Motion, or a formula such as "a*sin(2*time) + lift(time)".
         name
             Of the drive, a coupling of one term whose offset moves; by default "A_drive", or "U_2_drive".
+        parameters, tables
+            Of a formula, as those of `add_coupling`.
 
         Examples
         --------
@@ -270,10 +313,22 @@ class Description(KnownAttributes):
         >>> mech.add_body("rotor", mass=1.0, com=(0, 0, 0), inertia=inertia.sphere(1.0, 0.1))
         >>> mech.add_joint("shaft", Revolute((0, 0, 1)), "ground", "rotor", at=(0, 0, 0))
         >>> mech.prescribe("shaft", Motion((0.0, 30.0)))  # 30 rad/s; the load is "shaft_drive.load"
+        >>> del mech.couplings["shaft_drive"]
+        >>> runs_up = {"w": (30.0, "rad/s"), "T": (2.0, "s")}
+        >>> mech.prescribe("shaft", "w*(time + T*(exp(-time/T) - 1))", parameters=runs_up)
         """
         given = name_of_drive(self, coordinate) if name is None else name
+        if isinstance(motion, str):
+            check_new_name(given, "coupling", names_in_use(self))
+            self.couplings[given] = prescribed(self, given, coordinate, motion, parameters, tables)
+            return
         if not isinstance(motion, Motion):
-            raise MechanismError(f"prescribe {coordinate!r}: give a Motion such as Motion((0.0, 1.0)), not {motion!r}")
+            raise MechanismError(
+                f"prescribe {coordinate!r}: give a Motion such as Motion((0.0, 1.0)), or a formula such as "
+                f"'sin(3*time)', not {motion!r}"
+            )
+        if parameters or tables:
+            raise MechanismError(f"prescribe {coordinate!r}: parameters and tables are those of a formula: give one")
         self.add_coupling(given, {coordinate: 1.0}, motion=motion)
 
     @checks_keywords

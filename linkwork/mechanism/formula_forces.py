@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
@@ -21,44 +20,12 @@ from linkwork.mechanism.forces import (
     Point,
     shown_as,
 )
-from linkwork.mechanism.formulas import OF_INPUT, Given, Readable, WithFormulas
+from linkwork.mechanism.formulas import OF_INPUT, Given, JointNames, WithFormulas, rates
 from linkwork.mechanism.part_checks import GROUND
 from linkwork.mechanism.quantities import Quantity, Reading, indices, load, output, parameter
 
 if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
-
-_OF_JOINT = re.compile(r"(?P<joint>.+)\.(?P<what>[qu])(?:\[(?P<index>[1-9][0-9]*)\])?")
-
-
-class _Names(Readable):
-    """What a force may read: its own, and joints, which are looked up when they are named."""
-
-    def __init__(self, own: Mapping[str, Reading], mech: Surroundings) -> None:
-        self._own, self._mech = own, mech
-
-    def find(self, name: str) -> Reading | None:
-        if name in self._own:
-            return self._own[name]
-        named = _OF_JOINT.fullmatch(name)
-        joint = self._mech.joints.get(named["joint"]) if named else None
-        if named is None or joint is None:
-            return None
-        units = joint.kind.coordinate_units if named["what"] == "q" else _rates(joint.kind.motion_units)
-        index = int(named["index"] or 1)
-        if (named["index"] is None) != (len(units) == 1) or index > len(units):
-            return None
-        return Reading(named["what"], joint.name, index - 1, units[index - 1])
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self._own
-        for name, joint in self._mech.joints.items():
-            for what, count in (("q", joint.kind.nq), ("u", joint.kind.nu)):
-                yield from (f"{name}.{what}{suffix}" for suffix in suffixes(count))
-
-
-def _rates(units: Iterable[str]) -> tuple[str, ...]:
-    return tuple(f"{unit}/s" for unit in units)
 
 
 class FormulaForce(NamedForce, WithFormulas):
@@ -78,10 +45,10 @@ class FormulaForce(NamedForce, WithFormulas):
         """Return what it reads of itself."""
         raise NotImplementedError
 
-    def _names(self, mech: Surroundings) -> _Names:
+    def _names(self, mech: Surroundings) -> JointNames:
         own = {"time": Reading("time", None, 0, "s"), **self._own(mech)}
         inputs = {name: Reading("formula_input", self.name, k, None) for k, name in enumerate(self.inputs)}
-        return _Names(own | inputs, mech)
+        return JointNames(own | inputs, mech)
 
     def _check_own_names(self, mech: Surroundings) -> None:
         taken = {one.stem for one in self.record} | {"time", *self._own(mech)}
@@ -256,7 +223,7 @@ def elements_of(mech: Surroundings, joint: str) -> dict[str, Reading]:
     """Return what the coordinates and speeds of a joint of several are called in its own formulas: "u[2]"."""
     kind = mech.joints[joint].kind
     own: dict[str, Reading] = {}
-    for what, units in (("q", kind.coordinate_units), ("u", _rates(kind.motion_units))):
+    for what, units in (("q", kind.coordinate_units), ("u", rates(kind.motion_units))):
         each = zip(suffixes(len(units)) if len(units) > 1 else (), units, strict=False)
         own |= {f"{what}{end}": Reading(what, joint, k, unit) for k, (end, unit) in enumerate(each)}
     return own

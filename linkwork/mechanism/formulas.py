@@ -1,12 +1,14 @@
-"""What forces and outputs by formulas share: their parameters and tables, and the program that follows from them."""
+"""What forces, outputs and couplings by formulas share: parameters and tables, and the program that follows."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from linkwork._util.names import quoted
+from linkwork._util.part_names import suffixes
 from linkwork.errors import MechanismError
 from linkwork.formula import OPERATIONS, Formula, LookupTable, Source, compile_formulas, read_table
 from linkwork.mechanism.quantities import Quantity, Reading, indices, parameter
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 Given = float | tuple[float, str]  # the value of a parameter, or with its unit
 
 OF_NUMBER, OF_INPUT, OF_TABLE = 1, 2, 3  # among the places of a part: its first number, input and value of a table
+_OF_JOINT = re.compile(r"(?P<joint>.+)\.(?P<what>[qu])(?:\[(?P<index>[1-9][0-9]*)\])?")
 MOST_VALUES = 10_000  # of a table, each of which is a variable; those of larger ones are not
 
 
@@ -56,9 +59,43 @@ class Readable(Mapping[str, str | None]):
         return sum(1 for _ in self)
 
 
+class JointNames(Readable):
+    """What a part may read: its own, and joints, which are looked up when they are named."""
+
+    def __init__(self, own: Mapping[str, Reading], mech: Surroundings) -> None:
+        self._own, self._mech = own, mech
+
+    def find(self, name: str) -> Reading | None:
+        """Return what a name means; None: nothing."""
+        if name in self._own:
+            return self._own[name]
+        named = _OF_JOINT.fullmatch(name)
+        joint = self._mech.joints.get(named["joint"]) if named else None
+        if named is None or joint is None:
+            return None
+        units = joint.kind.coordinate_units if named["what"] == "q" else rates(joint.kind.motion_units)
+        index = int(named["index"] or 1)
+        if (named["index"] is None) != (len(units) == 1) or index > len(units):
+            return None
+        return Reading(named["what"], joint.name, index - 1, units[index - 1])
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._own
+        for name, joint in self._mech.joints.items():
+            for what, count in (("q", joint.kind.nq), ("u", joint.kind.nu)):
+                yield from (f"{name}.{what}{suffix}" for suffix in suffixes(count))
+
+
+def rates(units: Iterable[str]) -> tuple[str, ...]:
+    """Return units per second."""
+    return tuple(f"{unit}/s" for unit in units)
+
+
 class WithFormulas:
     """A part of a mechanism whose formulas share parameters and tables."""
 
+    number_field: ClassVar[str] = "formula_number"  # of the core, of its parameters and constants
+    value_field: ClassVar[str] = "lookup_value"  # and of its tables
     texts: ClassVar[Mapping[str, str]] = {}  # descriptions of parameters, inputs and tables, where they are known
     name: str
     parameters: Mapping[str, Given]
@@ -129,14 +166,14 @@ class WithFormulas:
         program = self.program(mech)
         for k, name in enumerate(self.parameters):
             text = self._text(name, "parameter")
-            yield parameter(f"{{0}}.{name}", "formula_number", program.units[name], text, of=OF_NUMBER, offset=k)
+            yield parameter(f"{{0}}.{name}", self.number_field, program.units[name], text, of=OF_NUMBER, offset=k)
         place = 0
         for name, table in self.tables.items():
             count = math.prod(table.rows)
             if count <= MOST_VALUES:
                 more: dict[str, Any] = {"of": OF_TABLE, "offset": place, "elements": indices(*table.rows)}
                 text = self.texts.get(name, "value of the table")
-                yield parameter(f"{{0}}.{name}[]", "lookup_value", program.table_units[name], text, **more)
+                yield parameter(f"{{0}}.{name}[]", self.value_field, program.table_units[name], text, **more)
             place += count
 
     def _text(self, name: str, kind: str) -> str:

@@ -5,7 +5,8 @@
      "joints": [{"name", "type", its arguments, "parent", "child", "parent_frame", "child_frame", "at", "cut",
                  "reflected_inertia", "max_load"}, ...],
      "couplings": [{"name", "terms": {"coordinate": coefficient or [c1, c2, ...]}, "offset",
-                    "motion": {"polynomial": [c0, c1, ...], "amplitude", "frequency", "phase"}}, ...],
+                    "motion": {"polynomial": [c0, c1, ...], "amplitude", "frequency", "phase"},
+                    "formula", "parameters", "tables"}, ...],
      "distances": [{"name", "bodies": [first, second], "points", "length"}, ...],
      "forces": [{"type": "spring_damper", "joint", "stiffness", "damping", "free"},
                 {"type": "point_spring_damper", "bodies", "points", "stiffness", "damping", "free", "name"},
@@ -61,7 +62,7 @@ from linkwork.errors import MechanismError
 from linkwork.formula import LookupTable
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import JointKind
-from linkwork.mechanism.reading import VERSION, DataPath, Misread, read_mechanism
+from linkwork.mechanism.reading import FORMULA_OF_COUPLING, VERSION, DataPath, Misread, read_mechanism
 from linkwork.mechanism.shapes import Mesh
 from linkwork.mechanism.triggers import PointDistance
 
@@ -171,10 +172,15 @@ def _kind(kind: JointKind) -> dict[str, Any]:
 def _coupling(coupling: Coupling) -> dict[str, Any]:
     return {
         "name": coupling.name,
-        "terms": {coordinate: _shortest(term.coefficients) for coordinate, term in coupling.terms.items()},
+        **({"terms": terms} if (terms := _terms(coupling)) else {}),
         "offset": coupling.offset,
         **({"motion": _values(coupling.motion)} if coupling.motion else {}),
+        **{key: _plain(value) for key in FORMULA_OF_COUPLING if (value := getattr(coupling, key))},
     }
+
+
+def _terms(coupling: Coupling) -> dict[str, Any]:
+    return {coordinate: _shortest(term.coefficients) for coordinate, term in coupling.given_terms.items()}
 
 
 def _shortest(coefficients: Coefficients) -> float | list[float]:

@@ -129,7 +129,7 @@ def json_schema() -> Schema:
     parts = {
         "bodies": _call(Mechanism.add_body),
         "joints": {"oneOf": [_joint(kind) for kind in KINDS.values()]},
-        "couplings": _call(Mechanism.add_coupling),
+        "couplings": _coupling(),
         "distances": _call(Mechanism.add_distance),
         "forces": {"oneOf": [_force(kind, name) for name, kind in FORCES.items()]},
         "transitions": {"oneOf": [_transition(kind, name) for name, kind in ACTIONS.items()]},
@@ -196,6 +196,15 @@ def _joint_type(kind: type[JointKind]) -> Schema:
     return _described(
         _object({"type": {"const": kind.type_name}, **properties}, ["type", *kind.argument_names()]), _summary(kind)
     )
+
+
+def _coupling() -> Schema:
+    """A coupling has terms, a formula or both."""
+    of_formula = {key: ["formula"] for key in ("parameters", "tables")}
+    return _call(Mechanism.add_coupling) | {
+        "anyOf": [_given("terms"), _given("formula")],
+        "dependentRequired": of_formula,
+    }
 
 
 def _transition(kind: type[Any], name: str) -> Schema:

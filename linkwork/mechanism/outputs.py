@@ -104,7 +104,7 @@ class Variables(Readable):
             for k, element in enumerate(quantity.elements):
                 name = quantity.name.replace("[]", element).format(owner, word)
                 unit = units if isinstance(units, str) else units[k]
-                if quantity.field == "lookup_value":
+                if quantity.field in ("lookup_value", "coupling_table"):
                     found[name] = Reading(quantity.field, f"{owner}.{quantity.stem}", k, unit)
                 else:
                     of = None if quantity.field in _OF_ALL else owner
@@ -123,7 +123,9 @@ class Variables(Readable):
         if owner in mech.couplings:
             coupling = mech.couplings[owner]
             units = of_parts.coupling_units(mech, coupling)
-            for k, (coordinate, unit) in enumerate(zip(coupling.terms, units, strict=True)):
+            for quantity in coupling.formula_parameters(mech):
+                yield quantity, "", 0
+            for k, (coordinate, unit) in enumerate(zip(coupling.given_terms, units, strict=False)):
                 for quantity in of_parts.coupling_coefficients(units[0], unit):
                     yield quantity, str(coordinate), 4 * k
 

@@ -115,8 +115,12 @@ def _frames(item: Mapping[str, Any], *keys: str) -> dict[str, Frame]:
     return frames
 
 
+FORMULA_OF_COUPLING = ("formula", "parameters", "tables")
+
+
 def _add_coupling(mech: Description, item: Any) -> None:
-    _check_keys(item, ["name", "terms"], ["offset", "motion"])
+    terms: list[str] = [] if isinstance(item, Mapping) and "formula" in item else ["terms"]
+    _check_keys(item, ["name", *terms], ["terms", "offset", "motion", *FORMULA_OF_COUPLING])
     arguments = dict(item)
     if "motion" in item:
         with _at("motion"):

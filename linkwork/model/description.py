@@ -131,10 +131,12 @@ def _kinds(kinds: list[JointKind]) -> object:
 def _add_couplings(b: Builder, mech: Mechanism) -> None:
     for coupling in mech.couplings.values():
         b.add_coupling(coupling.name, coupling.offset)
-        for term in coupling.terms.values():
+        for term in coupling.given_terms.values():
             b.add_term(coupling.name, term.joint, term.element, term.coefficients)
         if (motion := coupling.motion) is not None:
             b.set_motion(coupling.name, motion.coefficients, motion.amplitude, motion.frequency, motion.phase)
+        if coupling.formula is not None:
+            b.set_coupling_formula(coupling.name, formula(coupling.program(mech), 0))
     for distance in mech.distances.values():
         (first, second), (start, end) = distance.bodies, distance.points
         b.add_distance(distance.name, first, start, second, end, distance.length)

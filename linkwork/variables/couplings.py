@@ -22,12 +22,19 @@ if TYPE_CHECKING:
 
 def coupling_variables(namer: Namer) -> Iterator[Entity]:
     """Return the variables of couplings: parameters, inputs of motions, and outputs."""
-    first_term = 0
+    first_term = first_number = first_value = 0
     for i, coupling in enumerate(namer.mech.couplings.values()):
         units = coupling_units(namer.mech, coupling)
         yield namer.entity(coupling.name, (i,), [coupling_offset(units[0])])
+        if coupling.formula is not None:
+            places = (i, first_number, 0, first_value)
+            yield namer.entity(coupling.name, places, coupling.formula_parameters(namer.mech))
+            first_number += len(coupling.program(namer.mech).numbers)
+            first_value += coupling.table_values
         for t, (coordinate, unit) in enumerate(zip(coupling.terms, units, strict=True), start=first_term):
-            yield namer.entity(coupling.name, (t,), coupling_coefficients(units[0], unit), labels=(str(coordinate), ""))
+            if coordinate in coupling.given_terms:
+                quantities = coupling_coefficients(units[0], unit)
+                yield namer.entity(coupling.name, (t,), quantities, labels=(str(coordinate), ""))
         first_term += len(coupling.terms)
         if coupling.motion:
             yield namer.entity(coupling.name, (i,), coupling_motion(units[0]))

@@ -50,6 +50,7 @@ def mechanisms() -> dict[str, lw.Mechanism]:
     cases["four_bar"] = four_bar()
     cases["latched"] = latched()
     cases["formulas"] = by_formulas()
+    cases["coupled_formulas"] = coupled_by_formulas()
     scenes = {f"tree_{n}": random_tree(np.random.default_rng(n), n, springs=n // 3) for n in (1, 3, 12)}
     scenes |= {name: well_posed(make, seed=1) for name, (make, _) in FAMILIES.items()}
     spanned = ("free bodies on three", "geared branches and rods", "moving slider crank")
@@ -109,6 +110,21 @@ def by_formulas() -> Case:
         "sum", "line(power/w) + coupler.r[1]/l*A.a/a", parameters={"w": 9.0, "l": 1.0, "a": 2.0}, tables=table
     )
     mech.add_transition("limit", lw.Lock("B"), when=lw.Crossing("sum", 1e6, 0))
+    return scene
+
+
+def coupled_by_formulas() -> Case:
+    """The same four-bar, whose crank lifts a follower by a formula and turns a wheel by a table, and a driven one."""
+    scene = four_bar()
+    mech = scene.mechanism
+    for name, kind in (("slide", lw.Prismatic("z")), ("turn", lw.Revolute("x")), ("driven", lw.Revolute("y"))):
+        mech.add_body(f"{name}_body", mass=0.3, com=(0.1, 0, 0), inertia=0.01 * np.eye(3))
+        mech.add_joint(name, kind, "ground", f"{name}_body", at=(2, 0, 0))
+    smooth = "slide.q - e*(sin(A.q)*exp(cos(D.q)) + log(s + tanh(A.q)^2) + atan2(sin(D.q), s)/w + s^(A.q/w)/(s + 2))"
+    mech.add_coupling("lifts", formula=smooth, parameters={"e": (0.1, "m"), "s": 1.5, "w": (1.0, "rad")})
+    table = lw.LookupTable(np.linspace(-7, 7, 9), np.sin(np.arange(9)), interpolation="monotone", outside="extend")
+    mech.add_coupling("turns", {"turn": (1.0, 0.2)}, formula="-lift(A.q)", tables={"lift": table})
+    mech.prescribe("driven", "a*sin(f*time)", parameters={"a": (0.2, "rad"), "f": (3.0, "rad/s")})
     return scene
 
 

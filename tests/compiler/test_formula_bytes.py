@@ -68,12 +68,14 @@ def test_tables_of_formulas(data):
 
 def test_models_without_formulas_have_only_their_counts():
     counts = read_model(lw.compile(four_bar().mechanism).model_bytes).counts
-    assert [value for name, value in counts.items() if name.startswith(("formula", "lookup"))] == [0] * 10
+    assert [value for name, value in counts.items() if name.startswith(("formula", "lookup", "coupling_"))] == [0] * 13
 
 
 def place_of(data, table):
     """The offset of a table in the bytes, and its rows."""
     rows = read_model(data).tables[table]
+    if table == "coupling_formulas":  # too short to be found: it stands before the next table
+        return place_of(data, "formula_quantities")[0] - rows.nbytes, rows
     first = data.index(rows.tobytes(), HEADER.size)
     return first, rows
 
@@ -240,3 +242,93 @@ def test_knots_are_checked_in_models(data):
 def test_the_builder_refuses(changes, words):
     with pytest.raises(lw.MechanismError, match=words):
         built(**changes)
+
+
+# ---- formulas of couplings ----
+
+
+def coupled():
+    """The same mechanism with a coupling and a drive by formulas."""
+    mech = mechanism()
+    lift = {"lift": lw.LookupTable([0, 1, 3], [5, 4, 5], interpolation="monotone", periodic=True)}
+    mech.add_body("disc", mass=1.0, com=(0, 0, 0), inertia=np.eye(3))
+    mech.add_joint("E", lw.Revolute("z"), "ground", "disc", at=(0, 0, 0))
+    mech.add_coupling("c", formula="k*lift(A.q) + E.q - s*sin(A.q)^2", parameters={"k": 3.5, "s": 2.5}, tables=lift)
+    mech.prescribe("A", "w*time", name="d", parameters={"w": 8.5})
+    return mech
+
+
+@pytest.fixture(scope="module")
+def of_couplings():
+    return lw.compile(coupled()).model_bytes
+
+
+def test_formulas_of_couplings_stand_last(of_couplings):
+    model = read_model(of_couplings)
+    assert [model.counts[f"coupling_{what}"] for what in ("formulas", "numbers", "values")] == [2, 3, 2]
+    assert model.tables["coupling_formulas"].ravel().tolist() == [0, 1]
+    assert model.parameters["formula_number"].ravel().tolist()[-3:] == [3.5, 2.5, 8.5]
+    assert model.parameters["lookup_value"].ravel().tolist()[-2:] == [5.0, 4.0]
+    assert model.tables["terms"][:, 0].tolist() == [0, 0, 1, 2]  # A and E, A of the drive, and of its lock
+
+
+@pytest.mark.parametrize("table", ["coupling_formulas", "formulas", "formula_quantities", "lookup_tables"])
+def test_wrong_numbers_of_couplings_are_refused(table, of_couplings):
+    name = {"formula_quantities": "formula_quantity"}.get(table, table.removesuffix("s"))
+    for row, values in enumerate(place_of(of_couplings, table)[1].tolist()):
+        for column in range(len(values)):
+            for value in BAD:
+                with pytest.raises(lw.MechanismError, match=rf"{name} (\d+) points outside|contradict"):
+                    NativeModel(changed(of_couplings, table, row, column, value))
+
+
+def test_kinks_in_models_are_refused(of_couplings):
+    """Of instructions of couplings, and a table that is linear."""
+    numbers = {one.name: k for k, one in enumerate(OPERATIONS)}
+    rows = place_of(of_couplings, "instructions")[1]
+    last = max(row for row, (operation, *_) in enumerate(rows.tolist()) if operation == numbers["sin"])
+    for name in ("abs", "sign", "floor"):
+        with pytest.raises(lw.MechanismError, match=rf"instruction {last} points outside"):
+            NativeModel(changed(of_couplings, "instructions", last, 0, numbers[name]))
+    with pytest.raises(lw.MechanismError, match="lookup_table 2 points outside"):
+        NativeModel(changed(of_couplings, "lookup_tables", 2, 4, 0))
+
+
+@pytest.mark.parametrize("name", ["u A", "q D"])
+def test_a_coupling_reads_its_own_coordinates_alone(name):
+    """The last quantities are those of couplings, in the model's bytes."""
+    data = lw.compile(coupled()).model_bytes
+    place = data.rindex(b"\0q A\0")
+    altered = bytearray(data)
+    altered[place + 1 : place + 4] = name.encode()
+    struct.pack_into("<Q", altered, 16, zlib.crc32(altered[HEADER.size :]))
+    with pytest.raises(lw.MechanismError, match=r"'c': formula_quantity \d+ points outside of what it may read"):
+        NativeModel(bytes(altered))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"operations": [("quantity", 0, 0, 0), ("abs", 0, 0, 0)]}, "'abs' has no continuous slope"),
+        ({"readings": [("u", "A", 0)]}, "reads 'u': it may read coordinates"),
+        ({"readings": [("q", "B", 0)]}, "'B'"),
+        ({"readings": [("q", "A", 3)]}, "no coordinate 3"),
+        ({"tables": {"gas": table()}}, "'gas' has no continuous slope"),
+        ({"results": []}, "it needs 1 results"),
+        ({"readings": [], "operations": [("number", 0, 0, 0)], "results": [0]}, "has no terms"),
+    ],
+)
+def test_the_builder_refuses_formulas_of_couplings(changes, words):
+    mech = lw.Mechanism("wheel")
+    mech.add_body("rotor", mass=1.0, com=(0, 0, 0), inertia=np.eye(3))
+    mech.add_joint("A", lw.Revolute((0, 0, 1)), "ground", "rotor", at=(0, 0, 0))
+    b = describe(mech)
+    given = {"readings": [("q", "A", 0)], "operations": [("quantity", 0, 0, 0)], "results": [0], "tables": {}} | changes
+    b.add_coupling("c", 0.0)
+
+    def finish():
+        b.set_coupling_formula("c", formula(Program((), [2.0], {}, *given.values(), {}), 0))
+        b.finish()
+
+    with pytest.raises(lw.MechanismError, match=words):
+        finish()

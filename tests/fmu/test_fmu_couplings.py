@@ -8,6 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import linkwork as lw
+from support.cams import cam_by_formulas
 from support.cases import four_bar
 from support.gear_families import GEAR_FAMILIES
 from support.random_mechanisms import well_posed
@@ -41,7 +42,17 @@ def excited_pendulum(motion=None):
     return mech
 
 
+def driven_by_formulas():
+    mech = four_bar().mechanism
+    values = {"p": (-0.7, "rad"), "w": (2.0, "rad/s"), "a": (0.1, "rad"), "f": (6.0, "rad/s")}
+    mech.prescribe("A", "p + w*time + a*sin(f*time)^2", parameters=values)
+    mech.start(q={"B": 0.13, "D": 1.63})
+    return mech
+
+
 SCENES = {
+    "cam by formulas": cam_by_formulas,
+    "driven by formulas": driven_by_formulas,
     "cam": lambda: geared("cam"),
     "gear_branches": lambda: geared("gear_branches"),
     "cam_on_cut_joint": lambda: geared("cam_on_cut_joint"),

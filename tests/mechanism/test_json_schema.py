@@ -39,7 +39,7 @@ HINGE = {"name": "A", "type": "revolute", "axis": [0, 1, 0], "parent": "ground",
 POINTS = {"bodies": ["ground", "rod"], "points": [[0, 0, 0], [0, 0, 1]]}
 WHEN = {"type": "time", "t": 1.0}
 BY_FORMULA = {"parameters": {"k": 3.0}, "inputs": ["p"], "name": "f"}
-NAMED_BY_FORMULAS = ("parameters", "inputs", "force")  # names that are missing are no matter of the schema
+NAMED_BY_FORMULAS = ("parameters", "inputs", "force", "tables")  # names that are missing are no matter of the schema
 FORCE_SAMPLES = {
     "spring_damper": {"joint": "A", "stiffness": [2.0], "damping": 1, "free": 0.5},
     "point_spring_damper": {**POINTS, "stiffness": 1.0, "damping": 1.0, "free": 1.0, "name": "spring"},
@@ -125,6 +125,20 @@ SAMPLES = {
     "start": (whole(start={"q": {"A": 0.5}, "u": {"A": [1]}}), ("start",)),
     "coupling": (
         whole(couplings=[{"name": "c", "terms": {"A": [1, 2]}, "offset": 1, "motion": {"polynomial": [0, 1]}}]),
+        ("couplings", 0),
+    ),
+    "coupling by a formula": (
+        whole(
+            couplings=[
+                {
+                    "name": "c",
+                    "offset": 1,
+                    "formula": "k*t(A.q)",
+                    "parameters": {"k": 2},
+                    "tables": {"t": {**TABLE, "interpolation": "monotone", "outside": "extend"}},
+                }
+            ]
+        ),
         ("couplings", 0),
     ),
     "motion": (

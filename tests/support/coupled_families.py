@@ -15,5 +15,12 @@ GEARED |= {
         *(("loop_on_loop", 2, 1), ("stewart", 2, 1), ("tripod_RUU", 2, 1), ("delta_US", 2, 3)),
     )
 }
+GEARED |= {
+    f"{name} by {couplings} formulas of {terms}": geared(_MADE[name][0], terms, couplings=couplings, degree=0)
+    for name, terms, couplings in (
+        *(("planar_5R", 2, 1), ("closed_chain_12R", 3, 2), ("three_planar_legs", 2, 1), ("coupled", 2, 1)),
+        *(("loop_on_loop", 3, 1), ("stewart", 2, 1), ("side_by_side", 2, 1), ("moving_spatial_7R", 2, 2)),
+    )
+}
 GEARED["three couplings of 12R"] = geared(_MADE["closed_chain_12R"][0], 2, couplings=3)
 GEARED["two couplings of legs"] = geared(_MADE["four_planar_legs"][0], 3, couplings=2, degree=2)

@@ -14,6 +14,7 @@ COUNTS = (
     *("formulas", "formula_instructions", "formula_quantities", "formula_results", "formula_numbers", "formula_inputs"),
     "formula_outputs",
     *("lookup_tables", "lookup_knots", "lookup_values"),
+    *("coupling_formulas", "coupling_numbers", "coupling_values"),
 )
 TABLES = (  # name, how many rows, columns
     ("force_types", "force_types", 5),  # names, 16 bytes each, and how many
@@ -38,6 +39,7 @@ TABLES = (  # name, how many rows, columns
     ("paths", "paths", 2),
     ("path_numbers", "path_numbers", 2),
     ("formulas", "formulas", 6),
+    ("coupling_formulas", "coupling_formulas", 1),
     ("formula_quantities", "formula_quantities", 1),
     ("instructions", "formula_instructions", 4),
     ("formula_results", "formula_results", 1),

@@ -126,6 +126,11 @@ class Gear:
     offset: float = 0.0
 
     @property
+    def given(self) -> dict[str, object]:
+        """What `add_coupling` takes besides terms."""
+        return {}
+
+    @property
     def coordinates(self) -> dict[str, tuple[str, int]]:
         """Joint and element of each."""
         parts = {name: name.removesuffix("]").split("[") for name in self.terms}
@@ -141,6 +146,12 @@ class Gear:
 
     def residual(self, q: Values) -> float:
         return sum(self.slopes(q, 0).values()) - self.offset
+
+    def bend(self, q: Values, u: Values) -> float:
+        """What its second derivative by time has besides slopes times accelerations."""
+        curvatures = self.slopes(q, 2)
+        of = self.coordinates.items()
+        return sum(curvatures[name] * float(vector(u[joint])[element]) ** 2 for name, (joint, element) in of)
 
     def loads(self, q: Values, load: float) -> dict[str, Array]:
         """What the coupling's load gives each of its joints."""
@@ -165,9 +176,8 @@ class GearRow:
 
     def right(self, u: Values, bias: Mapping[str, Array]) -> Array:
         """What the row times the accelerations of all bodies must be, (1,)."""
-        curvatures, total = self.gear.slopes(self.q, 2), 0.0
-        for name, (joint, element) in self.gear.coordinates.items():
-            total -= curvatures[name] * float(vector(u[joint])[element]) ** 2
+        total = -self.gear.bend(self.q, u)
+        for name, (joint, _) in self.gear.coordinates.items():
             total += self.slopes[name] * float(self.axes[name] @ bias[joint])
         return np.array([total / self.scale])
 

@@ -10,6 +10,7 @@ import linkwork as lw
 from linkwork.core.native import Stage
 from linkwork.errors import LinkworkError
 from support import lock_ups
+from support.cams import cam_by_formulas
 from support.checkout import TOP
 from support.joint_families import JOINT_FAMILIES
 from support.many_pins import ManyPins
@@ -307,3 +308,14 @@ def test_lock_up(simulator):
     assert ours.partition("The mechanism locks up")[:2] == native.partition("The mechanism locks up")[:2]
     times = [float(re.search(r"reached at t = (\S+) s", text)[1]) for text in (ours, native)]
     assert times[0] == pytest.approx(times[1], rel=1e-8)
+
+
+# ---- couplings by formulas ----
+
+
+@pytest.mark.parametrize("method", ["rcr", "multipliers"])
+def test_couplings_by_formulas(simulator, method):
+    """With another value of the table."""
+    model = lw.compile(cam_by_formulas(), method)
+    check_block(simulator, model)
+    check_run(simulator, model, T_EVAL, {"lifts.lift[3]": 0.06})

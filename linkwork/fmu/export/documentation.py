@@ -13,7 +13,7 @@ from linkwork.fmu.export.content import Causality, Content, Entry
 from linkwork.fmu.export.pictures import MOST_BODIES, live_page, picture
 from linkwork.fmu.export.reference_files import NOTE
 from linkwork.fmu.export.reference_run import NoReference, Reference
-from linkwork.mechanism import Mechanism
+from linkwork.mechanism import Coupling, Mechanism
 
 if TYPE_CHECKING:
     from linkwork.model.model import Model
@@ -105,6 +105,11 @@ def _figure(system: Model) -> str:
 # ---- the mechanism ----------------------------------------------------------------------------------
 
 
+def _coupling(one: Coupling) -> str:
+    formula = "" if one.formula is None else f": {' '.join(one.formula.split())}"
+    return f"coupling of {', '.join(one.terms)}{formula}"
+
+
 def _mechanism(system: Model) -> str:
     mech, cut = system.mechanism, set(system.numbering.cut)
     bodies = ((name, f"{body.mass:.6g}", _vector(body.com)) for name, body in mech.bodies.items())
@@ -114,7 +119,7 @@ def _mechanism(system: Model) -> str:
     )
     kinds = Counter(type(joint.kind).__name__ for joint in mech.joints.values())
     others = [
-        *((c.name, "coupling of " + ", ".join(c.terms)) for c in islice(mech.couplings.values(), MOST_ROWS)),
+        *((one.name, _coupling(one)) for one in islice(mech.couplings.values(), MOST_ROWS)),
         *((d.name, f"distance of {' and '.join(d.bodies)}") for d in islice(mech.distances.values(), MOST_ROWS)),
         *((force.label, _on(force.joint_names, force.body_names)) for force in islice(mech.forces, MOST_ROWS)),
         *((one.name, f"point of interest on {one.body}") for one in islice(mech.points.values(), MOST_ROWS)),

@@ -569,6 +569,8 @@ def write_couplings(parts: FileParts) -> None:
 
 def _write_coupling(parts: FileParts, coupling: Coupling) -> str:
     """Write a coupling; return why it cannot be written."""
+    if coupling.formula is not None:
+        return "MJCF has no formulas of coordinates or time: the coordinates move freely"
     if coupling.motion is not None and (any(coupling.motion.coefficients[1:]) or coupling.motion.amplitude):
         return "MJCF has no functions of time: the coordinates move freely"
     offset = coupling.offset + (coupling.motion.constant if coupling.motion is not None else 0.0)

@@ -202,7 +202,7 @@ class _Writing(Draft):
         """Write an equation with constant coefficients: of two coordinates as <mimic>, others as Drake's tendon."""
         label = f"coupling {coupling.name!r}"
         terms = [(self.places.get((t.joint, t.element)), t.coefficients) for t in coupling.terms.values()]
-        if coupling.motion is not None or any(any(c[1:]) for _, c in terms):
+        if coupling.formula is not None or coupling.motion is not None or any(any(c[1:]) for _, c in terms):
             self.report.left_out(label, "URDF has constant ratios only; its coordinates move independently")
             return
         elements = [element for element, _ in terms if element is not None]
