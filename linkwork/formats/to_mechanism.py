@@ -542,7 +542,7 @@ def _change_joints_to_the_world(robot: Robot, base: str) -> None:
             if joint.start is not None:  # of a Free joint: where the base is
                 joint.parent_frame @= Frame(joint.start[:3], joint.start[3:])
             joint.kind, joint.start, joint.start_u = wanted(), None, None
-            joint.damping = joint.reflected_inertia = joint.limits = ()
+            joint.damping = joint.friction = joint.reflected_inertia = joint.limits = ()
         elif not isinstance(joint.kind, wanted):
             others.append(joint.name)
     if base == "free" and others:
