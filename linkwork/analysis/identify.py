@@ -8,6 +8,9 @@ as it is, the rows of all instants are a regression: linear for masses, moments,
 Gauss-Newton over phi(p), both after one QR of Y. Each motor has its own standard deviation, estimated from residuals
 (weighted least squares, Gautier 1997). Motions without a motor give rows without loads.
 
+Dry friction of a joint at rest is an unknown load h of its own, by c in the rows of the instant: these are projected
+across c, so that h drops out.
+
 Columns that follow from earlier ones in all motions are not identified alone: the earlier ones are, in combinations
 with them, the base parameters (Gautier and Khalil 1990; Mayeda, Yoshida and Osuka 1990).
 """
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from linkwork.model.model import Model
 
 COLUMN_RANK_TOLERANCE = 1e-8  # of what is left of a column after earlier ones, relative to it
+HELD_RANK_TOLERANCE = 1e-8  # of loads of friction at rest, columns of length one
 IDLE = 1e-9  # of a column, relative to the loads of 1 kg or 1 N, that counts as zero
 RANDOM_POSES = 4  # for each unknown, at least
 MOST_ITERATIONS = 3  # of the standard deviations of the motors
@@ -140,6 +144,8 @@ class Identification(TableResult, NamedValues[str]):
         where a rigid body needs it. None if no rigid body has these numbers: ask for fewer, or begin with others.
     name
         Of the mechanism.
+    at_rest
+        By the name of each dry friction, how many rows say nothing of it, as its joint is at rest.
     """
 
     _index: ClassVar[str | None] = "combination"
@@ -159,6 +165,7 @@ class Identification(TableResult, NamedValues[str]):
     model: Model | None
     name: str
     units: dict[str, str] = field(default_factory=dict)
+    at_rest: dict[str, int] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -188,6 +195,7 @@ class Identification(TableResult, NamedValues[str]):
             "residual_std": self.residual_std,
             "condition": self.condition,
             "rows": len(self.t),
+            "at_rest": self.at_rest,
         }
 
     @registered
@@ -205,6 +213,7 @@ class Identification(TableResult, NamedValues[str]):
             f"  residual of {name}: {std:.3g} {self.units.get(name, '')}".rstrip()
             for name, std in self.residual_std.items()
         ]
+        lines += [f"  at rest: {name} in {rows} of {n} rows" for name, rows in self.at_rest.items() if rows]
         return "\n".join([*lines, f"  without influence: {', '.join(self.idle)}"] if self.idle else lines)
 
 
@@ -254,7 +263,10 @@ def identify(
     smoothing: float | Mapping[str, float] | None = None,
     seed: int = 0,
 ) -> Identification:
-    """Identify masses, centres of mass, inertias, springs and dampers from measured motions and loads.
+    """Identify masses, centres of mass, inertias, springs, dampers and friction from measured motions and loads.
+
+    Dry friction is linear in the loads while it slides. Where its joint is at rest, slower than 1 % of its largest
+    speed, its load is unknown: it drops out of the rows of that instant.
 
     Parameters
     ----------
@@ -270,8 +282,9 @@ def identify(
         name are records of something else; all others must be variables of the mechanism.
     parameters
         ``"crank.mass"``, ``"crank.com"``, ``"crank.inertia[2,2]"``, ``"A.damping"``, ``"A.stiffness"``, ``"A.free"``,
-        ``"A.reflected_inertia"``; first moments m c ``"crank.mc"`` and moments of inertia about the origin of the
-        body's frame ``"crank.IO"``; a body for its mass and all of these moments. By default all bodies.
+        ``"A.reflected_inertia"``, ``"friction.coulomb"``, ``"friction.viscous"``; first moments m c ``"crank.mc"`` and
+        moments of inertia about the origin of the body's frame ``"crank.IO"``; a body for its mass and all of these
+        moments. By default all bodies.
     motors
         Joints "A", single speeds "U[2]" and actuators whose loads were measured; by default those with a column that is
         not zero. All others have no load. A load beyond `max_load` of its joint counts as that limit, and an input as
@@ -350,10 +363,29 @@ class _Regression:
         reference = unknowns.phi(unknowns.start)
         self.Y = transforms @ by_rate  # (n, rows, K)
         self.b = measured_loads - np.einsum("nrd,nd->nr", transforms, rest) + self.Y @ reference
+        self._whole = self.Y, self.b
+        self._held = _held(data, transforms)
+        self._drop_held(np.ones(dof))
         with np.errstate(over="ignore", invalid="ignore"):
             is_finite = np.isfinite([np.sum(self.Y**2), np.sum(self.b**2)]).all()
         if not is_finite:
             raise MechanismError("measurements: motions or loads are too large to compute with: check their units (SI)")
+
+    def _drop_held(self, weights: FloatArray) -> None:
+        """Project the rows, weighted, across the loads of friction at rest; count what is left of each row."""
+        Y, b = (of.copy() for of in self._whole)
+        self.count = np.full(len(weights), float(len(b)))  # (rows,)
+        some = np.flatnonzero(self._held.any(axis=(1, 2)))
+        if len(some):
+            c = weights[:, None] * self._held[some]
+            size = np.linalg.norm(c, axis=1, keepdims=True)
+            left, values, _ = np.linalg.svd(c / np.where(size > 0.0, size, 1.0), full_matrices=False)
+            left = left * (values > HELD_RANK_TOLERANCE)[:, None, :]
+            across = np.eye(len(weights)) - left @ left.transpose(0, 2, 1)
+            across *= weights / weights[:, None]
+            Y[some], b[some] = across @ Y[some], np.einsum("nrs,ns->nr", across, b[some])
+            self.count -= (left**2).sum(axis=(0, 2))
+        self.Y, self.b = Y, b
 
     def check(self, possible: BaseParameters) -> None:
         """Refuse data that do not determine what other motions would."""
@@ -376,15 +408,18 @@ class _Regression:
         weights = np.ones(self.b.shape[1])
         p = self.unknowns.start.copy()
         for _ in range(MOST_ITERATIONS):
+            self._drop_held(weights)
             p, kept, converged = self._least(p, weights)
-            left = self._residuals(p)
             # Each class of rows bears its part of the parameters.
-            free = max(left.size - len(kept), 1) / left.size
-            spread = np.sqrt((left**2).mean(axis=0) / free)
-            spread = np.array([np.sqrt((spread[self._class(k)] ** 2).mean()) for k in range(len(spread))])
+            free = max(self.count.sum() - len(kept), 1.0) / self.count.sum()
+            squares = (self._residuals(p) ** 2).sum(axis=0)
+            classes = [self._class(k) for k in range(len(squares))]
+            counts = np.array([self.count[one].sum() for one in classes])
+            spread = np.sqrt([squares[one].sum() for one in classes] / np.maximum(counts * free, 1e-300))
             if not spread.max() > 0.0:
                 break
-            weights = 1.0 / np.maximum(spread, 1e-9 * spread.max())
+            # Rows of which nothing is left have no spread.
+            weights = 1.0 / np.where(counts > 0.5, np.maximum(spread, 1e-9 * spread.max()), spread.max())
         found = self._identification(p, kept, spread)
         if not converged:
             raise SolverError(
@@ -472,7 +507,16 @@ class _Regression:
             _with(model, unknowns.physical(p, base.idle)),
             model.mechanism.name,
             units | dict(zip(unknowns.names, unknowns.units, strict=True)),
+            dict(zip(data.frictions, data.at_rest.sum(axis=0).tolist(), strict=True)),
         )
+
+
+def _held(data: Measured, transforms: FloatArray) -> FloatArray:
+    """Return how loads of friction at rest enter the rows of each instant, (n, rows, frictions); zero if it slides."""
+    moved = np.einsum("nud,nfu->ndf", data.bases, data.friction_rows)
+    moves = np.linalg.norm(moved, axis=1) > IDLE * np.linalg.norm(data.friction_rows, axis=2)
+    found: FloatArray = (transforms @ moved) * (data.at_rest & moves)[:, None, :]
+    return found
 
 
 def independent_columns(matrix: FloatArray) -> tuple[list[int], FloatArray, list[int]]:

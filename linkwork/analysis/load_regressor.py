@@ -4,6 +4,7 @@ With q, u, udot given, the loads that the inverse dynamics asks for are linear i
     m, m c (3), I_O (6)    of each body: mass, first moments and moments of inertia about the origin of its frame,
     k, k x0                of each spring with the free coordinate or length x0,
     d, J                   of each damper and reflected inertia,
+    F_c, F_s, d            of each dry friction that slides: Coulomb, static (with Stribeck's speed) and viscous,
 (Atkeson, An and Hollerbach 1986; Khalil and Dombre 2002, section 9.2). The columns therefore are exact differences of
 the core's inverse dynamics between two values of one of these numbers. The loads of a closed chain hold up to forces of
 its loops, J'lambda; these drop out on the motions N that the loops leave, N' tau = N' (Y phi + rest).
@@ -33,7 +34,8 @@ _PARAMETERS: tuple[Kind, ...] = ("parameter",)
 _DIAGONAL = (4, 7, 9)  # of the ten numbers of a body
 _SPRINGS = (("stiffness", "free_coordinate"), ("spring_stiffness", "spring_free_length"))
 STEP = 0.25  # of a linear number: a body of 1 kg and 1 kg.m2 remains one that can be
-_PLAIN = ("damping", "spring_damping", "reflected_inertia")
+_FRICTIONS = ("friction_coulomb", "friction_static", "friction_viscous")
+_PLAIN = ("damping", "spring_damping", "reflected_inertia", *_FRICTIONS)
 
 
 class Samples(NamedTuple):
@@ -150,7 +152,7 @@ class SpringGroup(Group):
 
 
 class PlainGroup(Group):
-    """A damper or reflected inertia: phi = x."""
+    """A damper, dry friction or reflected inertia: phi = x."""
 
     def __init__(self, variable: Variable) -> None:
         self.offsets = np.array([variable.reference], dtype=np.uint32)
@@ -355,7 +357,7 @@ def _chosen(model: Model, groups: Sequence[Group], name: str) -> list[tuple[Grou
     if not found:
         raise MechanismError(
             f"parameters: {name!r} is not identified from loads: masses, centres of mass, inertias, stiffness, "
-            "damping, free coordinates and reflected inertias are; geometry is found by linkwork.design"
+            "damping, friction, free coordinates and reflected inertias are; geometry is found by linkwork.design"
         )
     return list(found)
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray, names_of, number, real_array
 from linkwork._util.names import quoted, suggest
@@ -20,7 +21,7 @@ from linkwork.analysis.motors import Motors
 from linkwork.analysis.pose_functions import PoseFunction, joint_rates, motor
 from linkwork.analysis.tables import TIMES, read_csv
 from linkwork.errors import AssemblyError, MechanismError, MechanismNameError
-from linkwork.mechanism import Actuator
+from linkwork.mechanism import Actuator, Friction
 from linkwork.mechanism.forces import of_kind
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 DEGREE: Literal[5] = 5  # of splines
 LARGEST = 1e150  # of a standard deviation, which is squared
 DETERMINED = 1e-4  # of measured coordinates by motions, in metres both: about 1e-5 at a dead point, as poses are known
+AT_REST = 1e-2  # of the largest speed of a joint: below, its dry friction may stick, or have either sign
 ENDS = 3  # rows at each end, where derivatives of splines are poor
 
 
@@ -41,6 +43,9 @@ class Measured(NamedTuple):
     motors: tuple[str, ...]  # names of the loads
     loads: FloatArray  # (n, motors)
     rows: FloatArray  # (n, motors, nu): the loads act on the speeds by rows' load
+    frictions: tuple[str, ...]  # names of the dry frictions
+    friction_rows: FloatArray  # (n, frictions, nu), by which they act
+    at_rest: NDArray[np.bool_]  # (n, frictions), where they may stick
 
 
 class Columns:
@@ -127,21 +132,27 @@ def measured(
     model = space.model
     accelerations = [f"der({name})" for name in model.u_names]
     loads = [v.name for v in model.variables if v.kind == "input" and not v.discrete]
-    names = dict.fromkeys(v.name for v in model.variables if v.kind not in ("parameter", "start"))
+    known = dict.fromkeys(v.name for v in model.variables if v.kind not in ("parameter", "start"))
     arrays = {"q": model.q_names, "u": model.u_names, "udot": accelerations, "tau": _tree_loads(space)}
-    columns = Columns(measurements, names, arrays)
+    columns = Columns(measurements, known, arrays)
     deviations = _deviations(smoothing, columns)
     chosen = _motors(space, columns, motors, loads)
     positions = _positions(space, columns)
     q, u, udot, derived = _completed(space, columns, positions, deviations)
     kept = slice(ENDS, len(columns.t) - ENDS) if derived else slice(None)
     inputs = _known_loads(space, columns, chosen)
-    states = _closed(space, positions, columns.t, kept, q, u, udot, chosen)
+    frictions = of_kind(model.mechanism.forces, Friction)
+    rates = [(joint_rates(space, friction.joint), friction.name) for friction in frictions]
+    states = _closed(space, positions, columns.t, kept, q, u, udot, [*chosen, *rates])
     samples = Samples(*states[:3], inputs[kept])
     values = np.array([columns[name] for _, name in chosen]).reshape(len(chosen), len(columns.t)).T
     loaded = tuple(name for _, name in chosen)
     acting = _acting(space, loaded, values[kept], samples)
-    return Measured(columns.t[kept], samples, states[3], loaded, acting, states[4])
+    rows, friction_rows = np.split(states[4], [len(chosen)], axis=1)
+    speeds = np.abs(np.einsum("nfu,nu->nf", friction_rows, samples.u))
+    at_rest = speeds <= AT_REST * speeds.max(axis=0)
+    names = tuple(friction.name for friction in frictions)
+    return Measured(columns.t[kept], samples, states[3], loaded, acting, rows, names, friction_rows, at_rest)
 
 
 # ---- columns ----
@@ -371,14 +382,14 @@ def _closed(
     q: FloatArray,
     u: FloatArray,
     udot: FloatArray,
-    motors: Sequence[tuple[PoseFunction, str]],
+    acting: Sequence[tuple[PoseFunction, str]],
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return states and accelerations that the loops allow, the bases of their motions, and the rows of the motors."""
+    """Return states and accelerations that the loops allow, the bases of their motions, and the rows of what acts."""
     first, nu = kept.start or 0, space.nu
     q, u, udot, times = q[kept], u[kept], udot[kept], t[kept]
     n = len(q)
     states, speeds, accelerations = np.empty((n, space.nq)), np.empty((n, nu)), np.empty((n, nu))
-    bases, rows = [], np.empty((n, len(motors), nu))
+    bases, rows = [], np.empty((n, len(acting), nu))
     has_loops = bool(space.jacobian().size)
     near = space.start.q[: space.nq]
     for k in range(n):
@@ -403,7 +414,7 @@ def _closed(
         own = np.concatenate([function.acceleration() for function in positions]) if positions else part
         accelerations[k] = part + basis @ (inverse @ (udot[k] - own))
         bases.append(basis)
-        for j, (function, _) in enumerate(motors):
+        for j, (function, _) in enumerate(acting):
             rows[k, j] = function.rows()[0]
     if len({basis.shape for basis in bases}) > 1:
         raise MechanismError("the motion passes through a pose in which the mechanism gains a degree of freedom")

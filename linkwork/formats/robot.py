@@ -31,6 +31,7 @@ class Link:
     inertia: FloatArray = field(default_factory=lambda: np.zeros((3, 3)))
     pose: Frame | None = None  # in the world where all coordinates are zero; None: follows from the joints
     shapes: list[Shape] = field(default_factory=list)  # what is shown of it, in link axes
+    carried: float = 0.0  # fraction of its weight that a force at its centre of mass carries
 
 
 @dataclass
@@ -49,10 +50,11 @@ class RobotJoint:
     # Whether the file states it as the closure of a loop, which has no coordinates there. Frames of two of a closure
     # coincide where it is closed; where they do is for assembly to find.
     closes: bool = False
-    # stiffness, damping, free, reflected_inertia, max_load: one value for each speed; empty: none
+    # stiffness, damping, free, friction (Coulomb), reflected_inertia, max_load: one value for each speed; empty: none
     stiffness: tuple[float, ...] = ()
     damping: tuple[float, ...] = ()
     free: tuple[float, ...] = ()
+    friction: tuple[float, ...] = ()
     reflected_inertia: tuple[float, ...] = ()
     max_load: tuple[float, ...] = ()
     limits: tuple[Range | None, ...] = ()  # one range for each coordinate, or None; empty: none

@@ -24,7 +24,20 @@ from linkwork.formats.bodies import Bodies, possible_inertia
 from linkwork.formats.joint_graph import connected_sets, outward, split
 from linkwork.formats.report import Report
 from linkwork.formats.robot import Coordinate, Robot, RobotJoint, RobotRod
-from linkwork.mechanism import GROUND, Actuator, Fixed, Frame, Free, Mechanism, Revolute, Spherical, SpringDamper, Stop
+from linkwork.mechanism import (
+    GROUND,
+    Actuator,
+    Fixed,
+    Frame,
+    Free,
+    Friction,
+    GravityCompensation,
+    Mechanism,
+    Revolute,
+    Spherical,
+    SpringDamper,
+    Stop,
+)
 from linkwork.mechanism.frames import unit
 from linkwork.mechanism.joints import JointKind
 
@@ -72,6 +85,7 @@ class _Building:
         self._add_couplings()
         self._add_rods()
         self._add_actuators()
+        self._add_gravity_compensation()
         self._start()
         if model := make_loops_exact(self.mech, self.elements, self.report):
             report_open_pose(model, self.report)
@@ -152,6 +166,7 @@ class _Building:
                 )
                 self.report.taken(joint.element, ("closes a loop: " * joint.closes) + type(joint.kind).__name__)
                 self._add_spring(joint, name)
+                self._add_friction(joint, name)
                 self._add_limits(joint, name)
         for closure in joined(closures):
             self._add_closure(closure)
@@ -189,6 +204,20 @@ class _Building:
             SpringDamper(name, **{key: value[0] if one else value for key, value in values.items() if any(value)})
         )
         self.report.taken(f"{joint.element} > spring and damper")
+
+    def _add_friction(self, joint: RobotJoint, name: str) -> None:
+        if not any(joint.friction):
+            return
+        element = f"{joint.element} > friction"
+        if min(joint.friction) < 0.0:
+            self.report.left_out(element, f"{min(joint.friction):g} is negative: friction takes energy, and gives none")
+            return
+        one = joint.kind.nu == 1
+        for k, coulomb in enumerate(joint.friction, start=1):
+            if coulomb:
+                free = self._name("friction", f"{joint.name}_friction" + ("" if one else f"_{k}"))
+                self.mech.add_force(Friction(name if one else f"{name}[{k}]", coulomb=coulomb, name=free))
+        self.report.taken(element)
 
     def _add_limits(self, joint: RobotJoint, name: str) -> None:
         for k, bounds in enumerate(joint.limits):
@@ -266,6 +295,27 @@ class _Building:
             )
             self.report.taken(actuator.element, "actuator")
 
+    def _add_gravity_compensation(self) -> None:
+        """Add forces that carry weights: for each body one for all of its links with the same fraction."""
+        members: dict[tuple[str | None, float], list[str]] = {}
+        for name, link in self.robot.links.items():
+            if link.carried and link.mass:
+                members.setdefault((self.bodies.frames[name][0], link.carried), []).append(name)
+        for (body, carried), names in members.items():
+            if body is not None:
+                links = [(self.robot.links[name], self.bodies.frames[name][1]) for name in names]
+                mass, whole = sum(link.mass for link, _ in links), self.bodies.bodies[body].mass
+                at = sum((link.mass * frame.apply(link.com) for link, frame in links), np.zeros(3)) / mass
+                force = GravityCompensation(
+                    self._body(body),
+                    fraction=carried * mass / whole,
+                    point=None if mass == whole else tuple(at),
+                    name=self._name("compensation", f"{names[0]}_compensation"),
+                )
+                self.mech.add_force(force)
+            for name in names:
+                self.report.taken(f"link {name!r} > gravity compensation", f"{carried:g} of its weight is carried")
+
     def _has_immovable(self, element: str, terms: Iterable[Coordinate]) -> bool:
         """Report a part whose joints cannot all move, as it would need a coordinate that there is not."""
         lost = [name for name, _ in terms if name not in self.names["joint"]]
@@ -330,7 +380,19 @@ def _terms(robot: Robot) -> Iterable[tuple[str, Iterable[Coordinate]]]:
 
 def _is_loaded(joint: RobotJoint) -> bool:
     """Return whether a joint has more than its kind, and so cannot be one with others."""
-    return any(map(any, (joint.stiffness, joint.damping, joint.reflected_inertia, joint.max_load, joint.limits)))
+    return any(
+        map(
+            any,
+            (
+                joint.stiffness,
+                joint.damping,
+                joint.friction,
+                joint.reflected_inertia,
+                joint.max_load,
+                joint.limits,
+            ),
+        )
+    )
 
 
 def _numbers_of(joint: RobotJoint) -> dict[str, Any]:
@@ -480,7 +542,7 @@ def _change_joints_to_the_world(robot: Robot, base: str) -> None:
             if joint.start is not None:  # of a Free joint: where the base is
                 joint.parent_frame @= Frame(joint.start[:3], joint.start[3:])
             joint.kind, joint.start, joint.start_u = wanted(), None, None
-            joint.damping = joint.reflected_inertia = joint.limits = ()
+            joint.damping = joint.friction = joint.reflected_inertia = joint.limits = ()
         elif not isinstance(joint.kind, wanted):
             others.append(joint.name)
     if base == "free" and others:

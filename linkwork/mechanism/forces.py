@@ -90,7 +90,7 @@ class ForceElement:
 
     def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
         """Return what of its record it has in a mechanism, with its units: all but parameters that are not given."""
-        return (one for one in self.record if one.kind != "parameter" or getattr(self, one.stem) is not None)
+        return (one for one in self.record if one.kind != "parameter" or self.core_value(one, mech) is not None)
 
     def readings(self, mech: Surroundings) -> Sequence[Reading]:
         """Return what it reads of others, and of itself, by formulas."""

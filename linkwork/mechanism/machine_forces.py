@@ -184,7 +184,7 @@ class Freewheel(OnJoints):
 @built_in
 @dataclass(frozen=True, repr=False)
 class GravityCompensation(BuiltInForce):
-    """Weight compensation of a body: a force at its centre of mass carries a fraction of its weight.
+    """Weight compensation of a body: a force at its centre of mass, or another point, carries a part of its weight.
 
     The weight is that of the description, mass times gravity, as variables "balance.weight_x" and so on: a mass that
     is changed by parameters alone does not change it.
@@ -195,6 +195,8 @@ class GravityCompensation(BuiltInForce):
         Name of a body.
     fraction
         Of its weight; 1 carries all of it, more lets it rise.
+    point
+        Where the force acts, (3,), m, in the body's frame; None: at its centre of mass.
     name
         A name, under which all of these are found.
 
@@ -215,13 +217,13 @@ class GravityCompensation(BuiltInForce):
         Number("fraction", "fraction of the weight that is carried", "1"),
         *(Number(f"weight_{axis}", f"weight of the body along {axis}", "N") for axis in "xyz"),
     )
-    point = (0.0, 0.0, 0.0)
     force = tuple(f"-fraction*weight_{axis}" for axis in "xyz")
     torque = ("0", "0", "0")
     axes = "world"
     body: str
     _: KW_ONLY
     fraction: float = 1.0
+    point: Point | None = None  # type: ignore[assignment]
     name: str = "gravity_compensation"
 
     def value_of(self, one: Number) -> Any:
@@ -239,8 +241,15 @@ class GravityCompensation(BuiltInForce):
         return {"fraction": (self.fraction, "1"), **axes}
 
     def core_value(self, one: Quantity, mech: Surroundings) -> Any:
-        """Return the numbers of a parameter for the core: it acts at the centre of mass."""
-        return mech.bodies[self.body].com if one.stem == "point" else super().core_value(one, mech)
+        """Return the numbers of a parameter for the core."""
+        if one.stem == "point" and self.point is None:
+            return mech.bodies[self.body].com
+        return super().core_value(one, mech)
+
+    @property
+    def ends(self) -> tuple[tuple[str, Point], ...]:
+        """Its body, and its point where that is given."""
+        return ((self.body, self.point or (0.0, 0.0, 0.0)),)
 
 
 @built_in

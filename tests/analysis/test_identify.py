@@ -184,6 +184,67 @@ def test_noisy_loads_of_an_arm_stay_within_three_deviations(trials: int) -> None
     assert good >= 0.91 * trials if trials < 100 else good >= 95
 
 
+# Coulomb and static friction, viscous friction
+RUBBING = {"A": (0.8, 1.2, 0.25), "B": (0.5, 0.5, 0.2)}
+TRUE_RUBBING = TRUE_TWO_R | {f"{joint}_rubs.coulomb": coulomb for joint, (coulomb, _, _) in RUBBING.items()}
+TRUE_RUBBING |= {f"{joint}_rubs.viscous": viscous for joint, (_, _, viscous) in RUBBING.items()}
+
+
+def rubbing_two_r() -> lw.Mechanism:
+    """The arm with friction in place of dampers, with other numbers."""
+    mech = two_r()
+    mech.forces = [lw.Friction(joint, coulomb=0.1, static=2.0, name=f"{joint}_rubs") for joint in RUBBING]
+    return mech
+
+
+def measured_rubbing_two_r(rng, noise=0.0, n=80):
+    """Each joint is at rest in a quarter of the rows, where friction holds any load up to static friction."""
+    t, q, u, a = motion(rng, n)
+    for joint in range(2):
+        rest = rng.permutation(n)[: n // 4]
+        u[rest, joint] = a[rest, joint] = 0.0
+    coulomb, static, viscous = np.array([*RUBBING.values()]).T
+    held = static * rng.uniform(-1.0, 1.0, u.shape)
+    friction = np.where(u == 0.0, held, coulomb * np.sign(u) + viscous * u)
+    tau = loads_of_two_r(q, u, a) - u * list(DAMPING.values()) + friction
+    return {"t": t, "q": q, "u": u, "udot": a, "tau": tau + noise * np.array([1.0, 0.3]) * rng.normal(size=q.shape)}
+
+
+def test_friction_is_found_while_it_slides_and_holding_loads_drop_out() -> None:
+    frictions = [f"{joint}_rubs.{what}" for joint in RUBBING for what in ("coulomb", "viscous")]
+    found = lw.identify(rubbing_two_r(), measured_rubbing_two_r(np.random.default_rng(0)), ["l1", "l2", *frictions])
+    np.testing.assert_allclose(found.values, truth(found, TRUE_RUBBING), atol=1e-12)
+    assert all(20 <= rows <= 25 for rows in found.at_rest.values())
+    assert f"at rest: A_rubs in {found.at_rest['A_rubs']} of 80 rows" in repr(found)
+    assert found.to_dict()["at_rest"] == found.at_rest
+    with pytest.raises(lw.MechanismError, match=r"no load depends on 'A_rubs\.static'"):
+        lw.identify(rubbing_two_r(), measured_rubbing_two_r(np.random.default_rng(0)), ["A_rubs.static"])
+    still = measured_rubbing_two_r(np.random.default_rng(0))
+    still["u"][:, 0] = 0.0
+    with pytest.raises(lw.MechanismError, match=r"not determined: 'A_rubs\.coulomb'"):
+        lw.identify(rubbing_two_r(), still, ["A_rubs.coulomb", "B_rubs.coulomb"])
+
+
+@pytest.mark.parametrize("trials", [12, pytest.param(100, marks=pytest.mark.slow)])
+def test_noisy_friction_stays_within_three_deviations(trials: int) -> None:
+    parameters = ["l1.IO[3,3]", "l1.mc", "l2.mass", "l2.mc", "l2.IO[3,3]"]
+    parameters += [name for name in TRUE_RUBBING if "rubs" in name]
+    good = hits(
+        lambda rng: measured_rubbing_two_r(rng, 0.2, 60), parameters, TRUE_RUBBING, lw.compile(rubbing_two_r()), trials
+    )
+    assert good >= 0.91 * trials if trials < 100 else good >= 95
+
+
+def test_stribecks_static_friction_is_found() -> None:
+    mech = two_r()
+    mech.forces = [lw.Friction("A", coulomb=0.1, static=0.2, stribeck=1.5, name="rubs")]
+    t, q, u, a = motion(np.random.default_rng(3))
+    tau = loads_of_two_r(q, u, a) - u * list(DAMPING.values())
+    tau[:, 0] += np.sign(u[:, 0]) * (0.4 + 0.5 * np.exp(-((u[:, 0] / 1.5) ** 2)))
+    found = lw.identify(mech, {"t": t, "q": q, "u": u, "udot": a, "tau": tau}, ["rubs.coulomb", "rubs.static"])
+    assert found.parameters == pytest.approx({"rubs.coulomb": 0.4, "rubs.static": 0.9}, abs=1e-12)
+
+
 def five_bar() -> lw.Mechanism:
     """Motors L and R; all axes are vertical."""
     mech = lw.Mechanism("five_bar")
@@ -255,6 +316,23 @@ def test_a_result_of_a_closed_chain_gives_physical_parameters_by_a_nonlinear_sea
     assert found.model is not None
     state = found.model.assemble()
     assert found.model.value("L.stiffness", state) == pytest.approx(4.0, abs=1e-9)
+
+
+def test_friction_of_a_motor_a_passive_hinge_and_a_hinge_that_closes_the_loop() -> None:
+    """A simulation in which they stick and slide by events."""
+    mech = five_bar()
+    mech.add_force(lw.Friction("L", coulomb=0.3, static=0.4, viscous=0.02, name="motor"))
+    mech.add_force(lw.Friction("E1", coulomb=0.1, name="elbow"))
+    mech.add_force(lw.Friction("tip", coulomb=0.2, viscous=0.05, name="tip_rubs"))
+    torques = {"L": lambda t: 3 * np.sin(3 * t) + np.sin(7 * t), "R": lambda t: 1.5 * np.cos(4 * t)}
+    times = np.linspace(0, 3, 121)
+    run = lw.simulate(mech, 3.0, inputs=torques, t_eval=times, solver="DOP853", rtol=1e-9, atol=1e-11)
+    assert np.sum(run["motor.state"] == 2) > 2
+    assert np.sum(run["tip_rubs.state"] == 2) > 1
+    true = {"motor.coulomb": 0.3, "motor.viscous": 0.02, "elbow.coulomb": 0.1}
+    true |= {"tip_rubs.coulomb": 0.2, "tip_rubs.viscous": 0.05, "p1.IO[3,3]": CLOSED_TRUE["p1.IO[3,3]"]}
+    start = lw.compile(mech).with_parameters({"motor.coulomb": 0.0, "tip_rubs.coulomb": 0.0, "tip_rubs.viscous": 0.0})
+    assert lw.identify(start, run, list(true)).parameters == pytest.approx(true, abs=1e-8)
 
 
 def test_encoders_of_the_motors_alone_suffice(tmp_path, run: lw.Result) -> None:

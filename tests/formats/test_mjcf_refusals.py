@@ -14,7 +14,7 @@ from linkwork.errors import LinkworkError, MechanismError
 from linkwork.formats.mjcf import read
 from linkwork.formats.mjcf.fields import LEFT_OUT, READ, WITHOUT_EFFECT, field_names, is_known
 from linkwork.formats.to_mechanism import to_mechanism
-from support.mjcf_files import ACTUATORS, EQUALITIES, FILES, JOINTS
+from support.mjcf_files import ACTUATORS, EQUALITIES, FILES, FRICTION, JOINTS
 
 BODY = '<body name="b"><joint name="j"/>{}<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>'
 
@@ -156,12 +156,14 @@ def test_textures_and_height_fields_outside_of_the_folder_do_not_matter(tmp_path
     [
         (JOINTS.replace('damping="0.1"', 'damping="0.1 0.2"'), "approximated", "> damping", "linear damping only"),
         (JOINTS.replace('stiffness="2"', 'stiffness="2 0 3"'), "approximated", "'h1' > stiffness", "linear stiffness"),
-        (JOINTS.replace('ref="15"', 'ref="15" frictionloss="2"'), "left out", "'h1' > frictionloss", "dry friction"),
+        (FRICTION, "approximated", "joint 'e' > frictionloss", "along axes of the body"),
+        (FRICTION, "approximated", "joint 'b' > actuatorgravcomp", "beside the actuators"),
+        (FRICTION.replace('joint="b" coef="2"/>', 'joint="b" coef="2"/><joint joint="a" coef="1"/>'),
+         "left out", "tendon 'own' > frictionloss", "without its 0.5 N"),
         (JOINTS.replace('type="ball"', 'type="ball" range="0 40"'), "left out", "'b' > range", "no limits of an angle"),
         (JOINTS.replace('type="ball"', 'type="ball" stiffness="1"'), "left out", "'b' > stiffness", "quaternions"),
         (JOINTS.replace("gravity=", 'density="1.2" gravity='), "left out", "option > density", "fluid"),
         (JOINTS.replace("gravity=", 'timestep="0.01" gravity='), "left out", "option > timestep", "solver"),
-        (JOINTS.replace('name="arm"', 'name="arm" gravcomp="1"'), "left out", "body 'arm' > gravcomp", " N against"),
         (EQUALITIES, "left out", "equality 'joint_a'", "is off at the start"),
         (EQUALITIES, "approximated", "solref", "held exactly.*time constant 0.02 s"),
         (EQUALITIES.replace("0.1 0.7 0 0 0", "0 1 0 2 0").replace('coef="0.5"', 'coef="1"/><joint joint="a" coef="1"'),
@@ -192,15 +194,12 @@ def test_flags_of_options(tmp_path):
         robot = read(written(tmp_path, text.replace('ref="15"', 'ref="15" range="-9 20"')))
         values = robot.gravity if none == "gravity" else [getattr(joint, none) for joint in robot.joints.values()]
         assert not np.any([bool(np.any(value)) for value in values])
+    still = FRICTION.replace("<option", '<option><flag frictionloss="disable"/></option><option')
+    assert not any(joint.friction for joint in read(written(tmp_path, still)).joints.values())
     off = EQUALITIES.replace("<worldbody>", '<option><flag equality="disable"/></option><worldbody>')
     robot = read(written(tmp_path, off))
     assert not robot.couplings
     assert not any(joint.closes for joint in robot.joints.values())
-
-
-def test_gravity_compensation_of_all_bodies_is_less_gravity(tmp_path):
-    text = model().replace('name="b"', 'name="b" gravcomp="0.25"')
-    np.testing.assert_allclose(read(written(tmp_path, text)).gravity, [0, 0, -9.81 * 0.75])
 
 
 def test_keyframes_give_start_values(tmp_path):

@@ -119,7 +119,8 @@ def test_springs_dampers_and_actuators_act_as_in_mujoco(peer, robot):
         q, u = split(peer, robot, qpos, qvel)
         inputs = {peer.name("actuator", i): value for i, value in enumerate(ctrl)}
         found = loads(robot, q, u, inputs)
-        expected = split(peer, robot, qpos, peer.data.qfrc_passive + peer.data.qfrc_actuator)[1]
+        data = peer.data
+        expected = split(peer, robot, qpos, data.qfrc_passive + data.qfrc_actuator - data.qfrc_gravcomp)[1]
         for name, value in expected.items():
             np.testing.assert_allclose(found[name], value, atol=1e-11, err_msg=name)
 
@@ -132,6 +133,17 @@ def test_springs_between_points_have_the_energy_of_mujoco(peer, robot):
     for qpos, _ in random_states(peer, 3, closed=False):
         peer.set(qpos)
         assert rod_energy(robot, split(peer, robot, qpos)[0]) == pytest.approx(peer.data.energy[0], abs=1e-12)
+
+
+def test_friction_is_frictionloss_of_joints_and_of_tendons_of_one_joint(peer, robot):
+    rows = np.zeros((peer.model.ntendon, peer.model.nv))
+    for tendon, (start, count) in enumerate(zip(peer.model.tendon_adr, peer.model.tendon_num, strict=True)):
+        for part in range(start, start + count):
+            if peer.model.wrap_type[part] == mujoco.mjtWrap.mjWRAP_JOINT:
+                rows[tendon, peer.model.jnt_dofadr[peer.model.wrap_objid[part]]] += peer.model.wrap_prm[part]
+    losses = peer.model.dof_frictionloss + peer.model.tendon_frictionloss @ np.abs(rows)
+    for name, value in split(peer, robot, peer.model.qpos0, losses)[1].items():
+        np.testing.assert_array_equal(robot.joints[name].friction or np.zeros_like(value), value, err_msg=name)
 
 
 def test_start_values_are_qpos0(peer, robot):

@@ -102,7 +102,7 @@ def test_a_written_file_is_read_as_the_same_mechanism(started, tmp_path):
 
 
 def everything():
-    """Springs, rotors, limits, actuators, couplings, a rod and a point on joints that MJCF has in its tree."""
+    """Springs, friction, rotors, limits, actuators, couplings, a rod and a point on joints in the tree of MJCF."""
     mech = lw.Mechanism("everything", gravity=(0.1, 0.2, -9))
     random = np.random.default_rng(1)
     kinds = {
@@ -132,6 +132,12 @@ def everything():
     mech.add_force(lw.SpringDamper("F", damping=0.2))
     ends = ("b_A", "b_F"), ((0, 0, 0.1), (0.1, 0, 0))
     mech.add_force(lw.SpringDamper(bodies=ends[0], points=ends[1], stiffness=9.0, damping=1.0, free=0.3, name="cord"))
+    for joint in ("A", "U[2]", "H", "C[1]", "S[1]", "S[2]", "S[3]", "P"):
+        friction = lw.Friction(joint, coulomb=0.4, viscous=0.2, name=f"friction_{joint[0]}{joint[2:3]}")
+        mech.add_force(friction)
+    mech.add_force(lw.Friction("A", coulomb=0.3, name="seal"))
+    for body, fraction in (("b_A", 0.3), ("b_S", -0.7), ("b_F", 1.2)):
+        mech.add_force(lw.GravityCompensation(body, fraction=fraction, name=f"{body}_balance"))
     mech.add_distance("rod", ("b_S", "b_F"), ((0, 0, 0), (0.1, 0.2, 0)), length=1.5)
     mech.add_coupling("gear", {"A": 1.0, "U[2]": (0.5, 0.1, 0.0, 0.2)}, offset=0.05)
     mech.add_coupling("sum", {"C[1]": 2.0, "E[1]": -1.0, "P": (0.3, 0.2)}, offset=-0.1)
@@ -178,6 +184,26 @@ def test_springs_rotors_actuators_couplings_and_rods_are_written(tmp_path):
         np.testing.assert_allclose(both[name], found[name], atol=1e-13)
     assert again.joints["P"].max_load == 7.0
     assert isinstance(again.transitions["P_limit"].action, lw.Stop)
+
+
+def test_friction_that_mjcf_cannot_say_is_reported(tmp_path):
+    mech = everything()
+    mech.forces = [force for force in mech.forces if isinstance(force, lw.GravityCompensation)]
+    for speed in range(6):
+        mech.add_force(lw.Friction(f"F[{speed + 1}]", coulomb=0.5, name=f"drag_{speed}"))
+    mech.add_force(lw.Friction("A", coulomb=0.5, static=0.8, name="hinge"))
+    mech.add_force(lw.Friction("S[2]", coulomb=0.5, name="ball"))
+    mech.add_force(lw.GravityCompensation("b_A", point=(0, 0, 1), name="aside"))
+    found = {one.element: str(one) for one in lw.save(mech, tmp_path / "written.xml") if one.outcome != "taken"}
+    assert "approximated, frictionloss: it acts along the axes of the file's" in found["Friction 'drag_4'"]
+    assert "approximated, frictionloss: it sticks up to 0.5 and not 0.8" in found["Friction 'hinge'"]
+    assert "left out, MJCF has one value for all speeds" in found["Friction 'ball'"]
+    assert "left out, gravcomp acts at the centre of mass" in found["GravityCompensation 'aside'"]
+    bar = four_bar()
+    for joint in "ABCD":
+        bar.add_force(lw.Friction(joint, coulomb=0.1, name=f"friction_{joint}"))
+    (left,) = losses(lw.save(bar, tmp_path / "bar.xml"))
+    assert left.startswith("Friction 'friction_D': left out, its joint closes a loop")
 
 
 def test_what_mjcf_cannot_say_is_reported_and_refused_with_strict(tmp_path):

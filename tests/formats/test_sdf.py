@@ -261,16 +261,17 @@ class TestJoints:
         robot = read(tmp_path, model(link("a") + link("b") + joint("j", "revolute", "a", "b", axis)))
         found = robot.joints["j"]
         assert (found.damping, found.stiffness, found.free, found.max_load) == ((0.5,), (7.0,), (0.2,), (9.0,))
+        assert found.friction == (3.0,)
         assert found.limits == ((-math.inf, 0.4),)
         left = str(robot.report)
-        assert "friction" in left
         assert "velocity" in left
 
     def test_perpendicular_axes_are_a_universal(self, tmp_path: Path) -> None:
-        axes = "<axis><xyz>1 0 0</xyz><dynamics><damping>2</damping></dynamics></axis><axis2><xyz>0 1 0</xyz></axis2>"
+        axes = "<axis><xyz>1 0 0</xyz><dynamics><damping>2</damping></dynamics></axis>"
+        axes += "<axis2><xyz>0 1 0</xyz><dynamics><friction>3</friction></dynamics></axis2>"
         robot = read(tmp_path, model(link("a") + link("b") + joint("j", "universal", "a", "b", axes)))
         assert robot.joints["j"].kind == Universal((1, 0, 0), (0, 1, 0))
-        assert robot.joints["j"].damping == (2.0, 0.0)
+        assert (robot.joints["j"].damping, robot.joints["j"].friction) == ((2.0, 0.0), (0.0, 3.0))
 
     def test_oblique_axes_are_two_hinges(self, tmp_path: Path) -> None:
         axes = "<axis><xyz>1 0 0</xyz></axis><axis2><xyz>1 1 0</xyz></axis2>"

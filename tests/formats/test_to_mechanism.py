@@ -13,7 +13,7 @@ from linkwork.errors import MechanismError
 from linkwork.formats.report import Report
 from linkwork.formats.robot import Link, Robot, RobotCoupling, RobotJoint, RobotRod
 from linkwork.formats.to_mechanism import to_mechanism
-from linkwork.mechanism import Fixed, Frame, Free, Mechanism, Prismatic, Revolute, Spherical, Stop
+from linkwork.mechanism import Fixed, Frame, Free, Friction, Mechanism, Prismatic, Revolute, Spherical, Stop
 from linkwork.mechanism.joints import JointKind
 from linkwork.model.compile import compile
 
@@ -169,12 +169,14 @@ def test_a_weld_that_closes_a_loop_makes_one_body_and_leaves_the_hinges() -> Non
 def test_a_joint_that_closes_a_loop_keeps_its_loads_and_limits() -> None:
     bar = chain("base", "crank", "coupler", "rocker")
     numbers = {"stiffness": (3.0,), "damping": (0.2,), "reflected_inertia": (0.1,), "max_load": (7.0,)}
+    numbers |= {"friction": (0.5,)}
     join(bar, "D", Revolute((0, 0, 1)), "base", "rocker", closes=True, limits=((-1.0, 2.0),), **numbers)
     mech = to_mechanism(bar)
     closing = mech.joints["D"]
     assert (closing.cut, closing.reflected_inertia, closing.max_load) == (True, (0.1,), (7.0,))
-    (spring,) = mech.forces
+    spring, friction = mech.forces
     assert (spring.joint, spring.stiffness, spring.damping) == ("D", 3.0, 0.2)
+    assert friction == Friction("D", coulomb=0.5, name="D_friction")
     assert texts(mech, "left out")["joint 'D' > limit"] == "-1 to 2 rad; limits=True makes it a stop"
 
 

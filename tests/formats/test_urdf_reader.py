@@ -125,6 +125,7 @@ def test_everything_is_read_or_reported(tmp_path: Path) -> None:
     ]
     hinge = found.joints["hinge"]
     assert (hinge.stiffness, hinge.free, hinge.damping, hinge.max_load) == ((3.0,), (0.2,), (0.1,), (3.0,))
+    assert hinge.friction == (0.2,)
     assert hinge.reflected_inertia == pytest.approx((1e-4 * 50**2,))
     assert left_out(found).keys() == {
         "joint 'wheel' > mimic",
@@ -134,7 +135,6 @@ def test_everything_is_read_or_reported(tmp_path: Path) -> None:
         "robot.yaml > 'other'",
         "joint 'hinge' > limit > velocity",
         "joint 'slide' > limit > velocity",
-        "joint 'hinge' > dynamics > friction",
         "joint 'hinge' > calibration",
         "joint 'hinge' > safety_controller",
         "transmission 't'",

@@ -180,6 +180,9 @@ def test_loads_limits_and_couplings_come_back(tmp_path: Path) -> None:
     mech.add_force(lw.SpringDamper("A", stiffness=3.0, damping=0.1, free=0.2))
     mech.add_force(lw.SpringDamper("C", stiffness=(1.0, 2.0), damping=(0.1, 0.2), free=(0.3, 0.4)))
     mech.add_force(lw.SpringDamper(bodies=("ground", "c"), points=((0, 0, 1), (0.1, 0, 0)), stiffness=9.0, free=0.5))
+    mech.add_force(lw.Friction("A", coulomb=0.5, viscous=0.3, name="friction"))
+    mech.add_force(lw.Friction("A", coulomb=0.2, name="seal"))
+    mech.add_force(lw.Friction("C[2]", coulomb=0.7, name="guide"))
     mech.add_transition("limit", lw.Stop("B", lower=-0.5, upper=0.25))
     mech.add_transition("one", lw.Stop("C", upper=0.75, coordinate=2))
     mech.add_coupling("gear", {"A": 2.0, "B": -4.0}, offset=0.5)
@@ -189,6 +192,8 @@ def test_loads_limits_and_couplings_come_back(tmp_path: Path) -> None:
     again = trip.mechanism
     assert again.joints["A"].reflected_inertia == pytest.approx([0.3])
     assert again.joints["A"].max_load == pytest.approx([7.0])
+    frictions = {force.joint: force for force in again.forces if isinstance(force, lw.Friction)}
+    assert {joint: force.coulomb for joint, force in frictions.items()} == {"A": 0.7, "C_2": 0.7}
     assert [again.joints[name].max_load[0] for name in ("B", "C_1", "C_2")] == [np.inf, 1.0, 2.0]
     stops = {t.action.joint: (t.action.lower, t.action.upper) for t in again.transitions.values()}
     assert stops == {"B": (-0.5, 0.25), "C_2": (None, 0.75)}
@@ -205,6 +210,9 @@ def test_what_urdf_cannot_say_is_left_out_with_its_reason(tmp_path: Path) -> Non
     mech.add_force(lw.Wrench("c", name="push"))
     mech.add_transition("stop", lw.Stop("A", lower=-1, restitution=0.5))
     mech.start(q={"A": 0.1})
+    mech.add_force(lw.Friction("A", coulomb=0.5, static=0.7, name="hinge"))
+    mech.add_joint("D", lw.Revolute("z"), "ground", "c", cut=True)
+    mech.add_force(lw.Friction("D", coulomb=0.5, name="pin"))
     report = lw.save(mech, tmp_path / "arm.urdf")
     assert {entry.element for entry in report.of("left out")} == {
         "gravity",
@@ -212,8 +220,24 @@ def test_what_urdf_cannot_say_is_left_out_with_its_reason(tmp_path: Path) -> Non
         "coupling 'cam'",
         "Wrench 'push'",
         "start of joint 'A'",
+        "Friction 'pin'",
     }
-    assert [entry.element for entry in report.of("approximated")] == ["stop 'stop'"]
+    assert [entry.element for entry in report.of("approximated")] == ["Friction 'hinge'", "stop 'stop'"]
+
+
+def test_friction_of_a_ball_comes_back(tmp_path: Path) -> None:
+    mech = lw.Mechanism("ball", gravity=(0, 0, -9.81))
+    mech.add_body("a", mass=1.0, com=(0.1, 0.2, 0.3), inertia=lw.inertia.sphere(1.0, 0.1))
+    mech.add_joint("S", lw.Spherical(), "ground", "a", at=(0, 0, 0))
+    for speed in (1, 2, 3):
+        mech.add_force(lw.Friction(f"S[{speed}]", coulomb=0.4, viscous=0.1, name=f"friction_{speed}"))
+    trip = RoundTrip(mech, tmp_path)
+    assert not trip.lost()
+    assert trip.difference({"S": (1.0, 0, 0, 0)}, {"S": (0.3, -0.5, 0.7)}) < 1e-12
+    mech.forces.pop()
+    assert [one.element for one in lw.save(mech, tmp_path / "b.urdf").of("left out")] == [
+        f"Friction 'friction_{speed}'" for speed in (1, 2)
+    ]
 
 
 @pytest.mark.parametrize("name", ["arm.json", "arm.urdf", "arm.xml", "arm.mjcf"])

@@ -247,11 +247,18 @@ class TestJoints:
 
     def test_armature_and_dampers(self, tmp_path: Path) -> None:
         inner = "float physxJoint:armature = 3\nfloat newton:damping = 2\nfloat newton:friction = 1"
+        inner += "\nfloat physxJoint:jointFriction = 0.4"
         robot = one(tmp_path, "PhysicsRevoluteJoint", inner, head="metersPerUnit = 0.1")
         found = robot.joints["j"]
         assert found.reflected_inertia == pytest.approx((0.03,))
         assert found.damping == pytest.approx((0.02 * 180 / math.pi,))
-        assert "friction" in str(robot.report)
+        assert found.friction == pytest.approx((0.01,))
+        (left,) = (entry for entry in robot.report if entry.element.endswith("physxJoint:jointFriction"))
+        assert "not a load" in left.text
+        (slide,) = one(
+            tmp_path, "PhysicsPrismaticJoint", "float mjc:frictionloss = 3", head="metersPerUnit = 0.1"
+        ).joints.values()
+        assert slide.friction == pytest.approx((0.3,))
 
 
 class TestDrivesAndMimics:

@@ -83,4 +83,25 @@ ACTUATORS = """<mujoco model="actuators"><compiler angle="radian"/>
   <motor name="rotor" joint="s" gear="2" armature="0.3" damping="0.4"/>
 </actuator></mujoco>"""
 
-FILES = {"joints": JOINTS, "equalities": EQUALITIES, "actuators": ACTUATORS}
+FRICTION = """<mujoco model="friction"><compiler angle="radian"/><option gravity="0.3 -0.2 -9"/>
+<worldbody>
+  <body name="crank" pos="0 0 1" gravcomp="0.7"><joint name="a" axis="0 1 0" frictionloss="0.4"/>
+    <geom type="box" size="0.2 0.1 0.05" mass="1"/>
+    <body name="camera" pos="0.1 0 0.2" gravcomp="0.7"><geom size="0.05" mass="0.2"/></body>
+    <body name="lamp" pos="0 0.3 0" gravcomp="-0.5"><geom size="0.05" mass="0.3"/></body>
+    <body name="bolt" pos="0 0.3 0.1"><geom size="0.05" mass="0.1"/></body>
+    <body name="rod" pos="0.4 0 0" gravcomp="1"><joint name="b" axis="0 1 0" pos="-0.2 0 0" actuatorgravcomp="true"/>
+      <geom type="capsule" size="0.05 0.2" euler="0 1.57 0" mass="1"/></body></body>
+  <body name="slider" pos="0.8 0 1"><joint name="c" type="slide" axis="1 0 0" frictionloss="2"/>
+    <geom size="0.1" mass="1"/></body>
+  <body name="bob" pos="0 2 1" gravcomp="0.2"><joint name="d" type="ball" frictionloss="0.3"/>
+    <geom type="box" size="0.1 0.2 0.3" mass="1" pos="0.1 0 0.2"/></body>
+  <body name="drop" pos="3 0 1" quat="1 1 0 0" gravcomp="1.5"><joint name="e" type="free" frictionloss="0.6"/>
+    <geom type="box" size=".1 .2 .3" pos="0.1 0 0.1" mass="2"/></body>
+</worldbody>
+<tendon><fixed name="cable" frictionloss="0.5"><joint joint="c" coef="-3"/></fixed>
+  <fixed name="own" frictionloss="0.5"><joint joint="b" coef="2"/></fixed></tendon>
+<actuator><motor name="drive" joint="a"/></actuator>
+<equality><connect name="pin" body1="rod" body2="slider" anchor="0.2 0 0"/></equality></mujoco>"""
+
+FILES = {"joints": JOINTS, "equalities": EQUALITIES, "actuators": ACTUATORS, "friction": FRICTION}

@@ -9,7 +9,9 @@ import numpy as np
 
 
 class MujocoPeer:
-    """A model with its equality constraints alone: no contacts, no limits and no dry friction.
+    """A model with its equality constraints, and with dry friction by its exact law while all joints slide.
+
+    There are no contacts and no limits.
 
     Attributes
     ----------
@@ -70,10 +72,24 @@ class MujocoPeer:
         nv = self.model.nv
         mass = np.zeros((nv, nv))
         mujoco.mj_fullM(self.model, self.data, mass)
-        load = self.data.qfrc_passive + self.data.qfrc_actuator - self.data.qfrc_bias
+        load = self.data.qfrc_passive + self.data.qfrc_actuator - self.data.qfrc_bias + self.sliding_friction(qvel)
         matrix = np.block([[mass, rows.T], [rows, np.zeros((len(rows),) * 2)]])
         found = np.linalg.lstsq(matrix, np.concatenate([load, -bias]), rcond=1e-13)[0]
         return found[:nv]
+
+    def sliding_friction(self, qvel: np.ndarray) -> np.ndarray:
+        """Return the loads (nv,) of dry friction at the state that is set, for displacements in axes of the body."""
+        model, data = self.model, self.data
+        loads = -np.sign(qvel) * model.dof_frictionloss
+        for joint in np.flatnonzero(model.jnt_type == mujoco.mjtJoint.mjJNT_FREE):
+            at, axes = model.jnt_dofadr[joint], data.xmat[model.jnt_bodyid[joint]].reshape(3, 3)
+            loads[at : at + 3] = -axes @ (np.sign(axes.T @ qvel[at : at + 3]) * model.dof_frictionloss[at : at + 3])
+        for tendon in np.flatnonzero(model.tendon_frictionloss):
+            row = np.zeros(model.nv)
+            for part in range(model.tendon_adr[tendon], model.tendon_adr[tendon] + model.tendon_num[tendon]):
+                row[model.jnt_dofadr[model.wrap_objid[part]]] += model.wrap_prm[part]
+            loads -= row * np.sign(row @ qvel) * model.tendon_frictionloss[tendon]
+        return loads
 
     def _closed(self, qpos: np.ndarray) -> np.ndarray | None:
         for _ in range(30):

@@ -36,7 +36,10 @@ class PinocchioUrdf:
     def __init__(self, path: Path) -> None:
         self.root = ElementTree.parse(path).getroot()
         self.model = pin.buildModelFromXML(path.read_text())
-        self.damping = {self.model.names[k]: self._damping(k) for k in range(1, self.model.njoints)}
+        numbers = self.model.damping, self.model.friction
+        self.damping, self.friction = (
+            {self.model.names[k]: self._of_joint(k, of) for k in range(1, self.model.njoints)} for of in numbers
+        )
         self.closures: list[_Closure] = []
         self.rows: list[tuple[Array, float]] = []  # couplings: row @ q == offset
         beside = path.with_suffix(".yaml")
@@ -50,9 +53,9 @@ class PinocchioUrdf:
         for joint in self.root.findall("joint"):
             self._add_mimic(joint)
 
-    def _damping(self, joint: int) -> Array:
+    def _of_joint(self, joint: int, values: Array) -> Array:
         at, count = self.model.idx_vs[joint], self.model.nvs[joint]
-        return np.array(self.model.damping[at : at + count])
+        return np.array(values[at : at + count])
 
     def set_inertia(self, link: str, body: Any) -> None:
         """Give a link, which carries no fixed ones, the inertia that a body has: its own one is impossible."""
@@ -71,7 +74,7 @@ class PinocchioUrdf:
             new.addJoint(old.parents[k], kind, old.jointPlacements[k], name)
             new.appendBodyToJoint(k, old.inertias[k], pin.SE3.Identity())
             if name in replaced:
-                self.damping[name] = np.zeros(kind.nv)
+                self.damping[name] = self.friction[name] = np.zeros(kind.nv)
         for frame in old.frames[1:]:
             new.addFrame(pin.Frame(frame.name, frame.parentJoint, frame.placement, frame.type), False)
         self.model = new
@@ -207,9 +210,10 @@ class PinocchioUrdf:
         return upper + np.triu(upper, 1).T
 
     def accelerations(self, q: Array, v: Array, tau: Array) -> Array:
-        """Of the closed chain, with the damping of its joints, under gravity of 9.81 m/s^2 along -z."""
+        """Of the closed chain with damping and friction of its sliding joints, under 9.81 m/s^2 along -z."""
         M = self._mass_matrix(q)
-        h = np.array(pin.nonLinearEffects(self.model, self.data, q, v)) + np.concatenate([*self.damping.values()]) * v
+        damping, friction = (np.concatenate([*of.values()]) for of in (self.damping, self.friction))
+        h = np.array(pin.nonLinearEffects(self.model, self.data, q, v)) + damping * v + friction * np.sign(v)
         _, J, bias = self._constraints(q, v)
         basis = _null_space(J)
         particular = np.linalg.lstsq(J, -bias, rcond=1e-11)[0] if J.size else np.zeros(len(h))

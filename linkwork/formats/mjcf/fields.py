@@ -20,9 +20,10 @@ qpos0 qpos_spring
 body_parentid body_jntnum body_jntadr body_pos body_quat body_ipos body_iquat body_mass body_inertia body_gravcomp
 body_mocapid
 jnt_type jnt_qposadr jnt_dofadr jnt_bodyid jnt_limited jnt_actfrclimited jnt_pos jnt_axis jnt_stiffness jnt_range
-jnt_actfrcrange dof_armature dof_damping
+jnt_actfrcrange dof_armature dof_damping dof_frictionloss
 site_bodyid site_pos site_quat
-tendon_adr tendon_num tendon_stiffness tendon_damping tendon_lengthspring tendon_length0 tendon_armature
+tendon_adr tendon_num tendon_stiffness tendon_damping tendon_frictionloss tendon_lengthspring tendon_length0
+tendon_armature
 wrap_type wrap_objid wrap_prm
 eq_type eq_obj1id eq_obj2id eq_objtype eq_active0 eq_data eq_solref
 actuator_trntype actuator_dyntype actuator_gaintype actuator_biastype actuator_ctrladr actuator_ctrlnum
@@ -83,13 +84,17 @@ class LeftOut(NamedTuple):
 
 
 LEFT_OUT = (
-    LeftOut("dof_frictionloss", "dof", "frictionloss", "dry friction; the joints move without it"),
     LeftOut("dof_dampingpoly", "dof", "damping", "linear damping only, without v |v| and v^3", True),
     LeftOut("jnt_stiffnesspoly", "joint", "stiffness", "linear stiffness only, without x^2 and x^3", True),
     LeftOut("jnt_springyield", "joint", "springyield", "the spring is elastic and never yields"),
     LeftOut("jnt_margin", "joint", "margin", "limits act at the limit, not before"),
-    LeftOut("jnt_actgravcomp", "joint", "actuatorgravcomp", "no gravity compensation counts as an actuator force"),
-    LeftOut("tendon_frictionloss", "tendon", "frictionloss", "dry friction; the tendon moves without it"),
+    LeftOut(
+        "jnt_actgravcomp",
+        "joint",
+        "actuatorgravcomp",
+        "gravity compensation acts beside the actuators, beyond their limits",
+        True,
+    ),
     LeftOut("tendon_limited", "tendon", "range", "Linkwork has no limits of tendons: the length is not bounded"),
     LeftOut("tendon_actfrclimited", "tendon", "actuatorfrcrange", "actuators are limited by their own ranges only"),
     LeftOut("tendon_stiffnesspoly", "tendon", "stiffness", "linear stiffness only, without x^2 and x^3", True),

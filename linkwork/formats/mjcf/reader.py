@@ -22,7 +22,7 @@ from linkwork.formats.mjcf.equalities import add_equalities
 from linkwork.formats.mjcf.fields import report_fields
 from linkwork.formats.mjcf.geoms import add_geoms
 from linkwork.formats.mjcf.named import NamedModel, frame
-from linkwork.formats.mjcf.tendons import add_tendons, fixed_tendon
+from linkwork.formats.mjcf.tendons import add_tendon_friction, add_tendons, fixed_tendon, has_friction
 from linkwork.formats.report import Report
 from linkwork.formats.robot import Link, Robot, RobotJoint
 from linkwork.formats.visuals import MeshFiles
@@ -63,6 +63,7 @@ def read(path: Path, keyframe: str | None = None, *, root: Path | None = None) -
     targets = add_actuators(named, robot)
     add_tendons(named, robot, targets.tendon_damping)
     _add_tendon_armature(named, robot, targets)
+    add_tendon_friction(named, robot)
     _report_joints(named)
     _report_objects(named)
     report_fields(named)
@@ -70,26 +71,11 @@ def read(path: Path, keyframe: str | None = None, *, root: Path | None = None) -
 
 
 def _gravity(named: NamedModel) -> FloatArray:
-    """Return the acceleration of free fall; gravity compensation that is the same for all bodies is a part of it."""
-    model, report = named.model, named.report
+    """Return the acceleration of free fall."""
     if named.disables("gravity"):
-        report.taken("option > flag > gravity", "disabled")
+        named.report.taken("option > flag > gravity", "disabled")
         return np.zeros(3)
-    gravity = np.array(model.opt.gravity)
-    heavy = model.body_mass > 0.0
-    shares = model.body_gravcomp[heavy]
-    if not shares.any() or (named.disables("spring") and named.disables("damper")):
-        return gravity
-    if (shares == shares[0]).all() and not model.jnt_actgravcomp.any():
-        report.taken("body > gravcomp", "of all bodies; gravity is less by it")
-        return np.array(gravity * (1.0 - shares[0]))
-    forces = model.body_gravcomp * model.body_mass * np.linalg.norm(gravity)
-    names = [str(named.bodies[body]) for body in np.flatnonzero(model.body_gravcomp)]
-    report.left_out(
-        f"{named.label('body', names)} > gravcomp",
-        f"forces of up to {np.abs(forces).max():.4g} N against gravity at the centres of mass are missing",
-    )
-    return gravity
+    return np.array(named.model.opt.gravity)
 
 
 def _start(named: NamedModel, keyframe: str | None) -> tuple[FloatArray, FloatArray]:
@@ -150,7 +136,14 @@ def _report_joints(named: NamedModel) -> None:
             "that of the displacements acts on the rates of the speeds in axes of the body, without the term of its "
             "rotation",
         )
-    disabled = [bit for bit in ("spring", "damper", "limit", "constraint", "clampctrl") if named.disables(bit)]
+    slipping = [named.joints[joint] for joint in free if model.dof_frictionloss[model.jnt_dofadr[joint]]]
+    if slipping and has_friction(named):
+        report.approximated(
+            f"{named.label('joint', slipping)} > frictionloss",
+            "that of the displacements acts along axes of the body, each alone, not along those of the world",
+        )
+    switches = ("spring", "damper", "frictionloss", "limit", "constraint", "clampctrl")
+    disabled = [bit for bit in switches if named.disables(bit)]
     for bit in disabled:
         report.taken(f"option > flag > {bit}", "disabled")
 
@@ -210,7 +203,9 @@ def _link(named: NamedModel, body: int, name: str) -> Link:
     axes = matrix_of(model.body_iquat[body])
     inertia = axes @ np.diag(model.body_inertia[body]) @ axes.T
     com = np.array(model.body_ipos[body])
-    return Link(name, float(model.body_mass[body]), com, (inertia + inertia.T) / 2)
+    is_passive = not (named.disables("spring") and named.disables("damper"))
+    carried = float(model.body_gravcomp[body]) * is_passive
+    return Link(name, float(model.body_mass[body]), com, (inertia + inertia.T) / 2, carried=carried)
 
 
 def _between(robot: Robot, named: NamedModel, body: str, joint: str) -> str:
@@ -251,6 +246,7 @@ def _joint(named: NamedModel, joint: int, parent: str | None, child: str, place:
         named.joints[joint], type_of_joint, None if kind == _FREE else parent, child, parent_frame, child_frame
     )
     made.damping = _of_speeds(kind, model.dof_damping[u : u + nu], not named.disables("damper"))
+    made.friction = _of_speeds(kind, model.dof_frictionloss[u : u + nu], has_friction(named))
     made.reflected_inertia = _of_speeds(kind, model.dof_armature[u : u + nu])
     if kind in (_SLIDE, _HINGE):
         if model.jnt_stiffness[joint] and not named.disables("spring"):

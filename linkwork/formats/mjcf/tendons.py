@@ -71,6 +71,28 @@ def add_tendons(named: NamedModel, robot: Robot, damping: FloatArray) -> None:
             )
 
 
+def has_friction(named: NamedModel) -> bool:
+    """Return whether the options leave dry friction enabled."""
+    return not named.disables("frictionloss", "constraint")
+
+
+def add_tendon_friction(named: NamedModel, robot: Robot) -> None:
+    """Add the dry friction of fixed tendons of one joint to that joint."""
+    losses = named.model.tendon_frictionloss * has_friction(named)
+    for tendon in np.flatnonzero(losses):
+        loss, gears = float(losses[tendon]), fixed_tendon(named, int(tendon))
+        if gears is not None and len(gears) == 1:
+            (((name, _), gear),) = gears.items()
+            joint = robot.joints[name]
+            joint.friction = (sum(joint.friction) + loss * abs(gear),)
+            named.report.taken(f"tendon {named.tendons[tendon]!r} > frictionloss", f"in joint {name!r}")
+        else:
+            named.report.left_out(
+                f"tendon {named.tendons[tendon]!r} > frictionloss",
+                f"dry friction acts in one joint each; the tendon moves several without its {loss:g} N",
+            )
+
+
 def _parts(named: NamedModel, tendon: int) -> FloatArray:
     model = named.model
     return np.arange(model.tendon_adr[tendon], model.tendon_adr[tendon] + model.tendon_num[tendon])

@@ -14,6 +14,7 @@ from linkwork._util.checks import FloatArray
 from linkwork._util.names import free_name
 from linkwork._util.rotations import conjugate, matrix_of, product, rotation_from_z
 from linkwork.errors import LinkworkError, LinkworkWarning, MechanismError
+from linkwork.formats.frictions import JointFriction, joint_frictions
 from linkwork.formats.mjcf.factors import Placed, placed
 from linkwork.formats.mjcf.tree import Tree
 from linkwork.formats.report import Report
@@ -27,6 +28,8 @@ from linkwork.mechanism import (
     ForceElement,
     Frame,
     Free,
+    Friction,
+    GravityCompensation,
     Joint,
     JointSpringDamper,
     Mechanism,
@@ -199,7 +202,7 @@ def _write_stops(parts: FileParts) -> None:
 
 
 def write_forces(parts: FileParts) -> None:
-    """Write springs, dampers and actuators, and what the joints have of rotors and limits."""
+    """Write forces, and what the joints have of rotors and limits."""
     acting: set[str] = set()
     for force in parts.mech.forces:
         if isinstance(force, JointSpringDamper):
@@ -209,10 +212,16 @@ def write_forces(parts: FileParts) -> None:
         elif force.type_name == "actuator":
             acting.update(force.joint_names)
             _write_actuator(parts, force)
+        elif isinstance(force, GravityCompensation):
+            _write_gravity_compensation(parts, force)
+        elif isinstance(force, Friction):
+            continue  # below, as its viscous part is added to the dampers
         elif isinstance(force, Wrench):
             parts.report.left_out(force.label, "inputs from outside; MuJoCo takes forces on bodies as xfrc_applied")
         else:
             parts.report.left_out(force.label, "MJCF has no such force; it does not act")
+    for friction in joint_frictions(parts.mech):
+        _write_friction(parts, friction)
     for joint in parts.mech.joints.values():
         _write_rotor(parts, joint)
         _write_max_load(parts, joint, joint.name in acting)
@@ -241,6 +250,36 @@ def _write_joint_spring(parts: FileParts, force: JointSpringDamper) -> None:
             given.set("stiffness", text_of(stiffness[one.factor.speed]))
             given.set("springref", text_of(free[one.factor.speed]))
     parts.report.taken(element)
+
+
+def _write_friction(parts: FileParts, friction: JointFriction) -> None:
+    found = parts.joints_of(friction.joint.name)
+    losses, dampers = (_by_joint(parts, friction.joint, values) for values in (friction.coulomb, friction.viscous))
+    if not found:
+        friction.leave_out(parts.report, f"its joint {NO_COORDINATE}")
+        return
+    if losses is None or dampers is None:
+        friction.leave_out(parts.report, "MJCF has one value for all speeds of a joint that turns by a quaternion")
+        return
+    for one, given in found:
+        if losses[one.name]:
+            given.set("frictionloss", text_of(losses[one.name]))
+        if dampers[one.name]:
+            given.set("damping", text_of(float(given.get("damping", "0")) + dampers[one.name]))
+    turning = [one for one, _ in found if one.factor.type in ("ball", "free")]
+    turned = any(one.factor.type == "free" or one.backward or not _is_identity(one.frame) for one in turning)
+    friction.report(parts.report, "frictionloss", turned)
+
+
+def _write_gravity_compensation(parts: FileParts, force: GravityCompensation) -> None:
+    if force.point is not None:
+        parts.report.left_out(force.label, "gravcomp acts at the centre of mass alone")
+    elif force.body in parts.elements:
+        given = parts.elements[force.body]
+        given.set("gravcomp", text_of(float(given.get("gravcomp", "0")) + force.fraction))
+        parts.report.taken(force.label, "gravcomp")
+    else:
+        parts.report.taken(force.label, "its body has no weight")
 
 
 def _is_scalar(one: Placed) -> bool:

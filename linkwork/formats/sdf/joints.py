@@ -33,6 +33,7 @@ class Axis:
     stiffness: float
     free: float
     damping: float
+    friction: float
     max_load: float
     limits: Range | None
     start: float
@@ -116,10 +117,6 @@ class JointReader:
         here = f"{label} > {tag}"
         direction = self._direction(scope, axis, ends.frame)
         dynamics, limit = axis.child("dynamics"), axis.child("limit")
-        if number_in(dynamics, "friction", 0.0) != 0.0:
-            self.robot.report.left_out(
-                f"{here} > dynamics > friction", "joints have no dry friction: it would slow the motion"
-            )
         lower, upper = bound_in(limit, "lower", -math.inf), bound_in(limit, "upper", math.inf)
         if lower > upper:
             raise axis.error(f"its limits are {lower:g} to {upper:g}: exchange them")
@@ -143,6 +140,7 @@ class JointReader:
             number_in(dynamics, "spring_stiffness", 0.0),
             number_in(dynamics, "spring_reference", 0.0),
             number_in(dynamics, "damping", 0.0),
+            number_in(dynamics, "friction", 0.0),
             effort if effort > 0.0 else math.inf,
             limits,
             number_in(axis, "initial_position", 0.0),
@@ -175,6 +173,8 @@ class JointReader:
             joint.free = tuple(axis.free for axis in axes)
         if any(axis.damping for axis in axes):
             joint.damping = tuple(axis.damping for axis in axes)
+        if any(axis.friction for axis in axes):
+            joint.friction = tuple(axis.friction for axis in axes)
         if any(axis.limits for axis in axes):
             joint.limits = tuple(axis.limits for axis in axes)
         if any(axis.max_load < math.inf for axis in axes):

@@ -114,7 +114,7 @@ def _replace_joints(context: Context, content: _Content) -> None:
         joint = context.robot.joints[found]
         joint.kind, joint.start = kind, None
         _drop_couplings(context, joint.name)
-        for what in ("limits", "max_load", "damping", "stiffness", "free", "reflected_inertia"):
+        for what in ("limits", "max_load", "damping", "friction", "stiffness", "free", "reflected_inertia"):
             if getattr(joint, what):
                 setattr(joint, what, ())
                 why = "it is of the joint with one coordinate that the YAML file replaces"

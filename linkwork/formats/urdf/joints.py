@@ -32,7 +32,6 @@ DRAKE_TYPES = ("ball", "planar", "screw", "universal")
 
 _NO_BOUND = 1e10  # rad, m, N ...: files have 1e16 and the like where the format demands a bound and there is none
 _NO_SPEED_LIMIT = "joints have no limits of speed or acceleration; the motion can be faster than the file allows"
-_NO_FRICTION = "joints have no dry friction; the motion loses less energy"
 _SOFTWARE = "it is of the robot's software and has no effect on the mechanics"
 _ONE_EACH = "it is defined for joints with one coordinate only"
 
@@ -166,30 +165,29 @@ def _bound(limit: Element, name: str, default: float) -> float:
 
 
 def _read_dynamics(context: Context, element: Element, joint: RobotJoint) -> None:
-    """Read viscous damping: one number for each speed, or one for all of a ball or universal joint of Drake."""
-    for found in element.children("joint_properties"):  # of the exporter onshape-to-robot
-        _leave_out_friction(context, found, element)
+    """Read viscous damping and friction: a number for each speed, or one for all of a ball or universal of Drake."""
+    for found in element.children("joint_properties", "dynamics"):  # the former of the exporter onshape-to-robot
+        joint.friction = _of_speeds(context, element, joint, found, "friction") or joint.friction
     dynamics = element.child("dynamics")
-    if dynamics is None:
+    if dynamics is None or not dynamics.has("damping"):
         return
-    _leave_out_friction(context, dynamics, element)
-    if not dynamics.has("damping"):
-        return
-    count, drake = joint.kind.nu, element.tag in ("drake:joint", "ball")
-    planar = drake and isinstance(joint.kind, Planar)
-    damping = tuple(dynamics.vector("damping", 3).tolist()) if planar else (dynamics.number("damping"),) * count
-    if any(value < 0.0 for value in damping):
+    if isinstance(joint.kind, Planar) and element.tag == "drake:joint":
+        joint.damping = tuple(dynamics.vector("damping", 3).tolist())
+    else:
+        joint.damping = _of_speeds(context, element, joint, dynamics, "damping")
+    if any(value < 0.0 for value in joint.damping):
         raise dynamics.error("damping must not be negative")
-    if count != 1 and not drake:
-        if any(damping):
-            context.report.left_out(f"{element.label} > dynamics > damping", _ONE_EACH)
-    elif any(damping):
-        joint.damping = damping
 
 
-def _leave_out_friction(context: Context, found: Element, owner: Element) -> None:
-    if found.number("friction", 0.0):
-        context.report.left_out(f"{owner.label} > {found.tag} > friction", _NO_FRICTION)
+def _of_speeds(
+    context: Context, element: Element, joint: RobotJoint, dynamics: Element, name: str
+) -> tuple[float, ...]:
+    """Return one number of a joint for all its speeds; empty if it is zero, or left out."""
+    value, count = dynamics.number(name, 0.0), joint.kind.nu
+    if value and count != 1 and element.tag not in ("drake:joint", "ball"):
+        context.report.left_out(f"{element.label} > {dynamics.tag} > {name}", _ONE_EACH)
+        return ()
+    return (value,) * count if value else ()
 
 
 def _read_preference(context: Context, element: Element, joint: RobotJoint) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import free_name, quoted
 from linkwork.errors import MechanismError
+from linkwork.formats.frictions import JointFriction, joint_frictions
 from linkwork.formats.joint_graph import outward, split
 from linkwork.formats.report import Report
 from linkwork.formats.urdf.elements import NO_BOUND, add, add_origin, is_macro
@@ -26,6 +27,7 @@ from linkwork.mechanism import (
     Coupling,
     ForceElement,
     Frame,
+    Friction,
     Joint,
     JointSpringDamper,
     Mechanism,
@@ -171,7 +173,7 @@ class _Writing(Draft):
     def _needs_coordinates(self, joint: Joint) -> bool:
         """Return whether something refers to single coordinates of a joint."""
         coupled = any(term.joint == joint.name for c in self.mech.couplings.values() for term in c.terms.values())
-        sprung = any(isinstance(f, JointSpringDamper) and f.joint == joint.name for f in self.mech.forces)
+        sprung = joint.name in _loaded(self.mech)
         stopped = any(
             isinstance(t.action, Stop) and t.action.joint == joint.name for t in self.mech.transitions.values()
         )
@@ -325,6 +327,8 @@ def write_loads(writing: Draft) -> None:
     """Write what acts in joints and between points; the joints must have been written."""
     for force in writing.mech.forces:
         _write_force(writing, force)
+    for friction in joint_frictions(writing.mech):
+        _write_friction(writing, friction)
     for joint in writing.mech.joints.values():
         _write_drive(writing, joint)
     for transition in writing.mech.transitions.values():
@@ -348,7 +352,7 @@ def _write_force(writing: Draft, force: ForceElement) -> None:
         _write_stiffness(writing, force)
     elif isinstance(force, PointSpringDamper):
         _write_spring(writing, force)
-    else:
+    elif not isinstance(force, Friction):  # which follows, as its viscous part is added to the dampers
         name = getattr(force, "name", "")
         writing.report.left_out(f"{type(force).__name__} {name!r}", "URDF has no such force; it does not act")
 
@@ -363,19 +367,39 @@ def _write_damping(writing: Draft, force: JointSpringDamper) -> None:
     if not values.any():
         return
     label = f"damping of joint {force.joint!r}"
-    ball = next((e for e in writing.root.findall("ball") if e.attrib["name"] == force.joint), None)
-    places = _places(writing, force.joint)
+    places = _dynamics_places(writing, force.joint, values)
     if not (values >= 0.0).all():
         writing.report.left_out(label, "URDF has no negative damping; the joint is not damped")
     elif places:
-        for element, value in zip(places, values, strict=True):
+        for element, value in zip(places, values, strict=False):
             add(element, "dynamics", damping=value)
-        writing.report.taken(label)
-    elif ball is not None and (values == values[0]).all():
-        add(ball, "dynamics", damping=values[0])
         writing.report.taken(label)
     else:
         writing.report.left_out(label, "URDF has none for this joint; it is not damped")
+
+
+def _dynamics_places(writing: Draft, joint: str, *values: FloatArray) -> list[ElementTree.Element]:
+    """Return the elements that can have these values of speeds as `<dynamics>`: one for all of a ball; or none."""
+    ball = next((e for e in writing.root.findall("ball") if e.attrib["name"] == joint), None)
+    if ball is not None:
+        return [ball] if all((one == one[0]).all() for one in values) else []
+    return _places(writing, joint)
+
+
+def _write_friction(writing: Draft, friction: JointFriction) -> None:
+    joint = friction.joint.name
+    places = _dynamics_places(writing, joint, friction.coulomb, friction.viscous)
+    if not places:
+        friction.leave_out(writing.report, "URDF has none for this joint; it moves without it")
+        return
+    for element, coulomb, viscous in zip(places, friction.coulomb, friction.viscous, strict=False):
+        dynamics = element.find("dynamics")
+        if dynamics is None:
+            dynamics = add(element, "dynamics", damping=0.0)
+        dynamics.set("damping", repr(float(dynamics.attrib["damping"]) + float(viscous)))
+        dynamics.set("friction", repr(float(coulomb)))
+    swapped = {branch.joint.name for branch in writing.tree.branches if not branch.outward}
+    friction.report(writing.report, "<dynamics>", places[0].tag == "ball" and joint in swapped)
 
 
 def _write_stiffness(writing: Draft, force: JointSpringDamper) -> None:
@@ -511,10 +535,16 @@ class Tree:
         return frame if link == Frame() else link.inverse() @ frame
 
 
+def _loaded(mech: Mechanism) -> set[str]:
+    """Return the joints with springs, dampers and friction."""
+    forces = (force for force in mech.forces if isinstance(force, JointSpringDamper | Friction))
+    return {joint for force in forces for joint in force.joint_names}
+
+
 def spanning_tree(mech: Mechanism) -> Tree:
     """Return the tree: joints whose coordinates the mechanism uses are in it first, and those with cut=True last."""
     used = {term.joint for coupling in mech.couplings.values() for term in coupling.terms.values()}
-    loaded = {force.joint for force in mech.forces if isinstance(force, JointSpringDamper)}
+    loaded = _loaded(mech)
     loaded |= {t.action.joint for t in mech.transitions.values() if isinstance(t.action, Stop)}
     rank = {name: 4 * one.cut + 2 * (name not in used) + (name not in loaded) for name, one in mech.joints.items()}
     chosen, closing = split(mech.joints.values(), lambda joint: rank[joint.name])

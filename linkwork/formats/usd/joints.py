@@ -36,7 +36,7 @@ _OPEN = 1e-3  # m and rad by which a joint may be open in the poses of the stage
 _UNLIMITED = 1e30  # how files write a limit that is none
 
 _ARMATURE = ("newton:armature", "physxJoint:armature", "mjc:armature")
-_FRICTION = ("newton:friction", "physxJoint:jointFriction", "mjc:frictionloss")
+_FRICTION = ("newton:friction", "mjc:frictionloss")
 _NO_EFFECT = {
     "physics:collisionEnabled": "there are no contacts",
     "physics:breakForce": "joints do not break",
@@ -261,13 +261,21 @@ class JointReader:
         damping = self._positive(prim, "mjc:damping")
         per_degree = self._positive(prim, "newton:damping")
         stiffness, free = self._positive(prim, "mjc:stiffness"), values.number(prim, "mjc:springref", 0.0)
-        for name in _FRICTION:
-            if self._positive(prim, name):
-                self.robot.report.left_out(f"{label} > {name}", "joints have no dry friction: it would slow the motion")
+        friction = next((value for value in (self._positive(prim, name) for name in _FRICTION) if value), 0.0)
+        if friction and not coordinates:
+            self.robot.report.left_out(f"{label} > friction", "the joint has no single coordinates")
+        if self._positive(prim, "physxJoint:jointFriction"):
+            self.robot.report.left_out(
+                f"{label} > physxJoint:jointFriction",
+                "a share of the force and torque that the joint transmits, and not a load: friction is less by it",
+            )
         for joint in {name: self.robot.joints[name] for name, _ in coordinates.values()}.values():
             units = [self.units.torque if unit == "rad" else self.units.mass for unit in joint.kind.motion_units]
             degrees = [1.0 / radians(1.0) if unit == "rad" else 1.0 for unit in joint.kind.motion_units]
             lengths = [1.0 if unit == "rad" else self.units.length for unit in joint.kind.motion_units]
+            loads = [self.units.torque if unit == "rad" else self.units.force for unit in joint.kind.motion_units]
+            if friction:
+                joint.friction = tuple(friction * unit for unit in loads)
             if stated:
                 joint.reflected_inertia = tuple(stated[0] * unit for unit in units)
             if damping is not None:
