@@ -223,7 +223,7 @@ class GravityCompensation(BuiltInForce):
     body: str
     _: KW_ONLY
     fraction: float = 1.0
-    point: Point | None = None  # type: ignore[assignment]
+    point: Point | None = None
     name: str = "gravity_compensation"
 
     def value_of(self, one: Number) -> Any:
