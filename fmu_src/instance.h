@@ -63,7 +63,7 @@ typedef struct fmu_range {
 } fmu_range;
 
 enum { FMU_SOLVER, FMU_TOLERANCE, FMU_N_SETTINGS };
-enum { FMU_MAX_TUNABLE = 32 };
+enum { FMU_MAX_TUNABLE = 64 };
 static inline int fmu_in_range(fmu_range range, uint32_t offset) {
   return offset >= range.first && offset - range.first < range.count;
 }

@@ -1,5 +1,6 @@
 """The data that the library reads in addition to the model, and their agreement with the XML."""
 
+import re
 import struct
 
 import pytest
@@ -8,6 +9,7 @@ import linkwork as lw
 from linkwork.fmu.export.instantiation_token import instantiation_token
 from linkwork.fmu.export.model_description import in_chunks
 from linkwork.model.independent_coordinates import IndependentCoordinates
+from support.checkout import TOP
 from support.interface_file import by_xml, of_fmu
 from support.zoo import zoo
 
@@ -106,6 +108,13 @@ def test_starts_of_arrays(of_everything, tmp_path):
             assert [float(x) for x in v.get("start").split()] == [
                 starts[first + i] for i in range(len(v.get("start").split()))
             ]
+
+
+def test_the_library_has_memory_for_all_tunable_fields(of_everything):
+    """Those beyond it could not be set between steps."""
+    text = (TOP / "fmu_src" / "instance.h").read_text(encoding="utf-8")
+    most = int(re.search(r"FMU_MAX_TUNABLE = (\d+)", text)[1])
+    assert sum(field.tunable for field in of_everything.fields.values()) <= most
 
 
 def test_tunable_are_the_agreed_fields(of_everything):
