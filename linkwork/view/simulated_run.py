@@ -13,6 +13,7 @@ from linkwork._util.checks import FloatArray
 from linkwork._util.part_names import suffixes
 from linkwork.errors import LinkworkError, MechanismError
 from linkwork.mechanism import Impulse, Lock, Pin, Release, Stop, Unlock
+from linkwork.mechanism.friction import sticking
 from linkwork.view import payload
 from linkwork.view.live import live_model
 from linkwork.view.meshes import ShapeTable
@@ -173,7 +174,10 @@ def events_in_words(result: Result) -> Iterator[payload.RunEvent]:
 
 
 def _in_words(model: Model, name: str, event: Event, stops: dict[tuple[str, float], float], *, undone: bool) -> str:
-    transition = model.mechanism.transitions[name]
+    transition = model.mechanism.transitions.get(name)
+    if transition is None:
+        friction = next(one for one in sticking(model.mechanism) if one.name == name)
+        return f"{name}: {friction.joint} sticks, or slides again"
     action = transition.action
     lost = f", {event.energy_lost:.3g} J lost" if event.energy_lost > 0.0 else ""
     if isinstance(action, Stop):

@@ -11,6 +11,7 @@ from linkwork.core.native import Stage
 from linkwork.errors import LinkworkError
 from support import lock_ups
 from support.cams import cam_by_formulas
+from support.cases import four_bar
 from support.checkout import TOP
 from support.joint_families import JOINT_FAMILIES
 from support.many_pins import ManyPins
@@ -152,6 +153,14 @@ def test_zoo(simulator):
     model = lw.compile(zoo())
     check_block(simulator, model)
     check_run(simulator, model, T_EVAL, rtol=1e-6, **{"push.F": (0.0, 1.0, 2.0), "j1": 0.3, "grip.input": 0.5})
+
+
+def test_joints_that_stick(simulator):
+    mech = four_bar().mechanism
+    for number, joint in enumerate(mech.joints):
+        mech.add_force(lw.Friction(joint, coulomb=0.04 + 0.01 * number, static=0.08, name=f"f_{joint}"))
+    native, *_ = check_run(simulator, lw.compile(mech), T_EVAL)
+    assert len(native.events) > 1
 
 
 @pytest.mark.parametrize("name", MAKERS)

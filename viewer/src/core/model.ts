@@ -52,7 +52,7 @@ export class Model {
     });
     this.fields = fieldsOf(core, this.handle);
     this.inputs = this.between("tau", "impulse");
-    this.discrete = this.between("joint_closed", "impulse_torque");
+    this.discrete = this.upTo("joint_closed", "acceleration");
   }
 
   /** The same mechanism with other values of parameters and start values, by offset; nothing is compiled again. */
@@ -89,6 +89,11 @@ export class Model {
     const from = this.field(first).first;
     const to = this.field(last);
     return { first: from, count: to.first + to.count - from, stage: Stage.NONE };
+  }
+
+  private upTo(first: string, next: string): Field {
+    const from = this.field(first).first;
+    return { first: from, count: this.field(next).first - from, stage: Stage.NONE };
   }
 
   /** The serialised model with other values of its parameter and start fields, all of them in their order. */
