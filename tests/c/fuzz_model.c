@@ -32,7 +32,8 @@ static void differentiate(const lw_model *model, lw_state *state) {
     }
 }
 
-/* Applies each transition alone and handles the events that follow. */
+/* Applies each transition alone and handles the events that follow. Where these have no end, it is an error after very
+ * many events, for one transition as for the next: the first error is enough. */
 static void handle_transitions(const lw_model *model, lw_state *state) {
   const lw_sizes size = lw_model_sizes(model);
   double *indicators = calloc((size_t)size.event_indicators + 1, sizeof *indicators), time;
@@ -42,7 +43,7 @@ static void handle_transitions(const lw_model *model, lw_state *state) {
     lw_apply_transitions(state, &i, 1);
     if (indicators) lw_event_indicators(state, indicators);
     lw_next_event_time(state, &time);
-    lw_handle_events(state, &changed);
+    if (lw_handle_events(state, &changed)) break;
     lw_evaluate(state, LW_STAGE_OUTPUTS);
   }
   free(indicators);
