@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from linkwork.analysis.motor_jacobian import MotorJacobian, motor_jacobian
     from linkwork.analysis.motor_loads import MotorLoads
     from linkwork.analysis.parameter_jacobian import ParameterJacobian, parameter_jacobian
+    from linkwork.analysis.rest_range import RestRange, rest_range
     from linkwork.analysis.workspace import Workspace, workspace
     from linkwork.coarse_graining import CoarseGrained, coarse_grain
     from linkwork.comparison import Comparison, compare
@@ -191,6 +192,7 @@ __all__ = [
     "Prismatic",
     "RedundantConstraints",
     "Release",
+    "RestRange",
     "Result",
     "Revolute",
     "RoundingWarning",
@@ -243,6 +245,7 @@ __all__ = [
     "page",
     "parameter_jacobian",
     "redundant_constraints",
+    "rest_range",
     "save",
     "shape",
     "simulate",
@@ -259,6 +262,7 @@ _HOMES = {
         "analysis.design": ("Design", "design"),
         "analysis.equilibrium": ("equilibria", "equilibrium"),
         "analysis.equilibrium_result": ("Equilibria", "Equilibrium"),
+        "analysis.rest_range": ("RestRange", "rest_range"),
         "analysis.identify": ("BaseParameters", "Identification", "base_parameters", "identify"),
         "analysis.inverse_dynamics": ("inverse_dynamics",),
         "analysis.inverse_kinematics": ("InverseKinematics", "inverse_kinematics"),

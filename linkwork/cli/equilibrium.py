@@ -31,6 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("speeds", "--speed", help=speed_help)
     any_help = "find the pose of rest next to the start, also an unstable one"
     add("seek", "--any", action="store_const", const="any", help=any_help)
+    stuck_help = "the start itself, if dry friction holds it"
+    add("seek", "--stuck", action="store_const", const="stuck", help=stuck_help)
+    range_help = "print instead between which values of a coordinate dry friction keeps the mechanism at rest"
+    parser.add_argument("--range", metavar="NAME", help=range_help)
     add = from_signature(parser, lw.equilibria)
     add("starts", default=None, help="find all poses of rest that searches from N random poses reach")
     add("seed")
@@ -44,6 +48,13 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     model = lw.compile(mechanism_of(arguments))
     options = given(arguments, "equilibrium") | {"hold": _hold(model, arguments.hold)}
+    if arguments.range is not None:
+        print(
+            lw.rest_range(
+                model, arguments.range, **{name: options[name] for name in ("inputs", "time") if name in options}
+            )
+        )
+        return 0
     if arguments.starts is None:
         return give(lw.equilibrium(model, **options), arguments)
     del options["motors"], options["seek"]
@@ -64,8 +75,10 @@ def _hold(model: lw.Model, asked: Mapping[str, float | None] | None) -> dict[str
 
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse options that exclude each other before anything is computed."""
-    if arguments.starts is not None and (arguments.motors or arguments.seek == "any"):
-        raise lw.MechanismError("--starts finds poses of rest of any kind, without motors: leave out --motor and --any")
+    if arguments.starts is not None and (arguments.motors or arguments.seek != "stable"):
+        raise lw.MechanismError(
+            "--starts finds poses of rest of any kind, without motors: leave out --motor, --any and --stuck"
+        )
     check_files(arguments.output)
     suffixes = (".csv",) if arguments.starts is not None else (".json", ".npz")
     for path in arguments.output:

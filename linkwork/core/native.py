@@ -603,6 +603,11 @@ class Block:
         self.evaluate(Stage.ACCELERATIONS)
         self._views["event_memory"][_FRICTIONS_DECIDED] = 1.0
 
+    def forget_frictions(self) -> None:
+        """Let each evaluation decide from now on which frictions stick, at its own state and inputs."""
+        self._views["event_memory"][_FRICTIONS_DECIDED] = 0.0
+        lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
+
     def put_discrete_state(self, values: FloatArray) -> None:
         """Restore a discrete state."""
         self.reals[self.model.discrete_state] = values

@@ -18,6 +18,8 @@ from linkwork.mechanism.quantities import Quantity, Reading, output, parameter
 if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
 
+STICKS = 2.0  # a state of dry friction
+
 
 @checks_keywords
 @dataclass(frozen=True, repr=False)
