@@ -129,7 +129,9 @@ def linear_model(
     minimal = Minimal(block, chosen.q, chosen.u)
     minimal.put(minimal.get())  # the others to rounding, at the time given
     model = _model(system, block, chosen, minimal.directional_derivative, inputs, outputs)
-    return without_idle_spins(system, state, model, minimal.directional_derivative, inputs, outputs)
+    return without_idle_spins(
+        system, state, model, minimal.directional_derivative, inputs, outputs, may_name=independents is None
+    )
 
 
 def _at(system: ModelBase, state: State, tau: Loads, time: float | None) -> Block:
@@ -311,8 +313,13 @@ def without_idle_spins(
     # inputs, outputs: as they were asked for
     inputs: Sequence[str] | None,
     outputs: Sequence[str] | None,
+    *,
+    may_name: bool = True,
 ) -> LinearModel:
     """Return the linear model of all but the idle spins, or the same where outputs show these.
+
+    A spin that is the coordinate of a joint by itself, as of a wheel, stays, as springs, motors and formulas may act on
+    it; but for `may_name` false, where the independent coordinates were asked for.
 
     With V the directions of the idle spins in x, A V lies in the span of V and C V is zero: x - V V_I^-1 x_I, where I
     are as many of the states, obeys equations of its own.
@@ -329,9 +336,13 @@ def without_idle_spins(
         return model
     speed_of = _speeds_of_coordinates(system)
     order = [*(speed_of[i] for i in chosen.q), *chosen.local]
+    thin = [body for body in bodies if not body.has_inertia]
+    if may_name:
+        idle = _without_speeds(idle, _speeds_of_wheels(system, [body.body for body in thin]))
+        if not idle.shape[1]:
+            return model
     V = np.zeros((len(model.states), 2 * idle.shape[1]))
     V[: len(order), : idle.shape[1]], V[len(order) :, idle.shape[1] :] = idle[order], idle[list(chosen.u)]
-    thin = [body for body in bodies if not body.has_inertia]
     if thin:
         _refuse_dampers(system, state, idle, thin)
         model = _without_loads(system, state, model, derivative, thin, inputs)
@@ -360,6 +371,28 @@ def without_idle_spins(
         xdot=model.xdot[left] - G @ model.xdot[out],
         independents=replace(chosen, idle=tuple(map(str, bodies))),
     )
+
+
+def _speeds_of_wheels(system: ModelBase, thin: Sequence[str]) -> list[int]:
+    """Return the speeds of coordinates of tree joints at bodies that have inertia about their lines."""
+    numbering, joints = system.numbering, system.mechanism.joints
+    return [
+        k
+        for name in numbering.tree
+        if joints[name].kind.quaternion is None and joints[name].parent not in thin and joints[name].child not in thin
+        for k in range(numbering.u[name].start, numbering.u[name].stop)
+    ]
+
+
+def _without_speeds(speeds: FloatArray, single: Sequence[int]) -> FloatArray:
+    """Return the part of the span of orthonormal columns (nu, k) without those of `single` that lie in it."""
+    within = [k for k in single if float(np.linalg.norm(speeds[k])) > 1.0 - TOLERANCE]
+    if not within:
+        return speeds
+    left = speeds.copy()
+    left[within] = 0.0
+    basis, sizes, _ = np.linalg.svd(left, full_matrices=False)
+    return basis[:, sizes > 0.5]
 
 
 def _speeds_of_coordinates(system: ModelBase) -> dict[int, int]:

@@ -149,3 +149,65 @@ def test_explain_names_the_spin():
     assert "idle spins: bodies turn while nothing else moves" in text
     assert "in S1, S2; no inertia about it, so that no load may act about it" in text
     assert "idle" not in lw.compile(crank_and_rocker(lw.Universal((0, 1, 0), (0, 0, 1)))).explain()
+
+
+class TestWheels:
+    """A spin that is the coordinate of a joint is a state, whatever acts on it."""
+
+    @staticmethod
+    def wheel(*forces, parent: str = "ground", mech: lw.Mechanism | None = None) -> lw.Mechanism:
+        mech = lw.Mechanism("wheel") if mech is None else mech
+        mech.add_body("wheel", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.cylinder(1.0, 0.2, 0.1, axis="z"))
+        mech.add_joint("W", lw.Revolute((0, 0, 1)), parent, "wheel", at=(0, 0, 0))
+        for force in forces:
+            mech.add_force(force)
+        return mech
+
+    J = 0.02  # kg m2, 1 kg 0.2^2 / 2
+
+    @pytest.mark.parametrize(
+        ("force", "by_q", "by_u"),
+        [
+            (None, 0.0, 0.0),
+            (lw.SpringDamper("W", stiffness=3.0, damping=0.1), -3.0, -0.1),
+            (lw.Force("W", "-k*sin(W.q)", parameters={"k": (3.0, "N.m")}), -3.0, 0.0),
+            (lw.Friction("W", coulomb=0.2, smooth=0.5), 0.0, -0.4),
+        ],
+    )
+    def test_a_wheel(self, force, by_q, by_u) -> None:
+        model = lw.linearize(self.wheel(*([] if force is None else [force])))
+        assert model.states == ("W.q", "W.u")
+        np.testing.assert_allclose(model.A, [[0.0, 1.0], [by_q / self.J, by_u / self.J]], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(model.B[:, model.inputs.index("W.tau")], [0.0, 1.0 / self.J], rtol=1e-12)
+
+    def test_on_a_slide_that_turns(self) -> None:
+        mech = lw.Mechanism("spindle")
+        mech.add_body("spindle", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.cylinder(1.0, 0.2, 0.1, axis="z"))
+        mech.add_joint("C", lw.Cylindrical((0, 0, 1)), "ground", "spindle", at=(0, 0, 0))
+        mech.add_force(lw.Actuator("twist", {"C[1]": 1.0}, stiffness=3.0))
+        mech.add_force(lw.Actuator("axial", {"C[2]": 1.0}, stiffness=50.0))
+        found = np.sort(np.abs(lw.linearize(mech).eigenvalues.imag))[::2]
+        np.testing.assert_allclose(found, np.sort([np.sqrt(3.0 / self.J), np.sqrt(50.0)]), rtol=1e-12)
+
+    def test_the_pendulum_with_a_reaction_wheel(self) -> None:
+        """The motor in the wheel's joint moves both; the wheel's angle has no effect."""
+        mech = lw.Mechanism("reaction_wheel")
+        mech.add_body("rod", mass=1.0, com=(0, 0, -0.5), inertia=lw.inertia.rod(1.0, 1.0, axis="z"))
+        mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        mech.add_body("wheel", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.cylinder(1.0, 0.2, 0.1, axis="y"))
+        frame = lw.Frame((0, 0, -1.0))
+        mech.add_joint("W", lw.Revolute((0, 1, 0)), "rod", "wheel", parent_frame=frame)
+        model = lw.linearize(mech, inputs=["W"])
+        assert set(model.states) == {"A.q", "W.q", "A.u", "W.u"}
+        about = 1.0 / 3.0 + 1.0  # kg m2 of both about A, without the wheel's own
+        at = model.states.index
+        np.testing.assert_allclose(model.B[at("A.u"), 0], -1.0 / about, rtol=1e-12)
+        np.testing.assert_allclose(model.B[at("W.u"), 0], 1.0 / self.J + 1.0 / about, rtol=1e-12)
+        np.testing.assert_allclose(model.A[at("A.u"), at("A.q")], -9.81 * 1.5 / about, rtol=1e-12)
+        np.testing.assert_allclose(model.A[:, at("W.q")], 0.0, atol=1e-12)
+
+    def test_asked_for_others(self) -> None:
+        mech = self.wheel()
+        mech.add_body("block", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
+        mech.add_joint("S", lw.Prismatic((1, 0, 0)), "ground", "block")
+        assert lw.linearize(mech, independents=["S"], outputs=["S.q"]).states == ("S.q", "S.u")
