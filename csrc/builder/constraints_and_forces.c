@@ -148,14 +148,15 @@ lw_status lw_builder_add_distance(lw_builder *b, const char *name, const char *f
 
 static const char *const bodies_of[] = {[LW_ON_POINT] = "one body",
                                         [LW_BETWEEN_POINTS] = "two bodies",
+                                        [LW_BETWEEN_FRAMES] = "two bodies",
                                         [LW_ON_SPEEDS] = "no body: lw_builder_add_gear names its joints"};
 
 static lw_status find_bodies(lw_builder *b, const lw_force_type *type, const char *name, const char *first,
                              const char *second, int32_t body[2]) {
   body[0] = body[1] = GROUND;
-  if ((first != NULL) != (type->on != LW_ON_SPEEDS) || (second != NULL) != (type->on == LW_BETWEEN_POINTS))
+  if ((first != NULL) != (type->on != LW_ON_SPEEDS) || (second != NULL) != lw_is_between_bodies(type->on))
     return lw_refuse(b, LW_ERROR_USAGE, "%s '%s': it acts on %s", type->name, name, bodies_of[type->on]);
-  if (type->on == LW_BETWEEN_POINTS) return find_ends(b, type->name, name, first, second, body);
+  if (lw_is_between_bodies(type->on)) return find_ends(b, type->name, name, first, second, body);
   if (type->on == LW_ON_SPEEDS) return LW_OK;
   const lw_status e = lw_find_body(b, type->name, name, first, &body[0]);
   if (e || body[0] != GROUND) return e;

@@ -5,6 +5,9 @@
  *                      the point, world axes; R turns to these from those of the body
  *   LW_BETWEEN_POINTS  void type_apply(const type_numbers *x, int32_t k, const span_motion *s, real pull[3]), a force
  *                      on the first point, opposite to that on the second, world axes
+ *   LW_BETWEEN_FRAMES  void type_apply(const type_numbers *x, int32_t k, const frame_motion *s, twist *applied), a wrench
+ *                      on the second body about the origin of its frame, axes of the first frame; the opposite one acts
+ *                      on the first body; the field type_rotations has the quaternions of both frames
  *   LW_ON_SPEEDS       real type_apply(const type_numbers *x, int32_t k, int32_t given, real length, real rate), the
  *                      force, which each speed's gear times; `given`: which parameters are, GIVEN(mask, field)
  * each of which sets the outputs, and where the type is by formulas evaluates its program, number k of `program` in the
@@ -35,6 +38,11 @@
 typedef struct span_motion {
   real d[3], n[3], length2, length, rate;
 } span_motion;
+
+/* Of a second frame as the first one sees it: origin, its rate, axes, angular velocity. */
+typedef struct frame_motion {
+  real d[3], v[3], C[9], w[3];
+} frame_motion;
 
 /* What is zero where the points coincide. */
 INLINE real where_apart(const span_motion *s, real value) { return select_less(s->length2, MIN_LENGTH2, 0.0, value); }

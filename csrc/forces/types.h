@@ -12,9 +12,10 @@
 #include "forces/types_list.h"
 #undef FORCE_RECORDS
 
-/* On what a force acts: a point of a body; points of two, one of which may be the ground, along what joins them; speeds
- * of joints, each by a gear. */
-typedef enum lw_force_on { LW_ON_POINT = 0, LW_BETWEEN_POINTS, LW_ON_SPEEDS } lw_force_on;
+/* On what a force acts: a point of a body; points of two, one of which may be the ground, along what joins them, or
+ * frames of two in any direction; speeds of joints, each by a gear. */
+typedef enum lw_force_on { LW_ON_POINT = 0, LW_BETWEEN_POINTS, LW_BETWEEN_FRAMES, LW_ON_SPEEDS } lw_force_on;
+static inline int lw_is_between_bodies(int32_t on) { return on == LW_BETWEEN_POINTS || on == LW_BETWEEN_FRAMES; }
 
 #define LW_RECORD_OF(TYPE, FORCE) LW_##TYPE##_FORCE(FORCE)
 #define LW_PARAMETERS_OF(TYPE, X) LW_##TYPE##_PARAMETERS(X)
@@ -54,7 +55,7 @@ LW_EACH_FORCE(PARAMETERS, X)
 #undef X
 
 #define LW_MOST_PARAMETERS 30 /* of a type: their mask holds no more */
-#define LW_MOST_NUMBERS 12    /* of a parameter */
+#define LW_MOST_NUMBERS 21    /* of a parameter */
 typedef struct lw_force_parameter {
   const char *name;
   int32_t columns, setting; /* lw_setting */

@@ -341,6 +341,9 @@ typedef struct lw_parameter {
  *               l = sum g_i q_i and l' = sum g_i u_i; its input is actuator_input. On a joint whose orientation is a
  *               quaternion it has no length and takes no stiffness. actuator_gain, actuator_offset, actuator_stiffness,
  *               actuator_damping; lower and upper limits actuator_input_range[2], actuator_force_range[2]
+ *   "bushing"   an elastic mount between frames of two bodies, with symmetric matrices [6 x 6] by their upper triangles,
+ *               row by row: displacement and rotation vector of the second frame in the first; bushing_points[6],
+ *               bushing_rotations[8], quaternions that must not be zero, bushing_stiffness[21], bushing_damping[21]
  *   "friction"  dry friction in one speed, by a gear of 1, that slides or sticks: friction_coulomb, friction_static, by
  *               default the same, friction_stribeck, friction_viscous; with friction_smooth it never sticks
  * Those by a formula, which lw_builder_set_formula gives:

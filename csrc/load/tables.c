@@ -262,7 +262,7 @@ static lw_status read_force(reader *r, lw_model *m, table_cursor *at, const int3
   while (at->row >= m->first_force[at->last + 1]) at->last++;
   const lw_force_type *type = &lw_force_types[at->last];
   if ((v[0] < 0 && type->on == LW_ON_POINT) || (v[0] >= 0 && type->on == LW_ON_SPEEDS) ||
-      (v[1] >= 0 && type->on != LW_BETWEEN_POINTS) || v[2] < 0 || v[2] >> type->parameters)
+      (v[1] >= 0 && !lw_is_between_bodies(type->on)) || v[2] < 0 || v[2] >> type->parameters)
     return lw_row_error(r, "force", at->row);
   m->force[at->row] =
       (lw_force){.end = {v[0], v[1]}, .root = common_ancestor(m, v[0], v[1]), .given = v[2], .has_length = 1};

@@ -49,6 +49,42 @@ static void measure_force_span(const view *v, const lw_force *force, const real 
   measure_span(d, velocity, s);
 }
 
+/* Axes of a frame in the world, by its quaternion in the body of a link. */
+static void turn_of_frame(const view *v, int32_t link, const real Q[4], real R[9]) {
+  real own[9], body[9];
+  rotation_of(Q, own);
+  if (link < 0) {
+    copy(9, own, R);
+    return;
+  }
+  multiply(v->motion[link].R, v->constants[link].Rb, body);
+  multiply(body, own, R);
+}
+
+/* Of the frames of a force; R: axes of the first one in the world; arms: from the points of both links to the second
+ * frame's origin. */
+static void measure_frames(const view *v, const lw_force *force, const real *points, const real *rotations,
+                           real arm[2][3], real R[9], frame_motion *s) {
+  const real *w[2] = {motion_of(v, force->end[0])->w, motion_of(v, force->end[1])->w};
+  real place[2][3], velocity[2][3], other[9], d[3], rate[3], turning[3];
+  for (int i = 0; i < 2; i++) {
+    arm_to(v, force->end[i], points + 3 * i, arm[i]);
+    point_motion(v, force->end[i], force->root, arm[i], place[i], velocity[i]);
+  }
+  turn_of_frame(v, force->end[0], rotations, R);
+  turn_of_frame(v, force->end[1], rotations + 4, other);
+  for (int i = 0; i < 3; i++) {
+    d[i] = place[1][i] - place[0][i], turning[i] = w[1][i] - w[0][i];
+    rate[i] = velocity[1][i] - velocity[0][i];
+    arm[0][i] += d[i];
+  }
+  add_cross(d, w[0], rate);
+  rotate_back(R, d, s->d);
+  rotate_back(R, rate, s->v);
+  rotate_back(R, turning, s->w);
+  multiply_back(R, other, s->C);
+}
+
 INLINE const lw_program *first_program(const lw_model *m, int32_t type) {
   return type < LW_FIRST_BY_FORMULA ? NULL : m->program + (m->first_force[type] - m->first_force[LW_FIRST_BY_FORMULA]);
 }
@@ -94,6 +130,22 @@ INLINE void turn_of_body(const view *v, int32_t link, real R[9]) {
       apply_wrench(v, force->end[0], from, 1.0, &pull);             \
       apply_wrench(v, force->end[1], to, -1.0, &pull);              \
     }                                                               \
+  }
+#define APPLY_LW_BETWEEN_FRAMES(TYPE, type, points)                                       \
+  {                                                                                       \
+    const type##_numbers x = NUMBERS_OF(TYPE);                                            \
+    EACH_OF(TYPE) {                                                                       \
+      const lw_force *force = &v->m->force[FIRST_OF(TYPE) + k];                           \
+      real arm[2][3], R[9];                                                               \
+      frame_motion s;                                                                     \
+      twist in_frame, applied;                                                            \
+      measure_frames(v, force, x.points + 6 * k, x.type##_rotations + 8 * k, arm, R, &s); \
+      type##_apply(&x, k, &s, &in_frame);                                                 \
+      rotate(R, in_frame.a, applied.a);                                                   \
+      rotate(R, in_frame.l, applied.l);                                                   \
+      apply_wrench(v, force->end[0], arm[0], -1.0, &applied);                             \
+      apply_wrench(v, force->end[1], arm[1], 1.0, &applied);                              \
+    }                                                                                     \
   }
 #define APPLY_LW_ON_SPEEDS(TYPE, type, points) /* loops/forces_on_speeds_kernel.h */
 

@@ -3,6 +3,7 @@
 from linkwork.mechanism import inertia, shape
 from linkwork.mechanism.actions import Action, Impulse, Stop
 from linkwork.mechanism.actuators import Actuator
+from linkwork.mechanism.bushing import Bushing
 from linkwork.mechanism.contact_forces import Backlash, BumpStop, Tyre
 from linkwork.mechanism.couplings import Coupling
 from linkwork.mechanism.distances import Distance
@@ -49,6 +50,7 @@ __all__ = [
     "Body",
     "Brake",
     "BumpStop",
+    "Bushing",
     "Command",
     "Coupling",
     "Crossing",

@@ -152,11 +152,10 @@ def _tuples(array: Any) -> Any:
 
 
 @dataclass(frozen=True, repr=False)
-class ForceBetweenPoints(NamedForce):
-    """A force along the line of two points, each of another body, or of a body and the ground."""
+class ForceBetweenBodies(NamedForce):
+    """A force between two bodies, or a body and the ground."""
 
     bodies: tuple[str, str]
-    points: tuple[Point, Point]
 
     def __post_init__(self) -> None:
         bodies = tuple(self.bodies) if isinstance(self.bodies, tuple | list) else ()
@@ -165,11 +164,6 @@ class ForceBetweenPoints(NamedForce):
         object.__setattr__(self, "bodies", bodies)
         super().__post_init__()
 
-    @property
-    def ends(self) -> tuple[tuple[str, Point], ...]:
-        """Its two bodies and points."""
-        return tuple(zip(self.bodies, self.points, strict=True))
-
     def check(self, mech: Surroundings) -> None:
         """Refuse bodies that do not exist (any more), and one that is given twice."""
         super().check(mech)
@@ -177,6 +171,18 @@ class ForceBetweenPoints(NamedForce):
             raise MechanismError(
                 f"{self.label}: both ends are on {self.bodies[0]!r}, where it does nothing: name two bodies"
             )
+
+
+@dataclass(frozen=True, repr=False)
+class ForceBetweenPoints(ForceBetweenBodies):
+    """A force along the line of two points, each of another body, or of a body and the ground."""
+
+    points: tuple[Point, Point]
+
+    @property
+    def ends(self) -> tuple[tuple[str, Point], ...]:
+        """Its two bodies and points."""
+        return tuple(zip(self.bodies, self.points, strict=True))
 
 
 class ForceOnJoints(NamedForce):

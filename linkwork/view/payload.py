@@ -70,10 +70,11 @@ class Joint(TypedDict):
 
 
 class Spring(TypedDict):
-    """A spring and damper between points of two bodies, or a force by a formula, which is drawn as one."""
+    """A spring and damper between points of two bodies, a force by a formula, which is drawn as one, or a bushing."""
 
     name: str
-    title: str  # of a force by a formula what it is; else empty
+    title: str  # of a force by a formula and a bushing what it is; else empty
+    mount: bool  # a bushing, whose force has any direction
     formula: str
     bodies: list[str]
     points: list[Vector]

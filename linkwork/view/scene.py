@@ -21,8 +21,10 @@ from linkwork.core.native import ASSEMBLY_TOLERANCE
 from linkwork.core.plan import CAPTURED_PARENT
 from linkwork.errors import LinkworkError
 from linkwork.mechanism import GROUND, Joint, Mechanism, Pin, Release, Wrench
-from linkwork.mechanism.forces import ForceBetweenPoints, by_kind
+from linkwork.mechanism.bushing import Bushing
+from linkwork.mechanism.forces import ForceBetweenBodies, by_kind
 from linkwork.mechanism.formula_forces import ByFormulaAtPoint, ByFormulaBetweenPoints
+from linkwork.mechanism.springs import PointSpringDamper
 from linkwork.view import payload
 from linkwork.view.meshes import ShapeTable
 
@@ -176,17 +178,18 @@ class _SceneOf:
         return [
             {
                 "name": force.name,
-                "title": force.type_name.replace("_", " ") if isinstance(force, ByFormulaBetweenPoints) else "",
+                "title": "" if isinstance(force, PointSpringDamper) else force.type_name.replace("_", " "),
+                "mount": isinstance(force, Bushing),
                 "formula": force.formula if isinstance(force, ByFormulaBetweenPoints) else "",
                 "bodies": list(force.bodies),
                 "points": self._ends(force.bodies, values["points"]),
-                "stiffness": float(values.get("stiffness", 0.0)),
-                "damping": float(values.get("damping", 0.0)),
+                "stiffness": float(np.max(values.get("stiffness", 0.0))),
+                "damping": float(np.max(values.get("damping", 0.0))),
                 "free": float(values.get("free", 0.0)),
                 "force": f"{force.name}.force",
             }
             for force, values in self._forces()
-            if isinstance(force, ForceBetweenPoints)
+            if isinstance(force, ForceBetweenBodies)
         ]
 
     def _forces(self) -> Iterator[tuple[Any, dict[str, Any]]]:

@@ -104,6 +104,8 @@ def by_formulas() -> Case:
         lw.Force(body="rocker", force=("c*sin(w*time)", "0", "e*D.u"), parameters={"c": 1, "w": 3, "e": 1}, name="wind")
     )
     mech = scene.mechanism
+    frames = lw.Frame((0.1, 0, 0)), lw.Frame.from_axes(x=(0, 0, 1), y=(0, 1, 0))
+    mech.add_force(lw.Bushing(("crank", "rocker"), frames, np.eye(6) + 1.0, (0.1,) * 6, name="mount"))
     mech.add_output("power", "f0.force*A.u + D.t[3]*D.u + energy.kinetic/s", parameters={"s": 1.0}, unit="W")
     table = {"line": lw.LookupTable(columns, (1, 3, 2), outside="extend")}
     mech.add_output(

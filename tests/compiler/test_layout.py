@@ -9,7 +9,7 @@ from support.graphs import ladder, mechanism
 from support.model_bytes import HEADER, read_model
 from support.random_graphs import coupled_mechanisms
 
-VERSION = 17
+VERSION = 18
 METHODS = {"auto": 0, "multipliers": 1, "dca": 4}
 
 

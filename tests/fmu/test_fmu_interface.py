@@ -17,6 +17,7 @@ TUNABLE = {
     *("actuator_gain", "actuator_offset", "actuator_stiffness", "actuator_damping", "force_gear"),
     *("actuator_input_range", "actuator_force_range"),
     *("friction_coulomb", "friction_static", "friction_stribeck", "friction_viscous", "brake_static"),
+    *("bushing_points", "bushing_rotations", "bushing_stiffness", "bushing_damping"),
     *("formula_number", "lookup_value", "line_formula_points", "point_formula_point"),
     *("restitution", "correction_gain", "reflected_inertia", "max_load"),
 }

@@ -39,6 +39,8 @@ def zoo() -> lw.Mechanism:
     }
     brake = {"body": "b4", "force": ("drag(j4.u[1])", "map(j4.q[1], time)", "-d*j4.u[1]"), "axes": "body"}
     mech.add_force(lw.Force(**brake, parameters={"d": 0.3}, tables=tables, name="brake"))
+    frames = lw.Frame((0.1, 0, 0)), lw.Frame.from_axes(x=(0, 1, 0), y=(0, 0, 1))
+    mech.add_force(lw.Bushing(("b1", "b5"), frames, np.eye(6) + 1.0, (0.1,) * 6, name="mount"))
     mech.add_force(lw.Friction("j4[3]", coulomb=0.4, static=0.5, stribeck=0.1, viscous=0.02))
     mech.add_force(lw.Brake("j3[1]", "c*p", static=1.1, parameters={"c": 0.3}, inputs=("p",), name="clamp"))
     mech.add_distance("rod", bodies=("b4", "b6"), points=((0, 0, 0), (0.3, 0, 0.4)), length=0.5)

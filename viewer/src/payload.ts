@@ -64,7 +64,8 @@ export interface Joint {
 
 export interface Spring {
   name: string;
-  title: string; // of a force by a formula, which is drawn as a spring, what it is; else empty
+  title: string; // of a force by a formula, which is drawn as a spring, and of a bushing what it is; else empty
+  mount: boolean; // a bushing, whose force has any direction
   formula: string;
   bodies: [string, string];
   points: [Vector, Vector];

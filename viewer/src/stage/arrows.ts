@@ -175,7 +175,7 @@ function sourcesOf(scene: Scene): Source[] {
     add("loads", body, vector(point), F, false);
     add("loads", body, vector(point), T, true);
   }
-  for (const tie of [...scene.springs, ...scene.distances]) {
+  for (const tie of [...scene.springs.filter((one) => !one.mount), ...scene.distances]) {
     for (const k of [0, 1] as const) {
       const body = tie.bodies[k];
       if (body === GROUND) continue;

@@ -28,6 +28,10 @@ export class Springs {
     const { scene } = layout;
     for (const spring of scene.springs) {
       const ends = endsOf(layout, spring.bodies, spring.points);
+      if (spring.mount) {
+        this.add(mount(ends, layout, material), spring.name, "spring");
+        continue;
+      }
       if (spring.stiffness !== 0 || spring.damping === 0) this.add(coil(spring, ends, layout, material), spring.name, "spring");
       if (spring.damping !== 0) this.add(damper(spring, ends, layout, material), spring.name, "spring");
     }
@@ -245,6 +249,22 @@ function still(solid: Solid, material: MeshLambertMaterial): Mesh {
   const mesh = new Mesh(solid.build(), material);
   mesh.matrixAutoUpdate = false;
   return mesh;
+}
+
+/** The rubber of a bushing, in the middle of its ends, which may coincide. */
+function mount(ends: Ends, layout: Layout, material: MeshLambertMaterial): Shaped {
+  const r = 1.3 * layout.radius;
+  const mesh = still(new Solid().in(DARK).at(new Matrix4()).sphere(new Vector3(), r, 18), material);
+  return {
+    object: mesh,
+    shape(poses) {
+      const pair = ends(poses);
+      if (!pair) return false;
+      mesh.matrix.makeTranslation(pair[0].add(pair[1]).multiplyScalar(0.5));
+      mesh.matrixWorldNeedsUpdate = true;
+      return true;
+    },
+  };
 }
 
 /** A massless rod of constant length with a ball at either end. */

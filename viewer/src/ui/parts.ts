@@ -90,6 +90,7 @@ function jointPart(joint: Joint): Part {
 
 function springPart(spring: Spring): Part {
   const made = between("spring", "spring", spring.name, spring.bodies);
+  if (spring.mount) return { ...made, summary: spring.title };
   if (spring.title) {
     return { ...made, summary: spring.title, facts: [...made.facts, { label: "Formula", text: spring.formula }] };
   }
