@@ -70,7 +70,9 @@ typedef struct lw_sizes {
   int32_t transitions;
   int32_t points, measures; /* points of interest; distances and angles between them */
   int32_t formula_outputs;  /* those of lw_builder_add_output */
-  int32_t nq, nu;           /* coordinates and speeds of the spanning tree: the continuous states */
+  int32_t formula_states;   /* those of lw_builder_add_state */
+  int32_t nq, nu;           /* coordinates and speeds of the spanning tree */
+  int32_t states;           /* the continuous states: these, then the states of elements */
   int32_t nq_cut, nu_cut;   /* those of the cut joints, which follow from the states */
   int32_t event_indicators;
   int32_t reals; /* doubles in the block of a state */
@@ -81,8 +83,8 @@ typedef enum lw_access {
   LW_PARAMETER,  /* settable until the motion starts */
   LW_START,      /* start guess of a coordinate or speed; settable until the motion starts */
   LW_INPUT,      /* settable at any time */
-  LW_STATE,      /* q, then u: contiguous */
-  LW_DERIVATIVE, /* qdot, then udot: contiguous, in the order of the states */
+  LW_STATE,      /* q, u, then element_state: contiguous */
+  LW_DERIVATIVE, /* qdot, udot, then element_rate: contiguous, in the order of the states */
   LW_OUTPUT
 } lw_access;
 
@@ -193,6 +195,7 @@ typedef enum lw_kind {
   LW_KIND_POINT,
   LW_KIND_MEASURE,
   LW_KIND_OUTPUT,   /* by formulas */
+  LW_KIND_STATE,    /* of elements, by formulas */
   LW_KIND_TABLE,    /* of formulas: "spring.gas" of the force "spring" */
   LW_KIND_QUANTITY, /* that formulas read and transitions watch, field and part: "q crank", "time " */
   LW_KIND_FIELD     /* of the block: "q", "udot", "body_mass" */
@@ -357,8 +360,8 @@ LW_API lw_status lw_builder_add_gear(lw_builder *builder, const char *force, con
                                      double gear);
 
 /* What a formula reads: a number of a field, as lw_model_find_variable names it. The formula of a force reads "time", "q"
- * and "u" of any joint, its own "formula_input", and its own length and rate, as "line_formula_length"; that of an output
- * all that is not internal, of outputs those before it. */
+ * and "u" of any joint, "element_state" of any state, its own "formula_input", and its own length and rate, as
+ * "line_formula_length"; that of an output all that is not internal, of outputs those before it. */
 typedef struct lw_formula_quantity {
   const char *field, *owner; /* the name of a body, joint, force, ...; NULL: the whole field */
   int32_t index;             /* which of its numbers there, from 0 */
@@ -411,6 +414,12 @@ typedef struct lw_formula {
 LW_API lw_status lw_builder_set_formula(lw_builder *builder, const char *force, const lw_formula *formula);
 /* An output by a formula of one result and without inputs: the field formula_output. */
 LW_API lw_status lw_builder_add_output(lw_builder *builder, const char *name, const lw_formula *formula);
+/* A continuous state of an element, such as a current, whose time derivative is a formula of one result: the fields
+ * element_state and element_rate. It starts at `start`, the field state_start; a size of `nominal` counts as one in absolute
+ * tolerances. It reads what the formula of an output reads,
+ * states as well, but no element_rate, and no output that reads one; its inputs are formula_input. */
+LW_API lw_status lw_builder_add_state(lw_builder *builder, const char *name, double start, double nominal,
+                                      const lw_formula *formula);
 /* The formula of a coupling, of one result and without inputs. It reads "time" and "q" of joints whose coordinates may be
  * coupled; those that are not among the terms join them. Its value has two derivatives: no "abs", "sign", "min", "max",
  * "mod", "floor", comparison or choice, and no linear table. Its numbers and the values of its tables hold from the start
@@ -730,9 +739,9 @@ typedef struct lw_motion_sizes {
 LW_API lw_motion_sizes lw_nominal_sizes(lw_state *state, double duration);
 /* Of forces [N] of masses and gravity; 1 where it is unknown. `sizes` are nominal ones. */
 LW_API double lw_nominal_force(const lw_state *state, lw_motion_sizes sizes);
-/* The size of each state [nq + nu]; 1 of angles and quaternions. */
+/* The size of each state [states]; 1 of angles and quaternions. */
 LW_API void lw_sizes_of_states(const lw_model *model, lw_motion_sizes sizes, double *size);
-/* Absolute tolerances [nq + nu] for the states: `tolerance` times their sizes at the present state. */
+/* Absolute tolerances [states] for the states: `tolerance` times their sizes at the present state. */
 LW_API void lw_absolute_tolerances(lw_state *state, double duration, double tolerance, double *atol);
 /* For lw_ode_set_on_step: lw_step_accepted at (t, y); step_values[nq_cut] are the coordinates of the cut joints. Then
  * lw_check_constraints; -1 where it fails. The second one does no more than this, and where the present states are (t, y)
@@ -942,7 +951,8 @@ typedef struct lw_run_reach {
 } lw_run_reach;
 
 /* Functions that a run calls back, each optional. Zero the structure, then fill it in. A negative result stops the run,
- * LW_RUN_FAILURE with the cause in its message. y = [q; u; x], with states x[n] of a law. */
+ * LW_RUN_FAILURE with the cause in its message. y = [q; u; states of elements; x], with
+ * states x[n] of a law. */
 enum { LW_RUN_FAILURE = -2 };
 enum { LW_RUN_RESTART = 1, LW_RUN_TERMINATE = 2 }; /* flags that on_event returns */
 
@@ -1075,7 +1085,7 @@ LW_API lw_run_statistics lw_run_get_statistics(const lw_run *run);
 /* Addresses hold until the run is advanced. */
 typedef struct lw_run_rows {
   int64_t count;
-  const double *t, *y, *revolutions, *phase; /* [count], [count][nq + nu + n], [count][nq_cut]; number of the phase */
+  const double *t, *y, *revolutions, *phase; /* [count], [count][states + n], [count][nq_cut]; number of the phase */
   const double *control; /* [count][3]: an lw_ode_step_control where a step ended, else not numbers */
 } lw_run_rows;
 /* Inputs and discrete states between events and changes of inputs. */
