@@ -16,7 +16,7 @@ static int load_model(fmu *f, const fmu_resources *resources) {
     return 0;
   }
   f->size = lw_model_sizes(f->model);
-  f->n_states = (uint32_t)(f->size.nq + f->size.nu);
+  f->n_states = (uint32_t)f->size.states;
   return 1;
 }
 

@@ -49,6 +49,8 @@ def check_references(mech: Description) -> None:
         measure.check(mech)
     for output in mech.outputs.values():
         output.check(mech)
+    for state in mech.states.values():
+        state.check(mech)
     for body in mech.shapes:
         check_body_known(mech, "shapes", body)
     for starts, of in ((mech.start_q, "q"), (mech.start_u, "u")):

@@ -371,6 +371,6 @@ def names_in_use(mech: Surroundings, but: str = "") -> dict[str, Container[str]]
     """Return all names by kind of thing, `but` for a kind with which a new name may be shared."""
     names: dict[str, Container[str]] = {"body": mech.bodies, "joint": mech.joints}
     names |= {"coupling": mech.couplings, "distance": mech.distances, "transition": mech.transitions}
-    names |= {"point": mech.points, "measure": mech.measures, "output": mech.outputs}
+    names |= {"point": mech.points, "measure": mech.measures, "output": mech.outputs, "state": mech.states}
     names["force"] = mech.taken.by(mech.forces).names
     return {kind: taken for kind, taken in names.items() if kind != but}

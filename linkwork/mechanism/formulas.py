@@ -60,7 +60,7 @@ class Readable(Mapping[str, str | None]):
 
 
 class JointNames(Readable):
-    """What a part may read: its own, and joints, which are looked up when they are named."""
+    """What a part may read: its own, states, and joints, which are looked up when they are named."""
 
     def __init__(self, own: Mapping[str, Reading], mech: Surroundings) -> None:
         self._own, self._mech = own, mech
@@ -69,6 +69,8 @@ class JointNames(Readable):
         """Return what a name means; None: nothing."""
         if name in self._own:
             return self._own[name]
+        if (state := self._mech.states.get(name)) is not None:
+            return Reading("element_state", state.name, 0, state.unit)
         named = _OF_JOINT.fullmatch(name)
         joint = self._mech.joints.get(named["joint"]) if named else None
         if named is None or joint is None:
@@ -81,6 +83,7 @@ class JointNames(Readable):
 
     def __iter__(self) -> Iterator[str]:
         yield from self._own
+        yield from self._mech.states
         for name, joint in self._mech.joints.items():
             for what, count in (("q", joint.kind.nq), ("u", joint.kind.nu)):
                 yield from (f"{name}.{what}{suffix}" for suffix in suffixes(count))

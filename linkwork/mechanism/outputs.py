@@ -84,7 +84,8 @@ class Variables(Readable):
 
     def find(self, name: str) -> Reading | None:
         """Return what a name means; None: nothing."""
-        owner = re.split(r"[.\[]", name, maxsplit=1)[0]
+        state = name[len("der(") : -len(")")] if name.startswith("der(") else None
+        owner = state if state in self._mech.states else re.split(r"[.\[]", name, maxsplit=1)[0]
         return self._of_owner(owner).get(name)
 
     def __iter__(self) -> Iterator[str]:
@@ -93,11 +94,13 @@ class Variables(Readable):
 
     def _owners(self) -> Iterable[str]:
         mech = self._mech
-        owners = [*RESERVED, *self._outputs, *mech.joints, *mech.bodies, *mech.points, *mech.measures]
+        owners = [*RESERVED, *self._outputs, *mech.states, *mech.joints, *mech.bodies, *mech.points, *mech.measures]
         owners += [one.name for one in mech.forces if isinstance(one, NamedForce)]
         return dict.fromkeys([*owners, *mech.couplings, *mech.distances, *mech.transitions])
 
     def _of_owner(self, owner: str) -> dict[str, Reading]:
+        if owner in self._mech.states:
+            return self._mech.states[owner].readings()
         found: dict[str, Reading] = {}
         for quantity, word, first in self._quantities(owner):
             units = quantity.unit

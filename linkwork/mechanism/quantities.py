@@ -108,7 +108,7 @@ class Reading(NamedTuple):
 
 def parameter(name: str, field: str, unit: str | tuple[str, ...], text: str, **more: Any) -> Quantity:
     """Return a parameter, or a start value; limits follow from the field, and in the core whether it is tunable."""
-    kind: Kind = "start" if field in ("q_start", "u_start") else "parameter"
+    kind: Kind = "start" if field in ("q_start", "u_start", "state_start") else "parameter"
     low, high = _LIMITS.get(field, (None, None))
     return Quantity(name, kind, field, unit, text, minimum=low, maximum=high, **more)
 

@@ -52,6 +52,9 @@ def describe(mech: Mechanism, method: MethodRequest = "auto", reference: str = "
         b.add_measure(measure.name, QUANTITIES.index(measure.quantity), *measure.points)
     for output in mech.outputs.values():
         b.add_output(output.name, formula(output.program(mech), 0))
+    for state in mech.states.values():
+        program = formula(state.program(mech), len(state.inputs))
+        b.add_state(state.name, state.start, state.nominal, program)
     for joint, q in mech.start_q.items():
         b.start_q(joint, np.asarray(q, dtype=np.float64))
     for joint, u in mech.start_u.items():

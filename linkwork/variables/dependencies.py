@@ -161,7 +161,9 @@ class Dependencies:
         return pose, rate, _joined(either, _inputs_of(force))
 
     def _of_reading(self, one: Reading) -> Names:
-        """What the formula of a force reads: time, or the coordinate or speed of a joint; its own is known."""
+        """What the formula of a force reads: time, a state of an element, or the coordinate or speed of a joint; its own is known."""
+        if one.field == "element_state":
+            return (one.part or "",)
         if one.field not in _OF_JOINTS or one.part is None:
             return ("time",) if one.field == "time" else ()
         number = self._number_of[one.part]
@@ -238,8 +240,10 @@ class Dependencies:
                     part = self._part_of_link[max(self._link_of_name[body] for body in force.body_names)]
                 else:
                     part = self._part_of(self._number_of[force.joint_names[0]])
-                time = ["time"] if any(one.field == "time" for one in force.readings(self._mech)) else []
-                found.setdefault(part, []).extend([*_inputs_of(force), *time])
+                readings = force.readings(self._mech)
+                time = ["time"] if any(one.field == "time" for one in readings) else []
+                states = [one.part for one in readings if one.field == "element_state" and one.part is not None]
+                found.setdefault(part, []).extend([*_inputs_of(force), *states, *time])
         return found
 
     @cached_property

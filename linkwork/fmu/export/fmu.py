@@ -332,7 +332,7 @@ STEPS = 10.0  # of the default experiment, in one of the solver that is shorter
 
 def default_step(system: Model, stop: float) -> float:
     """Return a step for a run from the default start, 1, 2 or 5 times a power of ten, at most 0.01 s [s]."""
-    states = system.sizes.nq + system.sizes.nu
+    states = system.sizes.states
     if not 0 < states <= MOST_STATES:
         return LARGEST
     lengths = _lengths(system, stop, max(FEWEST_SOLVER_STEPS, SOLVER_STEPS // states))
