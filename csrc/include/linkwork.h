@@ -627,8 +627,8 @@ LW_API lw_status lw_dae_directional_derivative(lw_state *state, double t, const 
                                                double *sensitivity);
 
 /* ---- fewer states: independent coordinates and speeds only -------------------------------------------
- * x = [q_i; u_i], some of the tree's coordinates and speeds that determine all others by Phi(q, t) = 0 and
- * J u + Phi_t = 0 along the branch that the state is on. Nothing is allocated after creation, except by the
+ * x = [q_i; u_i; states of elements], of the tree's coordinates and speeds some that determine all others by
+ * Phi(q, t) = 0 and J u + Phi_t = 0 along the branch that the state is on. Nothing is allocated after creation, except by the
  * functions of a state. */
 
 typedef struct lw_minimal lw_minimal;
@@ -647,7 +647,7 @@ LW_API void lw_minimal_keep_start(lw_minimal *minimal);
  * the same to rounding, whatever was set before. LW_ERROR_SINGULAR: x does not determine the others there, or no pose
  * on this branch has it; the state is as before. */
 LW_API lw_status lw_minimal_set(lw_minimal *minimal, const double *x);
-LW_API lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot); /* [qdot_i; udot_i] */
+LW_API lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot); /* of x */
 /* lw_directional_derivative() where of the states only the independent ones are knowns, and the others follow. */
 LW_API lw_status lw_minimal_directional_derivative(lw_minimal *minimal, const uint32_t *unknowns, size_t n_unknowns,
                                                    const uint32_t *knowns, size_t n_knowns, const double *seed,

@@ -630,7 +630,7 @@ class Block:
 
 
 class Minimal:
-    """Independent coordinates and speeds of a block, x = [q_i; u_i], which determine all others.
+    """Independent coordinates and speeds of a block, which determine all others, x = [q_i; u_i; states of elements].
 
     Parameters
     ----------
@@ -647,7 +647,7 @@ class Minimal:
 
     def __init__(self, block: Block, q: Sequence[int], u: Sequence[int]) -> None:
         self.block = block
-        self.size = len(q) + len(u)
+        self.size = len(q) + len(u) + block.model.sizes.formula_states
         handle = ffi.new("lw_minimal **")
         chosen = (ffi.new("uint32_t[]", list(q)), len(q), ffi.new("uint32_t[]", list(u)), len(u))
         block._check(lib.lw_minimal_create(block.handle, *chosen, handle))
@@ -681,7 +681,7 @@ class Minimal:
     def _of_size(self, x: FloatArray) -> Any:
         given = np.ascontiguousarray(x, dtype=np.float64)
         if given.shape != (self.size,):
-            raise MechanismError(f"x has shape {given.shape}; it must be {self.size} numbers, [q_i; u_i]")
+            raise MechanismError(f"x has shape {given.shape}; it must be {self.size} numbers, [q_i; u_i; states of elements]")
         return doubles(given)
 
 
