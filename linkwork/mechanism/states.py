@@ -82,7 +82,7 @@ class ElementState(WithFormulas):
     def motion(self) -> Iterator[Quantity]:
         """Return its value and its time derivative."""
         text = " ".join(self.formula.split()).replace("{", "{{").replace("}", "}}")
-        yield Quantity("{0}", "state", "element_state", self.unit, "state of an element")
+        yield Quantity("{0}", "state", "element_state", self.unit, "state of an element", nominal=self.nominal)
         yield Quantity("der({0})", "derivative", RATE, self.rate_unit, f"time derivative of {{0}}: {text}")
 
     def listed_inputs(self, mech: Surroundings) -> Iterator[Quantity]:

@@ -73,7 +73,7 @@ def _variable(of: Quantity, i: int, first: int) -> Variable:
     unit = of.unit if isinstance(of.unit, str) else of.unit[i]
     state = name[len("der(") : -len(")")] if of.kind == "derivative" else None
     bounds, flags = (of.minimum, of.maximum), (of.discrete, of.jumps, of.tunable)
-    return Variable(name, first + of.offset + i, of.kind, unit, text, None, state, None, *bounds, of.type, *flags)
+    return Variable(name, first + of.offset + i, of.kind, unit, text, None, state, None, *bounds, of.type, *flags, of.nominal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,4 +126,5 @@ def made(v: Variable, labels: Sequence[str], at: int, block: FloatArray, depends
         v.discrete,
         v.jumps,
         v.tunable,
+        v.nominal,
     )
