@@ -601,7 +601,8 @@ LW_API lw_status lw_assembly_sensitivity(lw_state *state, const uint32_t *unknow
  * velocities; s of positions]:
  *   qdot - N(q) (u - J'mu) = 0,   M udot + h - J'lambda = 0,   Phi - s Mu' = 0,   J u + Phi_t + s Lambda' = 0
  * A relaxation of zero keeps a row exactly; rows that are zero, or follow from others, need one of order 1 in their
- * place, and then have no multiplier. Inputs and modes are the state's; its own q, u and time are overwritten. */
+ * place, and then have no multiplier. Inputs, modes and states of elements are the state's; its own q, u and time are
+ * overwritten. */
 
 LW_API int32_t lw_constraint_rows(const lw_model *model);
 /* Phi and J u + Phi_t, a number for each row, at the state. */
@@ -619,8 +620,8 @@ LW_API lw_status lw_dae_jacobian(lw_state *state, double t, const double *y, con
 /* The rates at the state that fit it: writes ydot[n], with q' and u' of the explicit equations and the multipliers of the
  * rows that hold. `work`: rows x nu numbers. */
 LW_API lw_status lw_dae_rates(lw_state *state, const double *relaxation, double *work, double *ydot);
-/* The derivative of all residuals along y_seed[n], ydot_seed[n] and seeds of parameters, inputs and time, exact to
- * rounding (complex step). */
+/* The derivative of all residuals along y_seed[n], ydot_seed[n] and seeds of parameters, inputs, states of elements and
+ * time, exact to rounding (complex step). */
 LW_API lw_status lw_dae_directional_derivative(lw_state *state, double t, const double *y, const double *ydot,
                                                const double *relaxation, const double *y_seed, const double *ydot_seed,
                                                const uint32_t *knowns, size_t n_knowns, const double *seed,

@@ -222,7 +222,7 @@ def test_mistakes_are_refused():
     refused("time derivatives of states", lambda mech: mech.add_state("x", "der(i)", unit="A"))
     refused("no formula uses", lambda mech: mech.add_state("x", "0", inputs=("w",)))
     refused("nominal", lambda mech: mech.add_state("x", "0", nominal=0.0))
-    refused("start", lambda mech: mech.add_state("x", "0", start=float("nan")))
+    refused("start", lambda mech: mech.add_state("x", "0", start=np.nan))
     refused("unit", lambda mech: mech.add_state("x", "axle.u", unit="kg"))
     refused("whole mechanism", lambda mech: mech.add_state("time", "0"))
 
@@ -237,7 +237,70 @@ def test_mistakes_are_refused():
 
 def test_derivatives_without_a_value_are_refused_by_name():
     mech = drive()
-    mech.add_state("x", "sqrt(x)", start=-1.0)
+    mech.add_state("x", "sqrt(x)/T", start=-1.0, parameters={"T": (1.0, "s")})
     model = lw.compile(mech)
     with pytest.raises(lw.SingularityError, match="derivative of state 'x'"):
         model.derivatives(model.assemble())
+
+
+@pytest.mark.parametrize("build", [drive, four_bar])
+def test_the_formulation_with_multipliers_has_them(build):
+    pytest.importorskip("linkwork.solvers.ida")
+    ode = lw.simulate(build(), 0.05, inputs={"i.voltage": 12.0}, rtol=1e-10)
+    dae = lw.simulate(build(), 0.05, inputs={"i.voltage": 12.0}, solver="ida", formulation="ggl", rtol=1e-9)
+    assert dae["i"][-1] == pytest.approx(ode["i"][-1], rel=1e-5)
+    controlled = lw.simulate(
+        build(), 0.05, inputs={"i.voltage": lambda t, state: 12.0 - 0.1 * state["i"]}, solver="ida", formulation="ggl"
+    )
+    plain = lw.simulate(build(), 0.05, inputs={"i.voltage": lambda t, state: 12.0 - 0.1 * state["i"]}, rtol=1e-9)
+    assert controlled["i"][-1] == pytest.approx(plain["i"][-1], rel=1e-3)
+
+
+def test_chains_of_ball_joints_have_no_states_of_elements():
+    mech = lw.Mechanism("chain")
+    mech.add_body("link", mass=1.0, com=(0, 0, -0.5), inertia=lw.inertia.box(1.0, (0.1, 0.1, 1.0)))
+    mech.add_joint("S", lw.Spherical(), "ground", "link", at=(0, 0, 0))
+    mech.add_state("x", "time/T^2", parameters={"T": (1.0, "s")})
+    with pytest.raises(lw.MechanismError, match="state 'x'"):
+        lw.simulate(mech, 0.1, formulation="chou")
+    with pytest.raises(lw.LinkworkError, match="states of elements"):
+        lw.export_fmu(mech, "chain.fmu", fmi="3.0", dae=True)
+
+
+def held_arm(**options):
+    """An arm at a spring and a motor that a lag drives: a nonlinear balance of weight, spring and load."""
+    mech = lw.Mechanism("arm")
+    mech.add_body("arm", mass=2.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(2.0, 1.0))
+    mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "arm", at=(0, 0, 0))
+    mech.add_force(lw.SpringDamper("A", stiffness=30.0, damping=1.0))
+    values = {"T": (0.2, "s"), "g": (15.0, "N.m/rad")}
+    mech.add_state("load", "(-g*sin(A.q)*cos(load/n) - load)/T", 0.0, "N.m", values | {"n": (10.0, "N.m")}, **options)
+    mech.add_force(lw.Force("A", "load"))
+    return mech
+
+
+def test_equilibria_bring_their_derivatives_to_zero():
+    from scipy.optimize import fsolve
+
+    found = lw.equilibrium(held_arm())
+    angle, load = fsolve(
+        lambda x: [2.0 * 9.81 * 0.5 * np.cos(x[0]) - 30.0 * x[0] + x[1], -15.0 * np.sin(x[0]) * np.cos(x[1] / 10.0) - x[1]],
+        [0.2, 0.0],
+        xtol=1e-13,
+    )
+    assert found.state["A.q"] == pytest.approx(angle, rel=1e-9)
+    assert found.state["load"] == pytest.approx(load, rel=1e-9)
+    rates = lw.compile(held_arm()).derivatives(found.state.q, found.state.u)
+    model = found.state.model
+    assert np.abs(model.derivatives(found.state)).max() < 1e-8 and np.abs(rates).max() > 1.0
+    slope = -15.0 * np.cos(angle) * np.cos(load / 10.0) / (1.0 - 1.5 * np.sin(angle) * np.sin(load / 10.0))
+    assert found.stiffness[0, 0] == pytest.approx(2.0 * 9.81 * 0.5 * np.sin(angle) + 30.0 - slope, rel=1e-8)
+
+
+def test_open_states_stay_and_impossible_ones_are_refused():
+    mech = held_arm()
+    mech.add_state("angle", "A.u", 0.7, "rad")
+    assert lw.equilibrium(mech).state["angle"] == 0.7
+    mech.add_state("clock", "1/T", parameters={"T": (1.0, "s")})
+    with pytest.raises(lw.EquilibriumError, match="derivative of state 'clock'"):
+        lw.equilibrium(mech)
