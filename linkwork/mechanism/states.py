@@ -115,14 +115,8 @@ class ElementState(WithFormulas):
         return tuple(f"{self.name}.{name}" if name in self.inputs else name for name in found)
 
     def check(self, mech: Surroundings) -> None:
-        """Refuse a text that is no formula, names that do not exist (any more), and circles."""
+        """Refuse a text that is no formula, and names that do not exist (any more)."""
         self.program(mech)
-        for name in self.read(mech):
-            if (way := _way_to_rate(mech, name)) is not None:
-                raise MechanismError(
-                    f"{self.label}: it reads {' which reads '.join(way)}: time derivatives of states follow each other in "
-                    "no order; write the formula of that derivative in its place"
-                )
 
 
 class NamesOfState(Readable):
@@ -138,16 +132,3 @@ class NamesOfState(Readable):
     def __iter__(self) -> Iterator[str]:
         yield from self._inputs
         yield from self._variables
-
-
-def _way_to_rate(mech: Surroundings, name: str) -> tuple[str, ...] | None:
-    """Return the variables over which a name leads to the time derivative of a state; None: it does not."""
-    found = mech.variables.find(name)
-    if found is not None and found.field == RATE:
-        return (repr(name),)
-    output = mech.outputs.get(name)
-    if output is None:
-        return None
-    ways = (_way_to_rate(mech, one) for one in output.read(mech))
-    way = next((one for one in ways if one is not None), None)
-    return None if way is None else (f"output {name!r}", *way)
