@@ -92,6 +92,10 @@ class ForceElement:
         """Return what of its record it has in a mechanism, with its units: all but parameters that are not given."""
         return (one for one in self.record if one.kind != "parameter" or self.core_value(one, mech) is not None)
 
+    def own_states(self, mech: Surroundings) -> tuple[Any, ...]:
+        """Return the continuous states that it owns in a mechanism."""
+        return ()
+
     def readings(self, mech: Surroundings) -> Sequence[Reading]:
         """Return what it reads of others, and of itself, by formulas."""
         return ()

@@ -84,8 +84,8 @@ class Variables(Readable):
 
     def find(self, name: str) -> Reading | None:
         """Return what a name means; None: nothing."""
-        state = name[len("der(") : -len(")")] if name.startswith("der(") else None
-        owner = state if state in self._mech.states else re.split(r"[.\[]", name, maxsplit=1)[0]
+        of_rate = name.startswith("der(") and name.endswith(")")
+        owner = re.split(r"[.\[]", name[len("der(") : -1] if of_rate else name, maxsplit=1)[0]
         return self._of_owner(owner).get(name)
 
     def __iter__(self) -> Iterator[str]:
@@ -112,6 +112,10 @@ class Variables(Readable):
                 else:
                     of = None if quantity.field in _OF_ALL else owner
                     found[name] = Reading(quantity.field, of, first + quantity.offset + k, unit)
+        for force in self._mech.forces:
+            if isinstance(force, NamedForce) and force.name == owner:
+                for state in force.own_states(self._mech):
+                    found |= state.readings()
         return found
 
     def _quantities(self, owner: str) -> Iterator[tuple[Quantity, str, int]]:

@@ -12,12 +12,11 @@ from linkwork.formula import LookupTable, Source
 from linkwork.formula.units import read_unit
 from linkwork.mechanism.formulas import OF_INPUT, Given, Readable, WithFormulas
 from linkwork.mechanism.outputs import RESERVED, Variables
+from linkwork.mechanism.own_states import RATE, state_quantities
 from linkwork.mechanism.quantities import Quantity, Reading, indices, load, parameter
 
 if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
-
-RATE = "element_rate"  # field of the core
 
 
 @dataclass(frozen=True)
@@ -59,6 +58,16 @@ class ElementState(WithFormulas):
         return "input"
 
     @property
+    def owner(self) -> str:
+        """What the names of its variables begin with."""
+        return self.name
+
+    @property
+    def variable(self) -> str:
+        """Its name for users."""
+        return self.name
+
+    @property
     def rate_unit(self) -> str:
         """Unit of its time derivative."""
         return f"{self.unit}/s"
@@ -81,9 +90,7 @@ class ElementState(WithFormulas):
 
     def motion(self) -> Iterator[Quantity]:
         """Return its value and its time derivative."""
-        text = " ".join(self.formula.split()).replace("{", "{{").replace("}", "}}")
-        yield Quantity("{0}", "state", "element_state", self.unit, "state of an element", nominal=self.nominal)
-        yield Quantity("der({0})", "derivative", RATE, self.rate_unit, f"time derivative of {{0}}: {text}")
+        return state_quantities("{0}", "state of an element", self.unit, self.nominal, self.formula)
 
     def listed_inputs(self, mech: Surroundings) -> Iterator[Quantity]:
         """Return its inputs, with the units that follow."""

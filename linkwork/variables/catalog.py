@@ -15,6 +15,7 @@ import numpy as np
 from linkwork.mechanism import Crossing, FormulaForce
 from linkwork.mechanism import part_quantities as of_parts
 from linkwork.mechanism.forces import ForceOnJoints
+from linkwork.mechanism.own_states import StateOfForce, all_states
 from linkwork.mechanism.quantities import Kind, parameter
 from linkwork.variables.couplings import coupling_variables
 from linkwork.variables.dependencies import MOST, Names
@@ -235,10 +236,10 @@ def _first_of_states(namer: Namer) -> tuple[int, int, int]:
     return numbers, sum(len(one.inputs) for one in by_forces), sum(one.table_values for one in before)
 
 
-def _of_states(namer: Namer) -> Iterator[tuple[ElementState, tuple[int, int, int, int]]]:
+def _of_states(namer: Namer) -> Iterator[tuple[ElementState | StateOfForce, tuple[int, int, int, int]]]:
     """Return states with their places: number among them, first number, input and value of a table."""
     number, place, value = _first_of_states(namer)
-    for k, one in enumerate(namer.mech.states.values()):
+    for k, one in enumerate(all_states(namer.mech)):
         yield one, (k, number, place, value)
         number += len(one.program(namer.mech).numbers)
         place += len(one.inputs)
@@ -248,20 +249,20 @@ def _of_states(namer: Namer) -> Iterator[tuple[ElementState, tuple[int, int, int
 def state_starts(namer: Namer) -> Iterator[Entity]:
     """Start values, parameters and tables of states of elements."""
     for one, places in _of_states(namer):
-        yield namer.entity(one.name, places, [one.start_parameter(), *one.formula_parameters(namer.mech)])
+        yield namer.entity(one.owner, places, [one.start_parameter(), *one.formula_parameters(namer.mech)])
 
 
 def state_inputs(namer: Namer) -> Iterator[Entity]:
     """Inputs of states of elements."""
     for one, places in _of_states(namer):
         if one.inputs:
-            yield namer.entity(one.name, places, one.listed_inputs(namer.mech))
+            yield namer.entity(one.owner, places, one.listed_inputs(namer.mech))
 
 
 def state_variables(namer: Namer, known: Mapping[str, list[Entity]]) -> Iterator[Entity]:
     """States of elements with their derivatives, which depend on what the variables that they read depend on."""
     for one, places in _of_states(namer):
-        yield namer.entity(one.name, places, one.motion(), partial(_of_formula, namer, one, known))
+        yield namer.entity(one.owner, places, one.motion(), partial(_of_formula, namer, one, known))
 
 
 def formula_outputs(namer: Namer, known: dict[str, list[Entity]]) -> Iterator[Entity]:
@@ -279,7 +280,7 @@ def _by_owner(entities: Iterable[Entity]) -> dict[str, list[Entity]]:
     return found
 
 
-def _of_formula(namer: Namer, one: Output | ElementState, known: Mapping[str, list[Entity]]) -> tuple[Names, ...]:
+def _of_formula(namer: Namer, one: Output | ElementState | StateOfForce, known: Mapping[str, list[Entity]]) -> tuple[Names, ...]:
     found: dict[str, None] = {}
     for name in one.read(namer.mech):
         depends = _of_variable(name, known)

@@ -16,6 +16,7 @@ from linkwork._util.part_names import suffixes
 from linkwork.core.plan import Topology
 from linkwork.mechanism import GROUND, ForceElement, FormulaForce, Mechanism
 from linkwork.mechanism.forces import ForceOnJoints, by_kind
+from linkwork.mechanism.own_states import all_states
 from linkwork.mechanism.quantities import Reading
 from linkwork.variables.numbering import Numbering
 
@@ -42,6 +43,7 @@ class Dependencies:
         self._cluster_of_loop = {i: c for c in topology.clusters for i in c.loops}
         self._link_of_joint = {link.joint: i for i, link in enumerate(topology.links)}
         self._couplings = list(mech.couplings.values())
+        self._state_variables = {one.name: one.variable for one in all_states(mech)}
         self._motions: dict[int, list[str]] = {}  # of each cluster with prescribed motions: their names
         for coupling, place in zip(self._couplings, topology.couplings, strict=False):  # behind them the locks
             if coupling.motion:
@@ -163,7 +165,7 @@ class Dependencies:
     def _of_reading(self, one: Reading) -> Names:
         """What the formula of a force reads: time, a state of an element, or the coordinate or speed of a joint; its own is known."""
         if one.field == "element_state":
-            return (one.part or "",)
+            return (self._state_variables[one.part or ""],)
         if one.field not in _OF_JOINTS or one.part is None:
             return ("time",) if one.field == "time" else ()
         number = self._number_of[one.part]
@@ -242,7 +244,7 @@ class Dependencies:
                     part = self._part_of(self._number_of[force.joint_names[0]])
                 readings = force.readings(self._mech)
                 time = ["time"] if any(one.field == "time" for one in readings) else []
-                states = [one.part for one in readings if one.field == "element_state" and one.part is not None]
+                states = [name for one in readings if one.field == "element_state" for name in self._of_reading(one) or ()]
                 found.setdefault(part, []).extend([*_inputs_of(force), *states, *time])
         return found
 

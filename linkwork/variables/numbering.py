@@ -12,6 +12,7 @@ from linkwork.core.native import Field, NativeModel
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism import Command, ForceElement, FormulaForce, Impulse, Mechanism
 from linkwork.mechanism.forces import by_kind
+from linkwork.mechanism.own_states import all_states
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,7 @@ def number(mech: Mechanism, native: NativeModel) -> Numbering:
     }
     commands = {key: span for key, span in commands.items() if isinstance(mech.transitions[key[:-8]].when, Command)}
     changes = (commands, impulses, 7 * all_of)
-    return Numbering(q, u, quaternions, tree, cut, *counts, tuple(mech.states), *_force_inputs(mech, native), motions, n_motion, *changes)
+    return Numbering(q, u, quaternions, tree, cut, *counts, tuple(one.variable for one in all_states(mech)), *_force_inputs(mech, native), motions, n_motion, *changes)
 
 
 def formula_kinds(kinds: Iterable[type[ForceElement]], fields: Mapping[str, Field]) -> list[type[FormulaForce]]:

@@ -74,9 +74,9 @@ def test_derivatives_and_jacobian_by_hand():
 def test_linear_models_have_them(states):
     found = lw.linearize(drive(), states=states, inputs=["i.voltage"], outputs=["power", "i"])
     assert found.states == ("axle.q", "axle.u", "i")
-    assert found.A == pytest.approx(np.array([[0, 1, 0], [0, 0, K / INERTIA], [0, -K / L, -R / L]]), rel=1e-13)
-    assert found.B == pytest.approx(np.array([[0], [0], [1.0 / L]]), rel=1e-13)
-    assert found.C == pytest.approx(np.array([[0, 0, 0], [0, 0, 1.0]]))
+    assert pytest.approx(np.array([[0, 1, 0], [0, 0, K / INERTIA], [0, -K / L, -R / L]]), rel=1e-13) == found.A
+    assert pytest.approx(np.array([[0], [0], [1.0 / L]]), rel=1e-13) == found.B
+    assert pytest.approx(np.array([[0, 0, 0], [0, 0, 1.0]])) == found.C
 
 
 def test_they_are_independent_on_loops():

@@ -121,7 +121,7 @@ def dae_mode(system: Model, enabled: int, states: list[int], rates: list[int], i
     """
     if system.mechanism.transitions:
         raise ExportError("DAE mode is for mechanisms without transitions; leave dae=True out")
-    if system.mechanism.states:
+    if system.sizes.formula_states:
         raise ExportError("DAE mode is for mechanisms without states of elements; leave dae=True out")
     block = system.block()
     rows = block.model.constraint_rows

@@ -14,6 +14,7 @@ from linkwork.fmu.export.pictures import MOST_BODIES, live_page, picture
 from linkwork.fmu.export.reference_files import NOTE
 from linkwork.fmu.export.reference_run import NoReference, Reference
 from linkwork.mechanism import Coupling, Mechanism
+from linkwork.mechanism.own_states import all_states
 
 if TYPE_CHECKING:
     from linkwork.model.model import Model
@@ -125,7 +126,7 @@ def _mechanism(system: Model) -> str:
         *((force.label, _on(force.joint_names, force.body_names)) for force in islice(mech.forces, MOST_ROWS)),
         *((one.name, f"point of interest on {one.body}") for one in islice(mech.points.values(), MOST_ROWS)),
         *((m.name, f"{m.quantity} of {' and '.join(m.points)}") for m in islice(mech.measures.values(), MOST_ROWS)),
-        *((one.name, f"state: d/dt = {one.formula}") for one in islice(mech.states.values(), MOST_ROWS)),
+        *((one.variable, f"state: d/dt = {one.formula}") for one in islice(all_states(mech), MOST_ROWS)),
         *((one.name, f"output: {one.formula}") for one in islice(mech.outputs.values(), MOST_ROWS)),
     ]
     return "\n".join(
