@@ -84,8 +84,7 @@ void lw_differentiate_rates(lw_state *s, const lw_direction *along, int32_t dire
   lw_kernels_complex.accelerations(m, s->complex_block);
   lw_kernels_complex.derivatives(m, s->complex_block);
   for (int32_t k = 0; k < directions; k++) put_seeds(s, along + k, 0.0);
-  for (int32_t i = 0; i < m->size.states; i++)
-    column[(size_t)i * (size_t)columns] = rates[2 * i + 1] / LW_COMPLEX_STEP;
+  for (int32_t i = 0; i < m->size.states; i++) column[(size_t)i * (size_t)columns] = rates[2 * i + 1] / LW_COMPLEX_STEP;
 }
 
 /* Only prescribed motions and formulas of couplings, forces and states know the time. */

@@ -186,8 +186,7 @@ lw_status lw_builder_add_output(lw_builder *b, const char *name, const lw_formul
   return LW_OK;
 }
 
-lw_status lw_builder_add_state(lw_builder *b, const char *name, double start, double nominal,
-                               const lw_formula *f) {
+lw_status lw_builder_add_state(lw_builder *b, const char *name, double start, double nominal, const lw_formula *f) {
   formula_part made = {.type = OF_STATE, .row = b->formula_states};
   char of[LONGEST_OWNER];
   lw_status e;

@@ -356,7 +356,8 @@ static lw_status report_element_rate(lw_state *s, int32_t state) {
   const lw_model *m = s->model;
   const lw_status table = report_table(s, 1);
   if (table) return table;
-  if (!isfinite(lw_reals(s)[m->at.element_state + state])) return not_finite(s, (uint32_t)(m->at.element_state + state));
+  if (!isfinite(lw_reals(s)[m->at.element_state + state]))
+    return not_finite(s, (uint32_t)(m->at.element_state + state));
   return lw_fail(s, LW_ERROR_SINGULAR,
                  "the derivative of state '%s' has no finite value at t = %g s: its formula leaves what a root, a "
                  "logarithm, a power or a quotient takes; bound its arguments by min, max or if",

@@ -12,8 +12,7 @@ static int32_t results_of(const lw_model *m, int32_t formula) {
 }
 
 static int may_have_inputs(const lw_model *m, int32_t formula) {
-  return formula < lw_formulas_of_forces(m) ||
-         lw_within(formula, lw_first_of_states(m), lw_first_of_couplings(m));
+  return formula < lw_formulas_of_forces(m) || lw_within(formula, lw_first_of_states(m), lw_first_of_couplings(m));
 }
 
 /* Each begins where the one before ends. */

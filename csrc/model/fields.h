@@ -127,7 +127,7 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(u_start, SPEED, 1, LW_START, LW_STAGE_NONE, "start guess of the speeds [rad/s or m/s]")                        \
   X(q_priority, COORDINATE, 1, LW_START, LW_STAGE_NONE, "rank: assembly keeps it, the lowest rank longest; 0: no") \
   X(u_priority, SPEED, 1, LW_START, LW_STAGE_NONE, "the same for the start speeds")                                \
-  X(state_start, FORMULA_STATE, 1, LW_START, LW_STAGE_NONE, "of a state of an element, in a unit of its own")     \
+  X(state_start, FORMULA_STATE, 1, LW_START, LW_STAGE_NONE, "of a state of an element, in a unit of its own")      \
   X(state_nominal, FORMULA_STATE, 1, LW_INTERNAL, LW_STAGE_NONE, "size of it that counts as one")
 
 #define LW_PARAMETER_FIELDS(X) LW_PARAMETERS_BEFORE_FORCES(X) LW_FORCE_PARAMETERS(X) LW_PARAMETERS_AFTER_FORCES(X)
@@ -145,7 +145,7 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(u, TREE_SPEED, 1, LW_STATE, LW_STAGE_NONE, "speeds of the tree joints [rad/s or m/s]")                        \
   X(element_state, FORMULA_STATE, 1, LW_STATE, LW_STAGE_NONE, "of an element, in a unit of its own")              \
   X(qdot, TREE_COORDINATE, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of q")                        \
-  X(udot, TREE_SPEED, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of u")                        \
+  X(udot, TREE_SPEED, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of u")                             \
   X(element_rate, FORMULA_STATE, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of element_state")
 
 /* What transitions have brought about so far: it stays until the next event. */

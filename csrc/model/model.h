@@ -326,7 +326,7 @@ struct lw_model {
   int32_t *force_type;                     /* how many of each of the types that the serialised model names */
   lw_force *force;
   lw_gear *gear;
-  lw_formula_rows *formula;  /* of the forces by formulas, in their order, of the outputs, of the states, of couplings */
+  lw_formula_rows *formula; /* of the forces by formulas, in their order, of the outputs, of the states, of couplings */
   int32_t *coupling_formula; /* the coupling of each of the last ones */
   lw_program *program;       /* of each */
   lw_instruction *instruction;

@@ -58,7 +58,8 @@ class ElementsAtRest:
                 if np.linalg.norm(rates / nominal) <= size:
                     break
         allowed = LEFT * (np.abs(slope) @ (1.0 + np.abs(block["element_state"]) / nominal) * nominal + nominal)
-        if moving := [name for name, one, least in zip(self.names, rates, allowed, strict=True) if not abs(one) <= least]:
+        moving = [name for name, one, least in zip(self.names, rates, allowed, strict=True) if not abs(one) <= least]
+        if moving:
             raise EquilibriumError(
                 f"there is no pose of rest: nothing brings the derivative of state {quoted(moving)} to zero; see its "
                 "formula, its inputs and its start value"

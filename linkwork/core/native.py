@@ -681,7 +681,8 @@ class Minimal:
     def _of_size(self, x: FloatArray) -> Any:
         given = np.ascontiguousarray(x, dtype=np.float64)
         if given.shape != (self.size,):
-            raise MechanismError(f"x has shape {given.shape}; it must be {self.size} numbers, [q_i; u_i; states of elements]")
+            numbers = f"{self.size} numbers, [q_i; u_i; states of elements]"
+            raise MechanismError(f"x has shape {given.shape}; it must be {numbers}")
         return doubles(given)
 
 

@@ -163,8 +163,8 @@ class HydraulicCylinder(OnJointsOrBetweenPoints):
 
     with the displacement s = x - retracted of the piston, its speed v, and F along it: it pushes the points of its ends
     apart, or the joint in its positive direction. The opening of the valve, an input from -1 to 1, lets the supply into
-    chamber a and chamber b out to the tank where it is positive, and the other way round where it is negative. Through an
-    edge that is open by the share o at a pressure drop d flows
+    chamber a and chamber b out to the tank where it is positive, and the other way round where it is negative. Through
+    an edge that is open by the share o at a pressure drop d flows
 
         Q = rated_flow o y / (y^2 + smoothing^2)^(1/4),   y = d / rated_pressure
 
@@ -285,4 +285,3 @@ def _flow(drop: str) -> str:
     """Return the formula of the flow through an edge that is fully open."""
     share = f"(({drop})/rated_pressure)"
     return f"rated_flow*{share}/sqrt(sqrt({share}^2 + smoothing^2))"
-

@@ -186,7 +186,8 @@ class WithFormulas:
     def _key(self, mech: Surroundings, names: Readable, program: Program) -> tuple[Any, ...]:
         """What a program depends on: the names that it reads, its parameters, and the units of results."""
         read = (names.find(name) for one in program.formulas for name in one.quantities)
-        return (*read, *self.given_parameters(mech).items(), *(one.unit for one in [*self._sources(mech), *self._further_sources(mech)]))
+        sources = [*self._sources(mech), *self._further_sources(mech)]
+        return (*read, *self.given_parameters(mech).items(), *(one.unit for one in sources))
 
     def formula_parameters(self, mech: Surroundings) -> Iterable[Quantity]:
         """Return its parameters and the values of its tables, with the units that follow from the formulas."""

@@ -17,7 +17,7 @@ from linkwork.mechanism.description import Description
 
 @checks_keywords
 class Mechanism(Description):
-    """Bodies, joints, couplings, distances, forces, transitions, points of interest, outputs, states, shapes and starts.
+    """Bodies, joints, couplings, distances, forces, transitions, points of interest, outputs, states, shapes, starts.
 
     Each method refuses at once what does not fit: names that are taken or unknown, numbers of another size or not
     finite, values that no part can have. The `MechanismError` names the part and the remedy; nothing is changed then.

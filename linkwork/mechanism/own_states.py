@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from linkwork.formula import LookupTable
 from linkwork.formula.operations import NUMBER, OPERATIONS
 from linkwork.mechanism.formulas import Program
 from linkwork.mechanism.quantities import Quantity, Reading, parameter
@@ -149,8 +148,8 @@ class StateOfForce:
         """Return its formula, whose numbers are read from the force."""
         whole, place = self.force.whole_program(mech), self._place(mech)
         first, numbers = whole.results[place - 1] + 1, len(whole.readings)
-        readings = [*whole.readings, *(Reading("formula_number", self.owner, k, None) for k in range(len(whole.numbers)))]
-        operations = []
+        of_force = (Reading("formula_number", self.owner, k, None) for k in range(len(whole.numbers)))
+        operations: list[tuple[str, int, int, int]] = []
         for name, *given in whole.operations[first : whole.results[place] + 1]:
             if name == "number":
                 operations.append(("quantity", numbers + given[0], 0, 0))
@@ -158,8 +157,8 @@ class StateOfForce:
             kinds = OPERATIONS[NUMBER[name]].operands.ljust(3)
             a, b, c = (one - first if kind == "v" else one for kind, one in zip(kinds, given, strict=True))
             operations.append((name, a, b, c))
-        tables: dict[str, LookupTable] = {}
-        return Program((whole.formulas[place],), [], whole.units, readings, operations, [len(operations) - 1], tables, {})
+        lists = (whole.units, [*whole.readings, *of_force], operations, [len(operations) - 1])
+        return Program((whole.formulas[place],), [], *lists, {}, {})
 
     def check(self, mech: Surroundings) -> None:
         """Refuse what the force refuses."""

@@ -37,7 +37,7 @@ class Arguments:
         return self._changes
 
     def states(self, state: StateValues | ArrayLike, u: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
-        """Return coordinates (..., nq), and speeds (..., nu) of the tree joints with the states of elements behind them.
+        """Return coordinates (..., nq), and speeds (..., nu) of the tree joints with states of elements behind them.
 
         Leading dimensions are the same. Where arrays are given, elements are at their start values.
         """

@@ -280,7 +280,9 @@ def _by_owner(entities: Iterable[Entity]) -> dict[str, list[Entity]]:
     return found
 
 
-def _of_formula(namer: Namer, one: Output | ElementState | StateOfForce, known: Mapping[str, list[Entity]]) -> tuple[Names, ...]:
+def _of_formula(
+    namer: Namer, one: Output | ElementState | StateOfForce, known: Mapping[str, list[Entity]]
+) -> tuple[Names, ...]:
     found: dict[str, None] = {}
     for name in one.read(namer.mech):
         depends = _of_variable(name, known)

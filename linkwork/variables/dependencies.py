@@ -163,7 +163,7 @@ class Dependencies:
         return pose, rate, _joined(either, _inputs_of(force))
 
     def _of_reading(self, one: Reading) -> Names:
-        """What the formula of a force reads: time, a state of an element, or the coordinate or speed of a joint; its own is known."""
+        """What the formula of a force reads: time, a state, the coordinate or speed of a joint; its own is known."""
         if one.field == "element_state":
             return (self._state_variables[one.part or ""],)
         if one.field not in _OF_JOINTS or one.part is None:
@@ -244,7 +244,8 @@ class Dependencies:
                     part = self._part_of(self._number_of[force.joint_names[0]])
                 readings = force.readings(self._mech)
                 time = ["time"] if any(one.field == "time" for one in readings) else []
-                states = [name for one in readings if one.field == "element_state" for name in self._of_reading(one) or ()]
+                of_elements = (self._of_reading(one) for one in readings if one.field == "element_state")
+                states = [name for names in of_elements for name in names or ()]
                 found.setdefault(part, []).extend([*_inputs_of(force), *states, *time])
         return found
 

@@ -191,7 +191,9 @@ def number(mech: Mechanism, native: NativeModel) -> Numbering:
     }
     commands = {key: span for key, span in commands.items() if isinstance(mech.transitions[key[:-8]].when, Command)}
     changes = (commands, impulses, 7 * all_of)
-    return Numbering(q, u, quaternions, tree, cut, *counts, tuple(one.variable for one in all_states(mech)), *_force_inputs(mech, native), motions, n_motion, *changes)
+    elements = tuple(one.variable for one in all_states(mech))
+    forces = _force_inputs(mech, native)
+    return Numbering(q, u, quaternions, tree, cut, *counts, elements, *forces, motions, n_motion, *changes)
 
 
 def formula_kinds(kinds: Iterable[type[ForceElement]], fields: Mapping[str, Field]) -> list[type[FormulaForce]]:

@@ -33,7 +33,8 @@ def test_a_motor_has_its_circuit():
     assert found.states == ("axle.q", "axle.u", "motor.current")
     assert pytest.approx(np.array(matrix), rel=1e-13) == found.A
     assert found.B[:, 0] == pytest.approx([0.0, 0.0, 1.0 / L])
-    assert model.column("motor.current").unit == "A" and model.column("motor.resistance").unit == "Ohm"
+    assert model.column("motor.current").unit == "A"
+    assert model.column("motor.resistance").unit == "Ohm"
     assert model.column("motor.current_start").unit == "A"
 
 
@@ -137,7 +138,9 @@ def test_a_cylinder_moves_its_load(sign):
     exact = solve_ivp(
         by_hand(lambda t: sign * (0.5 + 0.3 * np.sin(40 * t)), 1e-12, 1.2e-3),
         *((0.0, 0.1), [0.15, 0.0, 5e6, 8e6]),
-        method="Radau", rtol=1e-10, atol=[1e-12, 1e-12, 1e-3, 1e-3],
+        method="Radau",
+        rtol=1e-10,
+        atol=[1e-12, 1e-12, 1e-3, 1e-3],
     ).y[:, -1]
     names = ("S.q", "S.u", "lift.pressure_a", "lift.pressure_b")
     assert [run[name][-1] for name in names] == pytest.approx(exact, rel=1e-5)
@@ -163,7 +166,8 @@ def test_files_round_trip(build, tmp_path):
     mech = build()
     mech.save(tmp_path / "it.json")
     again = lw.Mechanism.load(tmp_path / "it.json")
-    assert again == mech and lw.compile(again).model_bytes == lw.compile(mech).model_bytes
+    assert again == mech
+    assert lw.compile(again).model_bytes == lw.compile(mech).model_bytes
 
 
 def test_parameters_are_shared_by_load_and_state():
@@ -216,6 +220,7 @@ def test_fmus_run_in_fmpy(fmi, kind, tmp_path):
     expected = solve_ivp(
         lambda t, y: [EFFICIENCY * GEAR * K * y[1] / INERTIA, (12.0 - R * y[1] - GEAR * K * y[0]) / L],
         *((0.0, 0.05), [0.0, 0.5]),
-        rtol=1e-10, atol=1e-12,
+        rtol=1e-10,
+        atol=1e-12,
     ).y[:, -1]
     assert [run["axle.u"][-1], run["motor.current"][-1]] == pytest.approx(expected, rel=1e-5)

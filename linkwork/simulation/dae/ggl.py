@@ -5,7 +5,9 @@ speeds of the tree, and the integrals of multipliers as states, y = (q, u, Lambd
 
     q' - N(q) (u - J^T mu) = 0,  M u' + h - J^T lambda = 0,  Phi - s Mu' = 0,  J u + Phi_t + s Lambda' = 0
 
-(Gear, Leimkuhler and Gupta 1985). States s of elements stand behind u, with s' - f(q, u, s, t) = 0. Residuals are in metres, multipliers are forces. The relaxation s is 0 for rows
+(Gear, Leimkuhler and Gupta 1985). States x of elements stand behind u, with x' - f(q, u, x, t) = 0.
+
+Residuals are in metres, multipliers are forces. The relaxation s is 0 for rows
 that are independent of each other, which hold exactly, and 1 for those that are zero (locks that are open) or follow
 from others (a planar loop of hinges in space): these get no multiplier instead. The kinds are determined where a run
 starts or starts again. Rows that are independent in one pose need not be so in another: where those chosen have become
