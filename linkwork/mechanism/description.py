@@ -556,7 +556,7 @@ class Description(KnownAttributes):
     ) -> None:
         """Add a continuous state of an element, such as a current, a pressure or the lag of an actuator.
 
-        It is integrated beside coordinates and speeds, and is the variable `name` with its derivative "der(name)". The
+        It is integrated with coordinates and speeds, and is the variable `name` with its derivative "der(name)". The
         formulas of forces, brakes and outputs read it by its name. Its own formula reads what those of outputs read:
         coordinates, speeds, loads and reactions, points, time, inputs, parameters, outputs and other states, but no
         derivative of a state. Impacts and other transitions leave it as it is.

@@ -33,7 +33,7 @@ class DCMotor(OnJoints):
     inductance
         Of the winding, H; None: the current is no state.
     gear
-        Turns of the motor by one of the joint.
+        Speed of the motor by that of the joint.
     efficiency
         Of the gear, above 0, at most 1.
     current
@@ -57,7 +57,7 @@ class DCMotor(OnJoints):
         Number("resistance", "resistance of the winding", "Ohm", "positive"),
         Number("constant", "torque by current, and back EMF by speed", "{load}/A", "positive"),
         Number("inductance", "inductance of the winding", "H", "positive"),
-        Number("gear", "turns of the motor by one of the joint", "1"),
+        Number("gear", "speed of the motor by that of the joint", "1"),
         Number("efficiency", "factor of the torque", "1", "positive"),
     )
     law_inputs = ("voltage",)
@@ -99,8 +99,8 @@ class FirstOrderActuator(OnJoints):
 
         d load/dt = (command - load) / time_constant
 
-    where the command, an input, counts within -limit ... limit. A step of it is followed by 63 % after one time
-    constant.
+    where the command, an input, counts within -limit ... limit. After a step of it the load has made 63 % of the
+    way in one time constant.
 
     Parameters
     ----------
@@ -161,8 +161,8 @@ class HydraulicCylinder(OnJointsOrBetweenPoints):
         dp_a/dt = bulk_modulus / V_a (Q_a - area v - leakage (p_a - p_b))        V_a = volume + area s
         dp_b/dt = bulk_modulus / V_b (Q_b + rod_area v + leakage (p_a - p_b))    V_b = volume + rod_area (stroke - s)
 
-    with the displacement s = x - retracted of the piston, its speed v, and F along it: it pushes the points of its ends
-    apart, or the joint in its positive direction. The opening of the valve, an input from -1 to 1, lets the supply into
+    with the displacement s = x - retracted of the piston, its speed v, and F along it: it drives the points of its ends
+    from each other, or the joint in its positive direction. The opening of the valve, an input from -1 to 1, lets the supply into
     chamber a and chamber b out to the tank where it is positive, and the other way round where it is negative. Through
     an edge that is open by the share o at a pressure drop d flows
 

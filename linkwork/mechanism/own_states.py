@@ -40,7 +40,7 @@ class StateLaw(NamedTuple):
 
 
 def state_quantities(name: str, text: str, unit: str, nominal: float, formula: str) -> Iterator[Quantity]:
-    """Return a state and its time derivative; `name` has ``{0}`` for the owner."""
+    """Return a state and its time derivative; `name` has ``{0}`` for its entity."""
     written = " ".join(formula.split()).replace("{", "{{").replace("}", "}}")
     yield Quantity(name, "state", "element_state", unit, text, nominal=nominal)
     yield Quantity(f"der({name})", "derivative", RATE, f"{unit}/s", f"time derivative of {name}: {written}")

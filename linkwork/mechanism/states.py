@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ElementState(WithFormulas):
-    """A continuous state beside coordinates and speeds, whose time derivative is a formula."""
+    """A continuous state in addition to coordinates and speeds, whose time derivative is a formula."""
 
     name: str  # its name, which is that of its variable
     formula: str  # its time derivative, such as "(voltage - R*i - k*axle.u)/L"
