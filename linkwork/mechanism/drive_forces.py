@@ -162,9 +162,9 @@ class HydraulicCylinder(OnJointsOrBetweenPoints):
         dp_b/dt = bulk_modulus / V_b (Q_b + rod_area v + leakage (p_a - p_b))    V_b = volume + rod_area (stroke - s)
 
     with the displacement s = x - retracted of the piston, its speed v, and F along it: it drives the points of its ends
-    from each other, or the joint in its positive direction. The opening of the valve, an input from -1 to 1, lets the supply into
-    chamber a and chamber b out to the tank where it is positive, and the other way round where it is negative. Through
-    an edge that is open by the share o at a pressure drop d flows
+    from each other, or the joint in its positive direction. The opening of the valve, an input from -1 to 1, lets the
+    supply into chamber a and chamber b out to the tank where it is positive, and the other way round where it is
+    negative. Through an edge that is open by the share o at a pressure drop d flows
 
         Q = rated_flow o y / (y^2 + smoothing^2)^(1/4),   y = d / rated_pressure
 

@@ -84,9 +84,10 @@ class Variables(Readable):
 
     def find(self, name: str) -> Reading | None:
         """Return what a name means; None: nothing."""
-        of_rate = name.startswith("der(") and name.endswith(")")
-        owner = re.split(r"[.\[]", name[len("der(") : -1] if of_rate else name, maxsplit=1)[0]
-        return self._of_owner(owner).get(name)
+        found = self._of_owner(_owner_of(name)).get(name)
+        if found is None and name.startswith("der(") and name.endswith(")"):
+            return self._of_owner(_owner_of(name[len("der(") : -1])).get(name)
+        return found
 
     def __iter__(self) -> Iterator[str]:
         for owner in self._owners():
@@ -169,3 +170,7 @@ class Variables(Readable):
             if isinstance(transition.when, Command):
                 yield of_parts.command("")
             yield from of_parts.impulse_inputs(transition)
+
+
+def _owner_of(name: str) -> str:
+    return re.split(r"[.\[]", name, maxsplit=1)[0]

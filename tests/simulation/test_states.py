@@ -314,3 +314,22 @@ def test_open_states_stay_and_impossible_ones_are_refused():
     mech.add_state("clock", "1/T", parameters={"T": (1.0, "s")})
     with pytest.raises(lw.EquilibriumError, match="derivative of state 'clock'"):
         lw.equilibrium(mech)
+
+
+def test_crossings_watch_derivatives():
+    mech = drive()
+    mech.add_transition("peak", lw.Lock("axle"), when=lw.Crossing("der(i)", 0.0, direction=-1))
+    result = lw.simulate(mech, 0.1, inputs={"i.voltage": 12.0}, rtol=1e-10)
+    peak = reference(
+        lambda t: 12.0, [0.0, 0.0, 0.0], 0.1, events=lambda t, y: by_hand(lambda t: 12.0)(t, y)[2]
+    ).t_events[0][0]
+    assert result.events[0].t == pytest.approx(peak, abs=1e-9)
+
+
+def test_overviews_list_them():
+    from linkwork.analysis.overview import Overview
+
+    model = lw.compile(drive())
+    found = Overview(model, model.assemble())
+    assert found.to_dict()["states"] == 3
+    assert "states of elements (1)" in found.summary()
