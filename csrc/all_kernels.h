@@ -3,6 +3,7 @@
 #ifndef LW_ALL_KERNELS_H
 #define LW_ALL_KERNELS_H
 #include "dae/ggl_kernel.h"
+#include "dynamics/derivatives_kernel.h"
 #include "dynamics/forward_dynamics_kernel.h"
 #include "dynamics/inverse_dynamics_kernel.h"
 #include "dynamics/outputs_kernel.h"

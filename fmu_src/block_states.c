@@ -54,8 +54,9 @@ static int compute_declared_start(fmu *f) {
 
 fmu_status fmu_find_start(fmu *f, uint32_t state, double value, uint32_t *start) {
   if (!compute_declared_start(f)) return fmu_log_message(&f->log, FMU_ERROR, "out of memory");
-  const uint32_t i = state - f->first_state, n_q = (uint32_t)f->size.nq;
+  const uint32_t i = state - f->first_state, n_q = (uint32_t)f->size.nq, n_u = (uint32_t)f->size.nu;
   if (value == f->declared_start[i]) *start = 0;
+  else if (i >= n_q + n_u) *start = f->first_start_element + i - n_q - n_u;
   else *start = i < n_q ? f->first_start_q + i : f->first_start_u + i - n_q;
   return FMU_OK;
 }
@@ -83,8 +84,9 @@ static int64_t find(const fmu_list *list, uint32_t number) {
 
 int64_t fmu_find_state(const fmu *f, uint32_t offset) {
   if (offset < f->first_state || offset - f->first_state >= f->n_states) return -1;
-  const uint32_t i = offset - f->first_state, n_q = (uint32_t)f->size.nq;
+  const uint32_t i = offset - f->first_state, n_q = (uint32_t)f->size.nq, n_u = (uint32_t)f->size.nu;
   if (!f->minimal) return i;
+  if (i >= n_q + n_u) return (int64_t)f->interface.q.n + f->interface.u.n + i - n_q - n_u;
   if (i < n_q) return find(&f->interface.q, i);
   const int64_t speed = find(&f->interface.u, i - n_q);
   return speed < 0 ? -1 : speed + f->interface.q.n;

@@ -28,7 +28,7 @@ int fmu_locate_inputs(fmu *f) {
   lw_field field;
   for (int32_t i = 0; i < lw_field_count(); i++)
     if (lw_model_field(f->model, i, &field) == LW_OK && field.rows * field.columns > 0) locate_field(f, &field);
-  const size_t states = (size_t)(f->size.nq + f->size.nu), inputs = f->input.count;
+  const size_t states = (size_t)f->size.states, inputs = f->input.count;
   f->polynomial = calloc(inputs + 1, sizeof *f->polynomial);
   f->varying = malloc((2 * states + inputs + 1) * sizeof *f->varying);
   f->rate = malloc((2 * states + inputs + 1) * sizeof *f->rate);
@@ -195,7 +195,7 @@ static int jacobian_of(void *context, double t, const double *y, double *matrix,
   fmu_interpolate_inputs(f, t);
   const int status = lw_ode_mechanism_jacobian(f->state, t, y, matrix, by_time);
   if (status != 0 || f->run.interpolation != FMU_INPUTS_INTERPOLATING) return status;
-  const size_t states = (size_t)(f->size.nq + f->size.nu), inputs = f->input.count;
+  const size_t states = (size_t)f->size.states, inputs = f->input.count;
   const uint32_t *input = f->varying + states, *derivative = input + inputs;
   double *rate = f->rate + states, *by_inputs = rate + inputs;
   fmu_get_input_rates(f, rate);

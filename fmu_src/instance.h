@@ -110,6 +110,7 @@ struct fmu {
   lw_sizes size;
   uint32_t n_states, first_state, first_derivative, time_reference; /* as offsets, except n_states */
   uint32_t first_start_q, first_start_u;                            /* start guesses of the coordinates and speeds */
+  uint32_t first_start_element;                                     /* start values of the states of elements */
   double *declared_start; /* [n_states] start values of the states in the model description; NULL: not yet computed */
   uint32_t n_exposed_states;                             /* continuous states that the importer sees */
   fmu_range command, impulse, active, events, indicator; /* fields of transitions */

@@ -16,7 +16,7 @@ static int load_model(fmu *f, const fmu_resources *resources) {
     return 0;
   }
   f->size = lw_model_sizes(f->model);
-  f->n_states = (uint32_t)(f->size.nq + f->size.nu);
+  f->n_states = (uint32_t)f->size.states;
   return 1;
 }
 
@@ -50,7 +50,7 @@ static int locate_fields(fmu *f) {
   f->tunable = calloc((size_t)lw_field_count() + 1, sizeof *f->tunable);
   if (!f->tunable) return 0;
   f->first_state = f->first_derivative = f->time_reference = (uint32_t)f->size.reals;
-  f->first_start_q = f->first_start_u = f->time_reference;
+  f->first_start_q = f->first_start_u = f->first_start_element = f->time_reference;
   for (int32_t i = 0; i < lw_field_count(); i++) {
     lw_field field;
     if (lw_model_field(f->model, i, &field) != LW_OK) continue;
@@ -60,6 +60,7 @@ static int locate_fields(fmu *f) {
     if (strcmp(field.name, "time") == 0) f->time_reference = first;
     if (strcmp(field.name, "q_start") == 0) f->first_start_q = first;
     if (strcmp(field.name, "u_start") == 0) f->first_start_u = first;
+    if (strcmp(field.name, "state_start") == 0) f->first_start_element = first;
     locate_range(f, &field);
     const uint32_t count = (uint32_t)(field.rows * field.columns);
     if (field.tunable && count) f->tunable[f->n_tunable++] = (fmu_range){first, count};
@@ -72,7 +73,7 @@ static int choose_states(fmu *f) {
   const fmu_list *q = &f->interface.q, *u = &f->interface.u;
   f->n_exposed_states = f->n_states;
   if (q->n + u->n == 0) return 1;
-  f->n_exposed_states = q->n + u->n;
+  f->n_exposed_states = q->n + u->n + (uint32_t)f->size.formula_states;
   lw_status status = lw_minimal_create(f->state, q->items, (int32_t)q->n, u->items, (int32_t)u->n, &f->minimal);
   if (status == LW_OK && f->kind == FMU_MODEL_EXCHANGE) status = lw_minimal_watch(f->minimal); /* allocates */
   if (status == LW_OK) return 1;

@@ -26,7 +26,8 @@ fmu_status fmu_set_time(fmu *f, double time) {
 /* The offset of an exposed state. */
 static uint32_t state_offset(const fmu *f, size_t i) {
   if (!f->minimal) return f->first_state + (uint32_t)i;
-  const uint32_t n_q = f->interface.q.n;
+  const uint32_t n_q = f->interface.q.n, n = n_q + f->interface.u.n, all = (uint32_t)(f->size.nq + f->size.nu);
+  if (i >= n) return f->first_state + all + (uint32_t)i - n;
   return f->first_state + (i < n_q ? f->interface.q.items[i] : (uint32_t)f->size.nq + f->interface.u.items[i - n_q]);
 }
 

@@ -18,7 +18,7 @@ static fmu_status check_output(const fmu *f, uint32_t offset, int32_t order) {
 
 /* Time derivatives of states, time and inputs. */
 static void collect_rates(fmu *f) {
-  const size_t states = (size_t)(f->size.nq + f->size.nu);
+  const size_t states = (size_t)f->size.states;
   memcpy(f->rate, lw_state_reals(f->state) + f->first_derivative, states * sizeof *f->rate);
   fmu_get_input_rates(f, f->rate + states);
   if (fmu_in_range(f->input, f->time_reference)) f->rate[states + f->time_reference - f->input.first] = 1;
@@ -38,7 +38,7 @@ fmu_status fmu_mechanism_get_output_derivatives(fmu *f, const uint32_t *offsets,
   const fmu_status status = fmu_core_status(f, lw_evaluate(f->state, LW_STAGE_DERIVATIVES), "the derivatives");
   if (status != FMU_OK) return status;
   collect_rates(f);
-  const size_t varying = (size_t)(f->size.nq + f->size.nu) + f->input.count;
+  const size_t varying = (size_t)f->size.states + f->input.count;
   return fmu_core_status(f, lw_directional_derivative(f->state, offsets, n, f->varying, varying, f->rate, values),
                          "the derivatives");
 }

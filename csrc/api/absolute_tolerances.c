@@ -3,7 +3,7 @@
  *
  * Angles have size one. Displacements have the largest of: distances between joints and centres of mass of bodies that
  * turn, coordinates, deflections of springs. Rates have the largest of: speeds, the roots of sizes times accelerations;
- * those of angles at most one. Errors of rates that do no harm to the coordinates over the duration are allowed.
+ * those of angles at most one. States of elements have their nominal values. Errors of rates that do no harm to the coordinates over the duration are allowed.
  *
  * FMUs have the same sizes as nominal values, from which importers make absolute tolerances. */
 #include <math.h>
@@ -95,12 +95,14 @@ void lw_sizes_of_states(const lw_model *m, lw_motion_sizes sizes, double *size) 
     for (int32_t k = 0; k < lw_joint_sizes[link->type].u; k++)
       size[m->size.nq + link->u + k] = is_displacement_speed(link->type, k) ? sizes.speed : sizes.rate;
   }
+  memcpy(size + m->size.nq + m->size.nu, m->defaults + m->at.state_nominal,
+         sizeof *size * (size_t)m->size.formula_states);
 }
 
 void lw_absolute_tolerances(lw_state *state, double duration, double tolerance, double *atol) {
   const lw_model *m = state->model;
   lw_sizes_of_states(m, motion_sizes(state, duration), atol);
-  for (int32_t i = 0; i < m->size.nq + m->size.nu; i++) atol[i] *= tolerance;
+  for (int32_t i = 0; i < m->size.states; i++) atol[i] *= tolerance;
 }
 
 lw_motion_sizes lw_nominal_sizes(lw_state *state, double duration) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int32_t states_of(const lw_state *s) { return s->model->size.nq + s->model->size.nu; }
+static int32_t states_of(const lw_state *s) { return s->model->size.states; }
 
 /* The inputs stand together, from the loads to the time that they belong to. */
 static double *inputs_of(const lw_state *s) { return lw_reals(s) + s->model->at.tau; }

@@ -84,11 +84,10 @@ void lw_differentiate_rates(lw_state *s, const lw_direction *along, int32_t dire
   lw_kernels_complex.accelerations(m, s->complex_block);
   lw_kernels_complex.derivatives(m, s->complex_block);
   for (int32_t k = 0; k < directions; k++) put_seeds(s, along + k, 0.0);
-  for (int32_t i = 0; i < m->size.nq + m->size.nu; i++)
-    column[(size_t)i * (size_t)columns] = rates[2 * i + 1] / LW_COMPLEX_STEP;
+  for (int32_t i = 0; i < m->size.states; i++) column[(size_t)i * (size_t)columns] = rates[2 * i + 1] / LW_COMPLEX_STEP;
 }
 
-/* Only prescribed motions and formulas of couplings and forces know the time. */
+/* Only prescribed motions and formulas of couplings, forces and states know the time. */
 static bool depends_on_time(const lw_state *s) {
   if (s->model->forces_know_time) return true;
   const double *motion = (const double *)s->block.reals + s->model->at.coupling_motion;
@@ -100,7 +99,7 @@ static bool depends_on_time(const lw_state *s) {
 int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time) {
   lw_state *s = state;
   const lw_offsets *at = &s->model->at;
-  const int32_t n = s->model->size.nq + s->model->size.nu;
+  const int32_t n = s->model->size.states;
   const double one = 1.0;
   lw_set_states(s, t, y);
   const int status = lw_prepare_rates(s);

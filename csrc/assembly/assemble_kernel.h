@@ -88,6 +88,7 @@ static lw_fault assemble(const lw_model *m, lw_block b, double tolerance) {
       joint_operations_of[m->link[i].type].normalize(v.q + m->link[i].q);
   copy(m->size.nu, FIELD(&v, u_start), v.u);
   copy(m->size.nq_cut, FIELD(&v, q_start) + m->size.nq, FIELD(&v, cut_reference));
+  copy(m->size.formula_states, FIELD(&v, state_start), FIELD(&v, element_state));
   compute_kinematics(&v);
   for (int32_t s = 0; s < m->segments; s++) {
     if (m->segment[s].cluster < 0) continue;

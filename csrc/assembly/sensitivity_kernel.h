@@ -313,6 +313,10 @@ static lw_fault assembly_sensitivity(const lw_model *m, lw_block b, const lw_sen
       return (lw_fault){LW_FAULT_NOT_ASSEMBLED, 0, 0.0};
     set_imaginary(&v.u[u], speed);
   }
+  for (int32_t k = 0; k < m->size.formula_states; k++) {
+    const real start = FIELD(&v, state_start)[k];
+    set_imaginary(&FIELD(&v, element_state)[k], start);
+  }
   return no_fault;
 }
 #endif

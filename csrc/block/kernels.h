@@ -53,7 +53,8 @@ typedef enum lw_fault_kind {
   LW_FAULT_NO_SENSITIVITY,      /* a cluster cannot stay closed along the seed */
   LW_FAULT_NOT_ASSEMBLED,       /* the speeds are not those that assembly finds */
   LW_FAULT_NO_LOADS,            /* a cluster is where its motion branches, and so are the loads that it needs */
-  LW_FAULT_MORE_DOF             /* than there were rows for */
+  LW_FAULT_MORE_DOF,            /* than there were rows for */
+  LW_FAULT_ELEMENT_RATE         /* of a state, has no finite value */
 } lw_fault_kind;
 
 typedef struct lw_fault {

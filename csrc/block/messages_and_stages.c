@@ -26,7 +26,7 @@ void lw_state_changed(lw_state *s, lw_stage valid) {
 
 void lw_set_states(lw_state *s, double t, const double *y) {
   const lw_model *m = s->model;
-  const size_t size = sizeof(double) * (size_t)(m->size.nq + m->size.nu);
+  const size_t size = sizeof(double) * (size_t)m->size.states;
   double *time = lw_reals(s) + m->at.time, *states = lw_reals(s) + m->at.q;
   if (*time == t && memcmp(states, y, size) == 0) return; /* such as for an indicator after the derivative */
   *time = t;

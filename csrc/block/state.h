@@ -52,7 +52,7 @@ void lw_end_derivative(lw_state *s, const uint32_t *unknowns, size_t n, double *
 lw_status lw_seed_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                              size_t n_knowns, const double *seed);
 
-/* d [qdot; udot] at the present time, states and inputs, along seeds: prepared once, then a column of a matrix of so many
+/* d [qdot; udot; element_rate] at the present time, states and inputs, along seeds: prepared once, then a column of a matrix of so many
  * columns for each direction. Returns as lw_ode_function. */
 int lw_prepare_rates(lw_state *s);
 typedef struct lw_direction {
@@ -62,7 +62,7 @@ typedef struct lw_direction {
 void lw_differentiate_rates(lw_state *s, const lw_direction *along, int32_t directions, double *column,
                             int32_t columns);
 
-/* Time and states [q; u], past all checks. */
+/* Time and states, past all checks. */
 void lw_set_states(lw_state *s, double t, const double *y);
 
 lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...);

@@ -42,7 +42,7 @@ static owned joint_of(const lw_model *m, int of_q, int32_t index) {
   return (owned){m->joint_name[joint - m->joint], "joint", n > 1 ? k + 1 : 0};
 }
 
-/* The force, output or coupling of a number (of_numbers) or an input of its formula. */
+/* The force, output, state or coupling of a number (of_numbers) or an input of its formula. */
 static owned formula_with(const lw_model *m, int of_numbers, int32_t row) {
   const lw_formula_rows *formula = m->formula;
   int32_t left = row;
@@ -50,7 +50,8 @@ static owned formula_with(const lw_model *m, int of_numbers, int32_t row) {
     left -= of_numbers ? formula->numbers : formula->inputs;
   const int32_t number = (int32_t)(formula - m->formula);
   const char *kind = number < lw_formulas_of_forces(m)   ? "force"
-                     : number < lw_first_of_couplings(m) ? "output"
+                     : number < lw_first_of_states(m)    ? "output"
+                     : number < lw_first_of_couplings(m) ? "state"
                                                          : "coupling";
   return (owned){lw_owner_of_formula(m, number), kind, left + 1};
 }
@@ -76,6 +77,7 @@ static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
     case LW_OF_POINT: return (owned){m->point_name[row], "point", 0};
     case LW_OF_MEASURE: return (owned){m->measure_name[row], "measure", 0};
     case LW_OF_FORMULA_OUTPUT: return (owned){m->output_name[row], "output", 0};
+    case LW_OF_FORMULA_STATE: return (owned){m->state_name[row], "state", 0};
     case LW_OF_COORDINATE:
     case LW_OF_TREE_COORDINATE: return joint_of(m, 1, row);
     case LW_OF_CUT_COORDINATE: return joint_of(m, 1, m->size.nq + row);

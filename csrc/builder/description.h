@@ -18,6 +18,7 @@ typedef enum name_kind {
   A_POINT,
   A_MEASURE,
   AN_OUTPUT,
+  A_STATE,
   NAME_KINDS
 } name_kind;
 
@@ -76,12 +77,17 @@ typedef struct quantity_part {
   int32_t name, index;
 } quantity_part;
 
-enum { OF_OUTPUT = LW_FORCE_TYPES, OF_COUPLING };
+/* Of an element: where it starts, and the size that counts as one. */
+typedef struct state_part {
+  double start, nominal;
+} state_part;
+
+enum { OF_OUTPUT = LW_FORCE_TYPES, OF_STATE, OF_COUPLING };
 
 typedef struct formula_part {
   lw_formula_rows rows; /* what it has begins in the lists of the builder */
   const char *owner;    /* a force, an output or a coupling */
-  int32_t type, row;    /* of a force: its type, and its number among those; OF_OUTPUT and OF_COUPLING of others */
+  int32_t type, row;    /* of a force: its type, and its number among those; OF_OUTPUT ... of others */
 } formula_part;
 
 typedef struct lookup_part {
@@ -140,6 +146,7 @@ typedef struct transition_part {
   X(gears, gear_part, gear)                    \
   X(formulas, formula_part, formula)           \
   X(formula_numbers, double, formula_number)   \
+  X(formula_states, state_part, state)         \
   X(quantities, quantity_part, quantity)       \
   X(quantity_names, char, quantity_name)       \
   X(instructions, lw_instruction, instruction) \

@@ -1,4 +1,4 @@
-/* Formulas of a builder: of forces, outputs and couplings. `of`: "force 'spring'". */
+/* Formulas of a builder: of forces, outputs, states and couplings. `of`: "force 'spring'". */
 #include "builder/description.h"
 #include "model/model.h"
 #include <math.h>
@@ -135,11 +135,12 @@ static lw_status take_operation(lw_builder *b, const char *of, const lw_formula 
 
 static lw_status take_formula(lw_builder *b, const char *of, const lw_formula *f, formula_part made) {
   const int by_force = made.type < LW_FORCE_TYPES, results = by_force ? lw_force_types[made.type].results : 1;
+  const int has_inputs = by_force || made.type == OF_STATE;
   lw_status e = LW_OK;
   if (f->numbers < 0 || f->inputs < 0 || f->quantities < 0 || f->tables < 0 || f->operations < 1 ||
-      f->results != results || (f->inputs && !by_force))
+      f->results != results || (f->inputs && !has_inputs))
     return lw_refuse(b, LW_ERROR_USAGE, "formula of %s: it needs %d results and one operation at least%s", of, results,
-                     by_force ? "" : ", and has no inputs");
+                     has_inputs ? "" : ", and has no inputs");
   made.rows =
       (lw_formula_rows){f->numbers,         f->inputs,         f->quantities, f->operations,   f->results, f->tables,
                         b->formula_numbers, b->formula_inputs, b->quantities, b->instructions, b->results, b->lookups};
@@ -182,6 +183,21 @@ lw_status lw_builder_add_output(lw_builder *b, const char *name, const lw_formul
   snprintf(of, sizeof of, "output '%s'", name);
   if ((e = take_formula(b, of, f, made))) return e;
   b->formula_outputs++;
+  return LW_OK;
+}
+
+lw_status lw_builder_add_state(lw_builder *b, const char *name, double start, double nominal, const lw_formula *f) {
+  formula_part made = {.type = OF_STATE, .row = b->formula_states};
+  char of[LONGEST_OWNER];
+  lw_status e;
+  if (!(made.owner = lw_new_name(b, A_STATE, "state", name, b->formula_states))) return b->status;
+  if (!isfinite(start))
+    return lw_refuse(b, LW_ERROR_PARAMETER, "state '%s': its start must be finite; give a number", name);
+  if (!(nominal > 0.0 && isfinite(nominal)))
+    return lw_refuse(b, LW_ERROR_PARAMETER, "state '%s': its nominal value must be finite and above zero", name);
+  snprintf(of, sizeof of, "state '%s'", name);
+  if ((e = take_formula(b, of, f, made)) || (e = append_state(b, (state_part){start, nominal}))) return e;
+  mark_read(b, f);
   return LW_OK;
 }
 

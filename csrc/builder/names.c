@@ -8,7 +8,7 @@
 #define LONGEST_COMPARED 64
 
 static const char *const kind_words[NAME_KINDS] = {"body",  "joint", "coupling", "distance", "transition",
-                                                   "force", "point", "measure",  "output"};
+                                                   "force", "point", "measure",  "output",   "state"};
 
 lw_status lw_refuse(lw_builder *b, lw_status status, const char *format, ...) {
   if (b->status) return status;

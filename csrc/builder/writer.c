@@ -164,6 +164,7 @@ static void put_counts(const plan *p, const topology *t, int32_t method, model_b
               .formula_numbers = b->formula_numbers,
               .formula_inputs = b->formula_inputs,
               .formula_outputs = b->formula_outputs,
+              .formula_states = b->formula_states,
               .lookup_tables = b->lookups,
               .lookup_knots = b->lookup_knots,
               .lookup_values = b->lookup_values};
@@ -387,6 +388,8 @@ PUT_JOINTS(q_start, q, q[i])
 PUT_JOINTS(u_start, u, u[i])
 PUT_JOINTS(q_priority, q, q_rank)
 PUT_JOINTS(u_priority, u, u_rank)
+PUT_EACH(state_start, formula_states, &b->state[k].start, 1)
+PUT_EACH(state_nominal, formula_states, &b->state[k].nominal, 1)
 
 /* Type by type each parameter of all forces. */
 static void put_force_parameters(const lw_builder *b, model_bytes *out) {
@@ -428,7 +431,7 @@ static void put_names(const plan *p, model_bytes *out) {
   NAMES(points, point);
   NAMES(measures, measure);
   EACH_FORMULA(f)
-  if (f->type == OF_OUTPUT) put(out, f->owner, strlen(f->owner) + 1);
+  if (f->type == OF_OUTPUT || f->type == OF_STATE) put(out, f->owner, strlen(f->owner) + 1);
   EACH_TABLE(t) {
     const char *name = b->lookup_name + t->name;
     put(out, f->owner, strlen(f->owner));

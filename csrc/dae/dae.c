@@ -238,7 +238,8 @@ lw_status lw_dae_directional_derivative(lw_state *s, double t, const double *y, 
   if (e || (e = lw_open_constraint_workspace(s, &w)) || (e = lw_prepare_complex(s))) return e;
   for (size_t i = 0; i < n_knowns; i++) {
     const lw_access a = lw_access_of(s, knowns[i]);
-    if (a != LW_PARAMETER && a != LW_INPUT)
+    const int is_element = a == LW_STATE && (int32_t)knowns[i] >= m->at.element_state;
+    if (a != LW_PARAMETER && a != LW_INPUT && !is_element)
       return lw_fail(s, LW_ERROR_USAGE, "variable %u is no parameter or input: no residual depends on it", knowns[i]);
     if ((e = lw_seed(s, knowns[i], seed[i]))) return e;
     parameters |= a == LW_PARAMETER;

@@ -1,5 +1,5 @@
 /* Forward dynamics: kinematics outward, forces, closure of the loops cluster by cluster, reduction inward and
- * accelerations outward, all in O(n + m); then the stabilised derivatives. Divide and conquer replaces the reduction,
+ * accelerations outward, all in O(n + m). Divide and conquer replaces the reduction,
  * also where uneven masses cost it digits; multipliers replace the closure and the reduction, but where these masses
  * cost them digits; near singular poses neighbouring ones replace the pose itself. */
 #ifndef LW_FORWARD_DYNAMICS_KERNEL_H
@@ -9,7 +9,6 @@
 #include "loops/forces_on_speeds_kernel.h"
 #include "loops/clusters_kernel.h"
 #include "loops/reduced_dynamics_kernel.h"
-#include "loops/drift_stabilisation_kernel.h"
 #include "math/simd_kernel.h"
 #include "multipliers/sweeps_kernel.h"
 #include "singular/bifurcation_kernel.h"
@@ -93,18 +92,5 @@ static lw_fault accelerate_by_multipliers(view *v) {
 static lw_fault accelerations(const lw_model *m, lw_block b) {
   view v = open_view(m, b);
   return lw_has_multipliers(m) ? accelerate_by_multipliers(&v) : accelerate_by_clusters(&v);
-}
-
-static lw_fault derivatives(const lw_model *m, lw_block b) {
-  const view v = open_view(m, b);
-  copy(m->size.nu, v.u, FIELD(&v, rate));
-  copy(m->size.nu, v.acceleration, FIELD(&v, udot));
-  if (has_feedback(&v)) {
-    const lw_fault fault = solve_clusters_for_outputs(&v);
-    if (fault.kind) return fault;
-    for (int32_t c = 0; c < m->clusters; c++) feed_back(&v, c);
-  }
-  map_rates(&v);
-  return no_fault;
 }
 #endif

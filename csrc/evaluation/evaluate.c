@@ -40,7 +40,7 @@ void lw_step_accepted(lw_state *s) {
 int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
   lw_state *s = state;
   const lw_model *m = s->model;
-  const size_t n = sizeof(double) * (size_t)(m->size.nq + m->size.nu);
+  const size_t n = sizeof(double) * (size_t)m->size.states;
   lw_set_states(s, t, y);
   if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
   memcpy(ydot, lw_reals(s) + m->at.qdot, n);

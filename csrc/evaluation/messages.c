@@ -47,12 +47,12 @@ static lw_status report_open_loop(lw_state *s) {
                  joint_name(s, m->loop[l].joint), lw_reals(s)[m->at.loop_residual + l]);
 }
 
-/* A table of a force or coupling that refuses its argument, one that is a number or any. LW_OK where none does. */
+/* A table of a force, a state or a coupling that refuses its argument, one that is a number or any. LW_OK where none does. */
 static lw_status report_table(lw_state *s, int any) {
   const lw_model *m = s->model;
   for (int32_t k = 0; k < m->size.lookup_tables; k++) {
     const lw_lookup *t = &m->lookup_table[k];
-    if (t->formula >= lw_formulas_of_forces(m) && t->formula < lw_first_of_couplings(m))
+    if (t->formula >= lw_formulas_of_forces(m) && t->formula < lw_first_of_states(m))
       continue; /* outputs may have no value */
     const double *refused = lw_reals(s) + t->refused, argument = refused[1];
     const int axis = (int)refused[0] - 1;
@@ -352,6 +352,18 @@ static lw_status report_singular(lw_state *s, lw_fault fault) {
                                                 : "leaves the other joints free to first order");
 }
 
+static lw_status report_element_rate(lw_state *s, int32_t state) {
+  const lw_model *m = s->model;
+  const lw_status table = report_table(s, 1);
+  if (table) return table;
+  if (!isfinite(lw_reals(s)[m->at.element_state + state]))
+    return not_finite(s, (uint32_t)(m->at.element_state + state));
+  return lw_fail(s, LW_ERROR_SINGULAR,
+                 "the derivative of state '%s' has no finite value at t = %g s: its formula leaves what a root, a "
+                 "logarithm, a power or a quotient takes; bound its arguments by min, max or if",
+                 m->state_name[state], lw_reals(s)[m->at.time]);
+}
+
 lw_status lw_report(lw_state *s, lw_fault fault) {
   const lw_model *m = s->model;
   switch (fault.kind) {
@@ -407,6 +419,7 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
     case LW_FAULT_NOT_ASSEMBLED:
     case LW_FAULT_NO_LOADS:
     case LW_FAULT_MORE_DOF: return report_plain(s, fault);
+    case LW_FAULT_ELEMENT_RATE: return report_element_rate(s, fault.index);
   }
   return lw_fail(s, LW_ERROR_USAGE, "an unknown fault");
 }

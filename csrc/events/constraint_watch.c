@@ -152,7 +152,7 @@ static int is_within_tolerances(const lw_state *s, double t, const double *y) {
   const lw_model *m = s->model;
   const double *x = lw_reals(s), *states = x + m->at.q, *tolerance = x + m->at.watch_tolerance;
   if (x[m->at.time] != t) return 0;
-  for (int32_t i = 0; i < m->size.nq + m->size.nu; i++)
+  for (int32_t i = 0; i < m->size.states; i++)
     if (!(fabs(y[i] - states[i]) <= tolerance[1] + tolerance[0] * fabs(y[i]))) return 0;
   return 1;
 }

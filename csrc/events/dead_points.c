@@ -256,7 +256,7 @@ static lw_status enter_snapshot(lw_state *s, const unsigned char *snapshot) {
 
 /* Heun's step of the motion before the event, to y. Returns as lw_ode_function. */
 static int move_before_event(lw_state *s, double step, double *y, double *first, double *second) {
-  const int32_t n = s->model->size.nq + s->model->size.nu;
+  const int32_t n = s->model->size.states;
   const double t = lw_reals(s)[s->model->at.time];
   memcpy(y, lw_reals(s) + s->model->at.q, sizeof *y * (size_t)n);
   int status = lw_ode_mechanism(s, t, y, first);
@@ -267,7 +267,7 @@ static int move_before_event(lw_state *s, double step, double *y, double *first,
 }
 
 lw_status lw_visit_neighbours(lw_state *s, lw_neighbour_function visit, void *context) {
-  const size_t n = (size_t)(s->model->size.nq + s->model->size.nu);
+  const size_t n = (size_t)s->model->size.states;
   unsigned char *here = malloc(s->snapshot_size + 3 * n * sizeof(double));
   if (!here) return lw_fail(s, LW_ERROR_MEMORY, "there is no memory to decide on an event");
   double *y = (double *)(void *)(here + s->snapshot_size);

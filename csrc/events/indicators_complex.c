@@ -28,7 +28,7 @@ static void evaluate_complex(const lw_state *s) {
 /* The next derivative begins with a copy of the state, so that the complex block may keep this one. */
 double lw_rate_of_variable(lw_state *s, int32_t offset, int later) {
   const lw_offsets *at = &s->model->at;
-  const int32_t states = s->model->size.nq + s->model->size.nu;
+  const int32_t states = s->model->size.states;
   if (lw_begin_derivative(s, LW_STAGE_OUTPUTS)) return 0.0;
   lw_complete_constants(s, 0);
   real *x = complex_reals(s);

@@ -48,5 +48,6 @@ typedef struct lw_program {
 typedef struct lw_formula_rows {
   int32_t numbers, inputs, quantities, instructions, results, tables;
   int32_t first_number, first_input, first_quantity, first_instruction, first_result, first_table;
+  int32_t reads_rates, reads_time; /* itself, or an output that it reads */
 } lw_formula_rows;
 #endif

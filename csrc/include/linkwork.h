@@ -70,7 +70,9 @@ typedef struct lw_sizes {
   int32_t transitions;
   int32_t points, measures; /* points of interest; distances and angles between them */
   int32_t formula_outputs;  /* those of lw_builder_add_output */
-  int32_t nq, nu;           /* coordinates and speeds of the spanning tree: the continuous states */
+  int32_t formula_states;   /* those of lw_builder_add_state */
+  int32_t nq, nu;           /* coordinates and speeds of the spanning tree */
+  int32_t states;           /* the continuous states: these, then the states of elements */
   int32_t nq_cut, nu_cut;   /* those of the cut joints, which follow from the states */
   int32_t event_indicators;
   int32_t reals; /* doubles in the block of a state */
@@ -81,8 +83,8 @@ typedef enum lw_access {
   LW_PARAMETER,  /* settable until the motion starts */
   LW_START,      /* start guess of a coordinate or speed; settable until the motion starts */
   LW_INPUT,      /* settable at any time */
-  LW_STATE,      /* q, then u: contiguous */
-  LW_DERIVATIVE, /* qdot, then udot: contiguous, in the order of the states */
+  LW_STATE,      /* q, u, then element_state: contiguous */
+  LW_DERIVATIVE, /* qdot, udot, then element_rate: contiguous, in the order of the states */
   LW_OUTPUT
 } lw_access;
 
@@ -193,6 +195,7 @@ typedef enum lw_kind {
   LW_KIND_POINT,
   LW_KIND_MEASURE,
   LW_KIND_OUTPUT,   /* by formulas */
+  LW_KIND_STATE,    /* of elements, by formulas */
   LW_KIND_TABLE,    /* of formulas: "spring.gas" of the force "spring" */
   LW_KIND_QUANTITY, /* that formulas read and transitions watch, field and part: "q crank", "time " */
   LW_KIND_FIELD     /* of the block: "q", "udot", "body_mass" */
@@ -360,8 +363,8 @@ LW_API lw_status lw_builder_add_gear(lw_builder *builder, const char *force, con
                                      double gear);
 
 /* What a formula reads: a number of a field, as lw_model_find_variable names it. The formula of a force reads "time", "q"
- * and "u" of any joint, its own "formula_input", and its own length and rate, as "line_formula_length"; that of an output
- * all that is not internal, of outputs those before it. */
+ * and "u" of any joint, "element_state" of any state, its own "formula_input", and its own length and rate, as
+ * "line_formula_length"; that of an output all that is not internal, of outputs those before it. */
 typedef struct lw_formula_quantity {
   const char *field, *owner; /* the name of a body, joint, force, ...; NULL: the whole field */
   int32_t index;             /* which of its numbers there, from 0 */
@@ -414,6 +417,12 @@ typedef struct lw_formula {
 LW_API lw_status lw_builder_set_formula(lw_builder *builder, const char *force, const lw_formula *formula);
 /* An output by a formula of one result and without inputs: the field formula_output. */
 LW_API lw_status lw_builder_add_output(lw_builder *builder, const char *name, const lw_formula *formula);
+/* A continuous state of an element, such as a current, whose time derivative is a formula of one result: the fields
+ * element_state and element_rate. It starts at `start`, the field state_start; a size of `nominal` counts as one in absolute
+ * tolerances. It reads what the formula of an output reads,
+ * states as well, but no element_rate, and no output that reads one; its inputs are formula_input. */
+LW_API lw_status lw_builder_add_state(lw_builder *builder, const char *name, double start, double nominal,
+                                      const lw_formula *formula);
 /* The formula of a coupling, of one result and without inputs. It reads "time" and "q" of joints whose coordinates may be
  * coupled; those that are not among the terms join them. Its value has two derivatives: no "abs", "sign", "min", "max",
  * "mod", "floor", comparison or choice, and no linear table. Its numbers and the values of its tables hold from the start
@@ -595,7 +604,8 @@ LW_API lw_status lw_assembly_sensitivity(lw_state *state, const uint32_t *unknow
  * velocities; s of positions]:
  *   qdot - N(q) (u - J'mu) = 0,   M udot + h - J'lambda = 0,   Phi - s Mu' = 0,   J u + Phi_t + s Lambda' = 0
  * A relaxation of zero keeps a row exactly; rows that are zero, or follow from others, need one of order 1 in their
- * place, and then have no multiplier. Inputs and modes are the state's; its own q, u and time are overwritten. */
+ * place, and then have no multiplier. Inputs, modes and states of elements are the state's; its own q, u and time are
+ * overwritten. */
 
 LW_API int32_t lw_constraint_rows(const lw_model *model);
 /* Phi and J u + Phi_t, a number for each row, at the state. */
@@ -613,16 +623,16 @@ LW_API lw_status lw_dae_jacobian(lw_state *state, double t, const double *y, con
 /* The rates at the state that fit it: writes ydot[n], with q' and u' of the explicit equations and the multipliers of the
  * rows that hold. `work`: rows x nu numbers. */
 LW_API lw_status lw_dae_rates(lw_state *state, const double *relaxation, double *work, double *ydot);
-/* The derivative of all residuals along y_seed[n], ydot_seed[n] and seeds of parameters, inputs and time, exact to
- * rounding (complex step). */
+/* The derivative of all residuals along y_seed[n], ydot_seed[n] and seeds of parameters, inputs, states of elements and
+ * time, exact to rounding (complex step). */
 LW_API lw_status lw_dae_directional_derivative(lw_state *state, double t, const double *y, const double *ydot,
                                                const double *relaxation, const double *y_seed, const double *ydot_seed,
                                                const uint32_t *knowns, size_t n_knowns, const double *seed,
                                                double *sensitivity);
 
 /* ---- fewer states: independent coordinates and speeds only -------------------------------------------
- * x = [q_i; u_i], some of the tree's coordinates and speeds that determine all others by Phi(q, t) = 0 and
- * J u + Phi_t = 0 along the branch that the state is on. Nothing is allocated after creation, except by the
+ * x = [q_i; u_i; states of elements], of the tree's coordinates and speeds some that determine all others by
+ * Phi(q, t) = 0 and J u + Phi_t = 0 along the branch that the state is on. Nothing is allocated after creation, except by the
  * functions of a state. */
 
 typedef struct lw_minimal lw_minimal;
@@ -641,7 +651,7 @@ LW_API void lw_minimal_keep_start(lw_minimal *minimal);
  * the same to rounding, whatever was set before. LW_ERROR_SINGULAR: x does not determine the others there, or no pose
  * on this branch has it; the state is as before. */
 LW_API lw_status lw_minimal_set(lw_minimal *minimal, const double *x);
-LW_API lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot); /* [qdot_i; udot_i] */
+LW_API lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot); /* of x */
 /* lw_directional_derivative() where of the states only the independent ones are knowns, and the others follow. */
 LW_API lw_status lw_minimal_directional_derivative(lw_minimal *minimal, const uint32_t *unknowns, size_t n_unknowns,
                                                    const uint32_t *knowns, size_t n_knowns, const double *seed,
@@ -733,9 +743,9 @@ typedef struct lw_motion_sizes {
 LW_API lw_motion_sizes lw_nominal_sizes(lw_state *state, double duration);
 /* Of forces [N] of masses and gravity; 1 where it is unknown. `sizes` are nominal ones. */
 LW_API double lw_nominal_force(const lw_state *state, lw_motion_sizes sizes);
-/* The size of each state [nq + nu]; 1 of angles and quaternions. */
+/* The size of each state [states]; 1 of angles and quaternions. */
 LW_API void lw_sizes_of_states(const lw_model *model, lw_motion_sizes sizes, double *size);
-/* Absolute tolerances [nq + nu] for the states: `tolerance` times their sizes at the present state. */
+/* Absolute tolerances [states] for the states: `tolerance` times their sizes at the present state. */
 LW_API void lw_absolute_tolerances(lw_state *state, double duration, double tolerance, double *atol);
 /* For lw_ode_set_on_step: lw_step_accepted at (t, y); step_values[nq_cut] are the coordinates of the cut joints. Then
  * lw_check_constraints; -1 where it fails. The second one does no more than this, and where the present states are (t, y)
@@ -945,7 +955,8 @@ typedef struct lw_run_reach {
 } lw_run_reach;
 
 /* Functions that a run calls back, each optional. Zero the structure, then fill it in. A negative result stops the run,
- * LW_RUN_FAILURE with the cause in its message. y = [q; u; x], with states x[n] of a law. */
+ * LW_RUN_FAILURE with the cause in its message. y = [q; u; states of elements; x], with
+ * states x[n] of a law. */
 enum { LW_RUN_FAILURE = -2 };
 enum { LW_RUN_RESTART = 1, LW_RUN_TERMINATE = 2 }; /* flags that on_event returns */
 
@@ -1078,7 +1089,7 @@ LW_API lw_run_statistics lw_run_get_statistics(const lw_run *run);
 /* Addresses hold until the run is advanced. */
 typedef struct lw_run_rows {
   int64_t count;
-  const double *t, *y, *revolutions, *phase; /* [count], [count][nq + nu + n], [count][nq_cut]; number of the phase */
+  const double *t, *y, *revolutions, *phase; /* [count], [count][states + n], [count][nq_cut]; number of the phase */
   const double *control; /* [count][3]: an lw_ode_step_control where a step ended, else not numbers */
 } lw_run_rows;
 /* Inputs and discrete states between events and changes of inputs. */

@@ -36,7 +36,7 @@ struct lw_range_watch {
 
 static double *states_of(const lw_minimal *m) { return lw_reals(m->state) + m->state->model->at.q; }
 static double time_of(const lw_minimal *m) { return lw_reals(m->state)[m->state->model->at.time]; }
-static size_t size_of_states(const lw_minimal *m) { return sizeof(double) * (size_t)(m->nq + m->nu); }
+static size_t size_of_states(const lw_minimal *m) { return sizeof(double) * (size_t)m->state->model->size.states; }
 
 /* ---- the motion of all coordinates ---- */
 
@@ -128,9 +128,9 @@ static lw_status report(lw_minimal *m) {
 /* ---- the interface ---- */
 
 static int allocate(struct lw_range_watch *w, const lw_minimal *m) {
-  const size_t rows = (size_t)m->rows, n = (size_t)m->dependents.columns, states = (size_t)(m->nq + m->nu);
+  const size_t rows = (size_t)m->rows, n = (size_t)m->dependents.columns, states = (size_t)m->state->model->size.states;
   const lw_ode_options options = {.rtol = RANGE_TOLERANCE, .atol = RANGE_TOLERANCE, .max_steps = MAX_STEPS};
-  w->ode = lw_ode_create(m->nq + m->nu, 1, derivative, orientation, (void *)m, &options);
+  w->ode = lw_ode_create((int32_t)states, 1, derivative, orientation, (void *)m, &options);
   w->first = calloc(3 * states + POSES * (size_t)m->nq + (rows + n + 3) * n + rows + 1, sizeof *w->first);
   w->reference = (pivoted_qr){.rows = m->rows, .columns = m->dependents.columns};
   w->reference.order = calloc(2 * n + 1, sizeof *w->reference.order);

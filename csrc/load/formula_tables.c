@@ -1,7 +1,7 @@
 /* Model reader: formulas. Operands are values before their instruction, numbers and quantities of its formula, and results
  * values of it, so that no program can loop or lead out of the block. Quantities are numbers of fields by name, which have
- * values when their formula is evaluated: forces read what is known before them, outputs all but later outputs, and
- * couplings their coordinates and time. */
+ * values when their formula is evaluated: forces read what is known before them, outputs all but later outputs,
+ * states all but rates of states, and couplings their coordinates and time. */
 #include "load/reader.h"
 #include <math.h>
 #include <string.h>
@@ -9,6 +9,10 @@
 static int32_t results_of(const lw_model *m, int32_t formula) {
   const int32_t force = m->first_force[LW_FIRST_BY_FORMULA] + formula;
   return force < m->size.forces ? lw_force_types[lw_type_of_force(m, force)].results : 1;
+}
+
+static int may_have_inputs(const lw_model *m, int32_t formula) {
+  return formula < lw_formulas_of_forces(m) || lw_within(formula, lw_first_of_states(m), lw_first_of_couplings(m));
 }
 
 /* Each begins where the one before ends. */
@@ -25,13 +29,15 @@ lw_status lw_read_formula(reader *r, lw_model *m, table_cursor *at, const int32_
                          before.first_quantity + before.quantities,
                          before.first_instruction + before.instructions,
                          before.first_result + before.results,
-                         before.first_table + before.tables};
+                         before.first_table + before.tables,
+                         0,
+                         0};
   const int32_t left[] = {m->size.formula_numbers - f->first_number,      m->size.formula_inputs - f->first_input,
                           m->size.formula_quantities - f->first_quantity, m->instructions - f->first_instruction,
                           m->formula_results - f->first_result,           m->size.lookup_tables - f->first_table};
   for (int k = 0; k < 6; k++)
     if (!lw_within(v[k], 0, left[k] + 1)) return lw_row_error(r, "formula", at->row);
-  if (v[3] < 1 || v[4] != results_of(m, at->row) || (v[1] && at->row >= lw_formulas_of_forces(m)))
+  if (v[3] < 1 || v[4] != results_of(m, at->row) || (v[1] && !may_have_inputs(m, at->row)))
     return lw_row_error(r, "formula", at->row);
   if (v[3] > m->size.formula_values) m->size.formula_values = v[3];
   return LW_OK;
@@ -50,8 +56,9 @@ static int32_t watched_variables(const lw_model *m) {
 /* Together the formulas have what the model has, and the rest of the quantities is what transitions watch. */
 lw_status lw_check_formulas(reader *r, lw_model *m, const table_cursor *at) {
   const lw_formula_rows last = at->row ? m->formula[at->row - 1] : (lw_formula_rows){0};
-  const int32_t first = lw_first_of_couplings(m), numbers = m->size.formula_numbers - m->size.coupling_numbers;
-  if (first != lw_formulas_of_forces(m) + m->size.formula_outputs ||
+  const int32_t first = lw_first_of_couplings(m), others = lw_formulas_of_forces(m) + m->size.formula_outputs;
+  const int32_t numbers = m->size.formula_numbers - m->size.coupling_numbers;
+  if (first != others + m->size.formula_states ||
       (first < at->row ? m->formula[first].first_number != numbers : m->size.coupling_numbers != 0) ||
       last.first_number + last.numbers != m->size.formula_numbers ||
       last.first_input + last.inputs != m->size.formula_inputs ||
@@ -192,14 +199,42 @@ static int is_known_to_force(lw_model *m, const lw_formula_rows *f, int32_t offs
   else if (is_of_field(m, offset, "u_cut")) mark_read(m, 0, m->size.nu + offset - m->at.u_cut);
   else if (is_of_field(m, offset, "time")) m->forces_know_time = 1;
   else
-    return is_of_field(m, offset, "q") || is_of_field(m, offset, "u") || lw_within(offset, own, own + f->inputs) ||
+    return is_of_field(m, offset, "q") || is_of_field(m, offset, "u") || is_of_field(m, offset, "element_state") ||
+           lw_within(offset, own, own + f->inputs) ||
            is_own_motion(m, m->first_force[LW_FIRST_BY_FORMULA] + (int32_t)(f - m->formula), offset);
   return 1;
 }
 
+/* What an output or a state reads by way of outputs as well. */
+static void note_reading(const lw_model *m, lw_formula_rows *f, int32_t offset) {
+  f->reads_rates |= is_of_field(m, offset, "element_rate");
+  f->reads_time |= is_of_field(m, offset, "time");
+  if (!is_of_field(m, offset, "formula_output")) return;
+  const lw_formula_rows *output = &m->formula[lw_formulas_of_forces(m) + offset - m->at.formula_output];
+  f->reads_rates |= output->reads_rates;
+  f->reads_time |= output->reads_time;
+}
+
 /* Of outputs those before it. */
 static int is_known_to_output(const lw_model *m, int32_t output, int32_t offset) {
-  return !is_of_field(m, offset, "formula_output") || offset < m->at.formula_output + output;
+  if (is_of_field(m, offset, "formula_output") && offset >= m->at.formula_output + output) return 0;
+  note_reading(m, &m->formula[lw_formulas_of_forces(m) + output], offset);
+  return 1;
+}
+
+static lw_stage stage_of(const lw_model *m, int32_t offset) {
+  for (const lw_field *f = m->field; f < m->field + LW_FIELD_COUNT; f++)
+    if (lw_within(offset, f->first, f->first + f->rows * f->columns)) return f->stage;
+  return LW_STAGE_NONE;
+}
+
+/* Rates of states follow each other in no order, so that none reads another. */
+static int is_known_to_state(lw_model *m, lw_formula_rows *f, int32_t offset) {
+  note_reading(m, f, offset);
+  m->forces_know_time |= f->reads_time;
+  if (is_of_field(m, offset, "q_cut")) mark_read(m, 1, m->size.nq + offset - m->at.q_cut);
+  else m->rates_read_outputs |= stage_of(m, offset) == LW_STAGE_OUTPUTS;
+  return !f->reads_rates;
 }
 
 /* Of couplings the coordinates of their terms, and time. */
@@ -212,6 +247,8 @@ static int is_known_to_coupling(lw_model *m, lw_coupling *coupling, int32_t offs
 
 static int is_known(lw_model *m, int32_t formula, int32_t offset) {
   const int32_t output = formula - lw_formulas_of_forces(m), coupling = formula - lw_first_of_couplings(m);
+  if (lw_within(formula, lw_first_of_states(m), lw_first_of_couplings(m)))
+    return is_known_to_state(m, &m->formula[formula], offset);
   if (coupling >= 0) return is_known_to_coupling(m, &m->coupling[m->coupling_formula[coupling]], offset);
   return output < 0 ? is_known_to_force(m, &m->formula[formula], offset) : is_known_to_output(m, output, offset);
 }

@@ -4,7 +4,7 @@
  *   int32 tables         LW_TABLES of reader.h, in their order
  *   double               the parameter and start fields of fields.h, in their order
  *   names                zero-terminated: bodies, joints, couplings, forces, transitions, points, measures, outputs,
- *                        tables, quantities, each a field, a blank and the owner
+ *                        states, tables, quantities, each a field, a blank and the owner
  * It is the mechanism as it is at first. Variants, in which other joints are closed, are compiled from these bytes.
  * Every index is checked before it is used, so that no byte of a bad file can lead out of bounds. */
 #include "block/kernels.h"
@@ -139,6 +139,8 @@ static lw_sizes sizes_of(const counts *c) {
                     OF(points),
                     OF(measures),
                     OF(formula_outputs),
+                    OF(formula_states),
+                    .states = c->nq + c->nu + c->formula_states,
                     OF(formula_quantities),
                     OF(nq),
                     OF(nu),

@@ -22,8 +22,8 @@ typedef struct counts {
   int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method,
       force_types, forces, gears, distances, locks, transitions, removable_joints, requests, joint_types, points,
       measures, paths, path_numbers, formulas, formula_instructions, formula_quantities, formula_results,
-      formula_numbers, formula_inputs, formula_outputs, lookup_tables, lookup_knots, lookup_values, coupling_formulas,
-      coupling_numbers, coupling_values;
+      formula_numbers, formula_inputs, formula_outputs, formula_states, lookup_tables, lookup_knots, lookup_values,
+      coupling_formulas, coupling_numbers, coupling_values;
 } counts;
 
 /* What a number in a table is, and so in which range. */
@@ -70,7 +70,7 @@ typedef enum lw_number_kind {
  *   path             joint, how many numbers
  *   path_number      a number of type double, one path after the other
  *   formula          numbers inputs quantities instructions results tables: how many. One for each force by a formula,
- *                    then for each output, then for each of the next table
+ *                    then for each output, for each state, and for each of the next table
  *   coupling_formula the coupling that has it, ascending
  *   formula_quantity which of the numbers of its name. Formula by formula, then one for each crossing of a variable
  *   instruction      number in formula/operations.h, three operands. Formula by formula

@@ -37,6 +37,7 @@ typedef enum lw_owner {
   LW_OF_POINT,   /* of interest */
   LW_OF_MEASURE, /* of two of them */
   LW_OF_FORMULA_OUTPUT,
+  LW_OF_FORMULA_STATE,
 #define FORCE(TYPE, type, on, points) LW_OF_##TYPE,
   LW_FORCE_RECORDS(FORCE) /* of one type */
 #undef FORCE
@@ -77,6 +78,7 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
     case LW_OF_POINT: return s->points;
     case LW_OF_MEASURE: return s->measures;
     case LW_OF_FORMULA_OUTPUT: return s->formula_outputs;
+    case LW_OF_FORMULA_STATE: return s->formula_states;
 #define FORCE(TYPE, type, on, points)                                                        \
   case LW_OF_##TYPE: return first_force[LW_FORCE_##TYPE + 1] - first_force[LW_FORCE_##TYPE];
       LW_FORCE_RECORDS(FORCE)
@@ -124,7 +126,9 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(q_start, COORDINATE, 1, LW_START, LW_STAGE_NONE, "start guess of the coordinates [rad or m]")                  \
   X(u_start, SPEED, 1, LW_START, LW_STAGE_NONE, "start guess of the speeds [rad/s or m/s]")                        \
   X(q_priority, COORDINATE, 1, LW_START, LW_STAGE_NONE, "rank: assembly keeps it, the lowest rank longest; 0: no") \
-  X(u_priority, SPEED, 1, LW_START, LW_STAGE_NONE, "the same for the start speeds")
+  X(u_priority, SPEED, 1, LW_START, LW_STAGE_NONE, "the same for the start speeds")                                \
+  X(state_start, FORMULA_STATE, 1, LW_START, LW_STAGE_NONE, "of a state of an element, in a unit of its own")      \
+  X(state_nominal, FORMULA_STATE, 1, LW_INTERNAL, LW_STAGE_NONE, "size of it that counts as one")
 
 #define LW_PARAMETER_FIELDS(X) LW_PARAMETERS_BEFORE_FORCES(X) LW_FORCE_PARAMETERS(X) LW_PARAMETERS_AFTER_FORCES(X)
 
@@ -139,8 +143,10 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(motion_time, ONE, 1, LW_INTERNAL, LW_STAGE_NONE, "time of motion_in, from which it continues with its rates") \
   X(q, TREE_COORDINATE, 1, LW_STATE, LW_STAGE_NONE, "coordinates of the tree joints [rad or m]")                  \
   X(u, TREE_SPEED, 1, LW_STATE, LW_STAGE_NONE, "speeds of the tree joints [rad/s or m/s]")                        \
+  X(element_state, FORMULA_STATE, 1, LW_STATE, LW_STAGE_NONE, "of an element, in a unit of its own")              \
   X(qdot, TREE_COORDINATE, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of q")                        \
-  X(udot, TREE_SPEED, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of u")
+  X(udot, TREE_SPEED, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of u")                             \
+  X(element_rate, FORMULA_STATE, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of element_state")
 
 /* What transitions have brought about so far: it stays until the next event. */
 #define LW_DISCRETE_FIELDS(X)                                                                                         \

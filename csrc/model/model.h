@@ -290,6 +290,7 @@ typedef enum lw_method {
   X(POINT, points, point_name)                   \
   X(MEASURE, measures, measure_name)             \
   X(OUTPUT, formula_outputs, output_name)        \
+  X(STATE, formula_states, state_name)           \
   X(TABLE, lookup_tables, table_name)            \
   X(QUANTITY, formula_quantities, quantity_name)
 
@@ -325,7 +326,7 @@ struct lw_model {
   int32_t *force_type;                     /* how many of each of the types that the serialised model names */
   lw_force *force;
   lw_gear *gear;
-  lw_formula_rows *formula;  /* of the forces by formulas, in their order, then of the outputs, then of couplings */
+  lw_formula_rows *formula; /* of the forces by formulas, in their order, of the outputs, of the states, of couplings */
   int32_t *coupling_formula; /* the coupling of each of the last ones */
   lw_program *program;       /* of each */
   lw_instruction *instruction;
@@ -335,7 +336,8 @@ struct lw_model {
   int32_t *formula_result;  /* values of a formula; when loaded offsets in the block */
   int32_t *formula_operand; /* while programs are made: offset in the block of each value of a formula */
   int32_t instructions, formula_results, lookup_knots;
-  int32_t forces_know_time; /* the formula of one of them reads it */
+  int32_t forces_know_time;   /* the formula of one of them, or of a state, reads it */
+  int32_t rates_read_outputs; /* the formula of a state reads a field of the last stage */
   lw_transition *transition;
   lw_point *point;
   int32_t paths, path_numbers;
@@ -373,8 +375,11 @@ static inline int32_t lw_offset_of_coordinate(const lw_model *m, int32_t u) {
 }
 
 /* The first so many formulas are those of forces; those of outputs follow, then, from the second number on, those of
- * couplings; and the name of whose it is. */
+ * states, and from the third on, those of couplings; and the name of whose it is. */
 int32_t lw_formulas_of_forces(const lw_model *m);
+static inline int32_t lw_first_of_states(const lw_model *m) {
+  return m->size.formulas - m->size.coupling_formulas - m->size.formula_states;
+}
 static inline int32_t lw_first_of_couplings(const lw_model *m) { return m->size.formulas - m->size.coupling_formulas; }
 const char *lw_owner_of_formula(const lw_model *m, int32_t formula);
 

@@ -64,16 +64,19 @@ int32_t lw_type_of_force(const lw_model *m, int32_t force) {
 int32_t lw_formulas_of_forces(const lw_model *m) { return m->size.forces - m->first_force[LW_FIRST_BY_FORMULA]; }
 
 const char *lw_owner_of_formula(const lw_model *m, int32_t formula) {
-  const int32_t output = formula - lw_formulas_of_forces(m), coupling = formula - lw_first_of_couplings(m);
-  if (coupling >= 0) return m->coupling_name[m->coupling_formula[coupling]];
+  const int32_t output = formula - lw_formulas_of_forces(m), state = formula - lw_first_of_states(m);
+  if (state >= m->size.formula_states) return m->coupling_name[m->coupling_formula[state - m->size.formula_states]];
+  if (state >= 0) return m->state_name[state];
   return output < 0 ? m->force_name[m->first_force[LW_FIRST_BY_FORMULA] + formula] : m->output_name[output];
 }
 
-/* The formula of a force, an output or a coupling; NULL: there is none. */
+/* The formula of a force, an output, a state or a coupling; NULL: there is none. */
 static const lw_formula_rows *formula_of(const lw_model *m, const char *name) {
   const int32_t force = lw_model_find(m, LW_KIND_FORCE, name), output = lw_model_find(m, LW_KIND_OUTPUT, name);
   if (force >= m->first_force[LW_FIRST_BY_FORMULA]) return &m->formula[force - m->first_force[LW_FIRST_BY_FORMULA]];
   if (output >= 0) return &m->formula[lw_formulas_of_forces(m) + output];
+  const int32_t state = lw_model_find(m, LW_KIND_STATE, name);
+  if (state >= 0) return &m->formula[lw_first_of_states(m) + state];
   const int32_t coupling = lw_model_find(m, LW_KIND_COUPLING, name);
   return coupling < 0 || m->coupling[coupling].formula < 0 ? NULL : &m->formula[m->coupling[coupling].formula];
 }
@@ -110,6 +113,7 @@ static int32_t rows_of(const lw_model *m, lw_owner owner, const char *name, int3
     case LW_OF_POINT: return one_row(lw_model_find(m, LW_KIND_POINT, name), row);
     case LW_OF_MEASURE: return one_row(lw_model_find(m, LW_KIND_MEASURE, name), row);
     case LW_OF_FORMULA_OUTPUT: return one_row(lw_model_find(m, LW_KIND_OUTPUT, name), row);
+    case LW_OF_FORMULA_STATE: return one_row(lw_model_find(m, LW_KIND_STATE, name), row);
     case LW_OF_TERM: {
       const int32_t k = lw_model_find(m, LW_KIND_COUPLING, name);
       if (k < 0) return 0;

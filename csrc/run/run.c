@@ -57,7 +57,7 @@ static lw_status begin(lw_run *r, const lw_run_point *start) {
 lw_run *lw_run_allocate(const lw_model *model, const lw_run_options *options) {
   const lw_sizes size = lw_model_sizes(model);
   const lw_run_calls none = {0}, *calls = options->calls ? options->calls : &none;
-  const size_t n = (size_t)(size.nq + size.nu + calls->n), cuts = (size_t)size.nq_cut;
+  const size_t n = (size_t)(size.states + calls->n), cuts = (size_t)size.nq_cut;
   const size_t inputs = (size_t)(model->at.motion_time - model->at.tau);
   const size_t checked = (size_t)(size.event_indicators + calls->n_commands);
   const size_t events = checked + (size_t)calls->n_functions, times = options->times ? (size_t)options->n_times : 0;

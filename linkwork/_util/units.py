@@ -25,6 +25,11 @@ _SYMBOLS: dict[str, dict[str, int]] = {
     "W": {"kg": 1, "m": 2, "s": -3},
     "Pa": {"kg": 1, "m": -1, "s": -2},
     "Hz": {"s": -1},
+    "C": {"s": 1, "A": 1},
+    "V": {"kg": 1, "m": 2, "s": -3, "A": -1},
+    "Ohm": {"kg": 1, "m": 2, "s": -3, "A": -2},
+    "H": {"kg": 1, "m": 2, "s": -2, "A": -2},
+    "F": {"kg": -1, "m": -2, "s": 4, "A": 2},
 }
 _TOKEN = re.compile(r"([A-Za-z]+)(-?\d+)?|[./(]|1|\)")
 _DEGREES = {"rad": "deg", "rad/s": "deg/s", "rad/s2": "deg/s2"}

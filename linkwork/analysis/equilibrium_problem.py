@@ -605,7 +605,8 @@ class EquilibriumProblem:
         except SingularityError:  # without the coordinates of cut joints, which then stay as at the start
             q, u = (np.concatenate([now, old.cut]) for now, old in self._arrays(rest))
             split = JointArray.split(q, n.nq), JointArray.split(u, n.nu)
-            state = replace(self.begin, q=split[0], u=split[1], time=self.time)
+            elements = block.reals[self.model.fields["element_state"].span].copy()
+            state = replace(self.begin, q=split[0], u=split[1], time=self.time, elements=elements)
         block.enter(rest.q, self.search.forces.u, inputs, self.time)
         if before is not None:
             block.put_discrete_state(before)

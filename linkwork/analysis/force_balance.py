@@ -23,6 +23,7 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork.analysis.configuration_space import TASK_TOLERANCE, Tangent
+from linkwork.analysis.element_rest import ElementsAtRest
 from linkwork.analysis.load_distribution import least_loads, undriven
 from linkwork.mechanism.forces import FORCES
 
@@ -74,9 +75,11 @@ class ForceBalance:
         self._time = float(space.block["time"][0])
         self._rows = space.block.model.constraint_rows
         self._relaxation = np.zeros(2 * self._rows)
+        self._elements = ElementsAtRest(space)
 
     def force(self) -> FloatArray:
-        """Return h (nu,) at the present pose."""
+        """Return h (nu,) at the present pose, with the states of elements at rest there."""
+        self._elements.settle(self.u)
         y, ydot = self._unknowns(np.zeros(self._rows))
         residual = self.space.block.dae_residual(self._time, y, ydot, self._relaxation)
         force = residual[self.space.nq : self.space.nq + self.space.nu]
@@ -224,13 +227,23 @@ class ForceBalance:
         """Return D + cj M and d(h - J'lambda)/ds (nu, nu)."""
         space = self.space
         space.enter(q)
+        self._elements.settle(self.u)
         y, ydot = self._unknowns(multipliers)
         whole = space.block.dae_jacobian(self._time, y, ydot, self._relaxation, cj)
         at, speeds = slice(space.nq, space.nq + space.nu), slice(space.nq, space.nq + space.nu)
         rates = -whole[: space.nq, speeds]  # qdot by u
         space.enter(q)
         damping, stiffness = whole[at, speeds], whole[at, : space.nq] @ rates
+        if self._elements.names:
+            stiffness = stiffness + self._elements.follow(self._by_elements(y, ydot)[at], rates)
         return damping, stiffness
+
+    def _by_elements(self, y: FloatArray, ydot: FloatArray) -> FloatArray:
+        """Return the derivatives of all residuals by the states of elements."""
+        point, none = (self._time, y, ydot, self._relaxation), np.zeros(y.size)
+        each = [self.space.block.dae_derivative(*point, (none, none), at) for at in self._elements.offsets.tolist()]
+        self.space.block.put("u", self.u)
+        return np.array(each).T
 
 
 def rows_of(functions: Sequence[PoseFunction], space: ConfigurationSpace) -> FloatArray:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkwork._util.text import listed
 from linkwork.analysis.explain import equation
+from linkwork.mechanism.own_states import all_states
 from linkwork.model.mobility import degrees_of_freedom
 from linkwork.results.base import ResultBase
 
@@ -56,9 +57,13 @@ class Overview(ResultBase):
             "points": mech.to_dict().get("points", []),
             "measures": mech.to_dict().get("measures", []),
             "outputs": mech.to_dict().get("outputs", []),
-            "states": len(system.q_names) + len(system.u_names),
+            "elements": [
+                {"name": one.variable, "formula": one.formula, "start": one.start, "unit": one.unit}
+                for one in all_states(mech)
+            ],
+            "states": system.numbering.n_states,
             "degrees_of_freedom": degrees_of_freedom(system, state),
-            "start": {name: float(state[name]) for name in (*system.q_names, *system.u_names)},
+            "start": {name: float(state[name]) for name in (*system.q_names, *system.u_names, *system.element_names)},
             "loop_residual": float(system.loop_residual(state).max(initial=0.0)),
             "energy": {"kinetic": energy.kinetic, "potential": energy.potential},
         }
@@ -87,6 +92,7 @@ class Overview(ResultBase):
                 (one["name"], f"{one['quantity']} of {' and '.join(one['points'])}") for one in facts["measures"]
             ],
             "outputs": [(one["name"], one["formula"]) for one in facts["outputs"]],
+            "states of elements": [(one["name"], f"d/dt = {one['formula']}") for one in facts["elements"]],
         }
         start = [(name, f"{_tidy(value): .6g}", system.column(name).unit) for name, value in facts["start"].items()]
         start += [(f"{kind} energy", f"{value: .6g}", "J") for kind, value in facts["energy"].items()]

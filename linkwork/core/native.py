@@ -286,6 +286,7 @@ class Block:
         self.cells: Any = ffi.from_buffer("double[]", self.reals)
         self._views = _Views(self.reals, model.fields)
         self._inputs = self.reals[model.inputs]
+        self._moving = self.reals[model.fields["u"].first : model.fields["element_state"].span.stop]
         self._turn = ffi.new("double[2]")
 
     def _check(self, status: int) -> None:
@@ -309,10 +310,13 @@ class Block:
         self._check(lib.lw_set_reals(self.handle, where, offsets.size, doubles(given)))
 
     def enter(self, q: FloatArray, u: FloatArray, inputs: FloatArray, time: float = 0.0) -> None:
-        """Write coordinates and speeds of the tree joints, and all inputs (n_inputs,), which hold at the time given."""
+        """Write coordinates and speeds of the tree joints, and all inputs (n_inputs,), which hold at the time given.
+
+        States of elements stand behind the speeds; where these are given alone, they stay as they are.
+        """
         views = self._views
         views["q"][:] = q
-        views["u"][:] = u
+        self._moving[: len(u)] = u
         self._inputs[:] = inputs
         views["time"][0] = views["motion_time"][0] = time
         lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
@@ -338,8 +342,8 @@ class Block:
         self._check(lib.lw_evaluate(self.handle, stage))
 
     def absolute_tolerances(self, duration: float, tolerance: float) -> FloatArray:
-        """Return absolute tolerances of the states (nq + nu,) by the mechanism's sizes at the present state."""
-        found = np.empty(self.model.sizes.nq + self.model.sizes.nu)
+        """Return absolute tolerances of the states (n,) by the mechanism's sizes at the present state."""
+        found = np.empty(self.model.sizes.states)
         lib.lw_absolute_tolerances(self.handle, duration, tolerance, doubles(found))
         return found
 
@@ -631,7 +635,7 @@ class Block:
 
 
 class Minimal:
-    """Independent coordinates and speeds of a block, x = [q_i; u_i], which determine all others.
+    """Independent coordinates and speeds of a block, which determine all others, x = [q_i; u_i; states of elements].
 
     Parameters
     ----------
@@ -648,7 +652,7 @@ class Minimal:
 
     def __init__(self, block: Block, q: Sequence[int], u: Sequence[int]) -> None:
         self.block = block
-        self.size = len(q) + len(u)
+        self.size = len(q) + len(u) + block.model.sizes.formula_states
         handle = ffi.new("lw_minimal **")
         chosen = (ffi.new("uint32_t[]", list(q)), len(q), ffi.new("uint32_t[]", list(u)), len(u))
         block._check(lib.lw_minimal_create(block.handle, *chosen, handle))
@@ -682,7 +686,8 @@ class Minimal:
     def _of_size(self, x: FloatArray) -> Any:
         given = np.ascontiguousarray(x, dtype=np.float64)
         if given.shape != (self.size,):
-            raise MechanismError(f"x has shape {given.shape}; it must be {self.size} numbers, [q_i; u_i]")
+            numbers = f"{self.size} numbers, [q_i; u_i; states of elements]"
+            raise MechanismError(f"x has shape {given.shape}; it must be {numbers}")
         return doubles(given)
 
 

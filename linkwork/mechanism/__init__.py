@@ -7,6 +7,7 @@ from linkwork.mechanism.bushing import Bushing
 from linkwork.mechanism.contact_forces import Backlash, BumpStop, Tyre
 from linkwork.mechanism.couplings import Coupling
 from linkwork.mechanism.distances import Distance
+from linkwork.mechanism.drive_forces import DCMotor, FirstOrderActuator, HydraulicCylinder
 from linkwork.mechanism.forces import ForceElement, Wrench
 from linkwork.mechanism.formula_forces import Force, FormulaForce, JointForce, LineForce, PointForce
 from linkwork.mechanism.frames import Frame
@@ -57,8 +58,10 @@ __all__ = [
     "CurvedSlide",
     "CurvedSlot",
     "Cylindrical",
+    "DCMotor",
     "Detent",
     "Distance",
+    "FirstOrderActuator",
     "Fixed",
     "Force",
     "ForceElement",
@@ -69,6 +72,7 @@ __all__ = [
     "Friction",
     "GasPressure",
     "GravityCompensation",
+    "HydraulicCylinder",
     "Impulse",
     "Joint",
     "JointForce",

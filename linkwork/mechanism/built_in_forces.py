@@ -17,10 +17,12 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted
 from linkwork._util.units import LOADS
 from linkwork.errors import MechanismError
-from linkwork.formula import LookupTable
+from linkwork.formula import LookupTable, Source
 from linkwork.mechanism.forces import Point
 from linkwork.mechanism.formula_forces import ByFormulaBetweenPoints, ByFormulaOnJoints, Force
 from linkwork.mechanism.formulas import Given
+from linkwork.mechanism.own_states import StateLaw, StateOfForce
+from linkwork.mechanism.quantities import Reading
 
 if TYPE_CHECKING:
     from linkwork.mechanism.quantities import Quantity
@@ -154,6 +156,8 @@ class BuiltInForce(Force):
             if hasattr(self, one.name):
                 object.__setattr__(self, one.name, value)
         self.check_arguments()
+        for law in self._own_laws:
+            number(law.start, f"{self.label}: start of {law.stem}")
         own: dict[str, Any] = {
             "parameters": {one.name: self.value_of(one) for one in self.own_numbers()},
             "tables": {} if self.table is None else {"table": self.table},
@@ -195,7 +199,35 @@ class BuiltInForce(Force):
         """Return the formula of its push along a coordinate or length x of the rate v."""
         raise NotImplementedError
 
+    def state_laws(self, x: str, v: str) -> Sequence[StateLaw]:
+        """Return the states that it owns; arguments as of `law`."""
+        return ()
+
     # ---- of all ----
+
+    @property
+    def _own_laws(self) -> Sequence[StateLaw]:
+        return self.state_laws(*(("length", "rate") if self.is_between_points else ("q", "u")))
+
+    def own_states(self, mech: Surroundings) -> tuple[StateOfForce, ...]:
+        """Return the states that it owns in a mechanism."""
+        laws = self._own_laws
+        if not laws:
+            return ()
+        units = self._unit_words(mech)
+        each = (law._replace(unit=law.unit.format(**units)) for law in laws)
+        return tuple(StateOfForce(self, k, law) for k, law in enumerate(each))
+
+    def _further_sources(self, mech: Surroundings) -> list[Source]:
+        laws = [state.law for state in self.own_states(mech)]
+        return [Source(law.formula, f"{law.unit}/s", f"{self.label}: state {law.stem!r}") for law in laws]
+
+    def _own(self, mech: Surroundings) -> dict[str, Reading]:
+        return super()._own(mech) | {one.law.stem: one.reading() for one in self.own_states(mech)}
+
+    def _unit_words(self, mech: Surroundings) -> dict[str, str]:
+        motion = self.units(mech)[0] if isinstance(self, ByFormulaOnJoints) else "m"
+        return {"motion": motion, "load": LOADS[motion], "swept": _SWEPT[motion]}
 
     def _is_left_out(self, name: str) -> bool:
         """Return whether an argument is None, as it is by default."""
@@ -213,10 +245,9 @@ class BuiltInForce(Force):
 
     def given_parameters(self, mech: Surroundings) -> Mapping[str, Given]:
         """Return the values of its numbers, with the units that they have there."""
-        motion = self.units(mech)[0] if isinstance(self, ByFormulaOnJoints) else "m"
-        found: dict[str, Given] = {}
+        units, found = self._unit_words(mech), dict[str, Given]()
         for one in self.own_numbers():
-            value, unit = self.value_of(one), one.unit.format(motion=motion, load=LOADS[motion], swept=_SWEPT[motion])
+            value, unit = self.value_of(one), one.unit.format(**units)
             found[one.name] = (value, unit) if unit else value
         return found
 

@@ -10,6 +10,7 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import quoted
 from linkwork.errors import MechanismError
+from linkwork.mechanism.own_states import all_states
 from linkwork.mechanism.part_checks import check_body_known, check_start, lost_bodies
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ def check_references(mech: Description) -> None:
         measure.check(mech)
     for output in mech.outputs.values():
         output.check(mech)
+    for state in all_states(mech):
+        state.check(mech)
     for body in mech.shapes:
         check_body_known(mech, "shapes", body)
     for starts, of in ((mech.start_q, "q"), (mech.start_u, "u")):

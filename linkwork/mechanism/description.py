@@ -36,6 +36,7 @@ from linkwork.mechanism.part_checks import (
 from linkwork.mechanism.parts import Body, Joint, check_frame
 from linkwork.mechanism.points import Measure, PointOfInterest, measure, point_of_interest
 from linkwork.mechanism.shapes import Shape
+from linkwork.mechanism.states import ElementState
 from linkwork.mechanism.transitions import Transition, check_among, check_starts, transition
 from linkwork.mechanism.triggers import Trigger
 
@@ -55,6 +56,7 @@ class Description(KnownAttributes):
     points: dict[str, PointOfInterest]
     measures: dict[str, Measure]
     outputs: dict[str, Output]
+    states: dict[str, ElementState]
     forces: list[ForceElement]
     shapes: dict[str, list[Shape]]
     folder: Path | None
@@ -76,6 +78,7 @@ class Description(KnownAttributes):
         self.points = {}
         self.measures = {}
         self.outputs = {}
+        self.states = {}
         self.forces = []
         self.shapes = {}
         self.folder = None
@@ -540,6 +543,68 @@ class Description(KnownAttributes):
         self.outputs[name] = made
 
     @checks_keywords
+    def add_state(
+        self,
+        name: str,
+        formula: str,
+        start: float = 0.0,
+        unit: str = "1",
+        parameters: Mapping[str, Given] | None = None,
+        tables: Mapping[str, LookupTable | Mapping[str, Any]] | None = None,
+        inputs: Sequence[str] = (),
+        nominal: float = 1.0,
+    ) -> None:
+        """Add a continuous state of an element, such as a current, a pressure or the lag of an actuator.
+
+        It is integrated with coordinates and speeds, and is the variable `name` with its derivative "der(name)". The
+        formulas of forces, brakes and outputs read it by its name. Its own formula reads what those of outputs read:
+        coordinates, speeds, loads and reactions, points, time, inputs, parameters, outputs and other states, but no
+        derivative of a state. Impacts and other transitions leave it as it is.
+
+        Names and units in the formula are looked up when the mechanism is compiled, so that a state may read a force
+        that reads the state.
+
+        Parameters
+        ----------
+        name
+            A new name, legal as that of a mechanism is.
+        formula
+            The time derivative, written as the formulas of a `Force`.
+        start
+            Value at the start; it is a start value of FMUs, "i.start".
+        unit
+            Unit of the state; the formula has this unit per second.
+        parameters
+            Values by name, in SI units, or pairs of value and unit, such as (3.0, "N.m/rad"). They are variables and
+            parameters of FMUs, as "i.R".
+        tables
+            Lookup tables by name, or their arguments as dictionaries, as those of a `Force`.
+        inputs
+            Names that come from outside, as "voltage": variables "i.voltage", zero by default.
+        nominal
+            A usual size of the state, above zero: absolute tolerances and the nominal values of FMUs count in it.
+
+        Raises
+        ------
+        MechanismError
+            On a name that is taken, a number that is not finite and a unit that is none. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Force, Mechanism, Revolute, inertia
+        >>> mech = Mechanism("drive")
+        >>> mech.add_body("rotor", mass=1.0, com=(0, 0, 0), inertia=inertia.disk(1.0, 0.1))
+        >>> mech.add_joint("axle", Revolute(axis=(0, 0, 1)), "ground", "rotor", at=(0, 0, 0))
+        >>> values = {"R": (0.5, "Ohm"), "L": (2e-3, "H"), "k": (0.1, "N.m/A")}
+        >>> mech.add_state("i", "(voltage - R*i - k*axle.u)/L", unit="A", parameters=values, inputs=("voltage",))
+        >>> mech.add_force(Force("axle", "k*i", parameters={"k": (0.1, "N.m/A")}))
+        >>> mech.states["i"].unit
+        'A'
+        """
+        check_new_name(name, "state", names_in_use(self))
+        self.states[name] = ElementState(name, formula, start, unit, parameters, tables, inputs, nominal)  # type: ignore[arg-type]
+
+    @checks_keywords
     def add_shape(self, body: str, shape: Shape) -> None:
         """Add a shape to a body, for pictures and films; it has no mass and no contact, and changes nothing else.
 
@@ -608,7 +673,7 @@ class Description(KnownAttributes):
             (len(self.joints), "joint", "joints"),
             (len(self.forces), "force", "forces"),
         ]
-        for part in ("coupling", "distance", "transition", "point", "measure", "output"):
+        for part in ("coupling", "distance", "transition", "point", "measure", "output", "state"):
             if count := len(getattr(self, f"{part}s")):
                 counts.append((count, part, f"{part}s"))
         if count := sum(map(len, self.shapes.values())):

@@ -92,6 +92,10 @@ class ForceElement:
         """Return what of its record it has in a mechanism, with its units: all but parameters that are not given."""
         return (one for one in self.record if one.kind != "parameter" or self.core_value(one, mech) is not None)
 
+    def own_states(self, mech: Surroundings) -> tuple[Any, ...]:
+        """Return the continuous states that it owns in a mechanism."""
+        return ()
+
     def readings(self, mech: Surroundings) -> Sequence[Reading]:
         """Return what it reads of others, and of itself, by formulas."""
         return ()
@@ -377,6 +381,6 @@ def names_in_use(mech: Surroundings, but: str = "") -> dict[str, Container[str]]
     """Return all names by kind of thing, `but` for a kind with which a new name may be shared."""
     names: dict[str, Container[str]] = {"body": mech.bodies, "joint": mech.joints}
     names |= {"coupling": mech.couplings, "distance": mech.distances, "transition": mech.transitions}
-    names |= {"point": mech.points, "measure": mech.measures, "output": mech.outputs}
+    names |= {"point": mech.points, "measure": mech.measures, "output": mech.outputs, "state": mech.states}
     names["force"] = mech.taken.by(mech.forces).names
     return {kind: taken for kind, taken in names.items() if kind != but}

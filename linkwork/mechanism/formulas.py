@@ -35,6 +35,13 @@ class Program(NamedTuple):
     tables: dict[str, LookupTable]
     table_units: dict[str, str]  # of their values
 
+    def first(self, count: int) -> Program:
+        """Return the first formulas alone, with all lists but that of operations."""
+        if count == len(self.formulas):
+            return self
+        operations = self.operations[: self.results[count - 1] + 1]
+        return self._replace(formulas=self.formulas[:count], operations=operations, results=self.results[:count])
+
 
 class Readable(Mapping[str, str | None]):
     """Units of all that a formula may read by its name; None: a unit that follows."""
@@ -60,7 +67,7 @@ class Readable(Mapping[str, str | None]):
 
 
 class JointNames(Readable):
-    """What a part may read: its own, and joints, which are looked up when they are named."""
+    """What a part may read: its own, states, and joints, which are looked up when they are named."""
 
     def __init__(self, own: Mapping[str, Reading], mech: Surroundings) -> None:
         self._own, self._mech = own, mech
@@ -69,18 +76,25 @@ class JointNames(Readable):
         """Return what a name means; None: nothing."""
         if name in self._own:
             return self._own[name]
+        if (state := self._mech.states.get(name)) is not None:
+            return Reading("element_state", state.name, 0, state.unit)
         named = _OF_JOINT.fullmatch(name)
         joint = self._mech.joints.get(named["joint"]) if named else None
         if named is None or joint is None:
-            return None
+            return next((one.reading() for one in self._of_forces() if one.variable == name), None)
         units = joint.kind.coordinate_units if named["what"] == "q" else rates(joint.kind.motion_units)
         index = int(named["index"] or 1)
         if (named["index"] is None) != (len(units) == 1) or index > len(units):
             return None
         return Reading(named["what"], joint.name, index - 1, units[index - 1])
 
+    def _of_forces(self) -> Iterator[Any]:
+        return (state for force in self._mech.forces for state in force.own_states(self._mech))
+
     def __iter__(self) -> Iterator[str]:
         yield from self._own
+        yield from (one.variable for one in self._of_forces())
+        yield from self._mech.states
         for name, joint in self._mech.joints.items():
             for what, count in (("q", joint.kind.nq), ("u", joint.kind.nu)):
                 yield from (f"{name}.{what}{suffix}" for suffix in suffixes(count))
@@ -112,6 +126,14 @@ class WithFormulas:
         """Return its formulas, with the units of their results."""
         raise NotImplementedError
 
+    def _further_sources(self, mech: Surroundings) -> list[Source]:
+        """Return formulas of states that it owns, which share its parameters."""
+        return []
+
+    def own_sources(self, mech: Surroundings) -> list[Source]:
+        """Return its formulas, with the units of their results."""
+        return self._sources(mech)
+
     def _names(self, mech: Surroundings) -> Readable:
         """Return all that its formulas may read."""
         raise NotImplementedError
@@ -142,13 +164,18 @@ class WithFormulas:
 
     def program(self, mech: Surroundings) -> Program:
         """Return its checked formulas; MechanismError where they do not fit this mechanism."""
+        return self.whole_program(mech).first(len(self._sources(mech)))
+
+    def whole_program(self, mech: Surroundings) -> Program:
+        """Return the same with the formulas of states that it owns behind them."""
         names = self._names(mech)
         known = self._known
         if known is not None and known[0] == self._key(mech, names, known[1]):
             return known[1]
         self._check_own_names(mech)
         given = self.given_parameters(mech)
-        formulas = compile_formulas(self._sources(mech), names, given, self.tables, self.label)
+        sources = [*self._sources(mech), *self._further_sources(mech)]
+        formulas = compile_formulas(sources, names, given, self.tables, self.label)
         read = {name for one in formulas for name in one.quantities}
         if unused := [name for name in self.inputs if name not in read]:
             raise MechanismError(f"{self.label}: no formula uses the input {quoted(unused)}: leave it out, or use it")
@@ -159,7 +186,8 @@ class WithFormulas:
     def _key(self, mech: Surroundings, names: Readable, program: Program) -> tuple[Any, ...]:
         """What a program depends on: the names that it reads, its parameters, and the units of results."""
         read = (names.find(name) for one in program.formulas for name in one.quantities)
-        return (*read, *self.given_parameters(mech).items(), *(one.unit for one in self._sources(mech)))
+        sources = [*self._sources(mech), *self._further_sources(mech)]
+        return (*read, *self.given_parameters(mech).items(), *(one.unit for one in sources))
 
     def formula_parameters(self, mech: Surroundings) -> Iterable[Quantity]:
         """Return its parameters and the values of its tables, with the units that follow from the formulas."""

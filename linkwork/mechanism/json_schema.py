@@ -92,6 +92,7 @@ SHAPES: dict[str, Schema] = {
     "tables": {"type": "object", "additionalProperties": {"$ref": "#/$defs/table"}},
     "parameters": {"type": "object", "additionalProperties": {"anyOf": [NUMBER, WITH_UNIT]}},
     "inputs": {"type": "array", "items": {"type": "string"}},
+    "nominal": POSITIVE,
     "axes": {"enum": ["world", "body"]},
     "force_range": _array(NUMBER, 2),
     "motion": {"$ref": "#/$defs/motion"},
@@ -136,6 +137,7 @@ def json_schema() -> Schema:
         "points": _fields(PointOfInterest),
         "measures": MEASURE,
         "outputs": _call(Mechanism.add_output),
+        "states": _call(Mechanism.add_state),
         "shapes": {"oneOf": [_shape(kind, name) for name, kind in shapes.SHAPES.items()]},
     }
     values: Schema = {"type": "object", "additionalProperties": {"anyOf": [NUMBER, NUMBERS]}}

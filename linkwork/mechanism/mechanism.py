@@ -17,7 +17,7 @@ from linkwork.mechanism.description import Description
 
 @checks_keywords
 class Mechanism(Description):
-    """Bodies, joints, couplings, distances, forces, transitions, points of interest, outputs, shapes and starts.
+    """Bodies, joints, couplings, distances, forces, transitions, points of interest, outputs, states, shapes, starts.
 
     Each method refuses at once what does not fit: names that are taken or unknown, numbers of another size or not
     finite, values that no part can have. The `MechanismError` names the part and the remedy; nothing is changed then.
@@ -33,8 +33,9 @@ class Mechanism(Description):
     ----------
     bodies, joints
         `Body` and `Joint` by name, in the order in which they were added.
-    couplings, distances, transitions, points, measures, outputs
-        `Coupling`, `Distance`, `Transition`, `PointOfInterest`, `Measure` and `Output` by name, likewise.
+    couplings, distances, transitions, points, measures, outputs, states
+        `Coupling`, `Distance`, `Transition`, `PointOfInterest`, `Measure`, `Output` and `ElementState` by name,
+        likewise.
     forces
         In the order in which they were added.
     shapes

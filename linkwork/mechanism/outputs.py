@@ -84,8 +84,10 @@ class Variables(Readable):
 
     def find(self, name: str) -> Reading | None:
         """Return what a name means; None: nothing."""
-        owner = re.split(r"[.\[]", name, maxsplit=1)[0]
-        return self._of_owner(owner).get(name)
+        found = self._of_owner(_owner_of(name)).get(name)
+        if found is None and name.startswith("der(") and name.endswith(")"):
+            return self._of_owner(_owner_of(name[len("der(") : -1])).get(name)
+        return found
 
     def __iter__(self) -> Iterator[str]:
         for owner in self._owners():
@@ -93,11 +95,13 @@ class Variables(Readable):
 
     def _owners(self) -> Iterable[str]:
         mech = self._mech
-        owners = [*RESERVED, *self._outputs, *mech.joints, *mech.bodies, *mech.points, *mech.measures]
+        owners = [*RESERVED, *self._outputs, *mech.states, *mech.joints, *mech.bodies, *mech.points, *mech.measures]
         owners += [one.name for one in mech.forces if isinstance(one, NamedForce)]
         return dict.fromkeys([*owners, *mech.couplings, *mech.distances, *mech.transitions])
 
     def _of_owner(self, owner: str) -> dict[str, Reading]:
+        if owner in self._mech.states:
+            return self._mech.states[owner].readings()
         found: dict[str, Reading] = {}
         for quantity, word, first in self._quantities(owner):
             units = quantity.unit
@@ -109,6 +113,10 @@ class Variables(Readable):
                 else:
                     of = None if quantity.field in _OF_ALL else owner
                     found[name] = Reading(quantity.field, of, first + quantity.offset + k, unit)
+        for force in self._mech.forces:
+            if isinstance(force, NamedForce) and force.name == owner:
+                for state in force.own_states(self._mech):
+                    found |= state.readings()
         return found
 
     def _quantities(self, owner: str) -> Iterator[tuple[Quantity, str, int]]:
@@ -162,3 +170,7 @@ class Variables(Readable):
             if isinstance(transition.when, Command):
                 yield of_parts.command("")
             yield from of_parts.impulse_inputs(transition)
+
+
+def _owner_of(name: str) -> str:
+    return re.split(r"[.\[]", name, maxsplit=1)[0]

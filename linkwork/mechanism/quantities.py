@@ -27,7 +27,7 @@ class Quantity:
     name, text
         Name and description with ``{0}`` for the entity's name, ``{1}`` and ``{2}`` for what else it names, and ``[]``
         where the index of a number stands, as in ``"der({0}.q[])"``.
-    kind, type, discrete, jumps, minimum, maximum, tunable
+    kind, type, discrete, jumps, minimum, maximum, tunable, nominal
         As of the variables.
     field
         Where the numbers are in the core.
@@ -58,6 +58,7 @@ class Quantity:
     minimum: float | None = None
     maximum: float | None = None
     tunable: bool = False
+    nominal: float | None = None
 
     @property
     def count(self) -> int:
@@ -108,7 +109,7 @@ class Reading(NamedTuple):
 
 def parameter(name: str, field: str, unit: str | tuple[str, ...], text: str, **more: Any) -> Quantity:
     """Return a parameter, or a start value; limits follow from the field, and in the core whether it is tunable."""
-    kind: Kind = "start" if field in ("q_start", "u_start") else "parameter"
+    kind: Kind = "start" if field in ("q_start", "u_start", "state_start") else "parameter"
     low, high = _LIMITS.get(field, (None, None))
     return Quantity(name, kind, field, unit, text, minimum=low, maximum=high, **more)
 

@@ -184,6 +184,9 @@ PARTS: dict[str, Callable[[Description, Any], None]] = {
     "joints": _add_joint,
     "couplings": _add_coupling,
     "distances": _as_given("add_distance", ["name", "bodies", "points"], ["length"]),
+    "states": _as_given(
+        "add_state", ["name", "formula"], ["start", "unit", "parameters", "tables", "inputs", "nominal"]
+    ),
     "forces": _add_force,
     "points": _as_given("add_point", ["name", "body", "point"], ["axis"]),
     "measures": _as_given("add_measure", ["name", "quantity", "points"]),

@@ -63,6 +63,10 @@ class Surroundings(Protocol):
         """By name."""
 
     @property
+    def states(self) -> Mapping[str, Any]:
+        """Of elements, by name."""
+
+    @property
     def variables(self) -> Readable:
         """Variables by name, with their units."""
 

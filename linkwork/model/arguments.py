@@ -22,11 +22,14 @@ Loads = ArrayLike | Mapping[str, ArrayLike] | None
 class Arguments:
     """Reads states and loads for one system, known by its serialised model; `name` is that of its mechanism."""
 
-    def __init__(self, name: str, model_bytes: bytes, numbering: Numbering, changes: FloatArray) -> None:
+    def __init__(
+        self, name: str, model_bytes: bytes, numbering: Numbering, changes: FloatArray, elements: FloatArray
+    ) -> None:
         self._name = name
         self._model_bytes = model_bytes
         self._numbering = numbering
         self._changes = changes  # inputs of transitions by default
+        self._elements = elements  # start values of states of elements
 
     @property
     def changes(self) -> FloatArray:
@@ -34,13 +37,16 @@ class Arguments:
         return self._changes
 
     def states(self, state: StateValues | ArrayLike, u: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
-        """Return coordinates (..., nq) and speeds (..., nu) of the tree joints, with the same leading dimensions."""
+        """Return coordinates (..., nq), and speeds (..., nu) of the tree joints with states of elements behind them.
+
+        Leading dimensions are the same. Where arrays are given, elements are at their start values.
+        """
         if isinstance(state, StateValues):
             if state.model.model_bytes is not self._model_bytes and state.model.model_bytes != self._model_bytes:
                 raise MechanismError(_foreign(state.model.mechanism.name, self._name))
             if u is not None:
                 raise MechanismError("give a State alone, or arrays q and u; loads are given by name: tau=...")
-            return state.q, state.u
+            return state.q, self._with_elements(state.u, state.elements)
         if u is None:
             raise MechanismError("give a State, or both arrays q and u of the tree joints")
         n = self._numbering
@@ -48,7 +54,24 @@ class Arguments:
         for joint, place in n.quaternions.items():
             if place.stop <= n.nq and not q[..., place].any(axis=-1).all():
                 raise MechanismError(f"q of joint {joint!r} has a quaternion of length zero; give [w, x, y, z]")
-        return q, speeds
+        return q, self._with_elements(speeds, self._elements)
+
+    @staticmethod
+    def _with_elements(speeds: FloatArray, elements: FloatArray) -> FloatArray:
+        if not elements.size:
+            return speeds
+        return np.concatenate([speeds, np.broadcast_to(elements, (*speeds.shape[:-1], elements.size))], axis=-1)
+
+    def elements(self, given: Mapping[str, ArrayLike] | None) -> FloatArray:
+        """Return states of elements (n,) by name; the others are at their start values."""
+        names, found = self._numbering.elements, self._elements.copy()
+        if not isinstance(given, Mapping | None):
+            raise MechanismError(f"elements must be a dictionary by name such as {{'i': 0.5}}, not {given!r}")
+        for name, value in (given or {}).items():
+            if name not in names:
+                raise MechanismNameError(f"elements: there is no state {name!r}: {suggest(name, names)}")
+            found[names.index(name)] = one(vector(value, slice(0, 1), f"state {name!r}"), f"state {name!r}")[0]
+        return found
 
     def turns(self, state: StateValues | ArrayLike) -> FloatArray:
         """Return coordinates (nq_cut,) of the cut joints from which their turns are counted: the state's, or zero."""

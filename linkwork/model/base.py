@@ -109,6 +109,7 @@ class ModelBase(ModelStructure):
         *,
         time: float = 0.0,
         motion: Mapping[str, ArrayLike] | None = None,
+        elements: Mapping[str, ArrayLike] | None = None,
     ) -> State:
         """Find a state that closes every loop and satisfies every coupling and distance.
 
@@ -125,6 +126,8 @@ class ModelBase(ModelStructure):
             s, of motions that are prescribed.
         motion
             By drive, what its inputs add: a value, or value, rate and acceleration.
+        elements
+            States of elements by name, as in ``{"i": 0.5}``; the others are at their start values.
 
         Returns
         -------
@@ -163,7 +166,7 @@ class ModelBase(ModelStructure):
         """
         block = self.block()
         try:
-            state = self._closed_state(q, u, tolerance, time, motion, block)
+            state = self._closed_state(q, u, tolerance, time, motion, block, elements)
         except AssemblyError as error:
 
             def again(twin: CompiledMechanism, joint: str) -> State:
@@ -194,10 +197,13 @@ class ModelBase(ModelStructure):
         time: float = 0.0,
         motion: Mapping[str, ArrayLike] | None = None,
         block: Block | None = None,
+        elements: Mapping[str, ArrayLike] | None = None,
     ) -> State:
         """Do what `assemble` does, in a block, without warnings and without a search for the cause of an error."""
         block = self.block() if block is None else block
         self.set_starts(block, q, u)
+        if elements is not None:
+            block.reals[self.fields["state_start"].span] = self.arguments.elements(elements)
         positive(tolerance, "tolerance", ": the gap of a loop that is accepted, m")
         block.put_motion(number(time, "time"), self.arguments.motions(motion))
         block.assemble(tolerance)
@@ -232,15 +238,22 @@ class ModelBase(ModelStructure):
         q = np.concatenate([block["q"], block["q_cut"]])
         u = np.concatenate([block["u"], block["u_cut"]])
         motion = block["motion_in"].copy()
-        q.flags.writeable = u.flags.writeable = motion.flags.writeable = False
+        elements = block["element_state"].copy()
+        q.flags.writeable = u.flags.writeable = motion.flags.writeable = elements.flags.writeable = False
         discrete_state = block.discrete_state
         discrete_state.flags.writeable = False
         n = self.numbering
         arrays = JointArray.split(q, n.nq), JointArray.split(u, n.nu)
-        return State(self, *arrays, float(block["time"][0]), motion, discrete_state, None, changed)
+        return State(self, *arrays, float(block["time"][0]), motion, discrete_state, None, changed, elements)
 
     def state(
-        self, q: ArrayLike, u: ArrayLike, *, time: float = 0.0, motion: Mapping[str, ArrayLike] | None = None
+        self,
+        q: ArrayLike,
+        u: ArrayLike,
+        *,
+        time: float = 0.0,
+        motion: Mapping[str, ArrayLike] | None = None,
+        elements: Mapping[str, ArrayLike] | None = None,
     ) -> State:
         """Return the state with coordinates q (nq,) and speeds u (nu,) of the tree joints, as they are.
 
@@ -252,6 +265,8 @@ class ModelBase(ModelStructure):
             s, of motions that are prescribed.
         motion
             By drive, what its inputs add: a value, or value, rate and acceleration.
+        elements
+            States of elements by name, as in ``{"i": 0.5}``; the others are at their start values.
 
         Returns
         -------
@@ -272,6 +287,8 @@ class ModelBase(ModelStructure):
         block = self._prepared(None)
         inputs = np.concatenate([self.arguments.no_loads, self.arguments.motions(motion), self.arguments.changes])
         block.enter(one(coordinates, "q"), speeds, inputs, number(time, "time"))
+        if elements is not None:
+            block.put("element_state", self.arguments.elements(elements))
         return self.state_of(block)
 
     # ---- computed quantities ----
@@ -329,7 +346,7 @@ class ModelBase(ModelStructure):
         Returns
         -------
         ndarray
-            [qdot; udot], (..., nq + nu).
+            [qdot; udot; rates of the states of elements], (..., n).
 
         Examples
         --------
@@ -341,8 +358,13 @@ class ModelBase(ModelStructure):
         >>> model.derivatives([0.0], [2.0])
         array([ 2. , 14.715])
         """
-        size = self.numbering.nq + self.numbering.nu
-        return self._each(state, u, tau, (size,), lambda block: np.concatenate([block["qdot"], block["udot"]]), time)
+        span = slice(self.fields["qdot"].first, self.fields["qdot"].first + self.numbering.n_states)
+
+        def rates(block: Block) -> FloatArray:
+            block.evaluate(Stage.DERIVATIVES)
+            return block.reals[span]
+
+        return self._each(state, u, tau, (self.numbering.n_states,), rates, time)
 
     def energy(self, state: State | ArrayLike, u: ArrayLike | None = None) -> Energy:
         """Return kinetic and potential energy.
@@ -593,7 +615,7 @@ class ModelBase(ModelStructure):
         Returns
         -------
         ndarray
-            (..., n, n), n = nq + nu.
+            (..., n, n), n = nq + nu and the number of states of elements.
 
         Examples
         --------
@@ -606,12 +628,12 @@ class ModelBase(ModelStructure):
         array([[ 0. , 1. ],
                [-14.715, 0. ]])
         """
-        n = self.numbering.nq + self.numbering.nu
+        n = self.numbering.n_states
         return self._each(state, u, tau, (n, n), self.block_jacobian, time)
 
     def block_jacobian(self, block: Block) -> FloatArray:
         """Return the same of a block at its present states."""
-        n = self.numbering.nq + self.numbering.nu
+        n = self.numbering.n_states
         rows = _offsets(self.fields["qdot"].first, n)
         columns = _offsets(self.fields["q"].first, n)
         matrix, seed = np.empty((n, n)), np.ones(1)
@@ -701,7 +723,7 @@ class ModelBase(ModelStructure):
 
     def __repr__(self) -> str:
         s = self.sizes
-        counts = f"{s.bodies} bodies, {s.joints} joints, {s.loops} loops, {s.nq + s.nu} states"
+        counts = f"{s.bodies} bodies, {s.joints} joints, {s.loops} loops, {s.states} states"
         return f"{type(self).__name__}({self.mechanism.name!r}: {counts})"
 
 

@@ -31,6 +31,7 @@ from linkwork.mechanism import (
 )
 from linkwork.mechanism.forces import ForceOnJoints
 from linkwork.mechanism.joints import JointKind
+from linkwork.mechanism.own_states import all_states
 from linkwork.mechanism.points import QUANTITIES
 from linkwork.mechanism.quantities import Reading
 from linkwork.model.methods import MethodRequest, code_of
@@ -52,6 +53,9 @@ def describe(mech: Mechanism, method: MethodRequest = "auto", reference: str = "
         b.add_measure(measure.name, QUANTITIES.index(measure.quantity), *measure.points)
     for output in mech.outputs.values():
         b.add_output(output.name, formula(output.program(mech), 0))
+    for state in all_states(mech):
+        program = formula(state.program(mech), len(state.inputs))
+        b.add_state(state.name, state.start, state.nominal, program)
     for joint, q in mech.start_q.items():
         b.start_q(joint, np.asarray(q, dtype=np.float64))
     for joint, u in mech.start_u.items():

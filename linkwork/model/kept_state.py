@@ -52,6 +52,9 @@ class KeptState(StateValues):
         Of a state from assembly: the given start values that it could not keep, each a
         `linkwork.model.changed_starts.ChangedStart` with the value asked and the value kept; empty where all are kept.
 
+    elements
+        States of elements, (n,), in the order of `model.element_names`.
+
     Every variable is found by name as well: ``state["A.q"]``, ``state["coupler.r"]``, also those of cut joints and
     parameters. A loop over a state gives the names of all inputs, coordinates, speeds and outputs, and ``dict(state)``
     their values by name. The arrays are read-only; `Model.state` makes a state from others.
@@ -60,8 +63,8 @@ class KeptState(StateValues):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file, every number to the bit.
 
-        The file has the coordinates and speeds of tree and cut joints, with their revolutions, the time, the motions
-        and the discrete state, and the name and the checksum of the model.
+        The file has the coordinates and speeds of tree and cut joints, with their revolutions, the states of elements,
+        the time, the motions and the discrete state, and the name and the checksum of the model.
 
         Parameters
         ----------
@@ -169,6 +172,7 @@ def values(state: StateValues, *, cut: bool = True) -> Iterator[tuple[str, float
     """Return name, value and unit of coordinates and speeds; those of the cut joints last."""
     model = state.model
     found: list[tuple[list[str], FloatArray]] = [(model.q_names, state.q), (model.u_names, state.u)]
+    found.append((model.element_names, state.elements))
     if cut:
         found += [(_named(state, f"{one}_cut"), cuts) for one in "qu" if (cuts := _cut(state, one)) is not None]
     for names, numbers in found:
@@ -252,6 +256,7 @@ def load_state(path: str | os.PathLike[str], model: NamedModel) -> Content:
         raise MechanismError(f"{name} is no state of Linkwork, or is damaged ({problem}): save it again") from None
     _check_model(name, head, model)
     sizes = {"q": model.numbering.nq, "u": model.numbering.nu, "motion": model.numbering.n_motion}
+    sizes["elements"] = len(model.numbering.elements)
     sizes |= {f"q{CUT}": model.numbering.nq_cut, f"u{CUT}": model.numbering.nu_cut}
     for key, size in sizes.items():
         if np.shape(content.get(key, 0.0)) != (size,):
@@ -281,7 +286,7 @@ def _content(state: StateValues) -> Content:
 
 def _names(model: NamedModel, key: str) -> list[str]:
     """Return the names of the numbers of a field, none where they have no names."""
-    field = model.fields.get({"motion": "motion_in"}.get(key, key))
+    field = model.fields.get({"motion": "motion_in", "elements": "element_state"}.get(key, key))
     if field is None:
         return []
     found = {v.reference: v.name for v in model.variables if field.span.start <= v.reference < field.span.stop}

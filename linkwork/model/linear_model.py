@@ -158,6 +158,7 @@ def _model(
     local = () if chosen is None else chosen.local
     places = LocalCoordinates(system, block, local)
     names = [*system.q_names, *system.u_names] if chosen is None else chosen.names(system)
+    names += system.element_names
     before = 0 if chosen is None else len(chosen.q)
     own = names[:before] + names[before + len(local) :] if local else names
     x = [by_name[name] for name in own]
@@ -342,12 +343,13 @@ def without_idle_spins(
         if not idle.shape[1]:
             return model
     V = np.zeros((len(model.states), 2 * idle.shape[1]))
-    V[: len(order), : idle.shape[1]], V[len(order) :, idle.shape[1] :] = idle[order], idle[list(chosen.u)]
+    V[: len(order), : idle.shape[1]] = idle[order]
+    V[len(order) : len(order) + len(chosen.u), idle.shape[1] :] = idle[list(chosen.u)]
     if thin:
         _refuse_dampers(system, state, idle, thin)
         model = _without_loads(system, state, model, derivative, thin, inputs)
     shown = outputs is not None and np.abs(model.C @ V).max(initial=0.0) > TOLERANCE * np.abs(model.C).max(initial=1.0)
-    out = _pivots(V)
+    out = _pivots(V[: 2 * len(order)])
     left = [i for i in range(len(V)) if i not in out]
     G = np.linalg.solve(V[out].T, V[left].T).T
     moved = model.A @ V

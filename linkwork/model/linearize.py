@@ -38,7 +38,7 @@ def linearize(
         The operating point; by default the assembled start.
     states
         "minimal": independent coordinates and speeds, all others follow. "full": all coordinates and speeds of the tree
-        joints, with the feedback that keeps loops closed.
+        joints, with the feedback that keeps loops closed. States of elements follow in both.
     independents
         Names of the coordinates that are states, as many as degrees of freedom, such as ``["A"]``; by default those
         whose start was given, else those on which the others depend most smoothly.

@@ -61,6 +61,7 @@ class StateValues(NamedVariables, NamedValues[str]):
     discrete_state: FloatArray = field(default_factory=lambda: np.empty(0))
     step_control: FloatArray | None = None
     changed_start_values: tuple[ChangedStart, ...] = ()
+    elements: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __getitem__(self, name: str) -> float | FloatArray:
         return self.model.value(name, self)

@@ -52,7 +52,9 @@ class ModelStructure:
     @cached_property
     def arguments(self) -> Arguments:
         """Reads states and loads."""
-        return Arguments(self.mechanism.name, self.model_bytes, self.numbering, changes_at_rest(self.mechanism))
+        starts = self.block().reals[self.fields["state_start"].span].copy() if self.numbering.elements else np.empty(0)
+        changes = changes_at_rest(self.mechanism)
+        return Arguments(self.mechanism.name, self.model_bytes, self.numbering, changes, starts)
 
     @property
     def _block(self) -> Block:
@@ -166,6 +168,11 @@ class ModelStructure:
     def u_names(self) -> list[str]:
         """Names of the speeds of the tree joints."""
         return [v.name for v in self.variables if v.kind == "state" and self._within("u", v)]
+
+    @property
+    def element_names(self) -> list[str]:
+        """Names of the states of elements, in the order added."""
+        return list(self.numbering.elements)
 
     def _within(self, field: str, variable: Variable) -> bool:
         span = self.fields[field].span

@@ -48,7 +48,7 @@ class Law:
         self.x0 = start_of(self._controller) if self._controller is not None else np.empty(0)
         self._outputs = _Outputs(model, inputs.names)
         self._held = inputs.constant.copy()  # all inputs but the functions
-        self._block, self._nq, self._n = block, model.numbering.nq, model.numbering.nq + model.numbering.nu
+        self._block, self._nq, self._n = block, model.numbering.nq, model.numbering.n_states
         self._now = block.reals[block.model.inputs]  # those of the block
         self._cells = block.cells
         self._time = model.fields["time"].first  # where it stands among them

@@ -44,7 +44,7 @@ class OutsideIntegrator:
         self._system, self._block, self._law = system, block, law
         self._formulation, self._options, self._duration = formulation, options, duration
         self._max_step, self._backward = options.max_step, backward
-        self._n = system.numbering.nq + system.numbering.nu  # states of the mechanism, before those of the law
+        self._n = system.numbering.n_states  # states of the mechanism, before those of the law
         self._past = Statistics()  # of the segments before
         self._solver: Solver
         self._output: Output | None = None

@@ -62,7 +62,7 @@ class Result(NamedVariables, TimeResult):
     t
         Times, (nt,), s.
     y
-        States [q; u] of the tree joints, (nt, nq + nu).
+        States, (nt, n): coordinates and speeds [q; u] of the tree joints, then states of elements.
     statistics
         Steps, evaluations and so on.
     message

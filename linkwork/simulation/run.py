@@ -157,7 +157,7 @@ class Run:
                 if progress.active:
                     progress.reach(native.t)
             if self._times is None:
-                warn_of_rows(native, self.block, self.system.numbering.nq + self.system.numbering.nu)
+                warn_of_rows(native, self.block, self.system.numbering.n_states)
             result = self.result()
             self._check_motions(result)
         except BaseException as error:
@@ -215,7 +215,7 @@ class RunRecord:
         self._rows: RunRows = native.rows
         self._phases: RunPhases = native.phases
         self._events: RunEvents = native.events
-        self._n = system.numbering.nq + system.numbering.nu
+        self._n = system.numbering.n_states
         self._discrete = list(self._phases.discrete) if system.sizes.transitions else []
 
     def result(self, message: str, of_solver: Statistics | None) -> Result:

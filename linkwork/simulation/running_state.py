@@ -17,7 +17,7 @@ from linkwork.model.state import State
 
 # What a state knows before its loads are known. Of other quantities none can be asked for here.
 KINEMATIC = (
-    *("time", "q", "u", "q_cut", "u_cut", "loop_residual", "loop_conditioning", "coupling_residual"),
+    *("time", "q", "u", "element_state", "q_cut", "u_cut", "loop_residual", "loop_conditioning", "coupling_residual"),
     *(one.field for kind in FORCES.values() for one in kind.fields_of("output") if one.dependency in (0, 1)),
     *("transition_active", "event_count", "energy_lost"),
     *("body_position", "body_orientation", "body_velocity", "body_angular_velocity"),
@@ -77,7 +77,7 @@ class RunningState(NamedValues[str]):
     def _scalars(self) -> dict[str, int]:
         """Where coordinates, speeds and the time stand, which are read as they are: found when first asked for."""
         if self._plain is None:
-            names = dict.fromkeys(("time", *self.model.q_names, *self.model.u_names))
+            names = dict.fromkeys(("time", *self.model.q_names, *self.model.u_names, *self.model.element_names))
             self._plain = {name: self.model.columns[name].first for name in names}
         return self._plain
 

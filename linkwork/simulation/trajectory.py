@@ -33,7 +33,7 @@ class Trajectory:
     """States at times in the order of a run."""
 
     t: FloatArray  # times, (nt,), s
-    y: FloatArray  # states [q; u] of the tree joints, (nt, nq + nu)
+    y: FloatArray  # states: [q; u] of the tree joints, then those of elements, (nt, n)
     inputs: FloatArray  # (nt, n_inputs)
     revolutions: FloatArray  # coordinates of the cut joints from which their revolutions are counted, (nt, nq_cut)
     discrete: Sequence[FloatArray]  # the discrete states, (nt,); empty without transitions
@@ -214,4 +214,4 @@ def _close_loops(model: Model, trajectory: Trajectory, rows: IntArray) -> None:
             trajectory.y[i, :nq], trajectory.revolutions[i] = block["q"], block["cut_reference"]
         trajectory.enter(i, block, nq)
         with suppress(LinkworkError):  # at a singular pose every speed stays
-            trajectory.y[i, nq:] = block["rate"]
+            trajectory.y[i, nq : nq + model.numbering.nu] = block["rate"]

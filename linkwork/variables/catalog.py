@@ -6,7 +6,7 @@ What each part has is listed in `linkwork.mechanism.part_quantities`; here it ge
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ import numpy as np
 from linkwork.mechanism import Crossing, FormulaForce
 from linkwork.mechanism import part_quantities as of_parts
 from linkwork.mechanism.forces import ForceOnJoints
+from linkwork.mechanism.own_states import StateOfForce, all_states
 from linkwork.mechanism.quantities import Kind, parameter
 from linkwork.variables.couplings import coupling_variables
 from linkwork.variables.dependencies import MOST, Names
@@ -31,6 +32,7 @@ from linkwork.variables.transitions import (
 if TYPE_CHECKING:
     from linkwork._util.checks import FloatArray
     from linkwork.mechanism.outputs import Output
+    from linkwork.mechanism.states import ElementState
 
 _NO_NAMES: tuple[Names, ...] = (None,)
 
@@ -119,16 +121,20 @@ def _nothing() -> tuple[Names, ...]:
 def list_entities(layout: Layout) -> list[Entity]:
     """Return all that has variables, in the order in which an FMU lists these."""
     namer = _Catalog(layout)
+    known: dict[str, list[Entity]] = {}
     groups: tuple[Iterable[Entity], ...] = (
         namer.world(),
         namer.body_parameters(),
         namer.joint_parameters(),
         force_variables(namer, "parameter"),
         formula_parameters(namer),
+        state_starts(namer),
         point_parameters(namer),
         transition_parameters(namer),
         namer.motion(),
+        state_variables(namer, known),
         force_variables(namer, "input"),
+        state_inputs(namer),
         transition_inputs(namer),
         namer.reactions(),
         namer.bodies(),
@@ -140,7 +146,8 @@ def list_entities(layout: Layout) -> list[Entity]:
         namer.totals(),
     )
     entities = [entity for group in groups for entity in group]
-    return [*entities, *formula_outputs(namer, entities)]
+    known |= _by_owner(entities)
+    return [*entities, *formula_outputs(namer, known)]
 
 
 def list_variables(layout: Layout, values: FloatArray) -> list[Variable]:
@@ -221,9 +228,45 @@ def formula_parameters(namer: Namer) -> Iterator[Entity]:
         first_value += one.table_values
 
 
-def formula_outputs(namer: Namer, entities: Sequence[Entity]) -> Iterator[Entity]:
+def _first_of_states(namer: Namer) -> tuple[int, int, int]:
+    """Return where numbers, inputs and values of tables of states begin in the core: behind forces and outputs."""
+    by_forces = [one for one in namer.mech.forces if isinstance(one, FormulaForce)]
+    before = [*by_forces, *namer.mech.outputs.values()]
+    numbers = sum(len(one.program(namer.mech).numbers) for one in before)
+    return numbers, sum(len(one.inputs) for one in by_forces), sum(one.table_values for one in before)
+
+
+def _of_states(namer: Namer) -> Iterator[tuple[ElementState | StateOfForce, tuple[int, int, int, int]]]:
+    """Return states with their places: number among them, first number, input and value of a table."""
+    number, place, value = _first_of_states(namer)
+    for k, one in enumerate(all_states(namer.mech)):
+        yield one, (k, number, place, value)
+        number += len(one.program(namer.mech).numbers)
+        place += len(one.inputs)
+        value += one.table_values
+
+
+def state_starts(namer: Namer) -> Iterator[Entity]:
+    """Start values, parameters and tables of states of elements."""
+    for one, places in _of_states(namer):
+        yield namer.entity(one.owner, places, [one.start_parameter(), *one.formula_parameters(namer.mech)])
+
+
+def state_inputs(namer: Namer) -> Iterator[Entity]:
+    """Inputs of states of elements."""
+    for one, places in _of_states(namer):
+        if one.inputs:
+            yield namer.entity(one.owner, places, one.listed_inputs(namer.mech))
+
+
+def state_variables(namer: Namer, known: Mapping[str, list[Entity]]) -> Iterator[Entity]:
+    """States of elements with their derivatives, which depend on what the variables that they read depend on."""
+    for one, places in _of_states(namer):
+        yield namer.entity(one.owner, places, one.motion(), partial(_of_formula, namer, one, known))
+
+
+def formula_outputs(namer: Namer, known: dict[str, list[Entity]]) -> Iterator[Entity]:
     """Outputs by formulas, which depend on what the variables that they read depend on."""
-    known = _by_owner(entities)
     for k, one in enumerate(namer.mech.outputs.values()):
         made = namer.entity(one.name, (k,), one.outputs(namer.mech), partial(_of_formula, namer, one, known))
         known.setdefault(one.name, []).append(made)
@@ -237,7 +280,9 @@ def _by_owner(entities: Iterable[Entity]) -> dict[str, list[Entity]]:
     return found
 
 
-def _of_formula(namer: Namer, one: Output, known: Mapping[str, list[Entity]]) -> tuple[Names, ...]:
+def _of_formula(
+    namer: Namer, one: Output | ElementState | StateOfForce, known: Mapping[str, list[Entity]]
+) -> tuple[Names, ...]:
     found: dict[str, None] = {}
     for name in one.read(namer.mech):
         depends = _of_variable(name, known)

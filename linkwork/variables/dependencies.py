@@ -16,6 +16,7 @@ from linkwork._util.part_names import suffixes
 from linkwork.core.plan import Topology
 from linkwork.mechanism import GROUND, ForceElement, FormulaForce, Mechanism
 from linkwork.mechanism.forces import ForceOnJoints, by_kind
+from linkwork.mechanism.own_states import all_states
 from linkwork.mechanism.quantities import Reading
 from linkwork.variables.numbering import Numbering
 
@@ -42,6 +43,7 @@ class Dependencies:
         self._cluster_of_loop = {i: c for c in topology.clusters for i in c.loops}
         self._link_of_joint = {link.joint: i for i, link in enumerate(topology.links)}
         self._couplings = list(mech.couplings.values())
+        self._state_variables = {one.name: one.variable for one in all_states(mech)}
         self._motions: dict[int, list[str]] = {}  # of each cluster with prescribed motions: their names
         for coupling, place in zip(self._couplings, topology.couplings, strict=False):  # behind them the locks
             if coupling.motion:
@@ -161,7 +163,9 @@ class Dependencies:
         return pose, rate, _joined(either, _inputs_of(force))
 
     def _of_reading(self, one: Reading) -> Names:
-        """What the formula of a force reads: time, or the coordinate or speed of a joint; its own is known."""
+        """What the formula of a force reads: time, a state, the coordinate or speed of a joint; its own is known."""
+        if one.field == "element_state":
+            return (self._state_variables[one.part or ""],)
         if one.field not in _OF_JOINTS or one.part is None:
             return ("time",) if one.field == "time" else ()
         number = self._number_of[one.part]
@@ -238,8 +242,11 @@ class Dependencies:
                     part = self._part_of_link[max(self._link_of_name[body] for body in force.body_names)]
                 else:
                     part = self._part_of(self._number_of[force.joint_names[0]])
-                time = ["time"] if any(one.field == "time" for one in force.readings(self._mech)) else []
-                found.setdefault(part, []).extend([*_inputs_of(force), *time])
+                readings = force.readings(self._mech)
+                time = ["time"] if any(one.field == "time" for one in readings) else []
+                of_elements = (self._of_reading(one) for one in readings if one.field == "element_state")
+                states = [name for names in of_elements for name in names or ()]
+                found.setdefault(part, []).extend([*_inputs_of(force), *states, *time])
         return found
 
     @cached_property

@@ -12,6 +12,7 @@ from linkwork.core.native import Field, NativeModel
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism import Command, ForceElement, FormulaForce, Impulse, Mechanism
 from linkwork.mechanism.forces import by_kind
+from linkwork.mechanism.own_states import all_states
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Numbering:
         Names of the tree joints and of the cut joints.
     nq, nu, nq_cut, nu_cut
         Numbers of coordinates and speeds in tree joints and in cut joints.
+    elements
+        Names of the states of elements.
     forces, force_labels, n_force
         Where each input of a force stands behind the loads of joints, `n_force` numbers in all, by its name, as
         "push.F"; and what messages call it.
@@ -48,6 +51,7 @@ class Numbering:
     nu: int
     nq_cut: int
     nu_cut: int
+    elements: tuple[str, ...]
     forces: dict[str, slice]
     force_labels: dict[str, str]
     n_force: int
@@ -56,6 +60,11 @@ class Numbering:
     commands: dict[str, slice]
     impulses: dict[str, slice]
     n_changes: int
+
+    @property
+    def n_states(self) -> int:
+        """Continuous states: coordinates and speeds of the tree joints, then states of elements."""
+        return self.nq + self.nu + len(self.elements)
 
     @property
     def nq_all(self) -> int:
@@ -182,7 +191,9 @@ def number(mech: Mechanism, native: NativeModel) -> Numbering:
     }
     commands = {key: span for key, span in commands.items() if isinstance(mech.transitions[key[:-8]].when, Command)}
     changes = (commands, impulses, 7 * all_of)
-    return Numbering(q, u, quaternions, tree, cut, *counts, *_force_inputs(mech, native), motions, n_motion, *changes)
+    elements = tuple(one.variable for one in all_states(mech))
+    forces = _force_inputs(mech, native)
+    return Numbering(q, u, quaternions, tree, cut, *counts, elements, *forces, motions, n_motion, *changes)
 
 
 def formula_kinds(kinds: Iterable[type[ForceElement]], fields: Mapping[str, Field]) -> list[type[FormulaForce]]:
@@ -202,9 +213,9 @@ def _force_inputs(mech: Mechanism, native: NativeModel) -> tuple[dict[str, slice
             name, start = f"{force.name}.{one.stem}", field.first - first + k * one.count
             spans[name], labels[name] = slice(start, start + one.count), kind.input_label
     by_formulas = [force for kind in formula_kinds(kinds, native.fields) for force in kinds[kind]]
-    of_formulas = ((force, name) for force in by_formulas for name in force.inputs)
-    for start, (force, name) in enumerate(of_formulas, start=native.fields["formula_input"].first - first):
-        spans[f"{force.name}.{name}"], labels[f"{force.name}.{name}"] = slice(start, start + 1), force.input_label
+    of_formulas = ((one, name) for one in (*by_formulas, *mech.states.values()) for name in one.inputs)
+    for start, (one, name) in enumerate(of_formulas, start=native.fields["formula_input"].first - first):
+        spans[f"{one.name}.{name}"], labels[f"{one.name}.{name}"] = slice(start, start + 1), one.input_label
     return spans, labels, max((span.stop for span in spans.values()), default=0)
 
 

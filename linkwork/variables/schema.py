@@ -42,6 +42,8 @@ class Variable:
         A state that events may change.
     tunable
         A parameter that may be set while the mechanism moves.
+    nominal
+        A usual size of it; None: that of its unit.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Variable:
     discrete: bool = False
     jumps: bool = False
     tunable: bool = False
+    nominal: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ def _variable(of: Quantity, i: int, first: int) -> Variable:
     name, text = (one.replace("[]", of.elements[i]) for one in (of.name, of.text))
     unit = of.unit if isinstance(of.unit, str) else of.unit[i]
     state = name[len("der(") : -len(")")] if of.kind == "derivative" else None
-    bounds, flags = (of.minimum, of.maximum), (of.discrete, of.jumps, of.tunable)
+    bounds, flags = (of.minimum, of.maximum), (of.discrete, of.jumps, of.tunable, of.nominal)
     return Variable(name, first + of.offset + i, of.kind, unit, text, None, state, None, *bounds, of.type, *flags)
 
 
@@ -126,4 +126,5 @@ def made(v: Variable, labels: Sequence[str], at: int, block: FloatArray, depends
         v.discrete,
         v.jumps,
         v.tunable,
+        v.nominal,
     )

@@ -65,6 +65,12 @@ FORCE_SAMPLES = {
     "torsion_bar": {"joint": {"A": 1}, "shear_modulus": 8e10, "active_length": 1, "diameter": 0.02}
     | {"inner_diameter": 0.01, "free": 0.1, "name": "bar"},
     "motor_characteristic": {"joint": "A", "stall_torque": 2, "no_load_speed": 30, "name": "motor"},
+    "dc_motor": {"joint": "A", "resistance": 1, "constant": 0.1, "inductance": 1e-3, "gear": 5, "efficiency": 0.9}
+    | {"current": 0, "name": "motor"},
+    "first_order_actuator": {"joint": "A", "time_constant": 0.1, "limit": 5, "load": 1, "name": "servo"},
+    "hydraulic_cylinder": {**POINTS, "area": 1e-3, "rod_area": 8e-4, "volume": 1e-4, "stroke": 0.5, "supply": 2e7}
+    | {"rated_flow": 1e-4, "rated_pressure": 3e6, "bulk_modulus": 1e9, "tank": 1e5, "retracted": 0.2, "leakage": 0}
+    | {"smoothing": 1e-3, "pressures": [1e5, 2e5], "name": "lift"},
     "detent": {"joint": "A", "peak": 0.1, "pitch": 0.2, "offset": 0.1, "name": "clicks"},
     "freewheel": {"joint": "A", "damping": 1e3, "capacity": 10, "name": "clutch"},
     "gravity_compensation": {"body": "rod", "fraction": 0.5, "name": "balance"},

@@ -13,6 +13,7 @@ COUNTS = (
     *("points", "measures", "paths", "path_numbers"),
     *("formulas", "formula_instructions", "formula_quantities", "formula_results", "formula_numbers", "formula_inputs"),
     "formula_outputs",
+    "formula_states",
     *("lookup_tables", "lookup_knots", "lookup_values"),
     *("coupling_formulas", "coupling_numbers", "coupling_values"),
 )
@@ -94,6 +95,8 @@ PARAMETERS = (
     ("u_start", "speeds", 1),
     ("q_priority", "coordinates", 1),
     ("u_priority", "speeds", 1),
+    ("state_start", "formula_states", 1),
+    ("state_nominal", "formula_states", 1),
 )
 
 

@@ -41,6 +41,9 @@ def zoo() -> lw.Mechanism:
     mech.add_force(lw.Force(**brake, parameters={"d": 0.3}, tables=tables, name="brake"))
     frames = lw.Frame((0.1, 0, 0)), lw.Frame.from_axes(x=(0, 1, 0), y=(0, 0, 1))
     mech.add_force(lw.Bushing(("b1", "b5"), frames, np.eye(6) + 1.0, (0.1,) * 6, name="mount"))
+    heat = {"c": (2.0, "W.s2/rad2"), "k": (0.5, "W/K"), "C": (3.0, "J/K")}
+    mech.add_state("heat", "(c*j0.u^2 + p - k*heat)/C", 1.0, "K", heat, inputs=("p",), nominal=10.0)
+    mech.add_force(lw.DCMotor("j2[1]", resistance=0.5, inductance=0.1, constant=0.2, name="motor"))
     mech.add_force(lw.Friction("j4[3]", coulomb=0.4, static=0.5, stribeck=0.1, viscous=0.02))
     mech.add_force(lw.Brake("j3[1]", "c*p", static=1.1, parameters={"c": 0.3}, inputs=("p",), name="clamp"))
     mech.add_distance("rod", bodies=("b4", "b6"), points=((0, 0, 0), (0.3, 0, 0.4)), length=0.5)

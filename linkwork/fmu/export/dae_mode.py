@@ -121,6 +121,8 @@ def dae_mode(system: Model, enabled: int, states: list[int], rates: list[int], i
     """
     if system.mechanism.transitions:
         raise ExportError("DAE mode is for mechanisms without transitions; leave dae=True out")
+    if system.sizes.formula_states:
+        raise ExportError("DAE mode is for mechanisms without states of elements; leave dae=True out")
     block = system.block()
     rows = block.model.constraint_rows
     algebraic = list(range(enabled + 1, enabled + 1 + 2 * rows))

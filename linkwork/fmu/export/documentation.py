@@ -14,6 +14,7 @@ from linkwork.fmu.export.pictures import MOST_BODIES, live_page, picture
 from linkwork.fmu.export.reference_files import NOTE
 from linkwork.fmu.export.reference_run import NoReference, Reference
 from linkwork.mechanism import Coupling, Mechanism
+from linkwork.mechanism.own_states import all_states
 
 if TYPE_CHECKING:
     from linkwork.model.model import Model
@@ -84,7 +85,8 @@ def _summary(system: Model) -> str:
     loops = number_of(s.loops, "closed loop") if s.loops else "no closed loop"
     return (
         f"A mechanism of {number_of(s.bodies, 'rigid body', 'rigid bodies')} and {number_of(s.joints, 'joint')} with "
-        f"{loops}: {s.nq + s.nu} coordinates and speeds of its spanning tree."
+        f"{loops}: {s.nq + s.nu} coordinates and speeds of its spanning tree"
+        + (f", and {number_of(s.formula_states, 'state')} of elements." if s.formula_states else ".")
     )
 
 
@@ -124,6 +126,7 @@ def _mechanism(system: Model) -> str:
         *((force.label, _on(force.joint_names, force.body_names)) for force in islice(mech.forces, MOST_ROWS)),
         *((one.name, f"point of interest on {one.body}") for one in islice(mech.points.values(), MOST_ROWS)),
         *((m.name, f"{m.quantity} of {' and '.join(m.points)}") for m in islice(mech.measures.values(), MOST_ROWS)),
+        *((one.variable, f"state: d/dt = {one.formula}") for one in islice(all_states(mech), MOST_ROWS)),
         *((one.name, f"output: {one.formula}") for one in islice(mech.outputs.values(), MOST_ROWS)),
     ]
     return "\n".join(

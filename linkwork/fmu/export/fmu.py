@@ -243,7 +243,7 @@ def _start(system: Model) -> tuple[FloatArray, bool]:
         text = f"the FMU cannot be initialised with its default values, only with others from its importer: {error}"
         warnings.warn(InitializationWarning(text), stacklevel=levels_of_package())
         return block, False
-    for name, values in (("q", state.q), ("u", state.u)):
+    for name, values in (("q", state.q), ("u", state.u), ("element_state", state.elements)):
         block[system.fields[name].span] = values
     return block, True
 
@@ -251,7 +251,7 @@ def _start(system: Model) -> tuple[FloatArray, bool]:
 def _nominal_sizes(system: Model, start: FloatArray, experiment: Experiment) -> NominalSizes:
     """Of the mechanism at the start that `start`, the numbers of a block, has."""
     block = system.block()
-    for name in ("q", "u"):
+    for name in ("q", "u", "element_state"):
         block.reals[system.fields[name].span] = start[system.fields[name].span]
     block.changed()
     return NominalSizes(*map(rounded, block.nominal_sizes(experiment.stop - experiment.start)))
@@ -283,7 +283,9 @@ def _states(system: Model, independents: tuple[tuple[int, ...], tuple[int, ...]]
     if not any(independents):
         return None
     fields = zip("qu", independents, strict=True)
-    return frozenset(system.fields[name].first + i for name, positions in fields for i in positions)
+    chosen = frozenset(system.fields[name].first + i for name, positions in fields for i in positions)
+    elements = system.fields["element_state"].span
+    return chosen | frozenset(range(elements.start, elements.stop))
 
 
 def _check_experiment(stop: float, step: float | None, tolerance: float) -> None:
@@ -332,7 +334,7 @@ STEPS = 10.0  # of the default experiment, in one of the solver that is shorter
 
 def default_step(system: Model, stop: float) -> float:
     """Return a step for a run from the default start, 1, 2 or 5 times a power of ten, at most 0.01 s [s]."""
-    states = system.sizes.nq + system.sizes.nu
+    states = system.sizes.states
     if not 0 < states <= MOST_STATES:
         return LARGEST
     lengths = _lengths(system, stop, max(FEWEST_SOLVER_STEPS, SOLVER_STEPS // states))

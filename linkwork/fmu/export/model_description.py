@@ -139,8 +139,9 @@ def _real_attributes(variable: Variable, nominals: Mapping[str, float]) -> dict[
     for name, limit in (("min", variable.minimum), ("max", variable.maximum)):
         if limit is not None:
             attributes[name] = repr(float(limit))
-    if variable.unit in nominals:
-        attributes["nominal"] = repr(nominals[variable.unit])
+    nominal = nominals.get(variable.unit) if variable.nominal is None else variable.nominal
+    if nominal not in (None, 1.0):
+        attributes["nominal"] = repr(nominal)
     if variable.jumps:
         attributes["reinit"] = boolean(True)
     return attributes

@@ -106,7 +106,7 @@ def round_to_digits(value: float) -> float:
 def _default_run(content: Content, system: Model, rtol: float) -> Reference | NoReference:
     """Simulate from the default start, as far as a fixed number of steps of the solver reaches."""
     sizes = system.sizes
-    states = sizes.nq + sizes.nu
+    states = sizes.states
     if states > MOST_STATES:
         return NoReference(f"the mechanism has {states} states; by default those with at most {MOST_STATES} carry one")
     columns = _chosen(content, system)

@@ -74,6 +74,8 @@ def _report_rest(parts: FileParts) -> None:
         parts.report.left_out(f"measure {name!r}", "an output that changes nothing; a sensor can measure it")
     for name in parts.mech.outputs:
         parts.report.left_out(f"output {name!r}", "MJCF has no formulas; it changes nothing in the motion")
+    for name in parts.mech.states:
+        parts.report.left_out(f"state {name!r}", "MJCF has no formulas")
 
 
 _LEAST = 1e-12  # of a principal moment, kg m^2: MuJoCo takes none of zero

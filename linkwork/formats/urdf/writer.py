@@ -46,6 +46,7 @@ _SKIPPED = {
     "points": "points of interest have no effect on the motion",
     "measures": "measures have no effect on the motion",
     "outputs": "outputs have no effect on the motion",
+    "states": "URDF has no differential equations of elements",
 }
 
 

@@ -241,6 +241,7 @@ def _check(system: Model) -> None:
     recorded_only = [("coupling", name) for name in mech.couplings]
     recorded_only += [("distance", name) for name in mech.distances]
     recorded_only += [("transition", name) for name in mech.transitions]
+    recorded_only += [("state", name) for name in mech.states]
     for what, name in recorded_only:
         raise _misfit(f"it has {what} {name!r}")
     for force in mech.forces:

@@ -1,4 +1,4 @@
-"""The contract of a formulation: other unknowns than the states [q; u], and implicit equations for them."""
+"""The contract of a formulation: other unknowns than the states, and implicit equations for them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Formulation(ABC):
 
     @abstractmethod
     def unknowns(self, t: float, y: FloatArray) -> FloatArray:
-        """Return the unknowns (n,) at states y = [q; u] that close all loops."""
+        """Return the unknowns (n,) at states y that close all loops."""
 
     @abstractmethod
     def rates(self, t: float, unknowns: FloatArray) -> FloatArray:
@@ -26,7 +26,7 @@ class Formulation(ABC):
 
     @abstractmethod
     def states(self, unknowns: FloatArray) -> FloatArray:
-        """Return the states [q; u], (..., nq + nu), of unknowns (..., n)."""
+        """Return the states (..., n_states) of unknowns (..., n)."""
 
 
 def in_unknowns(formulation: Formulation, problem: Problem) -> Problem:

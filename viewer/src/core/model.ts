@@ -18,14 +18,14 @@ const SIZES = [
   "bodies", "joints", "loops", "couplings", "terms", "distances", "locks", "forces", "gears",
   "formulas", "formula_numbers", "formula_inputs", "formula_quantities", "formula_values",
   "lookup_tables", "lookup_values", "lookup_slopes", "coupling_formulas", "coupling_numbers", "coupling_values",
-  "transitions", "points", "measures", "formula_outputs",
-  "nq", "nu", "nq_cut", "nu_cut", "event_indicators", "reals",
+  "transitions", "points", "measures", "formula_outputs", "formula_states",
+  "nq", "nu", "states", "nq_cut", "nu_cut", "event_indicators", "reals",
 ] as const; // prettier-ignore
 export type Sizes = Record<(typeof SIZES)[number], number>;
 
 /** lw_kind, as far as the names of a serialised model go. */
 const KINDS = [
-  "body", "joint", "coupling", "force", "transition", "point", "measure", "output", "table", "quantity",
+  "body", "joint", "coupling", "force", "transition", "point", "measure", "output", "state", "table", "quantity",
 ] as const; // prettier-ignore
 export type Kind = (typeof KINDS)[number];
 

@@ -14,7 +14,7 @@ const Outcome = { GOES_ON: 0, DONE: 1, FAILED: 2 } as const;
 /** What the step size control remembers: the next step, the last error, the choice of method. */
 export type StepControl = Float64Array;
 
-/** Where a run begins: states [q; u], revolutions of the cut joints, and what transitions have changed. */
+/** Where a run begins: states [q; u; those of elements], revolutions of the cut joints, and what transitions have changed. */
 export interface Start {
   t: number;
   y: Float64Array;
@@ -68,7 +68,7 @@ export function assembled(model: Model, inputs: Float64Array | null = null): Sta
 /** The state in which a block is. */
 export function startOf(state: State): Start {
   const revolutions = state.get("q_cut");
-  const y = new Float64Array([...state.at("q"), ...state.at("u")]);
+  const y = new Float64Array([...state.at("q"), ...state.at("u"), ...state.at("element_state")]);
   return { t: state.at("time")[0]!, y, revolutions, discrete: state.discrete, control: null };
 }
 
@@ -190,7 +190,7 @@ export class Simulation {
       const [y, revolutions, discrete, control] = core.integers(point + 8, 4) as unknown as [number, number, number, number];
       return {
         t: core.doubles(point, 1)[0]!,
-        y: core.doubles(y, sizes.nq + sizes.nu).slice(),
+        y: core.doubles(y, sizes.states).slice(),
         revolutions: core.doubles(revolutions, sizes.nq_cut).slice(),
         discrete: core.doubles(discrete, changing.count).slice(),
         control: control ? core.doubles(control, 3).slice() : null,
@@ -200,7 +200,7 @@ export class Simulation {
 
   /** Take over what the run has recorded; throw where it has failed. */
   private take(): void {
-    const { nq, nu, nq_cut, transitions } = this.model.sizes;
+    const { states, nq_cut, transitions } = this.model.sizes;
     const changing = transitions ? this.model.discrete.count : 0;
     this.list("lw_run_get_phases", [this.model.inputs.count, changing], this.phases.length, ([inputs, discrete]) => {
       this.phases.push({ inputs: inputs!, discrete: transitions ? discrete! : null });
@@ -209,7 +209,7 @@ export class Simulation {
       this.events.push({ t: t![0]!, transitions: this.transitions.filter((_, k) => fired![k] !== 0) });
     });
     this.rows.length = Math.max(this.rows.length - 1, 0);
-    this.list("lw_run_get_rows", [1, nq + nu, nq_cut, 1], this.rows.length, ([t, y, revolutions, phase]) => {
+    this.list("lw_run_get_rows", [1, states, nq_cut, 1], this.rows.length, ([t, y, revolutions, phase]) => {
       this.rows.push({ t: t![0]!, y: y!, revolutions: revolutions!, ...this.phases[phase![0]!]!, gain: this.gain });
     });
     const outcome = this.call.lw_run_get_outcome(this.handle);

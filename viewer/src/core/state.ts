@@ -71,10 +71,10 @@ export class State {
     this.call.lw_state_changed(this.handle, valid);
   }
 
-  /** Write states [q; u] and all inputs, which hold at the time given. */
+  /** Write states [q; u; those of elements] and all inputs, which hold at the time given. */
   enter(y: ArrayLike<number>, inputs: ArrayLike<number>, time: number): void {
     const { reals, model } = this;
-    reals.set(y, model.field("q").first); // u follows q
+    reals.set(y, model.field("q").first); // u follows q, and those of elements follow u
     reals.set(inputs, model.inputs.first);
     reals[model.field("time").first] = reals[model.field("motion_time").first] = time;
     this.changed();
