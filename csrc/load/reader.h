@@ -3,7 +3,7 @@
 #define LW_READING_H
 #include "model/model.h"
 
-#define LW_MODEL_VERSION 17u
+#define LW_MODEL_VERSION 18u
 
 typedef struct lw_model_header {
   char magic[8];

@@ -164,12 +164,17 @@ static void distribute_cut_wrenches(const view *v, int32_t c) {
   }
 }
 
-static void compute_reactions(const view *v) {
+/* Wrenches of the tree's joints, and reactions of those that close loops. */
+static void find_wrenches(const view *v) {
   propagate_increments(v, v->acceleration);
   compute_body_wrenches(v, 1);
   propagate_wrenches(v);
   solve_embedded_by_ears(v);
   for (int32_t c = 0; c < v->m->clusters; c++) distribute_cut_wrenches(v, c);
+}
+
+static void compute_reactions(const view *v) {
+  find_wrenches(v);
   for (int32_t i = 0; i < v->m->size.bodies; i++) {
     const lw_link *link = &v->m->link[i];
     const twist *f = &v->wrench[i];

@@ -141,6 +141,7 @@ typedef struct lw_force {
   int32_t end[2], root;
   int32_t given; /* a mask: which of its parameters are given */
   int32_t first, gears, has_length;
+  int32_t joint; /* of its last gear */
 } lw_force;
 
 typedef struct lw_gear {
@@ -335,6 +336,7 @@ struct lw_model {
   int32_t *formula_result;  /* values of a formula; when loaded offsets in the block */
   int32_t *formula_operand; /* while programs are made: offset in the block of each value of a formula */
   int32_t instructions, formula_results, lookup_knots;
+  int32_t pressed;          /* frictions, if any of them is by the reactions of its joint; else 0 */
   int32_t forces_know_time; /* the formula of one of them reads it */
   lw_transition *transition;
   lw_point *point;
