@@ -105,6 +105,6 @@ static void respond_with_reactions(const view *d) {
   propagate_increments(d, d->acceleration);
   compute_body_wrenches(d, 0);
   propagate_wrenches(d);
-  for (int32_t c = 0; c < d->m->clusters; c++) distribute_cut_wrenches(d, c);
+  for (int32_t c = 0; c < d->m->clusters; c++) distribute_cut_wrenches(d, c, 0);
 }
 #endif

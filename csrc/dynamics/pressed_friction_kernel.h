@@ -24,6 +24,7 @@
 #define MOST_REPEATED 60      /* whole evaluations, near singular poses */
 #define SAME_PRESSING 1e-13   /* then, of the largest pressing force */
 #define LAW_TOLERANCE 1e-10   /* and what must be reached */
+#define SMALL_GAIN 0.03       /* loads follow one another faster than Newton's method */
 #define FAR_LOADS 1e3         /* by those of the first try: starts for second solutions */
 
 static const lw_force *friction_at(const view *v, int32_t k) { return v->m->force + FIRST_OF(FRICTION) + k; }
@@ -224,6 +225,47 @@ static lw_fault search_solutions(const view *v, int32_t whose, double gain) {
   return solutions ? no_fault : (lw_fault){LW_FAULT_JAMS, FIRST_OF(FRICTION) + whose, gain};
 }
 
+INLINE double size_of_derivative(real x) {
+#if LW_ARITHMETIC == LW_DOUBLE
+  return fabs(x);
+#else
+  return fabs(__imag__ x);
+#endif
+}
+
+/* How much numbers change, relative to the largest; of derivatives the same. */
+typedef struct changes {
+  double change[2], most[2];
+} changes;
+static const changes no_changes = {{0.0, 0.0}, {1e-300, 1e-300}};
+
+INLINE void add_change(changes *c, real by, real now) {
+  c->change[0] = larger(c->change[0], fabs(re(by))), c->most[0] = larger(c->most[0], fabs(re(now)));
+  c->change[1] = larger(c->change[1], size_of_derivative(by));
+  c->most[1] = larger(c->most[1], size_of_derivative(now));
+}
+
+INLINE double relative_change(const changes *c) {
+  return larger(c->change[0] / c->most[0], c->change[1] / c->most[1]);
+}
+
+/* Loads and pressing forces in turn, by R: for small gains. */
+static int converge_slowly(const view *v) {
+  for (int32_t turn = 0; turn < MOST_IN_TURN; turn++) {
+    changes all = no_changes;
+    EACH_ACTIVE(v, k) {
+      real n[3];
+      pressing_of_loads(v, k, n);
+      const real size2 = dot(n, n);
+      const real now = re(size2) > 0.0 ? *slope_of_friction(v, k) * root(size2) : 0.0;
+      add_change(&all, now - *load_tried(v, k), now);
+      *load_tried(v, k) = now;
+    }
+    if (relative_change(&all) <= SAME_LOADS) return 1;
+  }
+  return 0;
+}
+
 static lw_fault solve_by_responses(const view *v) {
   int32_t whose = 0;
   find_responses(v);
@@ -233,7 +275,7 @@ static lw_fault solve_by_responses(const view *v) {
   if (!(gain < 1.0)) {
     const lw_fault fault = search_solutions(v, whose, gain);
     if (fault.kind) return fault;
-  } else if (!converge(v)) return (lw_fault){LW_FAULT_JAMS, FIRST_OF(FRICTION) + whose, gain};
+  } else if (!(gain < SMALL_GAIN && converge_slowly(v)) && !converge(v)) return (lw_fault){LW_FAULT_JAMS, FIRST_OF(FRICTION) + whose, gain};
   EACH_PRESSED(v, k) {
     real n[3], direction[3];
     pressing_of_loads(v, k, n);
@@ -244,18 +286,10 @@ static lw_fault solve_by_responses(const view *v) {
 
 /* ---- in turn ---- */
 
-INLINE double size_with_derivative(real x) {
-#if LW_ARITHMETIC == LW_DOUBLE
-  return fabs(x);
-#else
-  return fabs(__imag__ x);
-#endif
-}
-
 /* The loads of the pressing forces so far, and the pressing forces of these. Returns by how much the latter changed,
  * relative to the largest; of derivatives the same. */
 static double take_turn(const view *v, const view *d) {
-  double change[2] = {0.0, 0.0}, most[2] = {1e-300, 1e-300};
+  changes all = no_changes;
   EACH_ACTIVE(v, k) {
     *load_tried(v, k) = *slope_of_friction(v, k) * FIELD(v, friction_pressing)[k];
     d->load[speed_of_friction(v, k)] = 0.0;
@@ -266,12 +300,11 @@ static double take_turn(const view *v, const view *d) {
     real n[3], direction[3];
     measure_pressing(d, k, *load_tried(v, k), n);
     for (int i = 0; i < 3; i++) n[i] += FIELD(v, pressing_at_first)[3 * k + i];
-    const real now = size_of_pressing(n, direction), by = now - FIELD(v, friction_pressing)[k];
+    const real now = size_of_pressing(n, direction);
+    add_change(&all, now - FIELD(v, friction_pressing)[k], now);
     FIELD(v, friction_pressing)[k] = now;
-    change[0] = larger(change[0], fabs(re(by))), most[0] = larger(most[0], fabs(re(now)));
-    change[1] = larger(change[1], size_with_derivative(by)), most[1] = larger(most[1], size_with_derivative(now));
   }
-  return larger(change[0] / most[0], change[1] / most[1]);
+  return relative_change(&all);
 }
 
 /* Returns whether they stay. */
@@ -295,19 +328,15 @@ static void clear_pressing(const view *v) {
 
 /* Of the present wrenches. Returns by how much the largest of the pressing forces change, relative to it. */
 static double measure_all_pressing(const view *v) {
-  double change = 0.0, most = 1e-300;
+  changes all = no_changes;
   EACH_PRESSED(v, k) {
     real n[3], direction[3];
     measure_pressing(v, k, FIELD(v, friction_force)[k], n);
     const real now = size_of_pressing(n, direction);
-    change = larger(change, fabs(re(now - FIELD(v, friction_pressing)[k]))), most = larger(most, fabs(re(now)));
-#if LW_ARITHMETIC != LW_DOUBLE
-    const double derivative = fabs(__imag__(now - FIELD(v, friction_pressing)[k]));
-    if (derivative > 1e-13 * (fabs(__imag__ now) + 1e-40)) change = larger(change, most * 1e-11);
-#endif
+    add_change(&all, now - FIELD(v, friction_pressing)[k], now);
     FIELD(v, friction_pressing)[k] = now;
   }
-  return change / most;
+  return relative_change(&all);
 }
 
 /* What it needs of the law, and n. */

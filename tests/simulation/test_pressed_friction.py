@@ -139,3 +139,196 @@ def test_accelerations_of_a_four_bar(method):
             if F is not None:
                 N = math.hypot(F[0], F[2])
                 assert state[f"f_{name}.pressing"] == pytest.approx(N, rel=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_four_bar_from_rest(seed):
+    """It slides where that is consistent in one direction, and else rests: 25 random poses, moments at the crank."""
+    rng = np.random.default_rng(seed)
+    rests = 0
+    for _ in range(25):
+        mu, radius, torque = rng.uniform(0.1, 0.4), rng.uniform(0.02, 0.1), rng.normal() * 4
+        model = lw.compile(pressed_four_bar(mu, radius))
+        state = model.assemble(q={"A": rng.uniform(-3.1, 3.1)})
+        q = {name: state[f"{name}.q"] for name in NAMES}
+        plane = PlanarFourBar(q, dict.fromkeys(NAMES, 0.0))
+        plane.Q += torque * plane.turn[:, 0]
+        rates = plane.turn.T @ np.linalg.svd(plane.J)[2][-1]
+        found = model.accelerations(state, tau={"A": torque})
+        expected = np.zeros(4)
+        for way in (1.0, -1.0):
+            direction = np.sign(way * rates)
+            a, size, _ = plane.solve(lambda size, d=direction, k=mu * radius: -d * k * size)
+            if (a * direction)[0] > 0:
+                expected = a
+        rests += not expected.any()
+        assert found == pytest.approx(expected[:3], abs=1e-8 * max(1.0, np.abs(expected).max()))
+    assert 0 < rests < 25
+
+
+def incline(phi: float, **friction: float) -> lw.Mechanism:
+    """A block of 2 kg on a slope that falls along x."""
+    mech = lw.Mechanism("incline", gravity=(0, 0, -9.81))
+    mech.add_body("block", mass=2.0, com=(0, 0, 0), inertia=lw.inertia.sphere(2.0, 0.1))
+    mech.add_joint("S", lw.Prismatic((math.cos(phi), 0, -math.sin(phi))), "ground", "block", at=(0, 0, 0))
+    mech.add_force(lw.Friction("S", name="f", **friction))
+    return mech
+
+
+def test_block_on_an_incline():
+    """It rests up to tan(phi) = static_mu, and then slides by g (sin(phi) - mu cos(phi))."""
+    mu, static_mu = 0.3, 0.4
+    for phi in (math.atan(static_mu) - 1e-6, math.atan(static_mu) + 1e-6):
+        model = lw.compile(incline(phi, mu=mu, static_mu=static_mu))
+        rest = model.assemble()
+        a = model.accelerations(rest)[0]
+        slides = phi > math.atan(static_mu)
+        assert a == pytest.approx(9.81 * (math.sin(phi) - mu * math.cos(phi)) if slides else 0.0, abs=1e-12)
+        assert rest["f.pressing"] == pytest.approx(2.0 * 9.81 * math.cos(phi), rel=1e-13)
+        assert rest["f.limit"] == pytest.approx(static_mu * 2.0 * 9.81 * math.cos(phi), rel=1e-13)
+    phi = 0.2
+    mech = incline(phi, mu=mu, static_mu=static_mu)
+    mech.start(u={"S": 2.0})
+    run = lw.simulate(mech, 20.0, rtol=1e-10, atol=1e-12)
+    deceleration = 9.81 * (mu * math.cos(phi) - math.sin(phi))
+    assert [one.t for one in run.events] == pytest.approx([2.0 / deceleration], abs=1e-9)
+    assert run["S.q"][-1] == pytest.approx(2.0**2 / (2 * deceleration), abs=1e-9)
+    rest = run["time"] > 2.0 / deceleration + 1e-6
+    assert len(set(run["S.q"][rest])) == 1
+    assert not run["S.u"][rest].any()
+
+
+def test_a_rising_load_breaks_away():
+    """Pressed by its weight and a coulomb part: at coulomb + static_mu m g of the pull r t."""
+    mech = incline(0.0, coulomb=1.0, mu=0.2, static_mu=0.5, static=1.5)
+    mech.add_force(lw.Force("S", "r*time", parameters={"r": (4.0, "N/s")}, name="pull"))
+    run = lw.simulate(mech, 4.0, rtol=1e-10, atol=1e-12)
+    start = (1.5 + 0.5 * 2.0 * 9.81) / 4.0
+    assert [one.t for one in run.events] == pytest.approx([start], abs=1e-9)
+    t = run["time"][-1]
+    force = 1.0 + 0.2 * 2.0 * 9.81
+    expected = (4.0 * (t**3 - start**3) / 6 - 4.0 * start**2 / 2 * (t - start) - force * (t - start) ** 2 / 2) / 2.0
+    assert run["S.q"][-1] == pytest.approx(expected, abs=1e-8)
+
+
+def pendulum(mu: float, radius: float, **more: float) -> lw.Mechanism:
+    mech = lw.Mechanism("pendulum")
+    mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+    mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    mech.add_force(lw.Friction("A", mu=mu, radius=radius, name="f", **more))
+    return mech
+
+
+def pendulum_acceleration(q: float, u: float, k: float) -> float:
+    """About the pin I a = m g l cos(q) - s k |F| with F = m (l a' - g): solved by fixed point to the last digit."""
+    m, g, half, inertia = 3.0, 9.81, 0.5, 3.0 * 1.0 / 3.0
+    a, s = 0.0, np.sign(u)
+    for _ in range(60):
+        x = m * half * (-math.sin(q) * a - math.cos(q) * u * u)
+        z = m * half * (-math.cos(q) * a + math.sin(q) * u * u) + m * g
+        a = (m * g * half * math.cos(q) - s * k * math.hypot(x, z)) / inertia
+    return a
+
+
+@pytest.mark.parametrize("solver", ["dopri5", "rodas5p", "Radau"])
+def test_pendulum_with_bearing_friction(solver):
+    """Its turns and its rest against SciPy with events of its own."""
+    mu, radius, q, t, turns = 0.5, 0.08, 0.2, 0.0, []
+    k, g_l = mu * radius, 3.0 * 9.81 * 0.5
+    for _ in range(100):
+        s = 1.0 if g_l * math.cos(q) > 0 else -1.0
+        if abs(g_l * math.cos(q)) <= k * 3.0 * 9.81:
+            break
+        turned = lambda t, y: y[1]  # noqa: E731
+        turned.terminal, turned.direction = True, -s
+        one = solve_ivp(
+            lambda t, y, s=s: [y[1], pendulum_acceleration(y[0], y[1] if y[1] else s * 1e-300, k)],
+            (t, t + 10.0),
+            [q, s * 1e-12],
+            method="DOP853",
+            rtol=1e-12,
+            atol=1e-13,
+            events=turned,
+        )
+        t, q = one.t_events[0][0], one.y_events[0][0][0]
+        turns.append(t)
+    mech = pendulum(mu, radius)
+    mech.start(q={"A": 0.2})
+    run = lw.simulate(mech, t + 5.0, solver=solver, rtol=1e-10, atol=1e-12)
+    assert len(turns) > 4
+    assert [one.t for one in run.events] == pytest.approx(turns, abs=2e-7)
+    assert run["A.q"][-1] == pytest.approx(q, abs=1e-7)
+    rest = run["time"] > t + 1e-3
+    assert len(set(run["A.q"][rest])) == 1
+    assert not run["A.u"][rest].any()
+
+
+def test_derivatives_through_the_fixed_point():
+    """Linear models of a slipping and of a smooth friction against central differences of accelerations."""
+    for more in ({}, {"smooth": 0.5}, {"stribeck": 1.0, "static_mu": 0.9}):
+        mech = pendulum(0.5, 0.2, **more)
+        model = lw.compile(mech)
+        A = lw.linearize(mech, model.state([0.7], [1.3])).A
+        h = 1e-5
+        by_q = (model.accelerations([0.7 + h], [1.3])[0] - model.accelerations([0.7 - h], [1.3])[0]) / (2 * h)
+        by_u = (model.accelerations([0.7], [1.3 + h])[0] - model.accelerations([0.7], [1.3 - h])[0]) / (2 * h)
+        assert A.ravel() == pytest.approx([0, 1, by_q, by_u], abs=1e-7)
+    case = four_bar()
+    mech = pressed_four_bar(0.3, 0.05)
+    state = lw.compile(mech).state([case.q[n] for n in "ABC"], [case.u[n] for n in "ABC"])
+    A = lw.linearize(mech, state).A
+    model, h = lw.compile(mech), 1e-5
+    there = [model.assemble(q={"A": case.q["A"] + d, "B": case.q["B"]}, u={"A": case.u["A"]}) for d in (h, -h)]
+    by_q = (model.accelerations(there[0])[0] - model.accelerations(there[1])[0]) / (2 * h)
+    assert A[1, 0] == pytest.approx(by_q, rel=1e-6)
+
+
+def test_energy_of_a_four_bar_with_bearing_friction():
+    """It loses what friction takes; all hinges come to rest in one event, and turns are single events too."""
+    mech = pressed_four_bar(0.4, 0.05)
+    mech.add_output("power", " + ".join(f"-f_{name}.force*{name}.u" for name in NAMES))
+    run = lw.simulate(mech, 12.0, rtol=1e-11, atol=1e-13, t_eval=np.linspace(0, 12.0, 60_001))
+    energy = run["energy.kinetic"] + run["energy.potential"]
+    lost = np.trapezoid(run["power"], run["time"])
+    assert lost == pytest.approx(energy[0] - energy[-1], rel=1e-6)
+    for name in NAMES:
+        size, force, u = run[f"f_{name}.pressing"], run[f"f_{name}.force"], run[f"{name}.u"]
+        slides = run[f"f_{name}.state"] != 2.0
+        assert np.abs(force[slides]) == pytest.approx(0.4 * 0.05 * size[slides], rel=1e-10)
+        assert (np.abs(force[~slides]) <= run[f"f_{name}.limit"][~slides] * (1 + 1e-9)).all()
+        assert run[f"f_{name}.state"][-1] == 2.0
+        assert u[-1] == 0.0
+    times = [one.t for one in run.events]
+    assert len(times) == len(set(np.round(times, 6)))
+
+
+def jack(mu: float, lead: float = 0.01, radius: float = 0.012, load: float = 0.0) -> lw.Mechanism:
+    """A nut of 100 kg on a vertical screw, which turns without translation: the screw's joint raises it."""
+    mech = lw.Mechanism("jack", gravity=(0, 0, -9.81))
+    mech.add_body("screw", mass=2.0, com=(0, 0, 0), inertia=np.diag([0.01, 0.01, 0.02]))
+    mech.add_body("nut", mass=100.0, com=(0, 0, 0), inertia=np.eye(3))
+    mech.add_joint("turn", lw.Revolute((0, 0, 1)), "ground", "screw", at=(0, 0, 0))
+    mech.add_joint("thread", lw.Screw((0, 0, 1), lead=lead), "screw", "nut", at=(0, 0, 0))
+    mech.add_joint("guide", lw.Prismatic((0, 0, 1)), "ground", "nut", at=(0, 0, 0))
+    mech.add_force(lw.Friction("thread", mu=mu, radius=radius, name="f"))
+    return mech
+
+
+def test_a_screw_jack():
+    """Raising takes F r tan(lambda + phi); lowered it holds itself where phi exceeds lambda."""
+    lead, radius, load = 0.01, 0.012, 100.0 * 9.81
+    slope = math.atan(lead / (2 * math.pi * radius))
+    for mu in (0.3, 0.05):
+        phi = math.atan(mu)
+        model = lw.compile(jack(mu, lead, radius))
+        rest = model.assemble()
+        turns = model.accelerations(rest)
+        assert (np.abs(turns).max() < 1e-12) == (phi > slope)
+        up = load * radius * math.tan(slope + phi)
+        for factor in (0.999, 1.001):
+            a = model.accelerations(rest, tau={"turn": -factor * up})
+            b = model.accelerations(rest, tau={"turn": factor * up})
+            moved = [np.abs(a).max(), np.abs(b).max()]
+            raised = max(moved) > 1e-9
+            if phi > slope:
+                assert raised == (factor > 1) or min(moved) > 1e-9
