@@ -109,7 +109,7 @@ def pressed_four_bar(mu: float, radius: float, **more) -> lw.Mechanism:
 
 
 def random_state(model: lw.Model, rng: np.random.Generator) -> lw.State:
-    return model.assemble(q={"A": rng.uniform(-3.1, 3.1), "B": rng.uniform(0, 1)}, u={"A": rng.normal() * 5})
+    return model.assemble(q={"A": rng.uniform(-3.1, 3.1)}, u={"A": rng.normal() * 5})
 
 
 @pytest.mark.parametrize("method", ["rcr", "embedding", "multipliers", "dca"])
@@ -147,7 +147,7 @@ def test_four_bar_from_rest(seed):
     rng = np.random.default_rng(seed)
     rests = 0
     for _ in range(25):
-        mu, radius, torque = rng.uniform(0.1, 0.4), rng.uniform(0.02, 0.1), rng.normal() * 4
+        mu, radius, torque = rng.uniform(0.1, 0.4), rng.uniform(0.1, 0.3), rng.normal() * 4
         model = lw.compile(pressed_four_bar(mu, radius))
         state = model.assemble(q={"A": rng.uniform(-3.1, 3.1)})
         q = {name: state[f"{name}.q"] for name in NAMES}
@@ -276,11 +276,12 @@ def test_derivatives_through_the_fixed_point():
     case = four_bar()
     mech = pressed_four_bar(0.3, 0.05)
     state = lw.compile(mech).state([case.q[n] for n in "ABC"], [case.u[n] for n in "ABC"])
-    A = lw.linearize(mech, state).A
+    linear = lw.linearize(mech, state)
+    assert linear.states == ("B.q", "B.u")
     model, h = lw.compile(mech), 1e-5
-    there = [model.assemble(q={"A": case.q["A"] + d, "B": case.q["B"]}, u={"A": case.u["A"]}) for d in (h, -h)]
-    by_q = (model.accelerations(there[0])[0] - model.accelerations(there[1])[0]) / (2 * h)
-    assert A[1, 0] == pytest.approx(by_q, rel=1e-6)
+    there = [model.assemble(q={"A": case.q["A"], "B": case.q["B"]}, u={"A": case.u["A"] + d}) for d in (h, -h)]
+    by_crank = (model.accelerations(there[0])[1] - model.accelerations(there[1])[1]) / (2 * h)
+    assert linear.A[1, 1] == pytest.approx(by_crank * case.u["A"] / case.u["B"], rel=1e-8)
 
 
 def test_energy_of_a_four_bar_with_bearing_friction():
@@ -297,18 +298,19 @@ def test_energy_of_a_four_bar_with_bearing_friction():
         assert np.abs(force[slides]) == pytest.approx(0.4 * 0.05 * size[slides], rel=1e-10)
         assert (np.abs(force[~slides]) <= run[f"f_{name}.limit"][~slides] * (1 + 1e-9)).all()
         assert run[f"f_{name}.state"][-1] == 2.0
-        assert u[-1] == 0.0
+        assert abs(u[-1]) < 1e-60
+        assert len(set(run[f"{name}.q"][run["time"] > run.events[-1].t + 0.1])) == 1
     times = [one.t for one in run.events]
     assert len(times) == len(set(np.round(times, 6)))
 
 
-def jack(mu: float, lead: float = 0.01, radius: float = 0.012, load: float = 0.0) -> lw.Mechanism:
+def jack(mu: float, lead: float = 0.01, radius: float = 0.012) -> lw.Mechanism:
     """A nut of 100 kg on a vertical screw, which turns without translation: the screw's joint raises it."""
     mech = lw.Mechanism("jack", gravity=(0, 0, -9.81))
     mech.add_body("screw", mass=2.0, com=(0, 0, 0), inertia=np.diag([0.01, 0.01, 0.02]))
     mech.add_body("nut", mass=100.0, com=(0, 0, 0), inertia=np.eye(3))
     mech.add_joint("turn", lw.Revolute((0, 0, 1)), "ground", "screw", at=(0, 0, 0))
-    mech.add_joint("thread", lw.Screw((0, 0, 1), lead=lead), "screw", "nut", at=(0, 0, 0))
+    mech.add_joint("thread", lw.Screw((0, 0, 1), pitch=lead / (2 * math.pi)), "screw", "nut", at=(0, 0, 0))
     mech.add_joint("guide", lw.Prismatic((0, 0, 1)), "ground", "nut", at=(0, 0, 0))
     mech.add_force(lw.Friction("thread", mu=mu, radius=radius, name="f"))
     return mech
@@ -326,9 +328,6 @@ def test_a_screw_jack():
         assert (np.abs(turns).max() < 1e-12) == (phi > slope)
         up = load * radius * math.tan(slope + phi)
         for factor in (0.999, 1.001):
-            a = model.accelerations(rest, tau={"turn": -factor * up})
-            b = model.accelerations(rest, tau={"turn": factor * up})
-            moved = [np.abs(a).max(), np.abs(b).max()]
-            raised = max(moved) > 1e-9
-            if phi > slope:
-                assert raised == (factor > 1) or min(moved) > 1e-9
+            raised, lowered = (model.accelerations(rest, tau={"turn": way * factor * up})[0] for way in (-1, 1))
+            assert lowered > 1.0
+            assert (raised < -1e-3) == (factor > 1) or phi < slope
