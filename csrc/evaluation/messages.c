@@ -363,6 +363,17 @@ static lw_status report_singular(lw_state *s, lw_fault fault) {
                                                 : "leaves the other joints free to first order");
 }
 
+lw_status lw_refuse_pressed_friction(lw_state *s, const char *where) {
+  const lw_model *m = s->model;
+  for (int32_t k = m->first_force[LW_FORCE_FRICTION]; m->pressed && k < m->first_force[LW_FORCE_FRICTION + 1]; k++)
+    if (m->force[k].given >> LW_PRESSED_FRICTION & 1)
+      return lw_fail(s, LW_ERROR_USAGE,
+                     "%s takes no friction by the reactions of a joint, such as '%.100s': they solve for no such "
+                     "reactions; give it coulomb instead of mu, or simulate with formulation 'ode'",
+                     where, m->force_name[k]);
+  return LW_OK;
+}
+
 lw_status lw_report(lw_state *s, lw_fault fault) {
   const lw_model *m = s->model;
   switch (fault.kind) {

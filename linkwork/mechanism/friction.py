@@ -117,7 +117,9 @@ class Friction(ForceOnJoints):
         _take_joint(self)
         if self.coulomb is None:
             if self.mu is None:
-                raise MechanismError(f"{self.label}: give coulomb, a load, or mu, a coefficient by the joint's reaction")
+                raise MechanismError(
+                    f"{self.label}: give coulomb, a load, or mu, a coefficient by the joint's reaction"
+                )
             object.__setattr__(self, "coulomb", 0.0)
         super().__post_init__()
         for name in ("coulomb", "static", "stribeck", "viscous", "smooth", "mu", "radius", "static_mu"):
@@ -135,9 +137,7 @@ class Friction(ForceOnJoints):
             one = "radius" if self.static_mu is None else "static_mu"
             raise MechanismError(f"{self.label}: {one} is of friction by the joint's reaction: give mu as well")
         if self.static_mu is not None and self.static_mu < self.mu:
-            raise MechanismError(
-                f"{self.label}: static_mu = {self.static_mu:g} must not be less than mu = {self.mu:g}"
-            )
+            raise MechanismError(f"{self.label}: static_mu = {self.static_mu:g} must not be less than mu = {self.mu:g}")
         if self.radius == 0.0:
             raise MechanismError(f"{self.label}: radius must be greater than zero")
 
@@ -169,7 +169,11 @@ class Friction(ForceOnJoints):
 
     def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
         """Return what of its record it has in a mechanism: a state and a limit where it sticks."""
-        return (one for one in super().quantities(mech) if (self.sticks or one.stem not in ("state", "limit")) and (self.mu is not None or one.stem != "pressing"))
+        return (
+            one
+            for one in super().quantities(mech)
+            if (self.sticks or one.stem not in ("state", "limit")) and (self.mu is not None or one.stem != "pressing")
+        )
 
     @property
     def has_gears(self) -> bool:

@@ -4,7 +4,6 @@ The reference of planar mechanisms keeps x, y and the angle of every body and bo
 J a = g, and a moment -s mu r |l_i| between the bodies of pin i, solved by SciPy for all unknowns at once.
 """
 
-import itertools
 import math
 
 import numpy as np
@@ -297,11 +296,11 @@ def test_energy_of_a_four_bar_with_bearing_friction():
         slides = run[f"f_{name}.state"] != 2.0
         assert np.abs(force[slides]) == pytest.approx(0.4 * 0.05 * size[slides], rel=1e-10)
         assert (np.abs(force[~slides]) <= run[f"f_{name}.limit"][~slides] * (1 + 1e-9)).all()
-        assert run[f"f_{name}.state"][-1] == 2.0
-        assert abs(u[-1]) < 1e-60
+        assert abs(u[-1]) < 1e-25
         assert len(set(run[f"{name}.q"][run["time"] > run.events[-1].t + 0.1])) == 1
+    assert any(run[f"f_{name}.state"][-1] == 2.0 for name in NAMES)
     times = [one.t for one in run.events]
-    assert len(times) == len(set(np.round(times, 6)))
+    assert len(times) == len(set(np.round(times, 6))) == 2
 
 
 def jack(mu: float, lead: float = 0.01, radius: float = 0.012) -> lw.Mechanism:
@@ -331,3 +330,76 @@ def test_a_screw_jack():
             raised, lowered = (model.accelerations(rest, tau={"turn": way * factor * up})[0] for way in (-1, 1))
             assert lowered > 1.0
             assert (raised < -1e-3) == (factor > 1) or phi < slope
+
+
+def test_what_is_refused():
+    mech = lw.Mechanism("ball")
+    mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=np.eye(3))
+    mech.add_joint("B", lw.Spherical(), "ground", "rod", at=(0, 0, 0))
+    with pytest.raises(MechanismError, match="Spherical.*no one pressing force"):
+        mech.add_force(lw.Friction("B[1]", mu=0.1, radius=0.01))
+    with pytest.raises(MechanismError, match="coulomb, a load, or mu"):
+        lw.Friction("A")
+    with pytest.raises(MechanismError, match="static_mu = 0.1 must not be less than mu = 0.2"):
+        lw.Friction("A", mu=0.2, static_mu=0.1)
+    with pytest.raises(MechanismError, match="give mu as well"):
+        lw.Friction("A", coulomb=1.0, radius=0.1)
+    with pytest.raises(MechanismError, match="turns: give the radius"):
+        mech = pendulum(0.1, 0.1)
+        mech.add_force(lw.Friction("A", mu=0.1, name="g"))
+    with pytest.raises(MechanismError, match="leave radius out"):
+        incline(0.1, mu=0.1, radius=0.1)
+    model = lw.compile(pendulum(0.1, 0.1))
+    with pytest.raises(LinkworkError, match="inverse dynamics takes no friction .* 'f'"):
+        model.inverse_dynamics([0.0], [1.0], [0.0])
+
+
+def test_files_keep_it(tmp_path):
+    mech = pendulum(0.1, 0.02, static_mu=0.3)
+    path = tmp_path / "pendulum.json"
+    lw.save(mech, path)
+    assert lw.load(path).forces == mech.forces
+
+
+def test_parameters_are_tunable():
+    mech = incline(0.2, mu=0.1)
+    mech.start(u={"S": 1.0})
+    run = lw.simulate(mech, 0.1, parameters={"f.mu": 0.25})
+    assert run["S.a"][0] == pytest.approx(9.81 * (math.sin(0.2) - 0.25 * math.cos(0.2)), abs=1e-12)
+
+
+def test_painleve_is_named():
+    """A guide of length zero beside a light rod: the law has no solution, or two, from mu = 4/3 on (Painleve's rod)."""
+    mech = lw.Mechanism("painleve")
+    mech.add_body("shoe", mass=1e-3, com=(0, 0, 0), inertia=1e-6 * np.eye(3))
+    mech.add_body("rod", mass=1.0, com=(0, 0, -0.5), inertia=lw.inertia.sphere(1.0, 1e-3))
+    mech.add_joint("S", lw.Prismatic((1, 0, 0)), "ground", "shoe", at=(0, 0, 0))
+    mech.add_joint("R", lw.Revolute((0, 1, 0)), "shoe", "rod", parent_frame=lw.Frame(), child_frame=lw.Frame())
+    mech.add_force(lw.Friction("S", mu=5.0, name="guide"))
+    named = 0
+    for angle in np.linspace(-1.4, 1.4, 15):
+        for u in (1.0, -1.0):
+            model = lw.compile(mech)
+            try:
+                model.accelerations([0.0, angle], [u, 0.3])
+            except LinkworkError as error:
+                assert "friction 'guide'" in str(error)
+                named += 1
+    assert 0 < named < 30
+
+
+@pytest.mark.parametrize("kind", ["ModelExchange", "CoSimulation"])
+def test_block_in_an_fmu(kind, needs, tmp_path):
+    """It decelerates, rests, and stays."""
+    needs("fmpy")
+    import fmpy
+
+    phi, mu = 0.2, 0.3
+    mech = incline(phi, mu=mu, static_mu=0.4)
+    mech.start(u={"S": 2.0})
+    path = lw.export_fmu(mech, tmp_path / "incline.fmu")
+    run = fmpy.simulate_fmu(
+        str(path), fmi_type=kind, stop_time=5.0, output_interval=0.01, relative_tolerance=1e-10, output=["S.q", "S.u"]
+    )
+    assert run["S.q"][-1] == pytest.approx(2.0**2 / (2 * 9.81 * (mu * math.cos(phi) - math.sin(phi))), abs=1e-6)
+    assert run["S.u"][-1] == 0.0
