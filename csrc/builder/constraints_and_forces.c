@@ -279,8 +279,8 @@ lw_status lw_builder_add_gear(lw_builder *b, const char *force, const char *join
     return lw_refuse(b, LW_ERROR_PARAMETER, "%s '%s': its gear must be 1", what, force);
   if (of->type == LW_FORCE_FRICTION && of->given >> LW_PRESSED_FRICTION & 1 && !has_pressed_surfaces(j->type))
     return lw_refuse(b, LW_ERROR_USAGE,
-                     "%s '%s': the surfaces of joint '%s' (%s) have no one pressing force; give it no friction_mu", what,
-                     force, joint, lw_joint_type_name(j->type));
+                     "%s '%s': the surfaces of joint '%s' (%s) have no one pressing force; give it no friction_mu",
+                     what, force, joint, lw_joint_type_name(j->type));
   for (int32_t i = 0; i < b->gears; i++)
     if (b->gear[i].force == made.force && b->gear[i].joint == made.joint && b->gear[i].element == element)
       return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' has a gear of joint '%s' already: give one with the sum of both",

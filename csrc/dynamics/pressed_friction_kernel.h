@@ -16,16 +16,16 @@
 #include "loops/basic_constraints_kernel.h"
 #include "loops/forces_on_speeds_kernel.h"
 
-#define FEW_FRICTIONS 8       /* R at once */
-#define MOST_IN_TURN 12       /* times that loads follow one another */
+#define FEW_FRICTIONS 8 /* R at once */
+#define MOST_IN_TURN 12 /* times that loads follow one another */
 #define MOST_NEWTON_STEPS 40
-#define SAME_LOADS 1e-14      /* of the largest pressing force */
-#define SAME_SOLUTION 1e-8    /* relative */
-#define MOST_REPEATED 60      /* whole evaluations, near singular poses */
-#define SAME_PRESSING 1e-13   /* then, of the largest pressing force */
-#define LAW_TOLERANCE 1e-10   /* and what must be reached */
-#define SMALL_GAIN 0.03       /* loads follow one another faster than Newton's method */
-#define FAR_LOADS 1e3         /* by those of the first try: starts for second solutions */
+#define SAME_LOADS 1e-14    /* of the largest pressing force */
+#define SAME_SOLUTION 1e-8  /* relative */
+#define MOST_REPEATED 60    /* whole evaluations, near singular poses */
+#define SAME_PRESSING 1e-13 /* then, of the largest pressing force */
+#define LAW_TOLERANCE 1e-10 /* and what must be reached */
+#define SMALL_GAIN 0.03     /* loads follow one another faster than Newton's method */
+#define FAR_LOADS 1e3       /* by those of the first try: starts for second solutions */
 
 static const lw_force *friction_at(const view *v, int32_t k) { return v->m->force + FIRST_OF(FRICTION) + k; }
 static int32_t speed_of_friction(const view *v, int32_t k) { return v->m->gear[friction_at(v, k)->first].u; }
@@ -44,17 +44,17 @@ static int has_surfaces(const view *v, int32_t k) {
   return joint->loop < 0 || v->m->loop[joint->loop].cluster >= 0;
 }
 
-#define EACH_PRESSED(v, k)                            \
+#define EACH_PRESSED(v, k)                      \
   for (int32_t k = 0; k < (v)->m->pressed; k++) \
     if (is_pressed(v, k) && has_surfaces(v, k))
-#define EACH_ACTIVE(v, k) \
-  EACH_PRESSED(v, k) if (!is_zero(*slope_of_friction(v, k)))
+#define EACH_ACTIVE(v, k) EACH_PRESSED(v, k) if (!is_zero(*slope_of_friction(v, k)))
 
 /* The load of a friction that holds its speed; a friction that slides holds none. */
 static real holding_part(const view *v, int32_t k) {
   const int32_t lock = v->m->lock_of[speed_of_friction(v, k)];
   const int sticks = re(FIELD(v, friction_state)[k]) == LW_FRICTION_STICKS;
-  return sticks && lock >= 0 && !(friction_at(v, k)->given >> LW_SMOOTH_FRICTION & 1) ? FIELD(v, coupling_load)[lock] : 0.0;
+  return sticks && lock >= 0 && !(friction_at(v, k)->given >> LW_SMOOTH_FRICTION & 1) ? FIELD(v, coupling_load)[lock]
+                                                                                      : 0.0;
 }
 
 /* The pressing force as a vector, of the wrenches that are known. `load`: of the friction. */
@@ -201,7 +201,7 @@ static int is_another(const view *v, int *solutions) {
     apart = larger(apart, fabs(now - re(*pressed_load(v, k)) / b));
   }
   if ((*solutions)++ > 0) return apart > SAME_SOLUTION * most;
-  EACH_ACTIVE(v, k) *pressed_load(v, k) = *load_tried(v, k);
+  EACH_ACTIVE(v, k) * pressed_load(v, k) = *load_tried(v, k);
   return 0;
 }
 
@@ -213,15 +213,15 @@ static lw_fault search_solutions(const view *v, int32_t whose, double gain) {
     real direction[3];
     scale = larger(scale, re(size_of_pressing(FIELD(v, pressing_at_first) + 3 * k, direction)));
   }
-  EACH_ACTIVE(v, k) *load_tried(v, k) = 0.0;
+  EACH_ACTIVE(v, k) * load_tried(v, k) = 0.0;
   if (converge(v)) is_another(v, &solutions);
   EACH_ACTIVE(v, j) for (int way = -1; way <= 1; way += 2) {
-    EACH_ACTIVE(v, k) *load_tried(v, k) = 0.0;
+    EACH_ACTIVE(v, k) * load_tried(v, k) = 0.0;
     *load_tried(v, j) = way * FAR_LOADS * scale * *slope_of_friction(v, j);
     if (converge(v) && is_another(v, &solutions))
       return (lw_fault){LW_FAULT_JAMS_OR_SLIDES, FIRST_OF(FRICTION) + whose, gain};
   }
-  EACH_ACTIVE(v, k) *load_tried(v, k) = *pressed_load(v, k);
+  EACH_ACTIVE(v, k) * load_tried(v, k) = *pressed_load(v, k);
   return solutions ? no_fault : (lw_fault){LW_FAULT_JAMS, FIRST_OF(FRICTION) + whose, gain};
 }
 
@@ -245,9 +245,7 @@ INLINE void add_change(changes *c, real by, real now) {
   c->most[1] = larger(c->most[1], size_of_derivative(now));
 }
 
-INLINE double relative_change(const changes *c) {
-  return larger(c->change[0] / c->most[0], c->change[1] / c->most[1]);
-}
+INLINE double relative_change(const changes *c) { return larger(c->change[0] / c->most[0], c->change[1] / c->most[1]); }
 
 /* Loads and pressing forces in turn, by R: for small gains. */
 static int converge_slowly(const view *v) {
@@ -271,11 +269,12 @@ static lw_fault solve_by_responses(const view *v) {
   find_responses(v);
   const double gain = largest_gain(v, &whose);
   if (!isfinite(gain)) return (lw_fault){LW_FAULT_NOT_FINITE, friction_at(v, whose)->joint, 0.0};
-  EACH_ACTIVE(v, k) *load_tried(v, k) = 0.0;
+  EACH_ACTIVE(v, k) * load_tried(v, k) = 0.0;
   if (!(gain < 1.0)) {
     const lw_fault fault = search_solutions(v, whose, gain);
     if (fault.kind) return fault;
-  } else if (!(gain < SMALL_GAIN && converge_slowly(v)) && !converge(v)) return (lw_fault){LW_FAULT_JAMS, FIRST_OF(FRICTION) + whose, gain};
+  } else if (!(gain < SMALL_GAIN && converge_slowly(v)) && !converge(v))
+    return (lw_fault){LW_FAULT_JAMS, FIRST_OF(FRICTION) + whose, gain};
   EACH_PRESSED(v, k) {
     real n[3], direction[3];
     pressing_of_loads(v, k, n);
@@ -369,7 +368,7 @@ static lw_fault add_pressed_frictions(const view *v) {
   if (active) {
     clear_changes(&d);
     EACH_ACTIVE(v, k)
-      d.load[speed_of_friction(v, k)] += *slope_of_friction(v, k) * FIELD(v, friction_pressing)[k];
+    d.load[speed_of_friction(v, k)] += *slope_of_friction(v, k) * FIELD(v, friction_pressing)[k];
     respond(&d);
     for (int32_t u = 0; u < v->m->size.nu + v->m->size.nu_cut; u++) v->acceleration[u] += d.acceleration[u];
   }

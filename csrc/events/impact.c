@@ -330,8 +330,13 @@ static void find_frictions(lw_state *s) {
     *lw_friction_state(s, i) = LW_FRICTION_STICKS;
     lw_reals(s)[m->at.transition_active + i] = 0.0;
     if (is_open(m, x->joint) || lw_lock_holders(lw_reals(s)[m->at.locked + u]) & LW_HELD_BY_LOCK) continue;
-    r->contact[r->contacts++] =
-        (lw_contact){.transition = i, .u = u, .outward = 1.0, .is_friction = 1, .state = state, .limit = -1.0, .hit = r->due[i] != 0};
+    r->contact[r->contacts++] = (lw_contact){.transition = i,
+                                             .u = u,
+                                             .outward = 1.0,
+                                             .is_friction = 1,
+                                             .state = state,
+                                             .limit = -1.0,
+                                             .hit = r->due[i] != 0};
   }
 }
 
@@ -592,7 +597,8 @@ static void find_excess(lw_state *s) {
 static void prepare_friction(lw_state *s, int32_t i, double tolerance) {
   struct lw_event_workspace *r = s->events;
   lw_contact *c = &r->contact[i];
-  const double limit = c->limit < 0.0 ? lw_sticking_limit(s, c->transition) : c->limit, yields = r->compliance[i * r->contacts + i];
+  const double limit = c->limit < 0.0 ? lw_sticking_limit(s, c->transition) : c->limit,
+               yields = r->compliance[i * r->contacts + i];
   c->rests |= may_stick(s, c);
   r->eligible[i] = may_stick(s, c) && yields > 0.0 && limit > 0.0;
   if (may_stick(s, c) && !(yields > 0.0) && fabs(r->excess[i]) > tolerance)
@@ -673,7 +679,7 @@ static int release_pulling(lw_state *s, int32_t active) {
 /* ---- limits by reactions ---- */
 
 #define MOST_DECISIONS 30 /* with new limits */
-#define TURNING_BACK 1e-9  /* of the largest acceleration */
+#define TURNING_BACK 1e-9 /* of the largest acceleration */
 
 /* A friction that has been let slide from rest, but whose speed would turn against its direction; -1: none. */
 static int32_t find_turning_back(const lw_state *s, double tolerance) {

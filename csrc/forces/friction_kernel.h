@@ -14,7 +14,7 @@
   X(friction_static, FRICTION, 1, LW_TUNABLE, LW_STAGE_NONE, "up to which it sticks; not given: coulomb")             \
   X(friction_stribeck, FRICTION, 1, LW_TUNABLE, LW_STAGE_NONE, "speed over which static friction decays; 0: at once") \
   X(friction_viscous, FRICTION, 1, LW_TUNABLE, LW_STAGE_NONE, "load lost per speed [N.s/m or N.m.s/rad]")             \
-  X(friction_smooth, FRICTION, 1, LW_TUNABLE, LW_STAGE_NONE, "speed over which the load turns; not given: it sticks")  \
+  X(friction_smooth, FRICTION, 1, LW_TUNABLE, LW_STAGE_NONE, "speed over which the load turns; not given: it sticks") \
   X(friction_mu, FRICTION, 1, LW_TUNABLE, LW_STAGE_NONE, "load while it slides by pressing force and radius")         \
   X(friction_radius, FRICTION, 1, LW_TUNABLE, LW_STAGE_NONE, "of its bearing or thread [m]; not given: a slide")      \
   X(friction_static_mu, FRICTION, 1, LW_TUNABLE, LW_STAGE_NONE, "up to which it sticks, likewise; not given: mu")
@@ -25,7 +25,7 @@
   X(friction_limit, FRICTION, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "load up to which it sticks [N or N.m]")   \
   X(friction_pressing, FRICTION, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "force that presses its surfaces [N]")  \
   X(friction_force, FRICTION, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "load of friction, holding ones too [N or N.m]")
-enum { LW_FRICTION_STICKS = 2 }; /* a state */
+enum { LW_FRICTION_STICKS = 2 };                          /* a state */
 enum { LW_SMOOTH_FRICTION = 4, LW_PRESSED_FRICTION = 5 }; /* the places of friction_smooth and friction_mu */
 #endif
 #if !defined(FORCE_RECORDS) && !defined(LW_FORCES_FRICTION_KERNEL_H)
@@ -93,7 +93,8 @@ static real friction_apply(const friction_numbers *x, int32_t k, int32_t given, 
     limits.coulomb += more.coulomb, limits.most += more.most;
   }
   x->friction_limit[k] = limits.most;
-  return x->friction_force[k] = -slip_of(x, k, given, rate) * size_at(x, k, limits, rate) - x->friction_viscous[k] * rate;
+  return x->friction_force[k] =
+             -slip_of(x, k, given, rate) * size_at(x, k, limits, rate) - x->friction_viscous[k] * rate;
 }
 #define friction_energy no_energy
 #endif

@@ -73,9 +73,9 @@ class Friction(ForceOnJoints):
     Raises
     ------
     MechanismError
-        On numbers that are negative or not finite, `smooth` of zero, static friction less than Coulomb friction, neither
-        `coulomb` nor `mu`, `mu` of a joint whose surfaces have no one pressing force, and a radius that is missing or
-        too much.
+        On numbers that are negative or not finite, `smooth` of zero, static friction less than Coulomb friction,
+        neither `coulomb` nor `mu`, `mu` of a joint whose surfaces have no one pressing force, and a radius that is
+        missing or too much.
 
     Examples
     --------
@@ -117,9 +117,7 @@ class Friction(ForceOnJoints):
         _take_joint(self)
         if self.coulomb is None:
             if self.mu is None:
-                raise MechanismError(
-                    f"{self.label}: give coulomb, a load, or mu, a coefficient by the joint's reaction"
-                )
+                raise MechanismError(f"{self.label}: give coulomb, a load, or mu, a coefficient by reactions")
             object.__setattr__(self, "coulomb", 0.0)
         super().__post_init__()
         for name in ("coulomb", "static", "stribeck", "viscous", "smooth", "mu", "radius", "static_mu"):
@@ -168,12 +166,10 @@ class Friction(ForceOnJoints):
         return self.smooth is None
 
     def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
-        """Return what of its record it has in a mechanism: a state and a limit where it sticks."""
-        return (
-            one
-            for one in super().quantities(mech)
-            if (self.sticks or one.stem not in ("state", "limit")) and (self.mu is not None or one.stem != "pressing")
-        )
+        """Return what of its record it has in a mechanism: a state and a limit where it sticks, what `mu` needs."""
+        absent = () if self.sticks else ("state", "limit")
+        absent += () if self.mu is not None else ("pressing",)
+        return (one for one in super().quantities(mech) if one.stem not in absent)
 
     @property
     def has_gears(self) -> bool:

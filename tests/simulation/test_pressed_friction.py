@@ -157,7 +157,7 @@ def test_four_bar_from_rest(seed):
         expected = np.zeros(4)
         for way in (1.0, -1.0):
             direction = np.sign(way * rates)
-            a, size, _ = plane.solve(lambda size, d=direction, k=mu * radius: -d * k * size)
+            a, *_ = plane.solve(lambda size, d=direction, k=mu * radius: -d * k * size)
             if (a * direction)[0] > 0:
                 expected = a
         rests += not expected.any()
@@ -297,7 +297,7 @@ def test_energy_of_a_four_bar_with_bearing_friction():
         assert np.abs(force[slides]) == pytest.approx(0.4 * 0.05 * size[slides], rel=1e-10)
         assert (np.abs(force[~slides]) <= run[f"f_{name}.limit"][~slides] * (1 + 1e-9)).all()
         assert abs(u[-1]) < 1e-25
-        assert len(set(run[f"{name}.q"][run["time"] > run.events[-1].t + 0.1])) == 1
+        assert np.ptp(run[f"{name}.q"][run["time"] > run.events[-1].t + 0.1]) < 1e-14
     assert any(run[f"f_{name}.state"][-1] == 2.0 for name in NAMES)
     times = [one.t for one in run.events]
     assert len(times) == len(set(np.round(times, 6))) == 2
@@ -336,21 +336,21 @@ def test_what_is_refused():
     mech = lw.Mechanism("ball")
     mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=np.eye(3))
     mech.add_joint("B", lw.Spherical(), "ground", "rod", at=(0, 0, 0))
-    with pytest.raises(MechanismError, match="Spherical.*no one pressing force"):
+    with pytest.raises(MechanismError, match=r"Spherical.*no one pressing force"):
         mech.add_force(lw.Friction("B[1]", mu=0.1, radius=0.01))
     with pytest.raises(MechanismError, match="coulomb, a load, or mu"):
         lw.Friction("A")
-    with pytest.raises(MechanismError, match="static_mu = 0.1 must not be less than mu = 0.2"):
+    with pytest.raises(MechanismError, match=r"static_mu = 0\.1 must not be less than mu = 0\.2"):
         lw.Friction("A", mu=0.2, static_mu=0.1)
     with pytest.raises(MechanismError, match="give mu as well"):
         lw.Friction("A", coulomb=1.0, radius=0.1)
+    mech = pendulum(0.1, 0.1)
     with pytest.raises(MechanismError, match="turns: give the radius"):
-        mech = pendulum(0.1, 0.1)
         mech.add_force(lw.Friction("A", mu=0.1, name="g"))
     with pytest.raises(MechanismError, match="leave radius out"):
         incline(0.1, mu=0.1, radius=0.1)
     model = lw.compile(pendulum(0.1, 0.1))
-    with pytest.raises(LinkworkError, match="inverse dynamics takes no friction .* 'f'"):
+    with pytest.raises(LinkworkError, match=r"inverse dynamics takes no friction .* 'f'"):
         model.inverse_dynamics([0.0], [1.0], [0.0])
 
 
@@ -376,16 +376,16 @@ def test_painleve_is_named():
     mech.add_joint("S", lw.Prismatic((1, 0, 0)), "ground", "shoe", at=(0, 0, 0))
     mech.add_joint("R", lw.Revolute((0, 1, 0)), "shoe", "rod", parent_frame=lw.Frame(), child_frame=lw.Frame())
     mech.add_force(lw.Friction("S", mu=5.0, name="guide"))
-    named = 0
+    with pytest.raises(LinkworkError, match="friction 'guide'"):
+        sweep(mech)
+    mech.forces = [lw.Friction("S", mu=0.3, name="guide")]
+    sweep(mech)
+
+
+def sweep(mech: lw.Mechanism) -> None:
+    model = lw.compile(mech)
     for angle in np.linspace(-1.4, 1.4, 15):
-        for u in (1.0, -1.0):
-            model = lw.compile(mech)
-            try:
-                model.accelerations([0.0, angle], [u, 0.3])
-            except LinkworkError as error:
-                assert "friction 'guide'" in str(error)
-                named += 1
-    assert 0 < named < 30
+        model.accelerations([0.0, angle], [1.0, 0.3])
 
 
 @pytest.mark.parametrize("kind", ["ModelExchange", "CoSimulation"])
