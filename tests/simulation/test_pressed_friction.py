@@ -369,7 +369,7 @@ def test_parameters_are_tunable():
 
 
 def test_painleve_is_named():
-    """A light shoe under a bob: N changes by tan(th) of the rod times the friction, so that mu tan(th) must be below 1."""
+    """A light shoe under a bob: N changes by tan(th) of the rod times the friction; mu tan(th) must be below 1."""
     mech = lw.Mechanism("painleve")
     mech.add_body("shoe", mass=1e-3, com=(0, 0, 0), inertia=1e-6 * np.eye(3))
     mech.add_body("rod", mass=1.0, com=(0, 0, -0.5), inertia=lw.inertia.sphere(1.0, 1e-3))
