@@ -340,13 +340,11 @@ static double measure_all_pressing(const view *v) {
 
 /* What it needs of the law, and n. */
 static int32_t start_pressed(const view *v) {
-  const friction_numbers x = NUMBERS_OF(FRICTION);
   int32_t active = 0;
   find_wrenches(v);
   EACH_PRESSED(v, k) {
-    real length, rate, direction[3];
-    find_length(v, friction_at(v, k), &length, &rate);
-    *slope_of_friction(v, k) = friction_by_pressing(&x, k, friction_at(v, k)->given, rate);
+    real direction[3];
+    *slope_of_friction(v, k) = load_by_pressing(v, k);
     active += !is_zero(*slope_of_friction(v, k));
     real *n = FIELD(v, pressing_at_first) + 3 * k;
     measure_pressing(v, k, FIELD(v, friction_force)[k], n);
