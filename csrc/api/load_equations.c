@@ -56,7 +56,8 @@ static lw_status find_row(lw_state *s, lw_load_equations *of, int32_t row) {
 lw_status lw_find_load_equations(lw_state *s, lw_load_equations *of) {
   if (!s) return LW_ERROR_USAGE;
   of->done = of->dof = 0;
-  lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
+  lw_status e = lw_refuse_pressed_friction(s, "inverse dynamics");
+  if (!e) e = lw_evaluate(s, LW_STAGE_CONSTANTS);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   for (; !e && of->done < of->rows; of->done += !e) e = find_row(s, of, of->done);
   return e;

@@ -13,6 +13,8 @@ typedef struct lw_contact {
   int32_t transition, u, upper; /* u: the speed that the stop limits */
   int32_t is_friction;          /* its load counts along the speed: outward is 1 */
   double state;                 /* of a friction before the event */
+  double limit;                 /* up to which it may stick; below zero: that of the present evaluation */
+  int rests;                    /* a friction that may stick, whatever is decided */
   double outward;               /* sign of the speed that leaves the bound */
   int32_t rested, hit;          /* it carried a load before the event; its bound is reached with a speed */
   int32_t impacted;             /* it has an impulse in the present event */

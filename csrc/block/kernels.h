@@ -25,7 +25,7 @@ typedef struct lw_block {
   const lw_dca_workspace *dca; /* NULL until it is asked for */
 } lw_block;
 
-/* What went wrong and where; index is a body, joint, loop, coupling or cluster. */
+/* What went wrong and where; index is a body, joint, loop, coupling, cluster or force. */
 typedef enum lw_fault_kind {
   LW_FAULT_NONE = 0,
   LW_FAULT_MASS,
@@ -54,7 +54,9 @@ typedef enum lw_fault_kind {
   LW_FAULT_NOT_ASSEMBLED,       /* the speeds are not those that assembly finds */
   LW_FAULT_NO_LOADS,            /* a cluster is where its motion branches, and so are the loads that it needs */
   LW_FAULT_MORE_DOF,            /* than there were rows for */
-  LW_FAULT_ELEMENT_RATE         /* of a state, has no finite value */
+  LW_FAULT_ELEMENT_RATE,        /* of a state, has no finite value */
+  LW_FAULT_JAMS,                /* a friction: no load satisfies its law */
+  LW_FAULT_JAMS_OR_SLIDES       /* a friction: two do */
 } lw_fault_kind;
 
 typedef struct lw_fault {

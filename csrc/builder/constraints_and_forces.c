@@ -246,6 +246,11 @@ static void sort_in_last_gear(lw_builder *b) {
   b->gear[k] = last;
 }
 
+static int has_pressed_surfaces(int32_t type) {
+  return type == LW_REVOLUTE || type == LW_PRISMATIC || type == LW_CYLINDRICAL || type == LW_UNIVERSAL ||
+         type == LW_SCREW;
+}
+
 lw_status lw_builder_add_gear(lw_builder *b, const char *force, const char *joint, int32_t element, double gear) {
   gear_part made = {.element = element, .gear = gear};
   lw_status e;
@@ -273,6 +278,10 @@ lw_status lw_builder_add_gear(lw_builder *b, const char *force, const char *join
     if (b->gear[i].force == made.force) return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' acts on one speed", what, force);
   if (lw_is_friction(of->type) && gear != 1.0)
     return lw_refuse(b, LW_ERROR_PARAMETER, "%s '%s': its gear must be 1", what, force);
+  if (of->type == LW_FORCE_FRICTION && of->given >> LW_PRESSED_FRICTION & 1 && !has_pressed_surfaces(j->type))
+    return lw_refuse(b, LW_ERROR_USAGE,
+                     "%s '%s': the surfaces of joint '%s' (%s) have no one pressing force; give it no friction_mu",
+                     what, force, joint, lw_joint_type_name(j->type));
   for (int32_t i = 0; i < b->gears; i++)
     if (b->gear[i].force == made.force && b->gear[i].joint == made.joint && b->gear[i].element == element)
       return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' has a gear of joint '%s' already: give one with the sum of both",

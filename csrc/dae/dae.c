@@ -118,6 +118,8 @@ lw_status lw_dae_residual(lw_state *s, double t, const double *y, const double *
   if (!s) return LW_ERROR_USAGE;
   lw_constraint_workspace *w;
   lw_status e = enter_time(s, t);
+  for (int32_t k = 0; !e && s->model->pressed && k < s->model->size.nu; k++) /* at rest they have no load */
+    if (y[s->model->size.nq + k] != 0.0) e = lw_refuse_pressed_friction(s, "a formulation with multipliers");
   if (e || (e = lw_open_constraint_workspace(s, &w))) return e;
   s->kernels->augmented(s->model, s->block, &(lw_dae_point){y, ydot, relaxation}, residual);
   clear_rounding(s, relaxation, w->length, residual + s->model->size.nq + s->model->size.nu);
@@ -213,8 +215,8 @@ lw_status lw_dae_rates(lw_state *s, const double *relaxation, double *work, doub
   const lw_model *m = s->model;
   const int32_t nq = m->size.nq, nu = m->size.nu, rows = lw_constraint_rows(m), n = nq + nu + 2 * rows;
   lw_constraint_workspace *w;
-  lw_status e = lw_evaluate(s, LW_STAGE_DERIVATIVES);
-  if (e || (e = lw_open_constraint_workspace(s, &w))) return e;
+  lw_status e = lw_refuse_pressed_friction(s, "a formulation with multipliers");
+  if (e || (e = lw_evaluate(s, LW_STAGE_DERIVATIVES)) || (e = lw_open_constraint_workspace(s, &w))) return e;
   memset(ydot, 0, sizeof *ydot * (size_t)n);
   memset(w->y, 0, sizeof *w->y * (size_t)n);
   memcpy(w->y, lw_reals(s) + m->at.q, sizeof *w->y * (size_t)nq);

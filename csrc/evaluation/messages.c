@@ -223,7 +223,7 @@ static lw_status report_repeated(lw_state *s) {
 }
 
 /* Faults that one sentence names, with the thing at fault in it. */
-typedef enum subject { OF_NOTHING, OF_BODY, OF_JOINT, OF_COUPLING, OF_CLUSTER, OF_MARKED } subject;
+typedef enum subject { OF_NOTHING, OF_BODY, OF_JOINT, OF_COUPLING, OF_CLUSTER, OF_FORCE, OF_MARKED } subject;
 
 static const struct {
   lw_status status;
@@ -295,6 +295,16 @@ static const struct {
                            "not determined; keep the motion away from this pose (1e-4 rad are enough)"},
     [LW_FAULT_MORE_DOF] = {LW_ERROR_USAGE, OF_NOTHING,
                            "the mechanism has more degrees of freedom than the capacity of its load equations"},
+    [LW_FAULT_JAMS] =
+        {LW_ERROR_SINGULAR, OF_FORCE,
+         "friction %s jams: its load raises the force that presses its joint by more than the friction that follows, "
+         "so that no acceleration satisfies its law here; lower mu or the radius, change the pose or the direction of "
+         "motion, or take the load from an input or formula by Brake"},
+    [LW_FAULT_JAMS_OR_SLIDES] =
+        {LW_ERROR_SINGULAR, OF_FORCE,
+         "friction %s may jam or slide: its load raises the force that presses its joint so much that two "
+         "accelerations satisfy its law here (Painleve's paradox); lower mu or the radius, change the pose or the "
+         "direction of motion, or take the load from an input or formula by Brake"},
 };
 
 static message_text subject_name(const lw_state *s, lw_fault fault) {
@@ -304,6 +314,7 @@ static message_text subject_name(const lw_state *s, lw_fault fault) {
     case OF_CLUSTER: return cluster_name(s, fault.index);
     case OF_MARKED: return marked_couplings(s);
     case OF_BODY: name = s->model->body_name[fault.index]; break;
+    case OF_FORCE: name = s->model->force_name[fault.index]; break;
     case OF_JOINT: name = joint_name(s, fault.index); break;
     case OF_COUPLING: name = s->model->coupling_name[fault.index]; break;
     case OF_NOTHING: break;
@@ -364,6 +375,17 @@ static lw_status report_element_rate(lw_state *s, int32_t state) {
                  m->state_name[state], lw_reals(s)[m->at.time]);
 }
 
+lw_status lw_refuse_pressed_friction(lw_state *s, const char *where) {
+  const lw_model *m = s->model;
+  for (int32_t k = m->first_force[LW_FORCE_FRICTION]; m->pressed && k < m->first_force[LW_FORCE_FRICTION + 1]; k++)
+    if (m->force[k].given >> LW_PRESSED_FRICTION & 1)
+      return lw_fail(s, LW_ERROR_USAGE,
+                     "%s takes no friction by the reactions of a joint, such as '%.100s': they solve for no such "
+                     "reactions; give it coulomb instead of mu, or simulate with formulation 'ode'",
+                     where, m->force_name[k]);
+  return LW_OK;
+}
+
 lw_status lw_report(lw_state *s, lw_fault fault) {
   const lw_model *m = s->model;
   switch (fault.kind) {
@@ -418,7 +440,9 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
     case LW_FAULT_NO_SENSITIVITY:
     case LW_FAULT_NOT_ASSEMBLED:
     case LW_FAULT_NO_LOADS:
-    case LW_FAULT_MORE_DOF: return report_plain(s, fault);
+    case LW_FAULT_MORE_DOF:
+    case LW_FAULT_JAMS:
+    case LW_FAULT_JAMS_OR_SLIDES: return report_plain(s, fault);
     case LW_FAULT_ELEMENT_RATE: return report_element_rate(s, fault.index);
   }
   return lw_fail(s, LW_ERROR_USAGE, "an unknown fault");

@@ -330,8 +330,13 @@ static void find_frictions(lw_state *s) {
     *lw_friction_state(s, i) = LW_FRICTION_STICKS;
     lw_reals(s)[m->at.transition_active + i] = 0.0;
     if (is_open(m, x->joint) || lw_lock_holders(lw_reals(s)[m->at.locked + u]) & LW_HELD_BY_LOCK) continue;
-    r->contact[r->contacts++] =
-        (lw_contact){.transition = i, .u = u, .outward = 1.0, .is_friction = 1, .state = state, .hit = r->due[i] != 0};
+    r->contact[r->contacts++] = (lw_contact){.transition = i,
+                                             .u = u,
+                                             .outward = 1.0,
+                                             .is_friction = 1,
+                                             .state = state,
+                                             .limit = -1.0,
+                                             .hit = r->due[i] != 0};
   }
 }
 
@@ -591,8 +596,10 @@ static void find_excess(lw_state *s) {
 /* A speed that nothing can change, as that of a joint at a dead point, sticks only where it stays. */
 static void prepare_friction(lw_state *s, int32_t i, double tolerance) {
   struct lw_event_workspace *r = s->events;
-  const lw_contact *c = &r->contact[i];
-  const double limit = lw_sticking_limit(s, c->transition), yields = r->compliance[i * r->contacts + i];
+  lw_contact *c = &r->contact[i];
+  const double limit = c->limit < 0.0 ? lw_sticking_limit(s, c->transition) : c->limit,
+               yields = r->compliance[i * r->contacts + i];
+  c->rests |= may_stick(s, c);
   r->eligible[i] = may_stick(s, c) && yields > 0.0 && limit > 0.0;
   if (may_stick(s, c) && !(yields > 0.0) && fabs(r->excess[i]) > tolerance)
     let_slide_along(s, c, r->excess[i] > 0.0 ? 1.0 : -1.0);
@@ -641,6 +648,14 @@ static lw_status stop_bounces(lw_state *s, int32_t active) {
   return project_speeds(s);
 }
 
+static void free_active(lw_state *s, int32_t active) {
+  for (int32_t k = 0; k < active; k++) {
+    const lw_contact *c = &s->events->contact[s->events->active[k]];
+    if (c->is_friction) lw_let_go(s, c->u, LW_HELD_BY_FRICTION);
+    else free_contact(s, c->transition);
+  }
+}
+
 /* The loads that select the stops and those of the locks differ by rounding and by the feedback on loops: a lock that
  * pulls opens, or the next event would release what this one has locked. Returns whether one did. */
 static int release_pulling(lw_state *s, int32_t active) {
@@ -654,13 +669,47 @@ static int release_pulling(lw_state *s, int32_t active) {
     if (force < most) most = force, worst = r->active[k];
   }
   if (worst < 0) return 0;
-  for (int32_t k = 0; k < active; k++) {
-    const lw_contact *c = &r->contact[r->active[k]];
-    if (c->is_friction) lw_let_go(s, c->u, LW_HELD_BY_FRICTION);
-    else free_contact(s, c->transition);
-  }
+  free_active(s, active);
   r->eligible[worst] = 0, r->contact[worst].pulls = 1;
   if (r->contact[worst].is_friction) let_slide_along(s, &r->contact[worst], r->load[worst] < 0.0 ? 1.0 : -1.0);
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  return 1;
+}
+
+/* ---- limits by reactions ---- */
+
+#define MOST_DECISIONS 30 /* with new limits */
+#define TURNING_BACK 1e-9 /* of the largest acceleration */
+
+/* A friction that has been let slide from rest, but whose speed would turn against its direction; -1: none. */
+static int32_t find_turning_back(const lw_state *s, double tolerance) {
+  const struct lw_event_workspace *r = s->events;
+  for (int32_t i = 0; i < r->contacts; i++) {
+    const lw_contact *c = &r->contact[i];
+    if (!c->is_friction || !c->rests || may_stick(s, c)) continue;
+    const double direction = *lw_friction_state(s, c->transition);
+    if (direction * lw_reals(s)[s->model->at.acceleration + c->u] < -tolerance) return i;
+  }
+  return -1;
+}
+
+static lw_status report_undecided(lw_state *s, int32_t contact) {
+  const int32_t force = s->base->transition[s->events->contact[contact].transition].number;
+  return lw_report(s, (lw_fault){LW_FAULT_JAMS, force, 0.0});
+}
+
+/* Limits by the reactions of a joint depend on what is decided by them. Where it does not fit, all that rest are decided
+ * again by the limits that follow from it. Returns whether they are. */
+static int decide_again(lw_state *s, int32_t active) {
+  struct lw_event_workspace *r = s->events;
+  free_active(s, active);
+  for (int32_t i = 0; i < r->contacts; i++) {
+    lw_contact *c = &r->contact[i];
+    if (!c->is_friction || !c->rests) continue;
+    c->limit = lw_sticking_limit(s, c->transition), c->pulls = 0;
+    lw_memory_of(s, c->transition)->shift[0] = 0.0;
+    *lw_friction_state(s, c->transition) = LW_FRICTION_STICKS;
+  }
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   return 1;
 }
@@ -673,6 +722,7 @@ static lw_status update_contacts(lw_state *s) {
   lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
   if (e) return e;
   const double largest = largest_acceleration(s);
+  int32_t decisions = 0;
   prepare_contacts(s, slow, NEGLIGIBLE_ACCELERATION * largest);
   for (int again = 1; again;) {
     const int32_t loaded = find_loaded(s, NEGLIGIBLE_ACCELERATION * largest);
@@ -686,7 +736,15 @@ static lw_status update_contacts(lw_state *s) {
     const int32_t active = add_unloaded(s, loaded < 0 ? 0 : loaded, slow, largest);
     for (int32_t k = 0; k < active; k++) enter_contact(s, &r->contact[r->active[k]]);
     if ((e = stop_bounces(s, active)) || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
-    again = release_pulling(s, active);
+    if ((again = release_pulling(s, active)) || !s->base->pressed) continue;
+    const int32_t turning = find_turning_back(s, TURNING_BACK * largest);
+    if (turning < 0) break;
+    if (decisions++ == MOST_DECISIONS) return report_undecided(s, turning);
+    again = decide_again(s, active);
+    if ((e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
+    find_excess(s);
+    for (int32_t i = 0; i < r->contacts; i++)
+      if (r->contact[i].is_friction) prepare_friction(s, i, NEGLIGIBLE_ACCELERATION * largest);
   }
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];

@@ -3,7 +3,10 @@
  * with Coulomb friction F_c, static friction F_s, Stribeck's speed u_s (0: F_s holds at rest alone) and viscous friction d
  * (Armstrong-Helouvry, B. et al.: Automatica 30 (1994) 1083-1138). While it sticks a lock holds the speed at zero, with
  * any load up to F_s: events decide between both (events/impact.c). The regularised law, which never sticks, has
- * tanh(u / u_r) in place of s. */
+ * tanh(u / u_r) in place of s.
+ *
+ * By the pressing force N of its joint F_c has mu r N in addition, and F_s mu_s r N; r is one in slides. Loads of friction
+ * change N: dynamics/pressed_friction_kernel.h solves for both, and leaves N in `friction_pressing`. */
 #ifndef LW_FRICTION_FORCE
 #define LW_FRICTION_FORCE(FORCE) FORCE(FRICTION, friction, LW_ON_SPEEDS, none)
 #define LW_FRICTION_PARAMETERS(X)                                                                                     \
@@ -11,15 +14,19 @@
   X(friction_static, FRICTION, 1, LW_TUNABLE, LW_STAGE_NONE, "up to which it sticks; not given: coulomb")             \
   X(friction_stribeck, FRICTION, 1, LW_TUNABLE, LW_STAGE_NONE, "speed over which static friction decays; 0: at once") \
   X(friction_viscous, FRICTION, 1, LW_TUNABLE, LW_STAGE_NONE, "load lost per speed [N.s/m or N.m.s/rad]")             \
-  X(friction_smooth, FRICTION, 1, LW_TUNABLE, LW_STAGE_NONE, "speed over which the load turns; not given: it sticks")
+  X(friction_smooth, FRICTION, 1, LW_TUNABLE, LW_STAGE_NONE, "speed over which the load turns; not given: it sticks") \
+  X(friction_mu, FRICTION, 1, LW_TUNABLE, LW_STAGE_NONE, "load while it slides by pressing force and radius")         \
+  X(friction_radius, FRICTION, 1, LW_TUNABLE, LW_STAGE_NONE, "of its bearing or thread [m]; not given: a slide")      \
+  X(friction_static_mu, FRICTION, 1, LW_TUNABLE, LW_STAGE_NONE, "up to which it sticks, likewise; not given: mu")
 #define LW_FRICTION_INPUTS(X)
 #define LW_FRICTION_DISCRETE(X)                                                                                        \
   X(friction_state, FRICTION, 1, LW_OUTPUT, LW_STAGE_NONE, "1, -1: slides in this direction; 2: sticks; 0: undecided")
 #define LW_FRICTION_OUTPUTS(X)                                                                                 \
   X(friction_limit, FRICTION, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "load up to which it sticks [N or N.m]")   \
+  X(friction_pressing, FRICTION, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "force that presses its surfaces [N]")  \
   X(friction_force, FRICTION, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "load of friction, holding ones too [N or N.m]")
-enum { LW_FRICTION_STICKS = 2 }; /* a state */
-enum { LW_SMOOTH_FRICTION = 4 }; /* the place of friction_smooth */
+enum { LW_FRICTION_STICKS = 2 };                          /* a state */
+enum { LW_SMOOTH_FRICTION = 4, LW_PRESSED_FRICTION = 5 }; /* the places of friction_smooth and friction_mu */
 #endif
 #if !defined(FORCE_RECORDS) && !defined(LW_FORCES_FRICTION_KERNEL_H)
 #define LW_FORCES_FRICTION_KERNEL_H
@@ -52,15 +59,42 @@ INLINE real turn(real ratio) {
 #endif
 }
 
+/* Loads F_c and F_s of a pressing force. */
+typedef struct friction_limits {
+  real coulomb, most;
+} friction_limits;
+
+INLINE friction_limits limits_by_pressing(const friction_numbers *x, int32_t k, int32_t given, real pressing) {
+  const real by = GIVEN(given, friction_radius) ? x->friction_radius[k] * pressing : pressing, mu = x->friction_mu[k];
+  return (friction_limits){mu * by, (GIVEN(given, friction_static_mu) ? x->friction_static_mu[k] : mu) * by};
+}
+
+INLINE real slip_of(const friction_numbers *x, int32_t k, int32_t given, real rate) {
+  return GIVEN(given, friction_smooth) ? turn(rate / x->friction_smooth[k])
+                                       : slip_direction(re(x->friction_state[k]), re(rate));
+}
+
+INLINE real size_at(const friction_numbers *x, int32_t k, friction_limits limits, real rate) {
+  if (!(re(x->friction_stribeck[k]) > 0.0)) return limits.coulomb;
+  return limits.coulomb + (limits.most - limits.coulomb) * decay(rate / x->friction_stribeck[k]);
+}
+
+/* By which its load changes with the pressing force. */
+INLINE real friction_by_pressing(const friction_numbers *x, int32_t k, int32_t given, real rate) {
+  return -slip_of(x, k, given, rate) * size_at(x, k, limits_by_pressing(x, k, given, 1.0), rate);
+}
+
 static real friction_apply(const friction_numbers *x, int32_t k, int32_t given, real length, real rate) {
-  const real direction = GIVEN(given, friction_smooth) ? turn(rate / x->friction_smooth[k])
-                                                       : slip_direction(re(x->friction_state[k]), re(rate));
-  const real coulomb = x->friction_coulomb[k], most = GIVEN(given, friction_static) ? x->friction_static[k] : coulomb;
-  real size = coulomb;
+  const real coulomb = x->friction_coulomb[k];
+  friction_limits limits = {coulomb, GIVEN(given, friction_static) ? x->friction_static[k] : coulomb};
   (void)length;
-  x->friction_limit[k] = most;
-  if (re(x->friction_stribeck[k]) > 0.0) size += (most - coulomb) * decay(rate / x->friction_stribeck[k]);
-  return x->friction_force[k] = -direction * size - x->friction_viscous[k] * rate;
+  if (GIVEN(given, friction_mu)) {
+    const friction_limits more = limits_by_pressing(x, k, given, x->friction_pressing[k]);
+    limits.coulomb += more.coulomb, limits.most += more.most;
+  }
+  x->friction_limit[k] = limits.most;
+  return x->friction_force[k] =
+             -slip_of(x, k, given, rate) * size_at(x, k, limits, rate) - x->friction_viscous[k] * rate;
 }
 #define friction_energy no_energy
 #endif

@@ -348,7 +348,9 @@ typedef struct lw_parameter {
  *               row by row: displacement and rotation vector of the second frame in the first; bushing_points[6],
  *               bushing_rotations[8], quaternions that must not be zero, bushing_stiffness[21], bushing_damping[21]
  *   "friction"  dry friction in one speed, by a gear of 1, that slides or sticks: friction_coulomb, friction_static, by
- *               default the same, friction_stribeck, friction_viscous; with friction_smooth it never sticks
+ *               default the same, friction_stribeck, friction_viscous; with friction_smooth it never sticks; with
+ *               friction_mu the joint's reaction presses its surfaces, friction_radius for speeds of rotation,
+ *               friction_static_mu, by default the same; in a revolute, prismatic, cylindrical, universal or screw joint
  * Those by a formula, which lw_builder_set_formula gives:
  *   "joint_formula" on speeds, as an actuator; one result
  *   "line_formula"  between points, which it pulls towards each other; line_formula_points[6]; one result

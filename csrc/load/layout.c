@@ -216,10 +216,20 @@ static lw_status count_most_integers(reader *r, lw_model *m) {
   return most < MAX_REALS ? LW_OK : lw_format_error(r, "the model is too large for joints that may open");
 }
 
+/* Reactions that press frictions need the loops one by one: no cluster is solved as a matrix then. */
+static void prepare_pressed_frictions(lw_model *m) {
+  const int32_t first = m->first_force[LW_FORCE_FRICTION], end = m->first_force[LW_FORCE_FRICTION + 1];
+  m->pressed = 0;
+  for (int32_t k = first; k < end; k++)
+    if (m->force[k].given >> LW_PRESSED_FRICTION & 1) m->pressed = end - first;
+  for (int32_t c = 0; m->pressed && c < m->clusters; c++) m->cluster[c].method = LW_RCR;
+}
+
 /* The columns twice: the first time with the minimal width, which suffices to count the independent directions. */
 lw_status lw_layout_model(reader *r, lw_model *m) {
   lw_status e;
   for (int32_t i = 0; i < m->clusters; i++) m->cluster[i].independents = -1;
+  prepare_pressed_frictions(m);
   if ((e = lw_layout_block(r, m)) || (e = lw_make_programs(r, m)) || (e = lw_plan_multipliers(r, m)) ||
       (e = list_columns(r, m)) || (e = check_roots(r, m)))
     return e;

@@ -289,6 +289,7 @@ static lw_status read_gear(reader *r, lw_model *m, table_cursor *at, const int32
   if (v[0] < at->last || !acts_on_speeds(m, v[0])) return lw_row_error(r, "gear", at->row);
   if (force->gears++ == 0) force->first = at->row;
   force->has_length &= size->q == size->u;
+  force->joint = (int32_t)(joint - m->joint);
   m->gear[at->row] = (lw_gear){.force = v[0], .u = v[1], .loop = joint->loop};
   mark_coupled(m, v[1]);
   at->last = v[0];

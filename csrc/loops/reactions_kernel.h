@@ -144,12 +144,12 @@ static void solve_embedded_by_ears(const view *v) {
   copy(v->m->size.loops, FIELD(v, saved_conditioning), FIELD(v, loop_conditioning));
 }
 
-/* The loops of a cluster, the last first. */
-static void distribute_cut_wrenches(const view *v, int32_t c) {
+/* The loops of a cluster, the last first. Without `coupled` loads of couplings, if there are none, stay as they are. */
+static void distribute_cut_wrenches(const view *v, int32_t c, int coupled) {
   const cluster_work w = work_of(v, c);
   for (int32_t k = 0; k < 6 * w.links; k++) w.added_wrench[k] = 0.0;
   for (int32_t k = 0; k < w.n; k++) w.coupled[k] = 0.0;
-  if (w.ranks->constraints) {
+  if (w.ranks->constraints && (coupled || w.ranks->rank)) {
     constraint_loads(v, c, &w);
     apply_coupling_loads(v, c, &w);
   }
@@ -164,12 +164,17 @@ static void distribute_cut_wrenches(const view *v, int32_t c) {
   }
 }
 
-static void compute_reactions(const view *v) {
+/* Wrenches of the tree's joints, and reactions of those that close loops. */
+static void find_wrenches(const view *v) {
   propagate_increments(v, v->acceleration);
   compute_body_wrenches(v, 1);
   propagate_wrenches(v);
   solve_embedded_by_ears(v);
-  for (int32_t c = 0; c < v->m->clusters; c++) distribute_cut_wrenches(v, c);
+  for (int32_t c = 0; c < v->m->clusters; c++) distribute_cut_wrenches(v, c, 1);
+}
+
+static void compute_reactions(const view *v) {
+  find_wrenches(v);
   for (int32_t i = 0; i < v->m->size.bodies; i++) {
     const lw_link *link = &v->m->link[i];
     const twist *f = &v->wrench[i];

@@ -141,6 +141,7 @@ typedef struct lw_force {
   int32_t end[2], root;
   int32_t given; /* a mask: which of its parameters are given */
   int32_t first, gears, has_length;
+  int32_t joint; /* of its last gear */
 } lw_force;
 
 typedef struct lw_gear {
@@ -338,6 +339,7 @@ struct lw_model {
   int32_t instructions, formula_results, lookup_knots;
   int32_t forces_know_time;   /* the formula of one of them, or of a state, reads it */
   int32_t rates_read_outputs; /* the formula of a state reads a field of the last stage */
+  int32_t pressed;            /* frictions, if any of them is by the reactions of its joint; else 0 */
   lw_transition *transition;
   lw_point *point;
   int32_t paths, path_numbers;

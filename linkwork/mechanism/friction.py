@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 STICKS = 2.0  # a state of dry friction
 
 
+PRESSED = ("Revolute", "Prismatic", "Cylindrical", "Universal", "Screw")
+
+
 @checks_keywords
 @dataclass(frozen=True, repr=False)
 class Friction(ForceOnJoints):
@@ -34,12 +37,23 @@ class Friction(ForceOnJoints):
     sticks: it is held exactly, by any load up to `static`, and slides again where more is needed. Which joints stick
     and which slide is decided for all of them at once. An impact has no impulse of friction.
 
+    With `mu` the joint's own reaction N presses its surfaces together: mu radius N is added to `coulomb`, and
+    static_mu radius N to `static`; a slide has no radius. N is
+
+    - of a revolute joint, a universal joint's pin and a cylindrical joint the radial force of the bearing, across its
+      axis;
+    - of a prismatic joint, and of a cylindrical joint's slide, the transverse force;
+    - of a screw of mean thread radius r and lead angle l the normal force of a square thread by cos(l), so that the
+      axial force F is raised by the torque F r tan(l + phi) with tan(phi) = mu.
+
+    Loads and reactions are solved for together with the accelerations, exactly.
+
     Parameters
     ----------
     joint
         Name of a joint, as "A", or of one of its speeds, as "U[2]".
     coulomb
-        Load of friction while it slides, N or N m; not negative.
+        Load of friction while it slides, N or N m; not negative. None: 0, where `mu` is given.
     static
         Up to which load it sticks, not less than `coulomb`; None: `coulomb`.
     stribeck
@@ -49,18 +63,28 @@ class Friction(ForceOnJoints):
     smooth
         Speed over which the load turns, rad/s or m/s, with tanh(u / smooth) in place of sign(u): then it never sticks,
         creeps under any load, and has no events. None: it sticks.
+    mu
+        Coefficient of friction by the pressing force while it slides; None: the reaction has no effect.
+    radius
+        Radius of the bearing or thread, m, for speeds of rotation; a slide has none.
+    static_mu
+        Coefficient up to which it sticks, not less than `mu`; None: `mu`.
     name
         A name, under which all of these are found.
 
     Raises
     ------
     MechanismError
-        On numbers that are negative or not finite, `smooth` of zero, and static friction less than Coulomb friction.
+        On numbers that are negative or not finite, `smooth` of zero, static friction less than Coulomb friction,
+        neither `coulomb` nor `mu`, `mu` of a joint whose surfaces have no one pressing force, and a radius that is
+        missing or too much.
 
     Examples
     --------
-    >>> Friction("hinge", coulomb=0.2, static=0.3)
-    Friction(joint='hinge', coulomb=0.2, static=0.3, stribeck=0.0, viscous=0.0, smooth=None, name='friction')
+    >>> Friction("hinge", coulomb=0.2, static=0.3).static
+    0.3
+    >>> Friction("hinge", mu=0.1, radius=0.01).coulomb
+    0.0
     """
 
     type_name = "friction"
@@ -72,22 +96,33 @@ class Friction(ForceOnJoints):
         parameter("{0}.stribeck", "friction_stribeck", "{motion}/s", "speed over which static friction decays"),
         parameter("{0}.viscous", "friction_viscous", "{load}.s/{motion}", "load of friction per speed"),
         parameter("{0}.smooth", "friction_smooth", "{motion}/s", "speed over which the load turns"),
+        parameter("{0}.mu", "friction_mu", "1", "coefficient of friction by the pressing force"),
+        parameter("{0}.radius", "friction_radius", "m", "radius of the bearing or thread"),
+        parameter("{0}.static_mu", "friction_static_mu", "1", "coefficient up to which it sticks"),
         output("{0}.state", "friction_state", "1", "1, -1: slides in this direction; 2: sticks", discrete=True),
         output("{0}.limit", "friction_limit", "{load}", "load up to which it sticks", dependency=2),
+        output("{0}.pressing", "friction_pressing", "N", "force that presses its surfaces together", dependency=2),
         output("{0}.force", "friction_force", "{load}", "load of friction, holding ones too", dependency=2),
     )
     joint: str
-    coulomb: float
+    coulomb: float | None = None
     static: float | None = None
     stribeck: float = 0.0
     viscous: float = 0.0
     smooth: float | None = None
+    mu: float | None = None
+    radius: float | None = None
+    static_mu: float | None = None
     name: str = "friction"
 
     def __post_init__(self) -> None:
         _take_joint(self)
+        if self.coulomb is None:
+            if self.mu is None:
+                raise MechanismError(f"{self.label}: give coulomb, a load, or mu, a coefficient by reactions")
+            object.__setattr__(self, "coulomb", 0.0)
         super().__post_init__()
-        for name in ("coulomb", "static", "stribeck", "viscous", "smooth"):
+        for name in ("coulomb", "static", "stribeck", "viscous", "smooth", "mu", "radius", "static_mu"):
             value = getattr(self, name)
             if value is not None and value < 0.0:
                 raise MechanismError(f"{self.label}: {name} must not be negative, and is {value:g}")
@@ -98,6 +133,32 @@ class Friction(ForceOnJoints):
                 f"{self.label}: static = {self.static:g} must not be less than coulomb = {self.coulomb:g}"
             )
 
+        if self.mu is None and (self.static_mu is not None or self.radius is not None):
+            one = "radius" if self.static_mu is None else "static_mu"
+            raise MechanismError(f"{self.label}: {one} is of friction by the joint's reaction: give mu as well")
+        if self.static_mu is not None and self.static_mu < self.mu:
+            raise MechanismError(f"{self.label}: static_mu = {self.static_mu:g} must not be less than mu = {self.mu:g}")
+        if self.radius == 0.0:
+            raise MechanismError(f"{self.label}: radius must be greater than zero")
+
+    def check(self, mech: Surroundings) -> None:
+        """Refuse, besides, a pressing force that its joint does not have, and a radius that does not fit it."""
+        super().check(mech)
+        if self.mu is None:
+            return
+        joint = self.places(mech)[0][0]
+        kind = mech.joints[joint].kind
+        if type(kind).__name__ not in PRESSED:
+            raise MechanismError(
+                f"{self.label}: the surfaces of joint {joint!r} ({type(kind).__name__}) have no one pressing force, "
+                f"which mu needs; it may be {', '.join(PRESSED)}. Give coulomb, or a load by Brake"
+            )
+        slides = self.units(mech)[0] == "m"
+        if slides and self.radius is not None:
+            raise MechanismError(f"{self.label}: {self.joint!r} slides, and has no radius: leave radius out")
+        if not slides and self.radius is None:
+            raise MechanismError(f"{self.label}: {self.joint!r} turns: give the radius of its bearing or thread")
+
     def __repr__(self) -> str:
         return shown_as("Friction", self)
 
@@ -107,8 +168,10 @@ class Friction(ForceOnJoints):
         return self.smooth is None
 
     def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
-        """Return what of its record it has in a mechanism: a state and a limit where it sticks."""
-        return (one for one in super().quantities(mech) if self.sticks or one.stem not in ("state", "limit"))
+        """Return what of its record it has in a mechanism: a state and a limit where it sticks, what `mu` needs."""
+        absent = () if self.sticks else ("state", "limit")
+        absent += () if self.mu is not None else ("pressing",)
+        return (one for one in super().quantities(mech) if one.stem not in absent)
 
     @property
     def has_gears(self) -> bool:

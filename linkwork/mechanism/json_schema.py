@@ -21,6 +21,7 @@ from linkwork.mechanism.actions import ACTIONS, Stop
 from linkwork.mechanism.built_in_forces import LIMITS, BuiltInForce
 from linkwork.mechanism.forces import FORCES
 from linkwork.mechanism.frames import Frame
+from linkwork.mechanism.friction import Friction
 from linkwork.mechanism.joints import KINDS, AlongPath, JointKind
 from linkwork.mechanism.mechanism import Mechanism
 from linkwork.mechanism.motions import Motion
@@ -238,6 +239,11 @@ def _force(kind: type[Any], name: str) -> Schema:
         rules = [choice.schema for choice in kind.choices]
         rules += [{"anyOf": [_given(key) for key in kind.at_least_one]}] if kind.at_least_one else []
         found |= {"allOf": rules} if rules else {}
+    if issubclass(kind, Friction):
+        found |= {
+            "anyOf": [_given("coulomb"), _given("mu")],
+            "dependentRequired": {key: ["mu"] for key in ("radius", "static_mu")},
+        }
     return found
 
 
