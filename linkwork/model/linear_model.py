@@ -10,6 +10,7 @@ Idle spins, which affect nothing else and cannot be seen, are left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -129,9 +130,7 @@ def linear_model(
     minimal = Minimal(block, chosen.q, chosen.u)
     minimal.put(minimal.get())  # the others to rounding, at the time given
     model = _model(system, block, chosen, minimal.directional_derivative, inputs, outputs)
-    return without_idle_spins(
-        system, state, model, minimal.directional_derivative, inputs, outputs, may_name=independents is None
-    )
+    return without_idle_spins(system, state, model, minimal.directional_derivative, inputs, outputs)
 
 
 def _at(system: ModelBase, state: State, tau: Loads, time: float | None) -> Block:
@@ -314,13 +313,8 @@ def without_idle_spins(
     # inputs, outputs: as they were asked for
     inputs: Sequence[str] | None,
     outputs: Sequence[str] | None,
-    *,
-    may_name: bool = True,
 ) -> LinearModel:
     """Return the linear model of all but the idle spins, or the same where outputs show these.
-
-    A spin that is the coordinate of a joint by itself, as of a wheel, stays, as springs, motors and formulas may act on
-    it; but for `may_name` false, where the independent coordinates were asked for.
 
     With V the directions of the idle spins in x, A V lies in the span of V and C V is zero: x - V V_I^-1 x_I, where I
     are as many of the states, obeys equations of its own.
@@ -329,25 +323,34 @@ def without_idle_spins(
     ------
     MechanismError
         Where an input or a damper loads a spin that has no inertia.
+
+    Notes
+    -----
+    A spin of which anything takes notice is not idle, and stays (`_without_noticed`).
     """
     chosen = model.independents
     assert chosen is not None
-    idle, bodies = idle_speeds(system, state, admissible_speeds(system, state))
+    admissible = admissible_speeds(system, state)
+    idle, bodies = idle_speeds(system, state, admissible)
     if not idle.shape[1]:
         return model
-    speed_of = _speeds_of_coordinates(system)
-    order = [*(speed_of[i] for i in chosen.q), *chosen.local]
+    block = system.block()
+    system.enter(block, state)
+    thick = [body for body in bodies if body.has_inertia]
     thin = [body for body in bodies if not body.has_inertia]
-    if may_name:
-        idle = _without_speeds(idle, _speeds_of_wheels(system, [body.body for body in thin]))
-        if not idle.shape[1]:
-            return model
-    V = np.zeros((len(model.states), 2 * idle.shape[1]))
-    V[: len(order), : idle.shape[1]] = idle[order]
-    V[len(order) : len(order) + len(chosen.u), idle.shape[1] :] = idle[list(chosen.u)]
     if thin:
         _refuse_dampers(system, state, idle, thin)
         model = _without_loads(system, state, model, derivative, thin, inputs)
+    if thick:
+        idle = _without_noticed(system, state, model, idle, thick, inputs)
+        if not idle.shape[1]:
+            return model
+        bodies = [one for one in bodies if np.abs(_turn(system, block, one) @ idle).max() > TOLERANCE]
+    speed_of = _speeds_of_coordinates(system)
+    order = [*(speed_of[i] for i in chosen.q), *chosen.local]
+    V = np.zeros((len(model.states), 2 * idle.shape[1]))
+    V[: len(order), : idle.shape[1]] = idle[order]
+    V[len(order) : len(order) + len(chosen.u), idle.shape[1] :] = idle[list(chosen.u)]
     shown = outputs is not None and np.abs(model.C @ V).max(initial=0.0) > TOLERANCE * np.abs(model.C).max(initial=1.0)
     out = _pivots(V[: 2 * len(order)])
     left = [i for i in range(len(V)) if i not in out]
@@ -375,26 +378,115 @@ def without_idle_spins(
     )
 
 
-def _speeds_of_wheels(system: ModelBase, thin: Sequence[str]) -> list[int]:
-    """Return the speeds of coordinates of tree joints at bodies that have inertia about their lines."""
-    numbering, joints = system.numbering, system.mechanism.joints
-    return [
-        k
-        for name in numbering.tree
-        if joints[name].kind.quaternion is None and joints[name].parent not in thin and joints[name].child not in thin
-        for k in range(numbering.u[name].start, numbering.u[name].stop)
+def _without_noticed(
+    system: ModelBase,
+    state: State,
+    model: LinearModel,
+    idle: FloatArray,
+    bodies: Sequence[SpinningBody],
+    inputs: Sequence[str] | None,
+) -> FloatArray:
+    """Return a basis of the spins of which nothing takes notice, (nu, k).
+
+    Notice is taken by forces in the joints that turn, also where they are constant; by what reads their coordinates and
+    speeds: formulas, triggers of transitions, outputs; by forces between bodies that change with the spin; and by
+    inputs that turn it. Of the inputs that nobody named, loads of joints with several speeds do not count: no motor
+    drives a ball.
+    """
+    block = _at(system, state, None, None)
+    reference = {variable.name: variable.reference for variable in system.variables}
+    rates = np.array([reference[f"der({name})"] for name in system.u_names], dtype=np.uint32)
+    shown = np.array([reference[name] for name in system.mechanism.outputs], dtype=np.uint32)
+    rows_of = np.concatenate([rates, shown])
+    noticed = [_motion_in(system, block, joint, idle) for joint in _joints_in_use(system)]
+    counted = [name for name in model.inputs if inputs is not None or not _is_of_several_speeds(system, name)]
+    by_input = [
+        block.directional_derivative(rates, np.array([reference[name]], dtype=np.uint32), np.ones(1))
+        for name in counted
     ]
+    by_spin = [*_changes_by_speeds(system, block, idle, rows_of)]
+    by_spin += _changes_by_poses(system, state, block, idle, rows_of)
+    changes, loads = np.array(by_spin).T, np.array(by_input).reshape(len(counted), len(rates)).T
+    small = TOLERANCE * max(1.0, float(np.abs(model.A).max(initial=0.0)))
+    k = idle.shape[1]
+    noticed += [changes[len(rates) :, :k], changes[len(rates) :, k:]]
+    struck = [getattr(each.action, "body", None) for each in system.mechanism.transitions.values()]
+    at_rest = np.array([*_changes_by_speeds(system, block, idle, rows_of), *by_spin[idle.shape[1] :]])[
+        :, : len(rates)
+    ].T
+    for spinning in bodies:
+        turn = _turn(system, block, spinning)
+        of_spins = turn @ (at_rest if spinning.direction is None else changes[: len(rates)])
+        rounding = TOLERANCE * float((np.abs(turn) @ np.abs(loads)).max(initial=0.0))
+        is_loaded = np.abs(turn @ loads).max(initial=0.0) > max(rounding, LOADED)
+        if is_loaded or spinning.body in struck or np.abs(of_spins).max(initial=0.0) > small:
+            noticed += [turn @ idle, of_spins[:, :k], of_spins[:, k:]]
+    rows = np.vstack(noticed)
+    rows = rows[np.abs(rows).max(axis=1) > small]
+    if not len(rows):
+        return idle
+    _, sizes, right = np.linalg.svd(rows / np.linalg.norm(rows, axis=1)[:, None])
+    return np.ascontiguousarray(idle @ right[int(np.sum(sizes > TOLERANCE)) :].T)
 
 
-def _without_speeds(speeds: FloatArray, single: Sequence[int]) -> FloatArray:
-    """Return the part of the span of orthonormal columns (nu, k) without those of `single` that lie in it."""
-    within = [k for k in single if float(np.linalg.norm(speeds[k])) > 1.0 - TOLERANCE]
-    if not within:
-        return speeds
-    left = speeds.copy()
-    left[within] = 0.0
-    basis, sizes, _ = np.linalg.svd(left, full_matrices=False)
-    return basis[:, sizes > 0.5]
+def _motion_in(system: ModelBase, block: Block, joint: str, speeds: FloatArray) -> FloatArray:
+    """Speeds of a tree joint, or how the bodies of a cut one turn on each other, in columns of speeds of the tree."""
+    if joint in system.numbering.tree:
+        return speeds[system.numbering.u[joint]]
+    ends = [system.mechanism.joints[joint].parent, system.mechanism.joints[joint].child]
+    parent, child = (
+        block.body_jacobian(system.body_numbers[one], np.zeros(3))[:3] if one in system.body_numbers else 0.0
+        for one in ends
+    )
+    turned: FloatArray = np.asarray(child - parent) @ speeds
+    return turned
+
+
+def _is_of_several_speeds(system: ModelBase, name: str) -> bool:
+    joint = system.mechanism.joints.get(name.partition(".")[0])
+    return joint is not None and joint.kind.nu > 1
+
+
+def _turn(system: ModelBase, block: Block, one: SpinningBody) -> FloatArray:
+    """How a body turns about its line, or about all, by the speeds of the tree."""
+    turn = block.body_jacobian(system.body_numbers[one.body], np.zeros(3))[:3]
+    return turn if one.direction is None else one.direction[None] @ turn
+
+
+def _changes_by_speeds(system: ModelBase, block: Block, idle: FloatArray, rows: OffsetArray) -> list[FloatArray]:
+    reference = {variable.name: variable.reference for variable in system.variables}
+    speeds = np.array([reference[name] for name in system.u_names], dtype=np.uint32)
+    return [block.directional_derivative(rows, speeds, np.ascontiguousarray(spin)) for spin in idle.T]
+
+
+def _changes_by_poses(
+    system: ModelBase, state: State, block: Block, idle: FloatArray, rows: OffsetArray
+) -> list[FloatArray]:
+    """At rest, where the block stays: there accelerations about lines of their own depend on angles by loads alone."""
+    reference = {variable.name: variable.reference for variable in system.variables}
+    loads = one(system.arguments.with_motions(state, system.arguments.loads(None)), "tau")
+    block.enter(state.q, np.zeros_like(state.u), loads, state.time)
+    of_speed = {u: q for q, u in _speeds_of_coordinates(system).items()}
+    others = [u for u in range(system.numbering.nu) if u not in of_speed]
+    local = LocalCoordinates(system, block, others)
+    seeds = {u: (np.array([reference[system.q_names[q]]], dtype=np.uint32), np.ones(1)) for u, q in of_speed.items()}
+    seeds |= dict(zip(others, local.seeds, strict=True))
+    by_speed = np.array([block.directional_derivative(rows, *seeds[u]) for u in range(system.numbering.nu)])
+    return list(idle.T @ by_speed)
+
+
+def _joints_in_use(system: ModelBase) -> list[str]:
+    """Joints in which forces and transitions act, and those that formulas, triggers and outputs read."""
+    mech, used = system.mechanism, dict.fromkeys([""])
+    for force in mech.forces:
+        used |= dict.fromkeys(force.joint_names)
+        used |= dict.fromkeys(one.part for one in force.readings(mech) if one.part in mech.joints)
+    for output in mech.outputs.values():
+        used |= dict.fromkeys(re.split(r"[.\[]", name)[0] for name in output.read(mech))
+    for transition in mech.transitions.values():
+        quantity = getattr(transition.when, "quantity", "")
+        used |= dict.fromkeys([*re.split(r"[.\[]", quantity)[:1], str(getattr(transition.action, "joint", ""))])
+    return [name for name in used if name in mech.joints and mech.joints[name].kind.nu]
 
 
 def _speeds_of_coordinates(system: ModelBase) -> dict[int, int]:
@@ -447,14 +539,10 @@ def _without_loads(
     rows = np.array([reference[f"der({name})"] for name in system.u_names], dtype=np.uint32)
     block = system.block()
     system.enter(block, state)
-    turn = [
-        along @ block.body_jacobian(system.body_numbers[one.body], np.zeros(3))[:3]
-        for one in bodies
-        for along in (np.eye(3) if one.direction is None else [one.direction])
-    ]
+    turn = np.vstack([_turn(system, block, one) for one in bodies])
     loaded = []
     for name in model.inputs:
-        changes = np.array(turn) @ derivative(rows, np.array([reference[name]], dtype=np.uint32), np.ones(1))
+        changes = turn @ derivative(rows, np.array([reference[name]], dtype=np.uint32), np.ones(1))
         if np.abs(changes).max(initial=0.0) > 0.0:
             loaded.append((name, float(np.abs(changes).max())))
     most = max((size for _, size in loaded), default=0.0)

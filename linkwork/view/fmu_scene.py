@@ -41,7 +41,7 @@ def renamed(scene: payload.Scene, column: Rename, part: Rename) -> payload.Scene
 
     def between(one: payload.Spring | payload.Distance) -> Any:
         bodies = [body(name) for name in one["bodies"]]
-        return {"name": part(one["name"]), "bodies": bodies, "force": column(one["force"])}
+        return {"name": part(one["name"]), "bodies": bodies, "force": column(one["force"]) if one["force"] else ""}
 
     return {
         **scene,

@@ -81,7 +81,7 @@ class Spring(TypedDict):
     stiffness: float
     damping: float
     free: float
-    force: str
+    force: str  # the column of its force along the line; empty: it has none
 
 
 class Distance(TypedDict):

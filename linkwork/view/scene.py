@@ -186,7 +186,7 @@ class _SceneOf:
                 "stiffness": float(np.max(values.get("stiffness", 0.0))),
                 "damping": float(np.max(values.get("damping", 0.0))),
                 "free": float(values.get("free", 0.0)),
-                "force": f"{force.name}.force",
+                "force": "" if isinstance(force, Bushing) else f"{force.name}.force",
             }
             for force, values in self._forces()
             if isinstance(force, ForceBetweenBodies)

@@ -54,6 +54,8 @@ FORCE_SAMPLES = {
     "friction": {"name": "rub", "joint": "A", "coulomb": 0.2, "static": 0.3, "stribeck": 0.01, "viscous": 0.1}
     | {"smooth": 0.01},
     "brake": {"joint": "A", "capacity": "k*p", "static": 1.2} | BY_FORMULA,
+    "bushing": {"bodies": ["ground", "rod"], "frames": [{}, {"position": [1, 0, 0]}], "stiffness": [3, 4, 5, 1, 1, 2]}
+    | {"damping": [[1.0 if i == j else 0.0 for i in range(6)] for j in range(6)], "name": "mount"},
     "bump_stop": {"joint": "A", "lower": -1, "upper": 1.5, "stiffness": 1e3, "exponent": 1.5, "damping": 2}
     | {"damping_depth": 0.1, "name": "stop"},
     "backlash": {"joint": {"A": 2}, "backlash": 0.02, "stiffness": 1e3, "damping": 1, "name": "mesh"},

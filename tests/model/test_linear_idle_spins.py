@@ -151,6 +151,101 @@ def test_explain_names_the_spin():
     assert "idle" not in lw.compile(crank_and_rocker(lw.Universal((0, 1, 0), (0, 0, 1)))).explain()
 
 
+# ---- spins of which something takes notice ----
+
+
+def rotor(*forces: lw.ForceElement, name: str = "rotor") -> lw.Mechanism:
+    """A rotor on a hinge through its centre of mass: 0.3 kg m2, and a free one beside it."""
+    mech = lw.Mechanism(name)
+    for body, hinge in (("rotor", "A"), ("free", "B")):
+        mech.add_body(body, mass=1, com=(0, 0, 0), inertia=np.diag([0.2, 0.2, 0.3]))
+        mech.add_joint(hinge, lw.Revolute((0, 0, 1)), "ground", body, at=(0, 0, 0))
+    for force in forces:
+        mech.add_force(force)
+    return mech
+
+
+LOADED = {
+    "spring": (lw.SpringDamper("A", stiffness=30.0), -100.0, 0.0),
+    "damper": (lw.SpringDamper("A", damping=0.6), 0.0, -2.0),
+    "formula": (lw.Force("A", "-k*sin(q) - d*u", parameters={"k": (3.0, "N.m"), "d": 0.3}, name="law"), -10.0, -1.0),
+    "actuator": (lw.Actuator("motor", {"A": 1.0}), 0.0, 0.0),
+    "servo": (lw.Actuator("servo", {"A": 2.0}, stiffness=6.0, damping=0.3), -6.0 * 4 / 0.3, -0.3 * 4 / 0.3),
+    "friction": (lw.Friction("A", 0.3, smooth=0.1, name="dry"), None, None),
+    "between points": (
+        lw.SpringDamper(bodies=("ground", "rotor"), points=((2, 0, 0), (1, 0, 0)), stiffness=30, free=0.5),
+        -30.0 * 2.0 * 1.0 * 0.5 / 0.3,  # k a b (1 - free/l) / I
+        0.0,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LOADED)
+@pytest.mark.parametrize("outputs", [None, ["A.u"]])
+def test_a_spin_that_a_force_acts_on_is_not_idle(kind, outputs):
+    """The hinge beside it, on which nothing acts, is."""
+    force, stiffness, damping = LOADED[kind]
+    linear = lw.linearize(rotor(force), inputs=[], outputs=outputs)
+    assert linear.states == ("A.q", "A.u")
+    assert [one.split(" ")[0] for one in linear.independents.idle] == ["free"]
+    if stiffness is not None:
+        assert np.abs(linear.A - [[0, 1], [stiffness, damping]]).max() < 1e-9
+
+
+def test_nothing_acts_on_an_idle_spin():
+    assert lw.linearize(rotor(), inputs=[]).states == ()
+
+
+def test_a_spin_that_a_motor_turns_is_not_idle():
+    """By the default inputs both are driven; by name one alone."""
+    assert lw.linearize(rotor()).states == ("A.q", "B.q", "A.u", "B.u")
+    linear = lw.linearize(rotor(), inputs=["A.tau"])
+    assert linear.states == ("A.q", "A.u")
+    assert np.abs(linear.B - [[0], [1 / 0.3]]).max() < 1e-12
+
+
+def test_a_spin_that_a_torque_on_its_body_turns():
+    linear = lw.linearize(rotor(lw.Wrench("free", name="push")), inputs=["push.T[3]"])
+    assert linear.states == ("B.q", "B.u")
+    assert lw.linearize(rotor(lw.Wrench("free", name="push")), inputs=["push.T[1]"]).states == ()
+
+
+def test_spins_that_are_read_stay():
+    """By the formula of an output, of a force elsewhere, and by a trigger."""
+    read = rotor()
+    read.add_output("angle", "sin(A.q)")
+    assert lw.linearize(read, inputs=[]).states == ("A.q", "A.u")
+    body = rotor()
+    body.add_output("rate", "free.w[3]")
+    assert lw.linearize(body, inputs=[]).states == ("B.q", "B.u")
+    watched = rotor()
+    watched.add_body("ball", mass=1, com=(0, 0, 0), inertia=np.eye(3))
+    watched.add_joint("P", lw.Prismatic((1, 0, 0)), "ground", "ball", at=(0, 0, 0))
+    watched.add_transition("over", lw.Impulse("ball", force=(1, 0, 0)), when=lw.Crossing("B.u", 3.0))
+    assert lw.linearize(watched, inputs=[]).states == ("B.q", "P.q", "B.u", "P.u")
+    kicked = rotor()
+    kicked.add_transition("kick", lw.Impulse("free", torque=(0, 0, 1)), when=lw.Time(1.0))
+    assert lw.linearize(kicked, inputs=[]).states == ("B.q", "B.u")
+    other = rotor()
+    other.add_body("slider", mass=2, com=(0, 0, 0), inertia=np.eye(3))
+    other.add_joint("S", lw.Prismatic((1, 0, 0)), "ground", "slider", at=(0, 0, 0))
+    other.add_force(lw.Force("S", "c*A.q", parameters={"c": (4.0, "N/rad")}, name="cam"))
+    linear = lw.linearize(other, inputs=[])
+    assert "A.q" in linear.states
+    assert "B.q" not in linear.states
+    assert linear.A[linear.states.index("S.u"), linear.states.index("A.q")] == pytest.approx(2.0, rel=1e-12)
+
+
+def test_a_sphere_on_a_ball_with_a_damper():
+    """All lines through the ball: 1/s of damping over inertia for each."""
+    mech = lw.Mechanism("sphere")
+    mech.add_body("sphere", mass=1, com=(0, 0, 0), inertia=0.4 * np.eye(3))
+    mech.add_joint("S", lw.Spherical(), "ground", "sphere", at=(0, 0, 0))
+    assert lw.linearize(mech).states == ()
+    mech.add_force(lw.SpringDamper("S", damping=0.2))
+    assert lw.linearize(mech).eigenvalues == pytest.approx([0, 0, 0, -0.5, -0.5, -0.5], abs=1e-12)
+
+
 class TestWheels:
     """A spin that is the coordinate of a joint is a state, whatever acts on it."""
 

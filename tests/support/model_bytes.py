@@ -76,6 +76,10 @@ PARAMETERS = (
     ("actuator_damping", "actuator", 1),
     ("actuator_input_range", "actuator", 2),
     ("actuator_force_range", "actuator", 2),
+    ("bushing_points", "bushing", 6),
+    ("bushing_rotations", "bushing", 8),
+    ("bushing_stiffness", "bushing", 21),
+    ("bushing_damping", "bushing", 21),
     ("line_formula_points", "line_formula", 6),
     ("point_formula_point", "point_formula", 3),
     ("point_formula_axes", "point_formula", 1),
@@ -129,7 +133,7 @@ def read_model(data):
         "one": 1,
         "coordinates": counts["nq"] + counts["nq_cut"],
         "speeds": counts["nu"] + counts["nu_cut"],
-        **dict.fromkeys(("spring", "wrench", "actuator", "line_formula", "point_formula"), 0),
+        **dict.fromkeys(("spring", "bushing", "wrench", "actuator", "line_formula", "point_formula"), 0),
         **counts,
     }
     tables = {}
