@@ -98,6 +98,7 @@ SHAPES: dict[str, Schema] = {
     "force_range": _array(NUMBER, 2),
     "motion": {"$ref": "#/$defs/motion"},
     "frame": {"$ref": "#/$defs/frame"},
+    "frames": _array({"$ref": "#/$defs/frame"}, 2),
     "size": _array(POSITIVE, 3),
     "radius": POSITIVE,
     "scale": {"anyOf": [NUMBER, VECTOR]},
@@ -312,6 +313,8 @@ def _of_type(hint: Any) -> Schema:
     origin, inner = typing.get_origin(hint), [one for one in typing.get_args(hint) if one is not types.NoneType]
     if origin in (typing.Union, types.UnionType):
         return _of_type(inner[0]) if len(inner) == 1 else {"anyOf": [_of_type(one) for one in inner]}
+    if origin is tuple and inner[-1] is Ellipsis:
+        return {"type": "array", "items": _of_type(inner[0])}
     if origin is tuple:
         return _array(_of_type(inner[0]), len(inner))
     if origin is Mapping:

@@ -305,4 +305,4 @@ class TestWheels:
         mech = self.wheel()
         mech.add_body("block", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
         mech.add_joint("S", lw.Prismatic((1, 0, 0)), "ground", "block")
-        assert lw.linearize(mech, independents=["S"], outputs=["S.q"]).states == ("S.q", "S.u")
+        assert lw.linearize(mech, independents=["S"], inputs=["S"], outputs=["S.q"]).states == ("S.q", "S.u")
