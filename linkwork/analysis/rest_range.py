@@ -263,7 +263,7 @@ class _Walk:
         )
         if found.status != 0:
             return None
-        z = found.x[: parts.shape[1]]
-        self.loads = found.x[parts.shape[1] : parts.shape[1] + frictions]
-        step: FloatArray = parts @ z
+        values: FloatArray = np.asarray(found.x)
+        self.loads = values[parts.shape[1] : parts.shape[1] + frictions]
+        step: FloatArray = parts @ values[: parts.shape[1]]
         return step

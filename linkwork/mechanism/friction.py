@@ -128,15 +128,14 @@ class Friction(ForceOnJoints):
                 raise MechanismError(f"{self.label}: {name} must not be negative, and is {value:g}")
         if self.smooth == 0.0:
             raise MechanismError(f"{self.label}: smooth must be greater than zero; leave it out, and it sticks exactly")
-        if self.static is not None and self.static < self.coulomb:
+        if self.static is not None and self.coulomb is not None and self.static < self.coulomb:
             raise MechanismError(
                 f"{self.label}: static = {self.static:g} must not be less than coulomb = {self.coulomb:g}"
             )
-
         if self.mu is None and (self.static_mu is not None or self.radius is not None):
             one = "radius" if self.static_mu is None else "static_mu"
             raise MechanismError(f"{self.label}: {one} is of friction by the joint's reaction: give mu as well")
-        if self.static_mu is not None and self.static_mu < self.mu:
+        if self.static_mu is not None and self.mu is not None and self.static_mu < self.mu:
             raise MechanismError(f"{self.label}: static_mu = {self.static_mu:g} must not be less than mu = {self.mu:g}")
         if self.radius == 0.0:
             raise MechanismError(f"{self.label}: radius must be greater than zero")
@@ -169,7 +168,7 @@ class Friction(ForceOnJoints):
 
     def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
         """Return what of its record it has in a mechanism: a state and a limit where it sticks, what `mu` needs."""
-        absent = () if self.sticks else ("state", "limit")
+        absent: tuple[str, ...] = () if self.sticks else ("state", "limit")
         absent += () if self.mu is not None else ("pressing",)
         return (one for one in super().quantities(mech) if one.stem not in absent)
 

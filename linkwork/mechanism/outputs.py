@@ -101,7 +101,8 @@ class Variables(Readable):
 
     def _of_owner(self, owner: str) -> dict[str, Reading]:
         if owner in self._mech.states:
-            return self._mech.states[owner].readings()
+            own: dict[str, Reading] = self._mech.states[owner].readings()
+            return own
         found: dict[str, Reading] = {}
         for quantity, word, first in self._quantities(owner):
             units = quantity.unit

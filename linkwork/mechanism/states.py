@@ -80,7 +80,7 @@ class ElementState(WithFormulas):
         return NamesOfState(mech, inputs)
 
     def _check_own_names(self, mech: Surroundings) -> None:
-        for name in (*self.parameters, *self.tables, *self.inputs):
+        for name in (*(self.parameters or ()), *(self.tables or ()), *self.inputs):
             if name == self.name or name in RESERVED:
                 raise MechanismError(f"{self.label}: {name!r} means something else here: rename it")
 
@@ -106,12 +106,12 @@ class ElementState(WithFormulas):
             f"der({self.name})": Reading(RATE, self.name, 0, self.rate_unit),
             f"{self.name}.start": Reading("state_start", self.name, 0, self.unit),
         }
-        for k, (name, given) in enumerate(self.parameters.items()):
+        for k, (name, given) in enumerate((self.parameters or {}).items()):
             unit = given[1] if isinstance(given, tuple) else None
             found[f"{self.name}.{name}"] = Reading(self.number_field, self.name, k, unit)
         for k, name in enumerate(self.inputs):
             found[f"{self.name}.{name}"] = Reading("formula_input", self.name, k, None)
-        for name, table in self.tables.items():
+        for name, table in (self.tables or {}).items():
             for k, element in enumerate(indices(*table.rows)):
                 found[f"{self.name}.{name}{element}"] = Reading(self.value_field, f"{self.name}.{name}", k, table.unit)
         return found

@@ -60,6 +60,10 @@ class NamedModel(Protocol):
         """Names of the speeds of the tree joints."""
 
     @property
+    def element_names(self) -> list[str]:
+        """Names of the states of elements."""
+
+    @property
     def joint_names(self) -> list[str]:
         """Names of all joints."""
 

@@ -72,8 +72,9 @@ def _variable(of: Quantity, i: int, first: int) -> Variable:
     name, text = (one.replace("[]", of.elements[i]) for one in (of.name, of.text))
     unit = of.unit if isinstance(of.unit, str) else of.unit[i]
     state = name[len("der(") : -len(")")] if of.kind == "derivative" else None
-    bounds, flags = (of.minimum, of.maximum), (of.discrete, of.jumps, of.tunable, of.nominal)
-    return Variable(name, first + of.offset + i, of.kind, unit, text, None, state, None, *bounds, of.type, *flags)
+    bounds, flags = (of.minimum, of.maximum), (of.discrete, of.jumps, of.tunable)
+    place = first + of.offset + i
+    return Variable(name, place, of.kind, unit, text, None, state, None, *bounds, of.type, *flags, nominal=of.nominal)
 
 
 @dataclass(frozen=True, slots=True)
