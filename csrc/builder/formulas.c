@@ -141,9 +141,18 @@ static lw_status take_formula(lw_builder *b, const char *of, const lw_formula *f
       f->results != results || (f->inputs && !has_inputs))
     return lw_refuse(b, LW_ERROR_USAGE, "formula of %s: it needs %d results and one operation at least%s", of, results,
                      has_inputs ? "" : ", and has no inputs");
-  made.rows =
-      (lw_formula_rows){f->numbers,         f->inputs,         f->quantities, f->operations,   f->results, f->tables,
-                        b->formula_numbers, b->formula_inputs, b->quantities, b->instructions, b->results, b->lookups};
+  made.rows = (lw_formula_rows){.numbers = f->numbers,
+                                .inputs = f->inputs,
+                                .quantities = f->quantities,
+                                .instructions = f->operations,
+                                .results = f->results,
+                                .tables = f->tables,
+                                .first_number = b->formula_numbers,
+                                .first_input = b->formula_inputs,
+                                .first_quantity = b->quantities,
+                                .first_instruction = b->instructions,
+                                .first_result = b->results,
+                                .first_table = b->lookups};
   for (int32_t k = 0; !e && k < f->numbers; k++) e = take_number(b, of, f->number[k]);
   for (int32_t k = 0; !e && k < f->quantities; k++) e = lw_take_quantity(b, of, &f->quantity[k]);
   for (int32_t k = 0, first = b->lookups; !e && k < f->tables; k++) e = take_table(b, of, &f->table[k], first);

@@ -57,7 +57,7 @@ static uint32_t states_of(scene *s, const lw_sizes *sizes) {
   for (uint32_t i = 0; i < s->inputs && i < LIST; i++) s->input[i] = fmu_find_reference(&interface, s->first_input + i);
   const uint32_t minimal = interface.q.n + interface.u.n;
   fmu_interface_free(&interface);
-  return minimal ? minimal : (uint32_t)(sizes->nq + sizes->nu);
+  return (minimal ? minimal : (uint32_t)(sizes->nq + sizes->nu)) + (uint32_t)sizes->formula_states;
 }
 
 /* Copies a folder of resources, so that its files can be corrupted. */

@@ -49,6 +49,7 @@ def mechanisms() -> dict[str, lw.Mechanism]:
         case.mechanism.start(q=case.q, u=case.u)  # at zero all bars of the windows are in line
     cases["four_bar"] = four_bar()
     cases["latched"] = latched()
+    cases["pressed"] = pressed()
     cases["formulas"] = by_formulas()
     cases["coupled_formulas"] = coupled_by_formulas()
     scenes = {f"tree_{n}": random_tree(np.random.default_rng(n), n, springs=n // 3) for n in (1, 3, 12)}
@@ -57,6 +58,17 @@ def mechanisms() -> dict[str, lw.Mechanism]:
     scenes |= {f"distances_{k}": well_posed(SPANNED[name], seed=1) for k, name in enumerate(spanned)}
     found = {name: given.mechanism for name, given in (cases | scenes).items()}
     return found | {"parallelogram": parallelogram()} | with_transitions()
+
+
+def pressed() -> Case:
+    """A four-bar with friction by the reactions of its hinges, one of them regularised."""
+    scene = four_bar()
+    for joint, smooth in (("A", None), ("B", None), ("C", 0.1), ("D", None)):
+        friction = lw.Friction(
+            joint, mu=0.2, static_mu=0.3, radius=0.02, stribeck=0.1, smooth=smooth, name=f"mu_{joint}"
+        )
+        scene.mechanism.add_force(friction)
+    return scene
 
 
 def parallelogram() -> lw.Mechanism:
@@ -106,6 +118,8 @@ def by_formulas() -> Case:
     mech = scene.mechanism
     frames = lw.Frame((0.1, 0, 0)), lw.Frame.from_axes(x=(0, 0, 1), y=(0, 1, 0))
     mech.add_force(lw.Bushing(("crank", "rocker"), frames, np.eye(6) + 1.0, (0.1,) * 6, name="mount"))
+    mech.add_state("i", "(v - R*i - k*A.u)/L", 0.1, "A", {"R": 2.0, "L": 0.1, "k": 0.3}, inputs=("v",))
+    mech.add_force(lw.Force("D", "k*i", parameters={"k": (0.3, "N.m/A")}, name="driven"))
     mech.add_output("power", "f0.force*A.u + D.t[3]*D.u + energy.kinetic/s", parameters={"s": 1.0}, unit="W")
     table = {"line": lw.LookupTable(columns, (1, 3, 2), outside="extend")}
     mech.add_output(

@@ -200,3 +200,23 @@ class TestMechanisms:
     def test_refusals(self, given, text) -> None:
         with pytest.raises(lw.MechanismError, match=text):
             lw.Bushing(**{"bodies": ("a", "b"), "frames": PAIR, "stiffness": STIFFNESS} | given)
+
+
+@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+def test_fmus_take_changed_stiffness(fmi, tmp_path, needs) -> None:
+    fmpy = needs("fmpy")
+    mech = lw.Mechanism("mounted")
+    mech.add_body("arm", mass=1, com=(0.3, 0, 0), inertia=np.diag([0.3, 0.4, 0.5]))
+    mech.add_joint("A", lw.Revolute((0, 0, 1)), "ground", "arm", at=(0, 0, 0))
+    frames = lw.Frame((0.4, 0, 0)), lw.Frame((0.3, 0.1, 0))
+    mech.add_force(
+        lw.Bushing(("ground", "arm"), frames, (200, 100, 50, 3, 4, 5), (1, 2, 3, 0.1, 0.2, 0.3), name="mount")
+    )
+    path = lw.export_fmu(mech, tmp_path / "mounted.fmu", fmi=fmi)
+    changed = {"mount.stiffness[1,1]": 300.0, "mount.stiffness[2,6]": 4.0, "mount.stiffness[6,6]": 9.0}
+    seen = ["A.q", "mount.force[1]", "mount.torque[3]", "mount.rotation[3]", "energy.potential"]
+    options = {"stop_time": 0.5, "output_interval": 0.05, "relative_tolerance": 1e-9, "output": seen}
+    result = fmpy.simulate_fmu(str(path), fmi_type="CoSimulation", start_values=changed, **options)
+    expected = lw.simulate(mech, 0.5, parameters=changed, rtol=1e-12).at(result["time"])
+    for name in seen:
+        np.testing.assert_allclose(result[name], expected[name], rtol=1e-6, atol=1e-6, err_msg=name)
