@@ -262,6 +262,16 @@ def sticking(mech: Surroundings) -> list[Friction | Brake]:
     return [one for one in mech.forces if isinstance(one, Brake) or (isinstance(one, Friction) and one.sticks)]
 
 
+def refuse_pressed(mech: Surroundings, what: str) -> None:
+    """Refuse friction by the reactions of joints, which only the reduced equations solve."""
+    for one in mech.forces:
+        if isinstance(one, Friction) and one.mu is not None:
+            raise MechanismError(
+                f"{one.label} is by the reactions of joint {one.joint!r} (mu), for which {what} does not solve: give "
+                "it coulomb instead of mu, or use formulation='ode'"
+            )
+
+
 def has_events(mech: Surroundings) -> bool:
     """Return whether events may occur: there are transitions, or joints that stick."""
     return bool(mech.transitions) or bool(sticking(mech))

@@ -352,6 +352,8 @@ def test_what_is_refused():
     model = lw.compile(pendulum(0.1, 0.1))
     with pytest.raises(LinkworkError, match=r"inverse dynamics takes no friction .* 'f'"):
         model.inverse_dynamics([0.0], [1.0], [0.0])
+    with pytest.raises(MechanismError, match=r"'f' is by the reactions .* formulation='ggl' does not solve"):
+        lw.simulate(model, 0.1, formulation="ggl")
 
 
 def test_files_keep_it(tmp_path):

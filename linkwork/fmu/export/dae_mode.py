@@ -16,7 +16,8 @@ from linkwork.errors import ExportError
 
 if TYPE_CHECKING:
     from linkwork._util.checks import FloatArray
-    from linkwork.model.model import Model
+    from linkwork.mechanism.friction import has_events, refuse_pressed
+from linkwork.model.model import Model
 
 MANIFEST = "extra/org.fmi-standard.fmi-ls-dae/fmi-ls-manifest.xml"
 _NAMESPACE = "http://fmi-standard.org/fmi-ls-manifest"
@@ -119,8 +120,9 @@ def dae_mode(system: Model, enabled: int, states: list[int], rates: list[int], i
     states, rates, inputs
         Offsets of the states, of their derivatives, and of inputs and time.
     """
-    if system.mechanism.transitions:
-        raise ExportError("DAE mode is for mechanisms without transitions; leave dae=True out")
+    if has_events(system.mechanism):
+        raise ExportError("DAE mode is for mechanisms without transitions and friction that sticks; leave dae=True out")
+    refuse_pressed(system.mechanism, "DAE mode")
     if system.sizes.formula_states:
         raise ExportError("DAE mode is for mechanisms without states of elements; leave dae=True out")
     block = system.block()
