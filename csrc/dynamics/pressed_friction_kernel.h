@@ -13,19 +13,14 @@
 #ifndef LW_PRESSED_FRICTION_KERNEL_H
 #define LW_PRESSED_FRICTION_KERNEL_H
 #include "dynamics/load_response_kernel.h"
+#include "math/tolerances.h"
 #include "loops/basic_constraints_kernel.h"
 #include "loops/forces_on_speeds_kernel.h"
 
 #define FEW_FRICTIONS 8 /* R at once */
 #define MOST_IN_TURN 12 /* times that loads follow one another */
 #define MOST_NEWTON_STEPS 40
-#define SAME_LOADS 1e-14    /* of the largest pressing force */
-#define SAME_SOLUTION 1e-8  /* relative */
-#define MOST_REPEATED 60    /* whole evaluations, near singular poses */
-#define SAME_PRESSING 1e-13 /* then, of the largest pressing force */
-#define LAW_TOLERANCE 1e-10 /* and what must be reached */
-#define SMALL_GAIN 0.03     /* loads follow one another faster than Newton's method */
-#define FAR_LOADS 1e3       /* by those of the first try: starts for second solutions */
+#define MOST_REPEATED 60 /* whole evaluations, near singular poses */
 
 static const lw_force *friction_at(const view *v, int32_t k) { return v->m->force + FIRST_OF(FRICTION) + k; }
 static int32_t speed_of_friction(const view *v, int32_t k) { return v->m->gear[friction_at(v, k)->first].u; }

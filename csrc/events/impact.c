@@ -679,7 +679,6 @@ static int release_pulling(lw_state *s, int32_t active) {
 /* ---- limits by reactions ---- */
 
 #define MOST_DECISIONS 30 /* with new limits */
-#define TURNING_BACK 1e-9 /* of the largest acceleration */
 
 /* A friction that has been let slide from rest, but whose speed would turn against its direction; -1: none. */
 static int32_t find_turning_back(const lw_state *s, double tolerance) {
@@ -698,7 +697,7 @@ static lw_status report_undecided(lw_state *s, int32_t contact) {
   return lw_report(s, (lw_fault){LW_FAULT_JAMS, force, 0.0});
 }
 
-/* Limits by the reactions of a joint depend on what is decided by them. Where it does not fit, all that rest are decided
+/* Limits by the reactions of a joint depend on the decision that they lead to. Where it does not fit, all that rest are decided
  * again by the limits that follow from it. Returns whether they are. */
 static int decide_again(lw_state *s, int32_t active) {
   struct lw_event_workspace *r = s->events;

@@ -25,7 +25,6 @@
 FORCE_NUMBERS(bushing, BUSHING)
 
 /* a / tan(a) with a = arctan2(n, w); and a / n. The series are exact to rounding where they are taken. */
-#define SMALL_HALF_ANGLE2 1e-4
 typedef struct half_angle {
   real a2, by_n, by_tan;
 } half_angle;

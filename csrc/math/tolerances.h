@@ -184,14 +184,23 @@
 #define RATE_STEP 1e-6         /* s: by the rate then a variable without a rate is known to rise or fall */
 #define INSTANT 1e-6           /* s: after it a speed that begins has its sign */
 #define TOGETHER_AT_REST (100.0 * LW_ZERO_TOLERANCE) /* rad/s or m/s: joints that one motion takes to rest at once */
-#define HOLDING_MARGIN 1e-11                         /* of a limit of friction: what sticks exactly at it does */
-#define MIN_CONTACT_FORCE 1e-12                      /* N or N m: the indicator of a contact is positive at no force */
-#define MOST_ACCELERATION 5e6                        /* m/s2 or rad/s2 */
-#define SIMULTANEOUS 1e-9                            /* relative time difference of simultaneous events */
-#define MAX_SIMULTANEOUS 1000                        /* events at one time: taken for an infinite sequence */
-#define MAX_EVENTS 1e5                               /* within a second */
-#define RECENT_EVENTS 32.0                           /* transitions in so many of the last events are reported */
-#define MAX_RELATIVE_GAP 1e-4                        /* relative to the length of the loop */
+#define SAME_LOADS                                                                                           \
+  1e-14 /* of the largest pressing force: loads of friction that follow from each other have come to rest */
+#define SAME_PRESSING 1e-13     /* the same, of whole evaluations near singular poses */
+#define LAW_TOLERANCE 1e-10     /* and by how much the law of friction may be missed */
+#define SAME_SOLUTION 1e-8      /* relative: solutions of the law of friction that differ by less are one */
+#define SMALL_GAIN 0.03         /* loads follow one another faster than by the method of Newton */
+#define FAR_LOADS 1e3           /* by those of the first try: starts for second solutions */
+#define TURNING_BACK 1e-9       /* of the largest acceleration: friction does not turn a motion back */
+#define SMALL_HALF_ANGLE2 1e-4  /* sin^2 of half the angle of a bushing below which series replace quotients */
+#define HOLDING_MARGIN 1e-11    /* of a limit of friction: what sticks exactly at it does */
+#define MIN_CONTACT_FORCE 1e-12 /* N or N m: the indicator of a contact is positive at no force */
+#define MOST_ACCELERATION 5e6   /* m/s2 or rad/s2 */
+#define SIMULTANEOUS 1e-9       /* relative time difference of simultaneous events */
+#define MAX_SIMULTANEOUS 1000   /* events at one time: taken for an infinite sequence */
+#define MAX_EVENTS 1e5          /* within a second */
+#define RECENT_EVENTS 32.0      /* transitions in so many of the last events are reported */
+#define MAX_RELATIVE_GAP 1e-4   /* relative to the length of the loop */
 /* Half-width of the band in which an indicator counts as zero, for a bound of zero. */
 #define LW_ZERO_TOLERANCE (8.0 * LW_EVENT_RESOLUTION)
 

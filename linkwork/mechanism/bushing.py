@@ -154,7 +154,7 @@ def _six(given: ArrayLike, what: str) -> Values:
     if np.abs(matrix - matrix.T).max() > _KEPT * largest:
         raise MechanismError(f"{what} must be symmetric")
     if np.linalg.eigvalsh(matrix)[0] < -_KEPT * largest:
-        raise MechanismError(f"{what} must have no negative eigenvalue, or it would drive the bodies apart")
+        raise MechanismError(f"{what} must have no negative eigenvalue: with one the mount would give energy")
     if array.ndim == 1:
         return tuple(array.tolist())
     return tuple(map(tuple, array.tolist()))

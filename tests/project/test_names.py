@@ -38,6 +38,8 @@ RIGHT = {
     "linkwork.LookupTable": {"values"},
     "linkwork.solvers.Problem": {"directions"},  # signs of several events
     "linkwork.solvers.EventRecord": {"directions"},
+    "linkwork.Mechanism.add_state": {"start"},  # a start value
+    "linkwork.mechanism.Mechanism.add_state": {"start"},
     "linkwork.solvers.Status": {"names", "start"},  # of an Enum
 }
 RIGHT_OPTIONS = {
