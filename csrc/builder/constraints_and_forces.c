@@ -168,7 +168,7 @@ static lw_status find_bodies(lw_builder *b, const lw_force_type *type, const cha
 static lw_status take_parameter(lw_builder *b, const lw_force_type *type, const char *name, int32_t number,
                                 const lw_parameter *given, int32_t count, int32_t *mask) {
   const lw_force_parameter *p = &type->parameter[number];
-  double values[LW_MOST_NUMBERS];
+  double values[LW_MOST_NUMBERS] = {0.0};
   lw_status e;
   int32_t k = 0;
   while (k < count && strcmp(given[k].name, p->name) != 0) k++;

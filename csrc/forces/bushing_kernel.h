@@ -8,8 +8,8 @@
 #define LW_BUSHING_PARAMETERS(X)                                                                                       \
   X(bushing_points, BUSHING, 6, LW_TUNABLE, LW_STAGE_NONE, "origins of its frames, each in the frame of its body [m]") \
   X(bushing_rotations, BUSHING, 8, LW_TUNABLE, LW_STAGE_NONE, "quaternions of its frames, each in its body")           \
-  X(bushing_stiffness, BUSHING, 21, LW_TUNABLE, LW_STAGE_NONE, "upper triangle, row by row [N/m, N, N.m]")             \
-  X(bushing_damping, BUSHING, 21, LW_TUNABLE, LW_STAGE_NONE, "upper triangle, row by row [N.s/m, N.s, N.m.s]")
+  X(bushing_stiffness, BUSHING, 21, LW_TUNABLE, LW_STAGE_NONE, "upper triangle, row by row [N/m, N/rad, N.m/rad]")     \
+  X(bushing_damping, BUSHING, 21, LW_TUNABLE, LW_STAGE_NONE, "upper triangle, row by row [N.s/m, N.s/rad, N.m.s/rad]")
 #define LW_BUSHING_INPUTS(X)
 #define LW_BUSHING_DISCRETE(X)
 #define LW_BUSHING_OUTPUTS(X)                                                                                   \

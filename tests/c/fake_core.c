@@ -57,7 +57,7 @@ void lw_model_free(lw_model *model) { free(model); }
 
 lw_sizes lw_model_sizes(const lw_model *model) {
   (void)model;
-  return (lw_sizes){.bodies = 1, .joints = 1, .nq = 1, .nu = 1, .event_indicators = 1, .reals = REALS};
+  return (lw_sizes){.bodies = 1, .joints = 1, .nq = 1, .nu = 1, .states = 2, .event_indicators = 1, .reals = REALS};
 }
 
 int32_t lw_field_count(void) { return N_FIELDS; }
