@@ -15,7 +15,21 @@ LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 NASTY = [
     *("left-hip-pitch", "toe_b_1/2", "4rof_knee_left", "base link", "der(a", "a$b$c", "<b>&amp;", "{0}", "{", "%s%d%n"),
     *("#", "__proto__", "_hidden", "a;b|c", "x~y", "@home", "!", "a  b", "c:/d", "\u007e", "0", "(", "time", "energy"),
-    *("</text>", "}{", "$", "None", "a&lt;b", "leaves a gap of 9 m", "loop", "1e5", "+1", "der(x)", "a:b", "x:y:z", "z+"),
+    *(
+        "</text>",
+        "}{",
+        "$",
+        "None",
+        "a&lt;b",
+        "leaves a gap of 9 m",
+        "loop",
+        "1e5",
+        "+1",
+        "der(x)",
+        "a:b",
+        "x:y:z",
+        "z+",
+    ),
 ]
 
 
