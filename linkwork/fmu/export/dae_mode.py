@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwork.errors import ExportError
+from linkwork.mechanism.friction import has_events, refuse_pressed
 
 if TYPE_CHECKING:
     from linkwork._util.checks import FloatArray
-    from linkwork.mechanism.friction import has_events, refuse_pressed
-from linkwork.model.model import Model
+    from linkwork.model.model import Model
 
 MANIFEST = "extra/org.fmi-standard.fmi-ls-dae/fmi-ls-manifest.xml"
 _NAMESPACE = "http://fmi-standard.org/fmi-ls-manifest"
