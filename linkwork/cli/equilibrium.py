@@ -75,6 +75,9 @@ def _hold(model: lw.Model, asked: Mapping[str, float | None] | None) -> dict[str
 
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse options that exclude each other before anything is computed."""
+    others = (arguments.hold, arguments.motors, arguments.speeds, arguments.output, arguments.json)
+    if arguments.range is not None and (any(others) or arguments.starts is not None or arguments.seek != "stable"):
+        raise lw.MechanismError("--range prints the range of rest by dry friction alone: with it only --input is taken")
     if arguments.starts is not None and (arguments.motors or arguments.seek != "stable"):
         raise lw.MechanismError(
             "--starts finds poses of rest of any kind, without motors: leave out --motor, --any and --stuck"
