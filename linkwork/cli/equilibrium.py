@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     any_help = "find the pose of rest next to the start, also an unstable one"
     add("seek", "--any", action="store_const", const="any", help=any_help)
     stuck_help = "the start itself, if dry friction holds it"
-    add("seek", "--stuck", action="store_const", const="stuck", help=stuck_help)
+    add("seek", "--stuck", dest="seek", action="store_const", const="stuck", help=stuck_help)
     range_help = "print instead between which values of a coordinate dry friction keeps the mechanism at rest"
     parser.add_argument("--range", metavar="NAME", help=range_help)
     add = from_signature(parser, lw.equilibria)

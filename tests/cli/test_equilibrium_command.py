@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 import re
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork.cli.equilibrium import add_arguments
 from linkwork.cli.main import main
+from linkwork.cli.signatures import given
 
 TORQUE = 2.0 * 9.81 * 0.5  # of the rod's weight about A where it is level
 
@@ -76,3 +79,22 @@ def test_failures_are_one_line(file: str, capsys: pytest.CaptureFixture[str]) ->
         assert shown.err.count("\n") == 1
         assert text in shown.err
         assert shown.out == ""
+
+
+@pytest.mark.parametrize(("options", "seek"), [([], "stable"), (["--any"], "any"), (["--stuck"], "stuck")])
+def test_each_way_to_seek_reaches_the_function(options, seek) -> None:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    assert given(parser.parse_args(["mechanism.json", *options]), "equilibrium")["seek"] == seek
+
+
+def test_the_range_of_rest_takes_inputs_alone(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    mech = lw.load(file)
+    mech.add_force(lw.Friction("A", coulomb=0.1 * TORQUE))
+    mech.save(file)
+    assert main(["equilibrium", file, "--range", "A"]) == 0
+    low, high = (float(text) for text in re.findall(r"[\d.]+(?= to| rad)", capsys.readouterr().out))
+    np.testing.assert_allclose((low, high), np.pi / 2 + np.array([-1, 1]) * np.arcsin(0.1), rtol=1e-5)
+    for more in (["--stuck"], ["--hold", "A"], ["--json"], ["-o", "rest.json"]):
+        assert main(["equilibrium", file, "--range", "A", *more]) != 0
+        assert "with it only --input is taken" in capsys.readouterr().err
