@@ -697,9 +697,9 @@ static lw_status report_undecided(lw_state *s, int32_t contact) {
   return lw_report(s, (lw_fault){LW_FAULT_JAMS, force, 0.0});
 }
 
-/* Limits by the reactions of a joint depend on the decision that they lead to. Where it does not fit, all that rest are decided
- * again by the limits that follow from it. Returns whether they are. */
-static int decide_again(lw_state *s, int32_t active) {
+/* Limits by the reactions of a joint depend on the decision that they lead to. Where it does not fit, all that rest are
+ * decided again by the limits that follow from it. */
+static void decide_again(lw_state *s, int32_t active) {
   struct lw_event_workspace *r = s->events;
   free_active(s, active);
   for (int32_t i = 0; i < r->contacts; i++) {
@@ -710,7 +710,6 @@ static int decide_again(lw_state *s, int32_t active) {
     *lw_friction_state(s, c->transition) = LW_FRICTION_STICKS;
   }
   lw_state_changed(s, LW_STAGE_CONSTANTS);
-  return 1;
 }
 
 static lw_status update_contacts(lw_state *s) {
@@ -739,7 +738,8 @@ static lw_status update_contacts(lw_state *s) {
     const int32_t turning = find_turning_back(s, TURNING_BACK * largest);
     if (turning < 0) break;
     if (decisions++ == MOST_DECISIONS) return report_undecided(s, turning);
-    again = decide_again(s, active);
+    decide_again(s, active);
+    again = 1;
     if ((e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
     find_excess(s);
     for (int32_t i = 0; i < r->contacts; i++)

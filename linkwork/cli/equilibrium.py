@@ -31,8 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("speeds", "--speed", help=speed_help)
     any_help = "find the pose of rest next to the start, also an unstable one"
     add("seek", "--any", action="store_const", const="any", help=any_help)
-    stuck_help = "the start itself, if dry friction holds it"
-    add("seek", "--stuck", dest="seek", action="store_const", const="stuck", help=stuck_help)
+    parser.add_argument("--stuck", action="store_true", help="the start itself, if dry friction holds it")
     range_help = "print instead between which values of a coordinate dry friction keeps the mechanism at rest"
     parser.add_argument("--range", metavar="NAME", help=range_help)
     add = from_signature(parser, lw.equilibria)
@@ -48,6 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     model = lw.compile(mechanism_of(arguments))
     options = given(arguments, "equilibrium") | {"hold": _hold(model, arguments.hold)}
+    if arguments.stuck:
+        options["seek"] = "stuck"
     if arguments.range is not None:
         print(
             lw.rest_range(
@@ -75,13 +76,16 @@ def _hold(model: lw.Model, asked: Mapping[str, float | None] | None) -> dict[str
 
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse options that exclude each other before anything is computed."""
-    others = (arguments.hold, arguments.motors, arguments.speeds, arguments.output, arguments.json)
-    if arguments.range is not None and (any(others) or arguments.starts is not None or arguments.seek != "stable"):
+    elsewhere = arguments.seek == "any" or arguments.stuck
+    others = (arguments.hold, arguments.motors, arguments.speeds, arguments.output, arguments.json, elsewhere)
+    if arguments.range is not None and (any(others) or arguments.starts is not None):
         raise lw.MechanismError("--range prints the range of rest by dry friction alone: with it only --input is taken")
-    if arguments.starts is not None and (arguments.motors or arguments.seek != "stable"):
+    if arguments.starts is not None and (arguments.motors or elsewhere):
         raise lw.MechanismError(
             "--starts finds poses of rest of any kind, without motors: leave out --motor, --any and --stuck"
         )
+    if arguments.seek == "any" and arguments.stuck:
+        raise lw.MechanismError("--any seeks another pose than --stuck, the start: give one of them")
     check_files(arguments.output)
     suffixes = (".csv",) if arguments.starts is not None else (".json", ".npz")
     for path in arguments.output:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import re
@@ -12,9 +11,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.cli.equilibrium import add_arguments
 from linkwork.cli.main import main
-from linkwork.cli.signatures import given
 
 TORQUE = 2.0 * 9.81 * 0.5  # of the rod's weight about A where it is level
 
@@ -81,11 +78,19 @@ def test_failures_are_one_line(file: str, capsys: pytest.CaptureFixture[str]) ->
         assert shown.out == ""
 
 
-@pytest.mark.parametrize(("options", "seek"), [([], "stable"), (["--any"], "any"), (["--stuck"], "stuck")])
-def test_each_way_to_seek_reaches_the_function(options, seek) -> None:
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    assert given(parser.parse_args(["mechanism.json", *options]), "equilibrium")["seek"] == seek
+def test_what_sticks_is_asked_for_beside_any_pose(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    mech = lw.load(file)
+    mech.add_force(lw.Friction("A", coulomb=1.1 * TORQUE))
+    mech.save(file)
+    found = {}
+    for options in ([], ["--any"], ["--stuck"]):
+        assert main(["equilibrium", file, *options, "--json"]) == 0
+        found[(*options,)] = json.loads(capsys.readouterr().out)["q"]["A.q"]
+    np.testing.assert_allclose(list(found.values()), [np.pi / 2, np.pi / 2, 0.25], atol=1e-9)
+    assert main(["equilibrium", file, "--any", "--stuck"]) != 0
+    assert "give one of them" in capsys.readouterr().err
+    assert main(["equilibrium", file, "--starts", "3", "--stuck"]) != 0
+    assert "leave out --motor, --any and --stuck" in capsys.readouterr().err
 
 
 def test_the_range_of_rest_takes_inputs_alone(file: str, capsys: pytest.CaptureFixture[str]) -> None:
