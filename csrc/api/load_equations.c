@@ -18,9 +18,11 @@ static void enter_row(lw_state *s, const lw_load_equations *of, int32_t row) {
   if (of->inputs) memcpy(x + at->tau, of->inputs + i * inputs, sizeof(double) * inputs);
 }
 
-static size_t count_actuators(const lw_model *m) {
-  return (size_t)(m->first_force[LW_FORCE_ACTUATOR + 1] - m->first_force[LW_FORCE_ACTUATOR]);
+static size_t count_forces(const lw_model *m, int type) {
+  return (size_t)(m->first_force[type + 1] - m->first_force[type]);
 }
+
+static size_t count_actuators(const lw_model *m) { return count_forces(m, LW_FORCE_ACTUATOR); }
 
 static void report_actuators(lw_state *s, double *lengths) {
   const size_t n = count_actuators(s->model);
@@ -37,6 +39,8 @@ static lw_status find_row(lw_state *s, lw_load_equations *of, int32_t row) {
                     .load = of->load + i * capacity,
                     .speed = of->speed + i * motors,
                     .violation = of->violation + 3 * i};
+  if (of->loads)
+    at.loads = of->loads + i * motors, at.pressing = of->pressing + i * count_forces(s->model, LW_FORCE_FRICTION);
   const double *udot = of->udot + i * (size_t)s->model->size.nu;
   enter_row(s, of, row);
   lw_status e = lw_begin_given_motion(s, udot);
@@ -56,8 +60,7 @@ static lw_status find_row(lw_state *s, lw_load_equations *of, int32_t row) {
 lw_status lw_find_load_equations(lw_state *s, lw_load_equations *of) {
   if (!s) return LW_ERROR_USAGE;
   of->done = of->dof = 0;
-  lw_status e = lw_refuse_pressed_friction(s, "inverse dynamics");
-  if (!e) e = lw_evaluate(s, LW_STAGE_CONSTANTS);
+  lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   for (; !e && of->done < of->rows; of->done += !e) e = find_row(s, of, of->done);
   return e;

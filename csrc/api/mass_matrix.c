@@ -4,9 +4,7 @@
 
 lw_status lw_inverse_dynamics(lw_state *s, const double *udot, double *tau) {
   if (!s) return LW_ERROR_USAGE;
-  lw_status e = lw_refuse_pressed_friction(s, "inverse dynamics");
-  if (e) return e;
-  e = lw_begin_given_motion(s, udot);
+  lw_status e = lw_begin_given_motion(s, udot);
   if (!e) e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
   lw_state_changed(s, LW_STAGE_CONSTANTS); /* it uses the increments' storage */
   if (!e) e = lw_report(s, s->kernels->inverse_dynamics(s->model, s->block, udot, tau));

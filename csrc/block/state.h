@@ -66,9 +66,6 @@ void lw_differentiate_rates(lw_state *s, const lw_direction *along, int32_t dire
 void lw_set_states(lw_state *s, double t, const double *y);
 
 lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...);
-/* Where equations other than those of accelerations are solved, a friction by the reactions of its joint is refused: the
- * only place that decides so. `where`: their name. */
-lw_status lw_refuse_pressed_friction(lw_state *s, const char *where);
 
 /* Which variable an offset is: its field, with the access LW_INTERNAL where there is none; its name in words. */
 const lw_field *lw_field_at(const lw_state *s, uint32_t offset);

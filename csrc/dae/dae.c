@@ -113,14 +113,47 @@ static void clear_rounding(const lw_state *s, const double *relaxation, double *
     if (relaxation[rows + r] == 0.0 && fabs(phi[r]) <= ROUNDING_OF_ROWS * length[r]) phi[r] = 0.0;
 }
 
+/* Friction by reactions follows from the accelerations of the state: its pressing forces stay for the equations with
+ * multipliers, whose own reactions are not unique where constraints are redundant. */
+static lw_status find_pressing(lw_state *s, const double *y) {
+  const lw_model *m = s->model;
+  if (!m->pressed) return LW_OK;
+  memcpy(lw_reals(s) + m->at.q, y, sizeof *y * (size_t)m->size.nq);
+  memcpy(lw_reals(s) + m->at.u, y + m->size.nq, sizeof *y * (size_t)m->size.nu);
+  const int decides = s->before_accelerations && !s->events->deciding;
+  if (decides) s->events->deciding = 1;
+  const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
+  if (decides) s->events->deciding = 0;
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  return e;
+}
+
+/* The same, and what its derivatives need. */
+static lw_status prepare_complex(lw_state *s, const double *y) {
+  lw_status e = find_pressing(s, y);
+  if (!e && s->model->pressed) e = lw_allocate_complex(s);
+  if (!e) e = lw_prepare_complex(s);
+  if (!e) lw_copy_regular_dof(s);
+  return e;
+}
+
+static void complex_residual(const lw_state *s, const lw_dae_point *at, double *residual) {
+  const lw_model *m = s->model;
+  double *x = lw_complex_reals(s);
+  if (m->pressed) {
+    memcpy(x + 2 * m->at.q, at->y, 2 * sizeof(double) * (size_t)m->size.nq);
+    memcpy(x + 2 * m->at.u, (const double *)at->y + 2 * m->size.nq, 2 * sizeof(double) * (size_t)m->size.nu);
+    lw_kernels_complex.accelerations(m, s->complex_block);
+  }
+  lw_kernels_complex.augmented(m, s->complex_block, at, residual);
+}
+
 lw_status lw_dae_residual(lw_state *s, double t, const double *y, const double *ydot, const double *relaxation,
                           double *residual) {
   if (!s) return LW_ERROR_USAGE;
   lw_constraint_workspace *w;
   lw_status e = enter_time(s, t);
-  for (int32_t k = 0; !e && s->model->pressed && k < s->model->size.nu; k++) /* at rest they have no load */
-    if (y[s->model->size.nq + k] != 0.0) e = lw_refuse_pressed_friction(s, "a formulation with multipliers");
-  if (e || (e = lw_open_constraint_workspace(s, &w))) return e;
+  if (e || (e = find_pressing(s, y)) || (e = lw_open_constraint_workspace(s, &w))) return e;
   s->kernels->augmented(s->model, s->block, &(lw_dae_point){y, ydot, relaxation}, residual);
   clear_rounding(s, relaxation, w->length, residual + s->model->size.nq + s->model->size.nu);
   return LW_OK;
@@ -144,7 +177,7 @@ static double *entry(const newton *w, int32_t row, int32_t column) {
 static void differentiate_states(lw_state *s, const newton *w) {
   for (int32_t k = 0; k < w->nq + w->nu; k++) {
     w->y[2 * k + 1] = LW_COMPLEX_STEP, w->ydot[2 * k + 1] = LW_COMPLEX_STEP * w->cj;
-    lw_kernels_complex.augmented(w->m, s->complex_block, &(lw_dae_point){w->y, w->ydot, w->relaxation}, w->residual);
+    complex_residual(s, &(lw_dae_point){w->y, w->ydot, w->relaxation}, w->residual);
     for (int32_t i = 0; i < w->n; i++) *entry(w, i, k) = w->residual[2 * i + 1] / LW_COMPLEX_STEP;
     w->y[2 * k + 1] = w->ydot[2 * k + 1] = 0.0;
   }
@@ -176,7 +209,7 @@ lw_status lw_dae_jacobian(lw_state *s, double t, const double *y, const double *
   const int32_t rows = lw_constraint_rows(m), n = m->size.nq + m->size.nu + 2 * rows;
   lw_constraint_workspace *workspace;
   lw_status e = enter_time(s, t);
-  if (e || (e = lw_open_constraint_workspace(s, &workspace)) || (e = lw_prepare_complex(s))) return e;
+  if (e || (e = lw_open_constraint_workspace(s, &workspace)) || (e = prepare_complex(s, y))) return e;
   newton w = {.m = m, .nq = m->size.nq, .nu = m->size.nu, .rows = rows, .n = n, .relaxation = relaxation, .cj = cj};
   w.matrix = matrix, w.y = workspace->y, w.ydot = workspace->ydot, w.residual = workspace->residual;
   for (int32_t i = 0; i < n; i++) {
@@ -215,8 +248,8 @@ lw_status lw_dae_rates(lw_state *s, const double *relaxation, double *work, doub
   const lw_model *m = s->model;
   const int32_t nq = m->size.nq, nu = m->size.nu, rows = lw_constraint_rows(m), n = nq + nu + 2 * rows;
   lw_constraint_workspace *w;
-  lw_status e = lw_refuse_pressed_friction(s, "a formulation with multipliers");
-  if (e || (e = lw_evaluate(s, LW_STAGE_DERIVATIVES)) || (e = lw_open_constraint_workspace(s, &w))) return e;
+  lw_status e = lw_evaluate(s, LW_STAGE_DERIVATIVES);
+  if (e || (e = lw_open_constraint_workspace(s, &w))) return e;
   memset(ydot, 0, sizeof *ydot * (size_t)n);
   memset(w->y, 0, sizeof *w->y * (size_t)n);
   memcpy(w->y, lw_reals(s) + m->at.q, sizeof *w->y * (size_t)nq);
@@ -237,7 +270,7 @@ lw_status lw_dae_directional_derivative(lw_state *s, double t, const double *y, 
   lw_constraint_workspace *w;
   int parameters = 0;
   lw_status e = enter_time(s, t);
-  if (e || (e = lw_open_constraint_workspace(s, &w)) || (e = lw_prepare_complex(s))) return e;
+  if (e || (e = lw_open_constraint_workspace(s, &w)) || (e = prepare_complex(s, y))) return e;
   for (size_t i = 0; i < n_knowns; i++) {
     const lw_access a = lw_access_of(s, knowns[i]);
     const int is_element = a == LW_STATE && (int32_t)knowns[i] >= m->at.element_state;
@@ -251,7 +284,7 @@ lw_status lw_dae_directional_derivative(lw_state *s, double t, const double *y, 
     w->y[2 * i] = y[i], w->y[2 * i + 1] = LW_COMPLEX_STEP * y_seed[i];
     w->ydot[2 * i] = ydot[i], w->ydot[2 * i + 1] = LW_COMPLEX_STEP * ydot_seed[i];
   }
-  lw_kernels_complex.augmented(m, s->complex_block, &(lw_dae_point){w->y, w->ydot, relaxation}, w->residual);
+  complex_residual(s, &(lw_dae_point){w->y, w->ydot, relaxation}, w->residual);
   for (int32_t i = 0; i < n; i++) sensitivity[i] = w->residual[2 * i + 1] / LW_COMPLEX_STEP;
   return LW_OK;
 }

@@ -2,6 +2,7 @@
  * over tree/inverse_dynamics_kernel.h and loops/inverse_dynamics_kernel.h. */
 #ifndef LW_INVERSE_DYNAMICS_KERNEL_H
 #define LW_INVERSE_DYNAMICS_KERNEL_H
+#include "dynamics/pressing_of_motion_kernel.h"
 #include "loops/forces_on_speeds_kernel.h"
 #include "loops/inverse_dynamics_kernel.h"
 #include "multipliers/clusters_for_outputs_kernel.h"
@@ -14,17 +15,36 @@ static void mass_product(const lw_model *m, lw_block b, const void *udot, void *
   loads_for(&v, udot, 0, tau);
 }
 
-static lw_fault inverse_dynamics(const lw_model *m, lw_block b, const void *udot, void *result) {
+/* Just after the clusters are solved. */
+static void find_least_loads(const view *v, const real *udot, real *tau) {
+  place_stand_ins(v, 0);
+  loads_for(v, udot, 1, tau);
+  load_by_forces(v); /* the rotors of cut joints have placed these again */
+  for (int32_t c = 0; c < v->m->size.nu; c++)
+    tau[c] -= v->load[c] - driving_load(v, c); /* springs and dampers do their part */
+  for (int32_t k = 0; k < v->m->clusters; k++) least_loads(v, k, tau);
+}
+
+/* Nothing but tau drives. */
+static void take_loads_alone(const view *v, const real *tau, real *driving) {
+  for (int32_t u = 0; u < v->m->size.nu + v->m->size.nu_cut; u++)
+    driving[u] = (u < v->m->size.nu ? tau[u] : 0.0) - driving_load(v, u);
+}
+
+static lw_fault inverse_dynamics(const lw_model *m, lw_block b, const void *udot, void *tau) {
   const view v = open_view(m, b);
-  const lw_fault fault = solve_clusters_for_outputs(&v);
+  lw_fault fault = solve_clusters_for_outputs(&v);
   if (fault.kind) return fault;
-  real *tau = result;
-  place_stand_ins(&v, 0);
-  loads_for(&v, udot, 1, tau);
-  load_by_forces(&v); /* the rotors of cut joints have placed these again */
-  for (int32_t c = 0; c < m->size.nu; c++)
-    tau[c] -= v.load[c] - driving_load(&v, c); /* springs and dampers do their part */
-  for (int32_t k = 0; k < m->clusters; k++) least_loads(&v, k, tau);
-  return no_fault;
+  clear_pressing(&v);
+  find_least_loads(&v, udot, tau);
+  if (!m->pressed) return no_fault;
+  for (int32_t turn = 0; turn < MOST_REPEATED; turn++) {
+    take_loads_alone(&v, tau, FIELD(&v, load_change));
+    const double change = press_by_motion(&v, udot, FIELD(&v, load_change));
+    if ((fault = compute_loop_closures(&v)).kind) return fault;
+    find_least_loads(&v, udot, tau);
+    if (change <= SAME_PRESSING) return no_fault;
+  }
+  return jams(&v);
 }
 #endif

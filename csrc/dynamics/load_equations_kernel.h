@@ -8,6 +8,7 @@
 #define LW_LOAD_EQUATIONS_KERNEL_H
 #include "block/field_view_kernel.h"
 #include "dynamics/forward_dynamics_kernel.h"
+#include "dynamics/pressing_of_motion_kernel.h"
 #include "loops/inverse_dynamics_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "singular/near_singular_kernel.h"
@@ -129,10 +130,29 @@ static void find_motor_speeds(const view *v, lw_load_row *row) {
   }
 }
 
+/* Pressing forces of the motion with loads of the motors; without these none. */
+static lw_fault press_by_motors(const view *v, const double *udot, const lw_load_row *row) {
+  const int32_t speeds = v->m->size.nu + v->m->size.nu_cut;
+  real *driving = FIELD(v, load_change);
+  clear_pressing(v);
+  if (!v->m->pressed || !row->loads) return no_fault;
+  copy(v->m->pressed, row->pressing, FIELD(v, friction_pressing));
+  const lw_fault fault = compute_loop_closures(v);
+  if (fault.kind) return fault;
+  place_stand_ins(v, 0);
+  for (int32_t u = 0; u < speeds; u++) driving[u] = 0.0;
+  for (int32_t k = 0; k < row->motors; k++)
+    for (int32_t u = 0; u < speeds; u++) driving[u] += row->loads[k] * row->motor[k * speeds + u];
+  press_by_motion(v, udot, driving);
+  copy(v->m->pressed, FIELD(v, friction_pressing), row->pressing);
+  return no_fault;
+}
+
 static lw_fault load_equations(const lw_model *m, lw_block b, const double *udot, lw_load_row *row) {
   const view v = open_view(m, b);
   real *needed = FIELD(&v, rate);
-  lw_fault fault = compute_loop_closures(&v);
+  lw_fault fault = press_by_motors(&v, udot, row);
+  if (!fault.kind) fault = compute_loop_closures(&v);
   if (!fault.kind) fault = check_closed(&v);
   if (fault.kind) return fault;
   for (int32_t c = 0; c < m->clusters; c++)

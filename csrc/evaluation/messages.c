@@ -298,7 +298,8 @@ static const struct {
     [LW_FAULT_JAMS] =
         {LW_ERROR_SINGULAR, OF_FORCE,
          "friction %s jams: its load raises the force that presses its joint by more than the friction that follows, "
-         "so that no acceleration satisfies its law here; lower mu or the radius, change the pose or the direction of "
+         "so that no acceleration or motor load satisfies its law here; lower mu or the radius, change the pose or the "
+         "direction of "
          "motion, or take the load from an input or formula by Brake"},
     [LW_FAULT_JAMS_OR_SLIDES] =
         {LW_ERROR_SINGULAR, OF_FORCE,
@@ -373,17 +374,6 @@ static lw_status report_element_rate(lw_state *s, int32_t state) {
                  "the derivative of state '%s' has no finite value at t = %g s: its formula leaves what a root, a "
                  "logarithm, a power or a quotient takes; bound its arguments by min, max or if",
                  m->state_name[state], lw_reals(s)[m->at.time]);
-}
-
-lw_status lw_refuse_pressed_friction(lw_state *s, const char *where) {
-  const lw_model *m = s->model;
-  for (int32_t k = m->first_force[LW_FORCE_FRICTION]; m->pressed && k < m->first_force[LW_FORCE_FRICTION + 1]; k++)
-    if (m->force[k].given >> LW_PRESSED_FRICTION & 1)
-      return lw_fail(s, LW_ERROR_USAGE,
-                     "%s takes no friction by the reactions of a joint, such as '%.100s': they solve for no such "
-                     "reactions; give it coulomb instead of mu, or simulate with formulation 'ode'",
-                     where, m->force_name[k]);
-  return LW_OK;
 }
 
 lw_status lw_report(lw_state *s, lw_fault fault) {

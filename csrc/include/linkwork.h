@@ -556,8 +556,12 @@ typedef struct lw_load_equations {
    * counted in a length of the mechanism. Small ones do little harm: loads are those along N alone. */
   double *violation;
   double *actuator; /* [rows][2][actuators]: length and force of each actuator by its input; NULL: not requested */
-  int32_t dof;      /* degrees of freedom of the first row, which the others have as well */
-  int32_t done;     /* rows until a failure: all on success */
+  /* Of friction by reactions: [rows][motors], loads with which the joints press, and [rows][frictions], the pressing
+   * forces so far, which those of these loads replace. Both are given again until they stay. NULL: without pressing. */
+  const double *loads;
+  double *pressing;
+  int32_t dof;  /* degrees of freedom of the first row, which the others have as well */
+  int32_t done; /* rows until a failure: all on success */
 } lw_load_equations;
 
 /* The state's q, u, time and, if given, inputs are overwritten; its parameters and modes are taken. LW_ERROR_SINGULAR: in row

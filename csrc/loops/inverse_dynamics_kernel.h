@@ -15,23 +15,31 @@
 #include "tree/inverse_dynamics_kernel.h"
 #include "tree/stand_in_inertia_kernel.h"
 
+/* Relative acceleration of the links of a cut joint, child minus parent, after propagate_increments(). */
+static void cut_acceleration(const view *v, int32_t l, int with_bias, cut_frames *at, twist *relative) {
+  const lw_loop *loop = &v->m->loop[l];
+  const cluster_work w = work_of(v, loop->cluster);
+  twist parent, bias = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+  align_cut_joint(v, &w, l, NULL, at);
+  if (with_bias) find_cut_bias(v, &w, l, at, &bias);
+  transport_twist(v, loop->child, at->child.d, relative);
+  transport_twist(v, loop->parent, phantom_of(v, l)->r, &parent);
+  for (int k = 0; k < 3; k++)
+    relative->a[k] += bias.a[k] - parent.a[k], relative->l[k] += bias.l[k] - parent.l[k];
+}
+
 /* The reflected inertia of a cut joint acts on both of its links, by the acceleration of the child relative to the
  * parent. */
 static void add_rotor_of_cut_joint(const view *v, int32_t l, int with_bias) {
   const lw_loop *loop = &v->m->loop[l];
-  const cluster_work w = work_of(v, loop->cluster);
-  twist child, parent, sum = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}}, bias = sum;
+  twist relative, sum = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
   cut_frames at;
-  align_cut_joint(v, &w, l, NULL, &at);
-  if (with_bias) find_cut_bias(v, &w, l, &at, &bias);
+  cut_acceleration(v, l, with_bias, &at, &relative);
   const real *arm[2] = {phantom_of(v, l)->r, at.child.d};
-  transport_twist(v, loop->child, arm[1], &child);
-  transport_twist(v, loop->parent, arm[0], &parent);
-  for (int k = 0; k < 3; k++) child.a[k] += bias.a[k] - parent.a[k], child.l[k] += bias.l[k] - parent.l[k];
   for (int32_t c = 0; c < loop->columns; c++) {
     twist P;
     row_of_cut_speed(v, l, c, &P);
-    add_column(&P, v->rotor[loop->u + c] * dot_twist(&P, &child), &sum);
+    add_column(&P, v->rotor[loop->u + c] * dot_twist(&P, &relative), &sum);
   }
   for (int end = 0; end < 2; end++) {
     const int32_t link = end ? loop->child : loop->parent;

@@ -39,8 +39,9 @@ from linkwork.analysis.motor_loads import LoadRows, MotorLoads
 from linkwork.analysis.motors import Limits, Motors
 from linkwork.analysis.pose_functions import motor
 from linkwork.errors import LinkworkError, LoadsError, MechanismError
-from linkwork.mechanism import Actuator, Mechanism
+from linkwork.mechanism import Actuator, Friction, Mechanism
 from linkwork.mechanism.forces import of_kind
+from linkwork.mechanism.friction import pressed
 from linkwork.model.compile import model_of
 from linkwork.simulation.result import Result
 
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from linkwork.model.state import State
     from linkwork.simulation.inputs import InputValue
 
+SETTLED = 1e-13  # of the largest pressing force: those that change by less stay
+MOST_TURNS = 300  # of loads and pressing forces after one another
 CONSISTENT = 1e-8  # of the largest load along a degree of freedom: what motors may leave where they do not drive all
 ROUNDING = 1e-12  # of the weight of the mechanism times its length
 DOUBTFUL = 1e-6  # a motor that turns by less, relative to its most, is looked at
@@ -226,8 +229,47 @@ def _loads(
     weights: FloatArray,
     max_load: Limits,
 ) -> tuple[LoadRows, LinkworkError | None]:
-    """Return the loads of rows of one discrete state, and why they end early."""
-    found = _without_rounding(space, motors, rows, segment, _equations(space, motors, rows, segment))
+    """Return the loads of rows of one discrete state, and why they end early.
+
+    Where reactions press frictions, loads follow from pressing forces and these from the loads, until they stay.
+    """
+    part, driving, error = _distributed(space, motors, rows, segment, weights, max_load)
+    if not pressed(space.model.mechanism):
+        return part, error
+    frictions = of_kind(space.model.mechanism.forces, Friction)
+    pressing = np.zeros((len(driving), len(frictions)))
+    change = np.ones_like(pressing)
+    for _ in range(MOST_TURNS):
+        segment = slice(segment.start, segment.start + len(driving))
+        before = pressing[: len(driving)]
+        pressing = before.copy()
+        part, driving, failed = _distributed(space, motors, rows, segment, weights, max_load, (driving, pressing))
+        error = failed or error
+        change = (np.abs(pressing - before) / pressing.max(axis=1, initial=1e-300, keepdims=True))[: len(driving)]
+        if not (change > SETTLED).any():
+            return part, error
+    row, worst = np.argwhere(change > SETTLED)[0]
+    error = MechanismError(
+        f"motion: at t = {rows.t[segment][row]:.6g} s friction {frictions[worst].name!r} jams: the loads that it asks "
+        "of the motors raise the force that presses its joint more and more; lower mu or the radius, or choose other "
+        "motors"
+    )
+    return part.first(int(row)), error
+
+
+def _distributed(
+    space: ConfigurationSpace,
+    motors: Motors,
+    rows: MotionRows,
+    segment: slice,
+    weights: FloatArray,
+    max_load: Limits,
+    # Loads of the motors besides those that actuators have without an input, and pressing forces, which are replaced.
+    pressed_by: tuple[FloatArray, FloatArray] | None = None,
+) -> tuple[LoadRows, FloatArray, LinkworkError | None]:
+    """Return loads with given pressing forces, the part of them that inputs drive, and why they end early."""
+    equations = _equations(space, motors, rows, segment, pressed_by)
+    found = _without_rounding(space, motors, rows, segment, equations)
     error: LinkworkError | None = found.error
     count = len(found.load)
     if error is not None:
@@ -250,11 +292,19 @@ def _loads(
             count, error = done, failed
     inputs = loads.copy()
     inputs[:, numbers] = motors.input_of(loads[:, numbers], length, rate)
-    part = LoadRows(loads[:count], found.speed[:count], inputs[:count], spread.conditioning[:count])
-    return part, error
+    driving = loads.copy()
+    driving[:, numbers] -= found.force[: len(loads), actuators]
+    part = LoadRows(loads, found.speed, inputs, spread.conditioning).first(count)
+    return part, driving[:count], error
 
 
-def _equations(space: ConfigurationSpace, motors: Motors, rows: MotionRows, segment: slice) -> LoadEquations:
+def _equations(
+    space: ConfigurationSpace,
+    motors: Motors,
+    rows: MotionRows,
+    segment: slice,
+    pressed_by: tuple[FloatArray, FloatArray] | None,
+) -> LoadEquations:
     block, nu = space.block, space.nu
     if len(rows.discrete):
         block.put_discrete_state(rows.discrete[segment.start])
@@ -265,7 +315,8 @@ def _equations(space: ConfigurationSpace, motors: Motors, rows: MotionRows, segm
     first = block.load_equations(motors.rows, t[:1], q[:1], u[:1], udot[:1], inputs[:1], _first_of(turns), nu)
     if turns is None:
         block.count_revolutions(space.model.arguments.turns(space.start))
-    return block.load_equations(motors.rows, t, q, u, udot, inputs, turns, max(1, first.matrix.shape[1]))
+    dof = max(1, first.matrix.shape[1])
+    return block.load_equations(motors.rows, t, q, u, udot, inputs, turns, dof, pressed_by)
 
 
 def _first_of(turns: FloatArray | None) -> FloatArray | None:

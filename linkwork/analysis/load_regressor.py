@@ -23,6 +23,7 @@ from linkwork._util.names import quoted, suggest
 from linkwork.analysis.parameter_set import refuse_repeated
 from linkwork.core.native import Block, OffsetArray, Stage
 from linkwork.errors import MechanismError, MechanismNameError
+from linkwork.mechanism.friction import refuse_pressed
 from linkwork.mechanism.quantities import Kind
 from linkwork.variables.schema import Variable, matching
 
@@ -181,6 +182,7 @@ class Unknowns:
     """Parameters p of a model by which loads are described, and phi(p) of the groups that they belong to."""
 
     def __init__(self, model: Model, parameters: Sequence[str] | None) -> None:
+        refuse_pressed(model.mechanism, "identification")
         self.model = model
         groups = _groups(model)
         listed = list(model.mechanism.bodies) if parameters is None else parameters

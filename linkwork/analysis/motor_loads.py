@@ -45,6 +45,10 @@ class LoadRows:
         """Return the numbers at places between rows, on lines."""
         return LoadRows(*(_between(getattr(self, name), places) for name in self.__dataclass_fields__))
 
+    def first(self, count: int) -> LoadRows:
+        """Return the first rows."""
+        return LoadRows(*(getattr(self, name)[:count] for name in self.__dataclass_fields__))
+
     def followed(self, other: LoadRows) -> LoadRows:
         """Return both, one after the other."""
         names = self.__dataclass_fields__

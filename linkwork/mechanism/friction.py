@@ -262,14 +262,18 @@ def sticking(mech: Surroundings) -> list[Friction | Brake]:
     return [one for one in mech.forces if isinstance(one, Brake) or (isinstance(one, Friction) and one.sticks)]
 
 
+def pressed(mech: Surroundings) -> list[Friction]:
+    """Return the frictions by the reactions of their joints, in their order."""
+    return [one for one in mech.forces if isinstance(one, Friction) and one.mu is not None]
+
+
 def refuse_pressed(mech: Surroundings, what: str) -> None:
-    """Refuse friction by the reactions of joints, which only the reduced equations solve."""
-    for one in mech.forces:
-        if isinstance(one, Friction) and one.mu is not None:
-            raise MechanismError(
-                f"{one.label} is by the reactions of joint {one.joint!r} (mu), for which {what} does not solve: give "
-                "it coulomb instead of mu, or use formulation='ode'"
-            )
+    """Refuse friction by the reactions of joints, which follows from accelerations alone."""
+    for one in pressed(mech):
+        raise MechanismError(
+            f"{one.label} is by the reactions of joint {one.joint!r} (mu), which {what} does not take; give it coulomb "
+            "instead of mu"
+        )
 
 
 def has_events(mech: Surroundings) -> bool:

@@ -332,6 +332,82 @@ def test_a_screw_jack():
             assert (raised < -1e-3) == (factor > 1) or phi < slope
 
 
+@pytest.mark.parametrize("method", ["rcr", "embedding", "multipliers", "dca"])
+@pytest.mark.parametrize("motors", ["A", "AD", "ABCD"])
+def test_loads_of_motors_of_a_four_bar(method, motors):
+    """Loads that gave the reference its motion, and more motors with those of least norm that give the same."""
+    rng = np.random.default_rng(5)
+    mu, radius = 0.3, 0.06
+    model = lw.compile(pressed_four_bar(mu, radius, coulomb=0.1), method=method)
+    for _ in range(4):
+        state, torque = random_state(model, rng), rng.normal() * 30
+        q, u = ({name: state[f"{name}.{what}"] for name in NAMES} for what in "qu")
+        plane = PlanarFourBar(q, u)
+        weight = np.copy(plane.Q)
+
+        def motion(tau, plane=plane, weight=weight):
+            plane.Q = weight + plane.turn @ tau
+            return plane.solve(lambda size: -np.sign(plane.slip) * (0.1 + mu * radius * size))[0]
+
+        a = motion(np.array([torque, 0.0, 0.0, 0.0]))
+        rows = [np.atleast_2d(x) for x in ([q[n] for n in "ABC"], [u[n] for n in "ABC"], a[:3])]
+        found = lw.inverse_dynamics(model, tuple(rows), t_eval=[0.0], motors=list(motors))
+        loads = np.array([found[f"{n}.tau"][0] if n in motors else 0.0 for n in NAMES])
+        if motors == "A":
+            assert loads[0] == pytest.approx(torque, rel=1e-9)
+        assert motion(loads) == pytest.approx(a, abs=1e-9 * np.abs(a).max())
+
+
+def test_loads_of_a_tree_and_of_a_screw():
+    """Closed forms: torque on a pendulum, and that which raises a weight by a screw."""
+    q, u, a = 0.4, -2.0, 5.0
+    model = lw.compile(pendulum(0.5, 0.08))
+    x = 3.0 * 0.5 * (-math.sin(q) * a - math.cos(q) * u * u)
+    z = 3.0 * 0.5 * (-math.cos(q) * a + math.sin(q) * u * u) + 3.0 * 9.81
+    torque = a - 3.0 * 9.81 * 0.5 * math.cos(q) - 0.5 * 0.08 * math.hypot(x, z)
+    assert model.inverse_dynamics([q], [a], [u])[0] == pytest.approx(torque, rel=1e-12)
+    lead, radius, load = 0.01, 0.012, 100.0 * 9.81
+    model, slope, phi = lw.compile(jack(0.15, lead, radius)), math.atan(lead / (2 * math.pi * radius)), math.atan(0.15)
+    for way, angle in ((-1.0, slope + phi), (1.0, slope - phi)):
+        state = model.assemble(u={"turn": way})
+        arrays = tuple(np.atleast_2d(x) for x in (state.q, state.u, np.zeros(len(state.u))))
+        found = lw.inverse_dynamics(model, arrays, t_eval=[0.0], motors="turn")
+        assert found["turn.tau"][0] == pytest.approx(-load * radius * math.tan(angle), rel=1e-10)
+
+
+def test_loads_where_friction_jams():
+    """Beyond lambda + phi = 90 degrees no torque raises the nut of a screw."""
+    radius = 0.012
+    model = lw.compile(jack(1.0, 2 * math.pi * radius * math.sqrt(3.0), radius))
+    state = model.assemble(u={"turn": -1.0})
+    arrays = tuple(np.atleast_2d(x) for x in (state.q, state.u, np.zeros(len(state.u))))
+    with pytest.raises(LinkworkError, match=r"at t = 0 s .*friction 'f' jams"):
+        lw.inverse_dynamics(model, arrays, t_eval=[0.0], motors="turn")
+    with pytest.raises(LinkworkError, match=r"friction 'f' jams"):
+        model.inverse_dynamics(state, np.zeros(len(state.u)))
+
+
+@pytest.mark.parametrize("formulation", ["ggl", "ode"])
+def test_formulations_of_a_four_bar(formulation):
+    """A run of the reference, whose three angles SciPy integrates, hinges slipping all the time."""
+    mu, radius = 0.2, 0.02
+    mech = pressed_four_bar(mu, radius)
+    model = lw.compile(mech)
+    start = model.assemble()
+
+    def rates(t, y):
+        q, u = (dict(zip("ABC", part, strict=True)) for part in (y[:3], y[3:]))
+        plane = PlanarFourBar(q, u)
+        a = plane.solve(lambda size: -mu * radius * np.sign(plane.slip) * size)[0]
+        return np.concatenate([y[3:], a[:3]])
+
+    at_first = np.concatenate([start.q, start.u])
+    expected = solve_ivp(rates, (0.0, 0.2), at_first, method="DOP853", rtol=1e-10, atol=1e-11).y[:, -1]
+    run = lw.simulate(model, 0.2, formulation=formulation, rtol=1e-10, atol=1e-12)
+    assert not run.events
+    assert [run[f"{name}.{what}"][-1] for what in "qu" for name in "ABC"] == pytest.approx(expected, abs=1e-7)
+
+
 def test_what_is_refused():
     mech = lw.Mechanism("ball")
     mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=np.eye(3))
@@ -349,11 +425,8 @@ def test_what_is_refused():
         mech.add_force(lw.Friction("A", mu=0.1, name="g"))
     with pytest.raises(MechanismError, match="leave radius out"):
         incline(0.1, mu=0.1, radius=0.1)
-    model = lw.compile(pendulum(0.1, 0.1))
-    with pytest.raises(LinkworkError, match=r"inverse dynamics takes no friction .* 'f'"):
-        model.inverse_dynamics([0.0], [1.0], [0.0])
-    with pytest.raises(MechanismError, match=r"'f' is by the reactions .* formulation='ggl' does not solve"):
-        lw.simulate(model, 0.1, formulation="ggl")
+    with pytest.raises(MechanismError, match=r"'f' is by the reactions of joint 'A' .* identification does not take"):
+        lw.base_parameters(pendulum(0.1, 0.1))
 
 
 def test_files_keep_it(tmp_path):

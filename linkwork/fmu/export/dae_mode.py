@@ -122,9 +122,9 @@ def dae_mode(system: Model, enabled: int, states: list[int], rates: list[int], i
     """
     if has_events(system.mechanism):
         raise ExportError("DAE mode is for mechanisms without transitions and friction that sticks; leave dae=True out")
-    refuse_pressed(system.mechanism, "DAE mode")
     if system.sizes.formula_states:
         raise ExportError("DAE mode is for mechanisms without states of elements; leave dae=True out")
+    refuse_pressed(system.mechanism, "DAE mode")
     block = system.block()
     rows = block.model.constraint_rows
     algebraic = list(range(enabled + 1, enabled + 1 + 2 * rows))

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from linkwork._util.checks import FloatArray
 from linkwork.core.native import RANK_TOLERANCE, Block
 from linkwork.errors import MechanismError, SingularityError
-from linkwork.mechanism.friction import refuse_pressed
 from linkwork.model.model import Model
 from linkwork.simulation.dae.formulation import Formulation
 from linkwork.simulation.law import Law
@@ -57,7 +56,6 @@ class GGL(Formulation):
         block: Block,
         law: Law | None = None,  # asked before every evaluation where inputs vary; otherwise the block's own hold
     ) -> None:
-        refuse_pressed(system.mechanism, "formulation='ggl'")
         self.system = system
         self.block = block
         self.rows = block.model.constraint_rows
