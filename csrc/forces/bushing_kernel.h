@@ -1,6 +1,7 @@
 /* A bushing: an elastic mount between frames on two bodies. With the displacement d of the second frame's origin and the
  * rotation vector r of its axes, both in the first frame, x = (d, r) and symmetric matrices K and D,
- *   V = x' K x / 2,   (f, t) = -(K x + D x'),   the wrench on the second body: f, and J^-T t about its origin.
+ *   V = x' K x / 2 - p' x,   (f, t) = p - (K x + D x'),   the wrench on the second body: f, and J^-T t about its origin,
+ * where p is the preload.
  * J^-T is of the left Jacobian J of rotations (r' = J^-1 w; Chirikjian, G.: Stochastic Models, Information Theory, and Lie
  * Groups, vol. 2, 2012), so that V is a potential at any angle below half a turn, where r is not unique. */
 #ifndef LW_BUSHING_FORCE
@@ -9,7 +10,8 @@
   X(bushing_points, BUSHING, 6, LW_TUNABLE, LW_STAGE_NONE, "origins of its frames, each in the frame of its body [m]") \
   X(bushing_rotations, BUSHING, 8, LW_TUNABLE, LW_STAGE_NONE, "quaternions of its frames, each in its body")           \
   X(bushing_stiffness, BUSHING, 21, LW_TUNABLE, LW_STAGE_NONE, "upper triangle, row by row [N/m, N/rad, N.m/rad]")     \
-  X(bushing_damping, BUSHING, 21, LW_TUNABLE, LW_STAGE_NONE, "upper triangle, row by row [N.s/m, N.s/rad, N.m.s/rad]")
+  X(bushing_damping, BUSHING, 21, LW_TUNABLE, LW_STAGE_NONE, "upper triangle, row by row [N.s/m, N.s/rad, N.m.s/rad]") \
+  X(bushing_preload, BUSHING, 6, LW_TUNABLE, LW_STAGE_NONE, "load without displacement [N, N.m]")
 #define LW_BUSHING_INPUTS(X)
 #define LW_BUSHING_DISCRETE(X)
 #define LW_BUSHING_OUTPUTS(X)                                                                                   \
@@ -77,7 +79,7 @@ static void bushing_apply(const bushing_numbers *x, int32_t k, const frame_motio
   inverse_jacobian(at + 3, c, 1.0, s->w, rate + 3);
   add_symmetric(x->bushing_stiffness + 21 * k, at, load);
   add_symmetric(x->bushing_damping + 21 * k, rate, load);
-  for (int i = 0; i < 6; i++) load[i] = -load[i];
+  for (int i = 0; i < 6; i++) load[i] = x->bushing_preload[6 * k + i] - load[i];
   copy(3, load, applied->l);
   inverse_jacobian(at + 3, c, -1.0, load + 3, applied->a);
   copy(3, at, x->bushing_displacement + 3 * k);
@@ -87,11 +89,11 @@ static void bushing_apply(const bushing_numbers *x, int32_t k, const frame_motio
 }
 
 static real bushing_energy(const bushing_numbers *x, int32_t k) {
-  real at[6], load[6] = {0.0}, twice = 0.0;
+  real at[6], load[6] = {0.0}, energy = 0.0;
   copy(3, x->bushing_displacement + 3 * k, at);
   copy(3, x->bushing_rotation + 3 * k, at + 3);
   add_symmetric(x->bushing_stiffness + 21 * k, at, load);
-  for (int i = 0; i < 6; i++) twice += at[i] * load[i];
-  return 0.5 * twice;
+  for (int i = 0; i < 6; i++) energy += at[i] * (0.5 * load[i] - x->bushing_preload[6 * k + i]);
+  return energy;
 }
 #endif

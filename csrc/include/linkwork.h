@@ -346,7 +346,8 @@ typedef struct lw_parameter {
  *               actuator_damping; lower and upper limits actuator_input_range[2], actuator_force_range[2]
  *   "bushing"   an elastic mount between frames of two bodies, with symmetric matrices [6 x 6] by their upper triangles,
  *               row by row: displacement and rotation vector of the second frame in the first; bushing_points[6],
- *               bushing_rotations[8], quaternions that must not be zero, bushing_stiffness[21], bushing_damping[21]
+ *               bushing_rotations[8], quaternions that must not be zero, bushing_stiffness[21], bushing_damping[21],
+ *               bushing_preload[6]
  *   "friction"  dry friction in one speed, by a gear of 1, that slides or sticks: friction_coulomb, friction_static, by
  *               default the same, friction_stribeck, friction_viscous; with friction_smooth it never sticks; with
  *               friction_mu the joint's reaction presses its surfaces, friction_radius for speeds of rotation,

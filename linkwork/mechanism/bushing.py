@@ -31,6 +31,7 @@ def _units(by: str) -> tuple[str, ...]:
     return tuple(f"{of[row]}{by}/{('m', 'rad')[column]}" for row, column in ends)
 
 
+_LOADS = ("N",) * 3 + ("N.m",) * 3
 Values = tuple[float, ...] | tuple[tuple[float, ...], ...]
 
 
@@ -40,10 +41,10 @@ class Bushing(ForceBetweenBodies):
     """An elastic mount between two bodies: six springs and dampers between a frame on each, or full matrices of these.
 
     With the displacement d of the second frame's origin and the rotation vector r of its axes, both in the axes of the
-    first frame, and x = (d, r), the mount stores x' stiffness x / 2. On the second body acts, in the axes of the first
+    first frame, and x = (d, r), the mount stores x' stiffness x / 2 - preload x. On the second body acts, in the axes of the first
     frame, the force f, and about the second frame's origin the torque J^-T t, of
 
-        (f, t) = -(stiffness x + damping dx/dt)
+        (f, t) = preload - (stiffness x + damping dx/dt)
 
     with the left Jacobian J of rotations, dr/dt = J^-1 w (Chirikjian: Stochastic Models, Information Theory, and Lie
     Groups 2, 2012), so that energy is kept at any angle. The opposite acts on the first body. Beyond half a turn r is
@@ -60,6 +61,9 @@ class Bushing(ForceBetweenBodies):
         (6, 6), which couples them, without negative eigenvalues.
     damping
         The same per speed, N s/m and N m s/rad.
+    preload
+        Loads on the second body without displacement, three in N and three in N m, along and about the axes of the
+        first frame.
     name
         A name, under which all of these are found, as "mount.force".
 
@@ -84,6 +88,7 @@ class Bushing(ForceBetweenBodies):
         parameter("{0}.rotations[]", "bushing_rotations", "1", "quaternions of its frames", elements=indices(2, 4)),
         parameter("{0}.stiffness[]", "bushing_stiffness", _units(""), "stiffness of the mount", elements=_ELEMENTS),
         parameter("{0}.damping[]", "bushing_damping", _units(".s"), "damping of the mount", elements=_ELEMENTS),
+        parameter("{0}.preload[]", "bushing_preload", _LOADS, "load without displacement", elements=indices(6)),
         output(
             "{0}.displacement[]", "bushing_displacement", "m", "of the second origin, axes of the first", elements=AXES
         ),
@@ -95,6 +100,7 @@ class Bushing(ForceBetweenBodies):
     frames: tuple[Frame, Frame]
     stiffness: Values
     damping: Values = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    preload: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     name: str = "bushing"
 
     def __post_init__(self) -> None:
@@ -105,6 +111,7 @@ class Bushing(ForceBetweenBodies):
         object.__setattr__(self, "frames", tuple(_frame(one, self.label) for one in given))
         for what in ("stiffness", "damping"):
             object.__setattr__(self, what, _six(getattr(self, what), f"{self.label}: {what}"))
+        object.__setattr__(self, "preload", tuple(finite(self.preload, (6,), f"{self.label}: preload").tolist()))
 
     def __repr__(self) -> str:
         return shown_as("Bushing", self)
@@ -125,6 +132,8 @@ class Bushing(ForceBetweenBodies):
             return [frame.position for frame in self.frames]
         if one.stem == "rotations":
             return [frame.quaternion for frame in self.frames]
+        if one.stem == "preload":
+            return self.preload
         return _matrix(getattr(self, one.stem))[_UPPER]
 
     @property

@@ -18,7 +18,9 @@ class DCMotor(OnJoints):
         L di/dt = voltage - R i - gear k u        T = efficiency gear k i
 
     where u is the speed of the joint, gear u that of the motor, and k the torque constant, which is that of the back
-    EMF in SI units as well. Without inductance the current follows at once, i = (voltage - gear k u) / R. The
+    EMF in SI units as well. Without inductance the current follows at once, i = (voltage - gear k u) / R. The drive's
+    supply limits the voltage, which gives the falling line of torque over speed, and its protection the current: a
+    current at `max_current` does not rise further. The
     efficiency multiplies the torque whichever way power flows, and the back EMF is without it. The inertia of the rotor
     times gear^2 is the `reflected_inertia` of the joint (`Mechanism.add_joint`).
 
@@ -38,13 +40,18 @@ class DCMotor(OnJoints):
         Of the gear, above 0, at most 1.
     current
         At the start, A.
+    max_voltage
+        Of the supply, V: a voltage beyond it counts as this, in both directions. None: no limit.
+    max_current
+        Of the drive, A, in both directions; None: no limit.
     name
         A name, under which all of these are found, as "motor.voltage" and "motor.current".
 
     Raises
     ------
     MechanismError
-        Where resistance, inductance, constant or efficiency is not positive, or efficiency is above 1.
+        Where resistance, inductance, constant, efficiency or a limit is not positive, efficiency is above 1, or the
+        current starts beyond its limit.
 
     Examples
     --------
@@ -59,6 +66,8 @@ class DCMotor(OnJoints):
         Number("inductance", "inductance of the winding", "H", "positive"),
         Number("gear", "speed of the motor by that of the joint", "1"),
         Number("efficiency", "factor of the torque", "1", "positive"),
+        Number("max_voltage", "voltage of the supply", "V", "positive"),
+        Number("max_current", "largest current of the drive", "A", "positive"),
     )
     law_inputs = ("voltage",)
     texts = {"voltage": "voltage at the terminals"}  # noqa: RUF012
@@ -70,25 +79,42 @@ class DCMotor(OnJoints):
     gear: float = 1.0
     efficiency: float = 1.0
     current: float = 0.0
+    max_voltage: float | None = None
+    max_current: float | None = None
     name: str = "motor"
 
     def check_arguments(self) -> None:
-        """Refuse an efficiency above 1, and a current that is no state."""
+        """Refuse an efficiency above 1, and a current that is no state or beyond its limit."""
         if self.efficiency > 1.0:
             raise MechanismError(f"{self.label}: efficiency must not be above 1, and is {self.efficiency:g}")
         if self.inductance is None and self.current:
             raise MechanismError(f"{self.label}: without inductance the current has no start value: leave current= out")
+        if self.max_current is not None and abs(self.current) > self.max_current:
+            raise MechanismError(
+                f"{self.label}: current = {self.current:g} A at the start is beyond max_current = {self.max_current:g} A"
+            )
+
+    @property
+    def _voltage(self) -> str:
+        return "voltage" if self.max_voltage is None else "max(-max_voltage, min(max_voltage, voltage))"
 
     def law(self, x: str, v: str) -> str:
         """Return the formula of its push."""
-        current = f"(voltage - gear*constant*{v})/resistance" if self.inductance is None else "current"
+        current = "current"
+        if self.inductance is None:
+            current = f"({self._voltage} - gear*constant*{v})/resistance"
+            if self.max_current is not None:
+                current = f"max(-max_current, min(max_current, {current}))"
         return f"efficiency*gear*constant*{current}"
 
     def state_laws(self, x: str, v: str) -> tuple[StateLaw, ...]:
         """Return its current."""
         if self.inductance is None:
             return ()
-        rate = f"(voltage - resistance*current - gear*constant*{v})/inductance"
+        rate = f"({self._voltage} - resistance*current - gear*constant*{v})/inductance"
+        if self.max_current is not None:
+            falls, rises = f"if(current < max_current, {rate}, min(0, {rate}))", f"max(0, {rate})"
+            rate = f"if(current > -max_current, {falls}, {rises})"
         return (StateLaw("current", "current in the winding", "A", rate, self.current),)
 
 

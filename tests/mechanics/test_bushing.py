@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,7 +44,8 @@ class TestLaw:
             mech.add_joint(f"F{name}", lw.Free(), "ground", name)
         frames = random_frame(rng), random_frame(rng)
         K, D = random_matrix(rng, 10.0), random_matrix(rng, 1.0)
-        mech.add_force(lw.Bushing(("a", "b"), frames, K, D, name="mount"))
+        preload = rng.standard_normal(6)
+        mech.add_force(lw.Bushing(("a", "b"), frames, K, D, preload, name="mount"))
         poses = [(rng.uniform(-0.5, 0.5, 3), Rotation.random(random_state=rng)) for _ in "ab"]
         speeds = rng.uniform(-1, 1, (2, 6))  # angular velocity and velocity, world axes
         model = lw.compile(mech)
@@ -70,7 +72,7 @@ class TestLaw:
 
         h = 1e-6
         J = np.column_stack([(x(h * e) - x(-h * e)) / (2 * h) for e in np.eye(12)])
-        load = -J.T @ (K @ x(np.zeros(12)) + D @ (J @ speeds.ravel()))
+        load = J.T @ preload - J.T @ (K @ x(np.zeros(12)) + D @ (J @ speeds.ravel()))
         for k, name in enumerate("ab"):
             turn, (torque, force) = poses[k][1], load.reshape(2, 2, 3)[k]
             w, v = turn.inv().apply(speeds[k, :3]), turn.inv().apply(speeds[k, 3:])
@@ -104,6 +106,8 @@ class TestLaw:
         mech = body_on_mount(
             (100.0, 200.0, 300.0, 4.0, 5.0, 6.0), frames=(lw.Frame((0, 0, 0.1)), lw.Frame((0.2, 0, 0)))
         )
+        preloaded = replace(mech.forces[0], preload=(3.0, -2.0, 1.0, 0.3, 0.2, -0.1))
+        mech.forces = [preloaded]
         mech.start(u={"F": [2.0, -3.0, 4.0, 0.1, 0.2, 0.3]})
         result = lw.simulate(mech, 3.0, rtol=1e-12)
         t = np.linspace(0.0, 3.0, 601)

@@ -69,6 +69,42 @@ def test_without_inductance_the_current_follows_at_once():
     assert run["axle.u"] == pytest.approx(12.0 / (GEAR * K) * (1.0 - np.exp(-pace * run.t)), abs=1e-8)
 
 
+@pytest.mark.parametrize("solver", ["dopri5", "rodas5p", "Radau"])
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_limits_of_a_drive(way, solver):
+    """The current rises by the circuit, stays at its limit, and falls along the line of the supply."""
+    limit, supply = 4.0, 10.0
+    run = lw.simulate(
+        rotor(motor(max_voltage=supply, max_current=limit)),
+        0.5,
+        inputs={"motor.voltage": 50.0 * way},
+        solver=solver,
+        rtol=1e-10,
+        atol=1e-12,
+    )
+    current, speed = way * run["motor.current"], way * run["axle.u"]
+    assert current.max() == pytest.approx(limit, abs=1e-6)
+    corner = (supply - R * limit) / (GEAR * K)
+    held = (current > limit - 1e-3) & (speed < 0.99 * corner)
+    assert held.sum() > 3
+    acceleration = EFFICIENCY * GEAR * K * limit / INERTIA
+    t = run["time"][held]
+    assert np.ptp(speed[held] - acceleration * t) < 1e-5
+    assert current[-1] == pytest.approx(0.0, abs=1e-2)
+    assert speed[-1] == pytest.approx(supply / (GEAR * K), rel=1e-3)
+
+
+def test_limits_without_inductance_are_the_envelope():
+    force = lw.DCMotor("axle", resistance=R, constant=K, gear=GEAR, max_voltage=10.0, max_current=4.0, name="motor")
+    model = lw.compile(rotor(force))
+    for speed in np.linspace(-40.0, 40.0, 17):
+        found = model.accelerations(model.assemble(u={"axle": speed}), tau={"motor.voltage": 100.0})[0]
+        expected = GEAR * K * np.clip((10.0 - GEAR * K * speed) / R, -4.0, 4.0)
+        assert found * INERTIA == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(lw.MechanismError, match=r"current = 5 A at the start is beyond max_current = 4 A"):
+        motor(current=5.0, max_current=4.0)
+
+
 def test_an_actuator_lags_its_command():
     force = lw.FirstOrderActuator("axle", time_constant=0.02, limit=5.0, name="servo")
     t = np.linspace(0.0, 0.1, 21)

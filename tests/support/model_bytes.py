@@ -80,6 +80,7 @@ PARAMETERS = (
     ("bushing_rotations", "bushing", 8),
     ("bushing_stiffness", "bushing", 21),
     ("bushing_damping", "bushing", 21),
+    ("bushing_preload", "bushing", 6),
     ("line_formula_points", "line_formula", 6),
     ("point_formula_point", "point_formula", 3),
     ("point_formula_axes", "point_formula", 1),
