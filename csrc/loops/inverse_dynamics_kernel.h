@@ -24,8 +24,7 @@ static void cut_acceleration(const view *v, int32_t l, int with_bias, cut_frames
   if (with_bias) find_cut_bias(v, &w, l, at, &bias);
   transport_twist(v, loop->child, at->child.d, relative);
   transport_twist(v, loop->parent, phantom_of(v, l)->r, &parent);
-  for (int k = 0; k < 3; k++)
-    relative->a[k] += bias.a[k] - parent.a[k], relative->l[k] += bias.l[k] - parent.l[k];
+  for (int k = 0; k < 3; k++) relative->a[k] += bias.a[k] - parent.a[k], relative->l[k] += bias.l[k] - parent.l[k];
 }
 
 /* The reflected inertia of a cut joint acts on both of its links, by the acceleration of the child relative to the

@@ -41,8 +41,8 @@ class Bushing(ForceBetweenBodies):
     """An elastic mount between two bodies: six springs and dampers between a frame on each, or full matrices of these.
 
     With the displacement d of the second frame's origin and the rotation vector r of its axes, both in the axes of the
-    first frame, and x = (d, r), the mount stores x' stiffness x / 2 - preload x. On the second body acts, in the axes of the first
-    frame, the force f, and about the second frame's origin the torque J^-T t, of
+    first frame, and x = (d, r), the mount stores x' stiffness x / 2 - preload x. On the second body acts, in the axes
+    of the first frame, the force f, and about the second frame's origin the torque J^-T t, of
 
         (f, t) = preload - (stiffness x + damping dx/dt)
 

@@ -90,9 +90,8 @@ class DCMotor(OnJoints):
         if self.inductance is None and self.current:
             raise MechanismError(f"{self.label}: without inductance the current has no start value: leave current= out")
         if self.max_current is not None and abs(self.current) > self.max_current:
-            raise MechanismError(
-                f"{self.label}: current = {self.current:g} A at the start is beyond max_current = {self.max_current:g} A"
-            )
+            limit = f"max_current = {self.max_current:g} A"
+            raise MechanismError(f"{self.label}: current = {self.current:g} A at the start is beyond {limit}")
 
     @property
     def _voltage(self) -> str:

@@ -40,7 +40,9 @@ def zoo() -> lw.Mechanism:
     brake = {"body": "b4", "force": ("drag(j4.u[1])", "map(j4.q[1], time)", "-d*j4.u[1]"), "axes": "body"}
     mech.add_force(lw.Force(**brake, parameters={"d": 0.3}, tables=tables, name="brake"))
     frames = lw.Frame((0.1, 0, 0)), lw.Frame.from_axes(x=(0, 1, 0), y=(0, 0, 1))
-    mech.add_force(lw.Bushing(("b1", "b5"), frames, np.eye(6) + 1.0, (0.1,) * 6, preload=(1, 2, 3, 0.1, 0.2, 0.3), name="mount"))
+    mech.add_force(
+        lw.Bushing(("b1", "b5"), frames, np.eye(6) + 1.0, (0.1,) * 6, preload=(1, 2, 3, 0.1, 0.2, 0.3), name="mount")
+    )
     heat = {"c": (2.0, "W.s2/rad2"), "k": (0.5, "W/K"), "C": (3.0, "J/K")}
     mech.add_state("heat", "(c*j0.u^2 + p - k*heat)/C", 1.0, "K", heat, inputs=("p",), nominal=10.0)
     mech.add_force(lw.DCMotor("j2[1]", resistance=0.5, inductance=0.1, constant=0.2, name="motor"))
