@@ -3,6 +3,7 @@
  * in comparisons: only the branch of a selection that is not taken does not count. */
 #ifndef LW_FORMULA_EVALUATE_KERNEL_H
 #define LW_FORMULA_EVALUATE_KERNEL_H
+#include "formula/kink_kernel.h"
 #include "formula/lookup_table_kernel.h"
 #include "formula/program.h"
 #include "math/exponentials.h"
@@ -84,6 +85,41 @@ INLINE real selected(real condition, real a, real b) {
   return re(condition) == 0.0 ? b : re(condition) == re(condition) ? a : condition;
 }
 
+/* The same beside a kink, see kink_kernel.h. */
+static real kink_abs(real *kink, real a) {
+  if (is_free(kink)) return abs_of(a);
+  return side_of(kink, a, 0.0, LW_KINK_POSITIVE) == LW_KINK_NEGATIVE ? -a : a;
+}
+static real kink_sign(real *kink, real a) {
+  if (is_free(kink) || has_no_side(a)) return sign_of(a);
+  const double side = side_of(kink, a, 0.0, LW_KINK_AT_ZERO);
+  return side == LW_KINK_AT_ZERO ? 0.0 : side;
+}
+static real kink_min(real *kink, real a, real b) {
+  if (is_free(kink) || has_no_side(a - b)) return least_of(a, b);
+  return side_of(kink, a - b, sizes_of(a, b), LW_KINK_POSITIVE) == LW_KINK_NEGATIVE ? a : b;
+}
+static real kink_max(real *kink, real a, real b) {
+  if (is_free(kink) || has_no_side(a - b)) return greatest_of(a, b);
+  return side_of(kink, a - b, sizes_of(a, b), LW_KINK_POSITIVE) == LW_KINK_NEGATIVE ? b : a;
+}
+static real kink_mod(real *kink, real a, real b) {
+  const real ratio = is_free(kink) ? 0.0 : quotient_of(a, b);
+  if (is_free(kink) || !isfinite(re(ratio))) return a - b * floor(re(a) / re(b));
+  return a - b * floor_held(kink, ratio);
+}
+static real kink_less(real *kink, real a, real b) {
+  if (is_free(kink) || has_no_side(a - b)) return truth(re(a) < re(b), a, b);
+  return side_of(kink, a - b, sizes_of(a, b), LW_KINK_POSITIVE) == LW_KINK_NEGATIVE;
+}
+static real kink_less_equal(real *kink, real a, real b) {
+  if (is_free(kink) || has_no_side(a - b)) return truth(re(a) <= re(b), a, b);
+  return side_of(kink, a - b, sizes_of(a, b), LW_KINK_NEGATIVE) == LW_KINK_NEGATIVE;
+}
+static real kink_floor(real *kink, real a) {
+  return is_free(kink) || !isfinite(re(a)) ? floor(re(a)) : floor_held(kink, a);
+}
+
 /* The values of a program and so its results then stand in the block `x`. Each operation jumps to the next one by itself,
  * which processors foresee better than one switch for all: twice as fast. The empty statement, another one in each, keeps
  * compilers from sharing the jump. */
@@ -96,8 +132,12 @@ static void evaluate_program(const lw_program *p, real *x) {
 #define X(name, operands) &&do_##name,
       LW_EACH_OPERATION(X)
 #undef X
-      && done};
-  const lw_instruction *i = p->code;
+      && done,
+#define X(name, kinks) &&do_kink_##name,
+      LW_EACH_KINK(X)
+#undef X
+  };
+  const lw_program_step *i = p->code;
   real *value = x + p->value;
   forget_refusals(p, x);
 #define NEXT goto *operation[i->operation]
@@ -107,7 +147,7 @@ static void evaluate_program(const lw_program *p, real *x) {
 #define DO(name, result)                    \
   do_##name : *value++ = (result);          \
   i++;                                      \
-  __asm__ volatile("" ::"i"(LW_DO_##name)); \
+  __asm__ volatile("" ::"i"(__LINE__)); \
   NEXT
   NEXT;
   DO(number, A);
@@ -143,7 +183,18 @@ static void evaluate_program(const lw_program *p, real *x) {
   DO(less_equal, truth(re(A) <= re(B), A, B));
   DO(select, selected(A, B, C));
   DO(floor, floor(re(A)));
-  DO(table, look_up(p->table + i->operand[2], x, A, B));
+  DO(table, look_up(p->table + i->operand[2], x, A, B, NULL));
+#define KINK x + i->kink
+  DO(kink_abs, kink_abs(KINK, A));
+  DO(kink_sign, kink_sign(KINK, A));
+  DO(kink_min, kink_min(KINK, A, B));
+  DO(kink_max, kink_max(KINK, A, B));
+  DO(kink_mod, kink_mod(KINK, A, B));
+  DO(kink_less, kink_less(KINK, A, B));
+  DO(kink_less_equal, kink_less_equal(KINK, A, B));
+  DO(kink_floor, kink_floor(KINK, A));
+  DO(kink_table, look_up(p->table + i->operand[2], x, A, B, KINK));
+#undef KINK
 #undef NEXT
 #undef A
 #undef B

@@ -28,6 +28,26 @@ int lw_is_smooth(int32_t operation) {
   }
 }
 
+int32_t lw_kinks_of(const lw_instruction *i, int32_t arguments_of_table) {
+  switch (i->operation) {
+#define X(name, kinks) \
+  case LW_DO_##name: return (kinks) == 1 ? 1 : arguments_of_table;
+    LW_EACH_KINK(X)
+#undef X
+    default: return 0;
+  }
+}
+
+int32_t lw_kinked(int32_t operation) {
+  switch (operation) {
+#define X(name, kinks) \
+  case LW_DO_##name: return LW_KINK_##name;
+    LW_EACH_KINK(X)
+#undef X
+    default: return operation;
+  }
+}
+
 static int is_below(int32_t i, int32_t count) { return i >= 0 && i < count; }
 
 int32_t lw_wrong_operand(const lw_instruction *i, int32_t numbers, int32_t quantities, int32_t tables, int32_t before) {

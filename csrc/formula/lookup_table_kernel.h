@@ -8,6 +8,7 @@
  * first one. Values are tunable, so that slopes are constants of the block; rows are found by bisection. */
 #ifndef LW_FORMULA_LOOKUP_TABLE_KERNEL_H
 #define LW_FORMULA_LOOKUP_TABLE_KERNEL_H
+#include "formula/kink_kernel.h"
 #include "formula/program.h"
 #include "math/scalar.h"
 #include <math.h>
@@ -110,16 +111,63 @@ INLINE int32_t row_before(const double *knot, int32_t knots, double at) {
   return low;
 }
 
-static void weigh_rows(const lw_lookup *t, int axis, real at, row_weights *w) {
+/* Where an argument is among the knots: between row k and the next one in a period, or beyond an end of a table without
+ * periods, where k is -1 or the last knot. */
+typedef struct lookup_place {
+  double turns, k;
+} lookup_place;
+
+static lookup_place place_in(const lw_lookup *t, int axis, double at) {
+  const double *knot = t->knot[axis], low = knot[0], high = knot[t->knots[axis] - 1];
+  const double turns = t->periodic[axis] ? floor((at - low) / (high - low)) : 0.0;
+  at -= (high - low) * turns;
+  if (!t->periodic[axis] && !(at >= low && at <= high)) return (lookup_place){0.0, at < low ? -1.0 : t->knots[axis] - 1.0};
+  return (lookup_place){turns, row_before(knot, t->knots[axis], at)};
+}
+
+/* The place of a kink that is held, as one whole number. */
+static lookup_place place_held(const lw_lookup *t, int axis, real at, real *kink) {
+  const double *knot = t->knot[axis], rows = t->knots[axis] - 1.0, period = knot[t->knots[axis] - 1] - knot[0];
+  if (re(kink[LW_KINK_SIDE]) != LW_KINK_POSITIVE) {
+    const lookup_place here = place_in(t, axis, re(at));
+    kink[LW_KINK_SIDE] = LW_KINK_POSITIVE;
+    kink[LW_KINK_HELD] = here.turns * rows + here.k;
+  }
+  const double held = re(kink[LW_KINK_HELD]), turns = t->periodic[axis] ? floor(held / rows) : 0.0;
+  const double row = held - turns * rows;
+  const lookup_place place = {turns, !(row >= 0.0) ? -1.0 : row < rows ? floor(row) : rows};
+  const real in_period = at - period * turns;
+  if (place.k < 0.0) set_indicator(kink, knot[0] - in_period, fabs(knot[0]));
+  else if (place.k == rows) set_indicator(kink, in_period - knot[t->knots[axis] - 1], fabs(knot[t->knots[axis] - 1]));
+  else {
+    const real below = in_period - knot[(int32_t)place.k], above = knot[(int32_t)place.k + 1] - in_period;
+    set_indicator(kink, re(below) < re(above) ? below : above, fabs(re(in_period)));
+  }
+  return place;
+}
+
+/* Whether the place counts that a kink holds. */
+INLINE int holds_place(const real *kink, real at) { return kink && !is_free(kink) && isfinite(re(at)); }
+
+static void weigh_rows(const lw_lookup *t, int axis, real at, row_weights *w, real *kink) {
   const double *knot = t->knot[axis];
   const int32_t knots = t->knots[axis];
   const double low = knot[0], high = knot[knots - 1];
   real beyond = 0.0;
+  int32_t k;
   w->holds = w->extends = 0;
-  if (t->periodic[axis]) at -= (high - low) * floor((re(at) - low) / (high - low));
-  if (re(at) < low) stop_at(t, axis, low, &at, &beyond, w);
-  if (re(at) > high) stop_at(t, axis, high, &at, &beyond, w);
-  const int32_t k = row_before(knot, knots, re(at));
+  if (holds_place(kink, at)) {
+    const lookup_place held = place_held(t, axis, at, kink);
+    at -= (high - low) * held.turns;
+    if (held.k < 0.0) stop_at(t, axis, low, &at, &beyond, w);
+    if (held.k == knots - 1.0) stop_at(t, axis, high, &at, &beyond, w);
+    k = held.k < 0.0 ? 0 : held.k == knots - 1.0 ? knots - 2 : (int32_t)held.k;
+  } else {
+    if (t->periodic[axis]) at -= (high - low) * floor((re(at) - low) / (high - low));
+    if (re(at) < low) stop_at(t, axis, low, &at, &beyond, w);
+    if (re(at) > high) stop_at(t, axis, high, &at, &beyond, w);
+    k = row_before(knot, knots, re(at));
+  }
   const double h = knot[k + 1] - knot[k];
   const real s = (at - knot[k]) / h, r = 1.0 - s;
   w->at = s, w->width = h;
@@ -158,11 +206,18 @@ static int is_outside(const lw_lookup *t, int axis, double at) {
   return !t->periodic[axis] && !(at >= t->knot[axis][0] && at <= t->knot[axis][t->knots[axis] - 1]);
 }
 
+/* A step that ends at the last row may look beyond it. */
+static int is_held_within(const lw_lookup *t, int axis, real at, const real *kink) {
+  const real *own = kink + axis * LW_KINK_NUMBERS;
+  if (!kink || !isfinite(re(at)) || is_free(own) || re(own[LW_KINK_SIDE]) != LW_KINK_POSITIVE) return 0;
+  return re(own[LW_KINK_HELD]) >= 0.0 && re(own[LW_KINK_HELD]) < t->knots[axis] - 1.0;
+}
+
 /* The first argument that the table refuses, counted from 1, with its value; 0: none. */
-static int refused_argument(const lw_lookup *t, real *x, const real *at) {
+static int refused_argument(const lw_lookup *t, real *x, const real *at, const real *kink) {
   if (t->outside != LW_LOOKUP_ERROR) return 0;
   for (int axis = 0; axis < t->arguments; axis++)
-    if (is_outside(t, axis, re(at[axis]))) {
+    if (is_outside(t, axis, re(at[axis])) && !is_held_within(t, axis, at[axis], kink)) {
       x[t->refused] = axis + 1.0, x[t->refused + 1] = re(at[axis]);
       return 1;
     }
@@ -195,12 +250,14 @@ static real weighted(const lw_lookup *t, const real *x, const row_weights w[2]) 
   return t->arguments == 1 ? value_of_one(t, x, w) : value_of_two(t, x, w);
 }
 
-/* No number where the table ends and refuses what lies outside: the report names it by what is left in the block. */
-static real look_up(const lw_lookup *t, real *x, real first, real second) {
+/* No number where the table ends and refuses what lies outside: the report names it by what is left in the block. The kinks
+ * of both arguments stand one after the other; NULL: nothing holds the rows. */
+static real look_up(const lw_lookup *t, real *x, real first, real second, real *kink) {
   const real at[2] = {first, second};
   row_weights w[2];
-  if (refused_argument(t, x, at)) return NAN;
-  for (int axis = 0; axis < t->arguments; axis++) weigh_rows(t, axis, at[axis], &w[axis]);
+  if (refused_argument(t, x, at, kink)) return NAN;
+  for (int axis = 0; axis < t->arguments; axis++)
+    weigh_rows(t, axis, at[axis], &w[axis], kink ? kink + axis * LW_KINK_NUMBERS : NULL);
   return weighted(t, x, w);
 }
 
@@ -211,7 +268,7 @@ static void differentiate_table(const lw_lookup *t, const real *x, const real at
   first[0] = first[1] = second[0] = second[1] = second[2] = NAN;
   if (re(x[t->refused]) != 0.0) return;
   for (int axis = 0; axis < t->arguments; axis++) {
-    weigh_rows(t, axis, at[axis], &w[axis]);
+    weigh_rows(t, axis, at[axis], &w[axis], NULL);
     d[axis] = derivative_of_weights(t, &w[axis], 1), dd[axis] = derivative_of_weights(t, &w[axis], 2);
   }
   first[0] = weighted(t, x, (const row_weights[2]){d[0], w[1]});

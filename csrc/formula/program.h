@@ -7,14 +7,35 @@
 #include <stdint.h>
 
 typedef struct lw_instruction {
-  int32_t operation, operand[3]; /* lw_operation_number; as in operations.h, in a program offsets in the block */
+  int32_t operation, operand[3]; /* lw_operation_number; as in operations.h */
 } lw_instruction;
+
+/* An instruction of a program. */
+typedef struct lw_program_step {
+  int32_t operation, operand[3]; /* lw_operation_number or lw_program_operation; offsets in the block */
+  int32_t kink;                  /* offset in the block of its first one; 0: it has none */
+} lw_program_step;
 
 extern const char *const lw_operation_names[LW_OPERATIONS];
 extern const int32_t lw_operands_of[LW_OPERATIONS]; /* how many of the operands are values */
 
 /* Whether its value has two derivatives wherever it is finite; a table's value where the table has them. */
 int lw_is_smooth(int32_t operation);
+
+/* How many kinks the operation of an instruction has. */
+int32_t lw_kinks_of(const lw_instruction *i, int32_t arguments_of_table);
+/* The operation of programs that may be held at these. */
+int32_t lw_kinked(int32_t operation);
+
+/* A kink in the block: on which side of it the formula is held, and what the event indicator is. */
+typedef enum lw_kink_side {
+  LW_KINK_FREE = 0, /* nothing is held: evaluated as it is */
+  LW_KINK_POSITIVE = 1,
+  LW_KINK_NEGATIVE = -1,
+  LW_KINK_AT_ZERO = 2, /* of sign alone */
+  LW_KINK_SOUGHT = 3,  /* the next evaluation decides */
+} lw_kink_side;
+enum { LW_KINK_SIDE = 0, LW_KINK_HELD, LW_KINK_INDICATOR, LW_KINK_NUMBERS }; /* held: a whole number, of rows or floors */
 
 /* Which operand of a known operation is wrong, where so many numbers, quantities, tables and values before may be meant; the
  * second one of integer_power: its exponent is too large. -1: none. */
@@ -35,13 +56,14 @@ typedef struct lw_formula_quantity_row {
 } lw_formula_quantity_row;
 
 typedef struct lw_program {
-  const lw_instruction *code;  /* the last one is none, LW_OPERATIONS */
+  const lw_program_step *code; /* the last one is LW_PROGRAM_END */
   const int32_t *result;       /* offsets in the block */
   int32_t value, instructions; /* offset of the first value in the block; each instruction has the next one */
   int32_t quantities;
   const lw_formula_quantity_row *quantity;
   int32_t tables;
   const lw_lookup *table;
+  int32_t kinks;
 } lw_program;
 
 /* A formula of the serialised model: how many it has of each, and where its own begin in the lists of all. */

@@ -4,6 +4,7 @@
 #ifndef LW_FIELDS_H
 #define LW_FIELDS_H
 #include "forces/types.h"
+#include "formula/program.h"
 #include "linkwork.h"
 
 /* Whose number a row is, and so how many rows there are. */
@@ -28,6 +29,7 @@ typedef enum lw_owner {
   LW_OF_FORMULA_INPUT,
   LW_OF_FORMULA_VALUE, /* of the longest formula */
   LW_OF_FORMULA_QUANTITY,
+  LW_OF_KINK, /* of formulas that move something */
   LW_OF_COUPLING_NUMBER, /* of the formulas of couplings, which are the last ones */
   LW_OF_COUPLING_VALUE,  /* of their lookup tables */
   LW_OF_LOOKUP_TABLE,
@@ -70,6 +72,7 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
     case LW_OF_FORMULA_INPUT: return s->formula_inputs;
     case LW_OF_FORMULA_VALUE: return s->formula_values;
     case LW_OF_FORMULA_QUANTITY: return s->formula_quantities;
+    case LW_OF_KINK: return s->kinks;
     case LW_OF_LOOKUP_TABLE: return s->lookup_tables;
     case LW_OF_LOOKUP_VALUE: return s->lookup_values - s->coupling_values;
     case LW_OF_COUPLING_VALUE: return s->coupling_values;
@@ -198,6 +201,7 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
     "rtol, atol by which constraints are watched; 0: they are not")                                                   \
   X(loop_allowance, LOOP, 1, LW_INTERNAL, LW_STAGE_NONE, "residual at the start of the watch")                        \
   X(coupling_allowance, COUPLING, 1, LW_INTERNAL, LW_STAGE_NONE, "the same")                                          \
+  X(kink, KINK, LW_KINK_NUMBERS, LW_INTERNAL, LW_STAGE_NONE, "side, see formula/program.h; what is held; indicator")  \
   X(link_constants, BODY, LW_REALS(link_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                              \
   X(cut_constants, LOOP, LW_REALS(cut_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                                \
   X(distance_metric, DISTANCE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "length of the cluster [m]")                       \
