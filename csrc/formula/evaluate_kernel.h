@@ -127,7 +127,7 @@ static real kink_floor(real *kink, real a) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 #endif
-static void evaluate_program(const lw_program *p, real *x) {
+static void run_program(const lw_program *p, const lw_program_step *i, real *x) {
   static const void *const operation[] = {
 #define X(name, operands) &&do_##name,
       LW_EACH_OPERATION(X)
@@ -137,7 +137,6 @@ static void evaluate_program(const lw_program *p, real *x) {
       LW_EACH_KINK(X)
 #undef X
   };
-  const lw_program_step *i = p->code;
   real *value = x + p->value;
   forget_refusals(p, x);
 #define NEXT goto *operation[i->operation]
@@ -206,6 +205,15 @@ done:
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
+
+/* Beyond a kink, what is held on its side may have no value, as a power of what is negative there: there nothing is held. */
+static void evaluate_program(const lw_program *p, real *x) {
+  int has_values = 1;
+  run_program(p, p->code, x);
+  if (p->kinks == 0) return;
+  for (int32_t k = 0; k < p->results; k++) has_values &= isfinite(re(x[p->result[k]])) != 0;
+  if (!has_values) run_program(p, p->free, x);
+}
 
 INLINE real result_of(const lw_program *p, const real *x, int32_t number) { return x[p->result[number]]; }
 #endif

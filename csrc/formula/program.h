@@ -57,13 +57,14 @@ typedef struct lw_formula_quantity_row {
 
 typedef struct lw_program {
   const lw_program_step *code; /* the last one is LW_PROGRAM_END */
+  const lw_program_step *free; /* the same with its kinks free */
   const int32_t *result;       /* offsets in the block */
   int32_t value, instructions; /* offset of the first value in the block; each instruction has the next one */
   int32_t quantities;
   const lw_formula_quantity_row *quantity;
   int32_t tables;
   const lw_lookup *table;
-  int32_t kinks;
+  int32_t kinks, results;
 } lw_program;
 
 /* A formula of the serialised model: how many it has of each, and where its own begin in the lists of all. */

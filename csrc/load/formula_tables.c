@@ -327,7 +327,7 @@ static int32_t place_kinks(const lw_model *m, int32_t formula, int32_t first, lw
   return next;
 }
 
-/* Known without the motion: states, time and inputs, and of forces on tree joints what follows from these. */
+/* Known without the motion: parameters, states, time and inputs, and of forces on tree joints what follows from these. */
 static int is_state_or_input(const lw_model *m, int32_t formula, int32_t offset) {
   const int32_t force = m->first_force[LW_FIRST_BY_FORMULA] + formula;
   if (formula < lw_formulas_of_forces(m) && lw_type_of_force(m, force) == LW_FORCE_JOINT_FORMULA &&
@@ -337,7 +337,7 @@ static int is_state_or_input(const lw_model *m, int32_t formula, int32_t offset)
       if (m->gear[g].u >= m->size.nu) return 0;
     return 1;
   }
-  return lw_within(offset, m->at.time, m->at.qdot);
+  return offset < m->at.qdot;
 }
 
 /* ---- programs ---- */
@@ -347,7 +347,7 @@ static int is_state_or_input(const lw_model *m, int32_t formula, int32_t offset)
 static void make_program(lw_model *m, int32_t formula, int32_t kinks) {
   const lw_formula_rows *f = &m->formula[formula];
   const lw_instruction *code = m->instruction + f->first_instruction;
-  lw_program_step *step = m->program_step + f->first_instruction;
+  lw_program_step *step = m->program_step + f->first_instruction, *free = step + m->instructions;
   int32_t *result = m->formula_result + f->first_result, *operand = m->formula_operand, n = 0;
   for (int32_t i = 0; i < f->instructions; i++) {
     const int32_t operation = code[i].operation;
@@ -360,12 +360,14 @@ static void make_program(lw_model *m, int32_t formula, int32_t kinks) {
       if (operation == LW_DO_integer_power) one.operand[1] = code[i].operand[1];
       if (operation == LW_DO_table) one.operand[2] = code[i].operand[2];
       operand[i] = m->at.formula_value + n;
-      step[n++] = one;
+      step[n] = free[n] = one;
+      free[n++].operation = operation;
     }
   }
-  step[n] = (lw_program_step){.operation = LW_PROGRAM_END};
+  free[n] = step[n] = (lw_program_step){.operation = LW_PROGRAM_END};
   for (int32_t k = 0; k < f->results; k++) result[k] = operand[result[k]];
   m->program[formula] = (lw_program){.code = step,
+                                     .free = free,
                                      .result = result,
                                      .value = m->at.formula_value,
                                      .instructions = n,
@@ -373,7 +375,8 @@ static void make_program(lw_model *m, int32_t formula, int32_t kinks) {
                                      .quantity = m->formula_quantity + f->first_quantity,
                                      .tables = f->tables,
                                      .table = m->lookup_table + f->first_table,
-                                     .kinks = kinks};
+                                     .kinks = kinks,
+                                     .results = f->results};
 }
 
 lw_status lw_make_programs(reader *r, lw_model *m) {

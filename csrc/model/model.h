@@ -331,7 +331,7 @@ struct lw_model {
   int32_t *coupling_formula; /* the coupling of each of the last ones */
   lw_program *program;       /* of each */
   lw_instruction *instruction;
-  lw_program_step *program_step; /* of each formula from its first instruction on */
+  lw_program_step *program_step; /* of each formula from its first instruction on; then the same with free kinks */
   lw_formula_quantity_row *formula_quantity;
   lw_lookup *lookup_table;
   double *lookup_knot;      /* of one table after the other: those of x, then those of y */

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from linkwork._util.names import quoted
 from linkwork._util.part_names import suffixes
 from linkwork.errors import MechanismError
-from linkwork.formula import OPERATIONS, Formula, LookupTable, Source, compile_formulas, read_table
+from linkwork.formula import KINKED, NUMBER, OPERATIONS, Formula, LookupTable, Source, compile_formulas, read_table
 from linkwork.mechanism.quantities import Quantity, Reading, indices, parameter
 
 if TYPE_CHECKING:
@@ -34,6 +34,19 @@ class Program(NamedTuple):
     results: list[int]
     tables: dict[str, LookupTable]
     table_units: dict[str, str]  # of their values
+
+    def count_kinks(self) -> int:
+        """Return the number of kinks that the core locates: in operations on what varies, one for each argument of tables."""
+        tables = list(self.tables.values())
+        varies: list[bool] = []
+        found = 0
+        for name, *operands in self.operations:
+            kinds = OPERATIONS[NUMBER[name]].operands
+            used = [k for kind, k in zip(kinds, operands, strict=False) if kind == "v"]
+            varies.append(name == "quantity" or any(varies[k] for k in used))
+            if varies[-1] and name in KINKED:
+                found += len(tables[operands[2]].rows) if name == "table" else 1
+        return found
 
     def first(self, count: int) -> Program:
         """Return the first formulas alone, with all lists but that of operations."""
