@@ -4,6 +4,8 @@
 #ifndef LW_FORMULA_PROGRAM_H
 #define LW_FORMULA_PROGRAM_H
 #include "formula/operations.h"
+#include "linkwork.h"
+#include "math/tolerances.h"
 #include <stdint.h>
 
 typedef struct lw_instruction {
@@ -47,8 +49,14 @@ typedef struct lw_lookup {
   int32_t arguments, interpolation, outside; /* lw_interpolation, lw_outside */
   int32_t formula, first_value, first_slope; /* among the values and slopes of all tables */
   int32_t value, slope, refused;             /* offsets in the block: rows of x one after the other */
+  int32_t region;                            /* likewise, see find_regions() in lookup_table_kernel.h; 0: all knots count */
   const double *knot[2];
 } lw_lookup;
+
+/* Knots of longer tables of one argument are kinks only where they stand out. */
+static inline int lw_has_regions(const lw_lookup *t) {
+  return t->arguments == 1 && t->knots[0] > (t->interpolation == LW_LOOKUP_LINEAR ? LONG_LINEAR : LONG_MONOTONE);
+}
 
 /* What a formula reads: which of the numbers of its name, LW_KIND_QUANTITY, and its offset in the block. */
 typedef struct lw_formula_quantity_row {

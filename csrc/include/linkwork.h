@@ -65,7 +65,7 @@ typedef struct lw_sizes {
   int32_t forces, gears; /* those of lw_builder_add_force; speeds on which they act */
   int32_t formulas, formula_numbers, formula_inputs, formula_quantities;
   int32_t formula_values; /* of the longest formula */
-  int32_t lookup_tables, lookup_values, lookup_slopes;
+  int32_t lookup_tables, lookup_values, lookup_slopes, lookup_regions;
   int32_t coupling_formulas, coupling_numbers, coupling_values; /* of formulas, their numbers, their tables' values */
   int32_t transitions;
   int32_t points, measures; /* points of interest; distances and angles between them */

@@ -128,6 +128,8 @@ lw_status lw_read_lookup_table(reader *r, lw_model *m, table_cursor *at, const i
   const int64_t values = (int64_t)t->rows[0] * t->rows[1];
   if (values > m->size.lookup_values - t->first_value) return lw_row_error(r, "lookup_table", at->row);
   at->next += v[0] + v[1];
+  t->region = m->size.lookup_regions;
+  if (lw_has_regions(t)) m->size.lookup_regions += t->knots[0] - 1;
   if (t->interpolation == LW_LOOKUP_MONOTONE) m->size.lookup_slopes += (int32_t)values * (t->arguments == 1 ? 1 : 3);
   return LW_OK;
 }
@@ -384,6 +386,7 @@ lw_status lw_make_programs(reader *r, lw_model *m) {
   for (int32_t k = 0; k < m->size.lookup_tables; k++) {
     lw_lookup *t = &m->lookup_table[k];
     t->value = m->at.lookup_value + t->first_value, t->slope = m->at.lookup_slope + t->first_slope;
+    t->region = lw_has_regions(t) ? m->at.lookup_region + t->region : 0;
     t->refused = m->at.lookup_refused + 2 * k;
   }
   for (int32_t k = 0; k < m->size.formulas; k++) {

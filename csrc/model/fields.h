@@ -35,6 +35,7 @@ typedef enum lw_owner {
   LW_OF_LOOKUP_TABLE,
   LW_OF_LOOKUP_VALUE,
   LW_OF_LOOKUP_SLOPE,
+  LW_OF_LOOKUP_REGION,
   LW_OF_TRANSITION,
   LW_OF_POINT,   /* of interest */
   LW_OF_MEASURE, /* of two of them */
@@ -77,6 +78,7 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
     case LW_OF_LOOKUP_VALUE: return s->lookup_values - s->coupling_values;
     case LW_OF_COUPLING_VALUE: return s->coupling_values;
     case LW_OF_LOOKUP_SLOPE: return s->lookup_slopes;
+    case LW_OF_LOOKUP_REGION: return s->lookup_regions;
     case LW_OF_TRANSITION: return s->transitions;
     case LW_OF_POINT: return s->points;
     case LW_OF_MEASURE: return s->measures;
@@ -247,6 +249,7 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(quantity_rate, FORMULA_QUANTITY, LW_IF_DIFFERENTIATED(1), LW_INTERNAL, LW_STAGE_ACCELERATIONS,                    \
     "of what one formula reads, for these")                                                                           \
   X(lookup_slope, LOOKUP_SLOPE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "of tables: along x; along y, mixed ones")        \
+  X(lookup_region, LOOKUP_REGION, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "of each row of a long table: first row of its region")    \
   X(lookup_refused, LOOKUP_TABLE, 2, LW_INTERNAL, LW_STAGE_ACCELERATIONS,                                             \
     "argument from 1 that its table refuses, and what it is; 0: none")                                                \
   X(has_massless, ONE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "1: a body has no mass; else 0")                           \
