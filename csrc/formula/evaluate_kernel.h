@@ -136,6 +136,9 @@ static void run_program(const lw_program *p, const lw_program_step *i, real *x) 
 #define X(name, kinks) &&do_kink_##name,
       LW_EACH_KINK(X)
 #undef X
+#define X(name, operands, value) &&do_##name,
+          LW_EACH_FUSED(X)
+#undef X
   };
   real *value = x + p->value;
   forget_refusals(p, x);
@@ -146,7 +149,7 @@ static void run_program(const lw_program *p, const lw_program_step *i, real *x) 
 #define DO(name, result)                    \
   do_##name : *value++ = (result);          \
   i++;                                      \
-  __asm__ volatile("" ::"i"(__LINE__)); \
+  __asm__ volatile("# " #name);           \
   NEXT
   NEXT;
   DO(number, A);
@@ -194,6 +197,9 @@ static void run_program(const lw_program *p, const lw_program_step *i, real *x) 
   DO(kink_floor, kink_floor(KINK, A));
   DO(kink_table, look_up(p->table + i->operand[2], x, A, B, KINK));
 #undef KINK
+#define X(name, operands, value) DO(name, value);
+  LW_EACH_FUSED(X)
+#undef X
 #undef NEXT
 #undef A
 #undef B

@@ -21,6 +21,11 @@ typedef struct lw_program_step {
 extern const char *const lw_operation_names[LW_OPERATIONS];
 extern const int32_t lw_operands_of[LW_OPERATIONS]; /* how many of the operands are values */
 
+/* The operation that takes the place of two, of which the second has the value of the first as this operand; -1: none. */
+int32_t lw_fused(int32_t first, int32_t second, int32_t operand);
+/* The same as lw_operands_of, for fused ones as well. */
+int32_t lw_operands_in_program(int32_t operation);
+
 /* Whether its value has two derivatives wherever it is finite; a table's value where the table has them. */
 int lw_is_smooth(int32_t operation);
 

@@ -194,12 +194,19 @@ static int is_own_motion(const lw_model *m, int32_t force, int32_t offset) {
                                             (m->force[force].has_length && offset == at->joint_formula_length + row));
 }
 
+static int is_of_point(const lw_model *m, int32_t offset) {
+  return is_of_field(m, offset, "point_position") || is_of_field(m, offset, "point_velocity") ||
+         is_of_field(m, offset, "point_axis") || is_of_field(m, offset, "measure_value") ||
+         is_of_field(m, offset, "measure_rate");
+}
+
 /* What is known before forces act. */
 static int is_known_to_force(lw_model *m, const lw_formula_rows *f, int32_t offset) {
   const int32_t own = m->at.formula_input + f->first_input;
   if (is_of_field(m, offset, "q_cut")) mark_read(m, 1, m->size.nq + offset - m->at.q_cut);
   else if (is_of_field(m, offset, "u_cut")) mark_read(m, 0, m->size.nu + offset - m->at.u_cut);
   else if (is_of_field(m, offset, "time")) m->forces_know_time = 1;
+  else if (is_of_point(m, offset)) m->forces_read_points = 1;
   else
     return is_of_field(m, offset, "q") || is_of_field(m, offset, "u") || is_of_field(m, offset, "element_state") ||
            lw_within(offset, own, own + f->inputs) ||
@@ -344,6 +351,43 @@ static int is_state_or_input(const lw_model *m, int32_t formula, int32_t offset)
 
 /* ---- programs ---- */
 
+#define FUSED_AWAY LW_PROGRAM_OPERATIONS /* the operation of an instruction that another one includes */
+
+
+/* ---- fused operations ---- */
+
+static void count_uses(const lw_model *m, const lw_formula_rows *f, int32_t *uses) {
+  const lw_instruction *code = m->instruction + f->first_instruction;
+  for (int32_t i = 0; i < f->instructions; i++) {
+    uses[i] = 0;
+    for (int32_t k = 0; k < lw_operands_of[code[i].operation]; k++) uses[code[i].operand[k]]++;
+  }
+  for (int32_t k = 0; k < f->results; k++) uses[m->formula_result[f->first_result + k]] += 2;
+}
+
+/* One that takes a value which nothing else needs takes the place of that one, too. */
+static void fuse_instruction(lw_instruction *code, int32_t i, const int32_t *uses) {
+  for (int32_t k = 0; k < lw_operands_of[code[i].operation]; k++) {
+    lw_instruction *first = &code[code[i].operand[k]];
+    const int32_t both = uses[code[i].operand[k]] == 1 ? lw_fused(first->operation, code[i].operation, k) : -1;
+    if (both < 0) continue;
+    lw_instruction one = {.operation = both};
+    const int32_t own = lw_operands_in_program(first->operation);
+    for (int32_t j = 0; j < own; j++) one.operand[j] = first->operand[j];
+    one.operand[own] = code[i].operand[!k];
+    code[i] = one;
+    first->operation = FUSED_AWAY;
+    return;
+  }
+}
+
+static void fuse_instructions(lw_model *m, const lw_formula_rows *f) {
+  count_uses(m, f, m->formula_operand);
+  for (int32_t i = 0; i < f->instructions; i++)
+    if (m->instruction[f->first_instruction + i].operation < LW_OPERATIONS)
+      fuse_instruction(m->instruction + f->first_instruction, i, m->formula_operand);
+}
+
 /* Numbers and quantities stand in the block: what remains are the other instructions. There is a place for the end behind
  * them, because the first instruction of a formula has no values before it. */
 static void make_program(lw_model *m, int32_t formula, int32_t kinks) {
@@ -354,11 +398,12 @@ static void make_program(lw_model *m, int32_t formula, int32_t kinks) {
   for (int32_t i = 0; i < f->instructions; i++) {
     const int32_t operation = code[i].operation;
     if (operation == LW_DO_number) operand[i] = m->at.formula_number + f->first_number + code[i].operand[0];
+    else if (operation == FUSED_AWAY) continue;
     else if (operation == LW_DO_quantity)
       operand[i] = m->formula_quantity[f->first_quantity + code[i].operand[0]].offset;
     else {
       lw_program_step one = {step[i].kink ? lw_kinked(operation) : operation, {0, 0, 0}, step[i].kink};
-      for (int32_t k = 0; k < lw_operands_of[operation]; k++) one.operand[k] = operand[code[i].operand[k]];
+      for (int32_t k = 0; k < lw_operands_in_program(operation); k++) one.operand[k] = operand[code[i].operand[k]];
       if (operation == LW_DO_integer_power) one.operand[1] = code[i].operand[1];
       if (operation == LW_DO_table) one.operand[2] = code[i].operand[2];
       operand[i] = m->at.formula_value + n;
@@ -398,6 +443,7 @@ lw_status lw_make_programs(reader *r, lw_model *m) {
       if (e) return e;
       m->kinks_need_motion |= kinks > first && !is_state_or_input(m, k, m->formula_quantity[q].offset);
     }
+    if (k < lw_first_of_couplings(m)) fuse_instructions(m, f); /* the others are differentiated */
     make_program(m, k, kinks - first);
   }
   return find_watched(r, m);

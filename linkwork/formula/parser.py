@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from linkwork._util.names import number_of, suggest
@@ -66,11 +66,14 @@ class Names(NamedTuple):
         Units of quantities by their names; None: open.
     tables
         Numbers of arguments of tables by their names.
+    remark
+        What else to say of a name that is unknown; "" for most.
     """
 
     parameters: Collection[str]
     quantities: Mapping[str, str | None]
     tables: Mapping[str, int]
+    remark: Callable[[str], str] | None = None
 
     def all(self) -> Iterator[str]:
         """Return all names that a formula may have."""
@@ -231,8 +234,9 @@ class _Parser:
         if name in FUNCTIONS or name in self.names.tables:
             kind = "function" if name in FUNCTIONS else "table"
             raise self.source.error(f"{name} is a {kind}: give it an argument, {name}(...)", token.span)
+        remark = self.names.remark(name) if self.names.remark else ""
         raise self.source.error(
-            f"the name {self.source.piece(token.span)} is unknown: {suggest(name, self.names.all())}",
+            f"the name {self.source.piece(token.span)} is unknown: {suggest(name, self.names.all())}{remark}",
             token.span,
             kind=MechanismNameError,
         )

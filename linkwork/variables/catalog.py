@@ -14,6 +14,7 @@ import numpy as np
 
 from linkwork.mechanism import Crossing, FormulaForce
 from linkwork.mechanism import part_quantities as of_parts
+from linkwork.mechanism import point_quantities as of_points
 from linkwork.mechanism.forces import ForceOnJoints
 from linkwork.mechanism.own_states import StateOfForce, all_states
 from linkwork.mechanism.quantities import Kind, Quantity, parameter
@@ -231,18 +232,18 @@ def _gears(namer: Namer, force: ForceOnJoints, first: int) -> Iterator[Entity]:
 def point_parameters(namer: Namer) -> Iterator[Entity]:
     """Where points of interest are in their bodies."""
     for k, point in enumerate(namer.mech.points.values()):
-        yield namer.entity(point.name, (k,), of_parts.point_parameters(point), labels=(point.body, ""))
+        yield namer.entity(point.name, (k,), of_points.point_parameters(point), labels=(point.body, ""))
 
 
 def point_outputs(namer: Namer) -> Iterator[Entity]:
     """Motions of points of interest, then measures."""
     for k, point in enumerate(namer.mech.points.values()):
         depends = partial(namer.depends.motion, point.body)
-        yield namer.entity(point.name, (k,), of_parts.point_outputs(point), depends, labels=(point.body, ""))
+        yield namer.entity(point.name, (k,), of_points.point_outputs(point), depends, labels=(point.body, ""))
     for k, one in enumerate(namer.mech.measures.values()):
         bodies = (namer.mech.points[name].body for name in one.points)
         between = partial(namer.depends.between, *bodies)
-        yield namer.entity(one.name, (k,), of_parts.measure_outputs(one), between, labels=one.points)
+        yield namer.entity(one.name, (k,), of_points.measure_outputs(one), between, labels=one.points)
 
 
 def formula_parameters(namer: Namer) -> Iterator[Entity]:
