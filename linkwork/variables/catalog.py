@@ -323,7 +323,8 @@ def _of_formula(
 
 def _of_variable(name: str, known: Mapping[str, list[Entity]]) -> Names:
     """What a variable depends on: itself where it is known, nothing where it is a parameter."""
-    owners = (name, re.split(r"[.\[]", name)[0])
+    inner = name[len("der(") : -1] if name.startswith("der(") else name
+    owners = (name, inner, re.split(r"[.\[]", inner)[0])
     for entity in (entity for owner in dict.fromkeys(owners) for entity in known.get(owner, ())):
         for v, rule in zip(entity.pattern.variables, entity.pattern.rules, strict=True):
             if v.name.format(*entity.labels) == name:
