@@ -132,7 +132,7 @@ static void run_program(const lw_program *p, const lw_program_step *i, real *x) 
 #define X(name, operands) &&do_##name,
       LW_EACH_OPERATION(X)
 #undef X
-      && done,
+          && done,
 #define X(name, kinks) &&do_kink_##name,
       LW_EACH_KINK(X)
 #undef X
@@ -146,10 +146,10 @@ static void run_program(const lw_program *p, const lw_program_step *i, real *x) 
 #define A x[i->operand[0]]
 #define B x[i->operand[1]]
 #define C x[i->operand[2]]
-#define DO(name, result)                    \
-  do_##name : *value++ = (result);          \
-  i++;                                      \
-  __asm__ volatile("# " #name);           \
+#define DO(name, result)           \
+  do_##name : *value++ = (result); \
+  i++;                             \
+  __asm__ volatile("# " #name);    \
   NEXT
   NEXT;
   DO(number, A);

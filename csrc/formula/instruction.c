@@ -30,7 +30,7 @@ int lw_is_smooth(int32_t operation) {
 
 int32_t lw_kinks_of(const lw_instruction *i, int32_t arguments_of_table) {
   switch (i->operation) {
-#define X(name, kinks) \
+#define X(name, kinks)                                             \
   case LW_DO_##name: return (kinks) == 1 ? 1 : arguments_of_table;
     LW_EACH_KINK(X)
 #undef X
@@ -40,7 +40,7 @@ int32_t lw_kinks_of(const lw_instruction *i, int32_t arguments_of_table) {
 
 int32_t lw_kinked(int32_t operation) {
   switch (operation) {
-#define X(name, kinks) \
+#define X(name, kinks)                      \
   case LW_DO_##name: return LW_KINK_##name;
     LW_EACH_KINK(X)
 #undef X
@@ -49,7 +49,7 @@ int32_t lw_kinked(int32_t operation) {
 }
 
 int32_t lw_fused(int32_t first, int32_t second, int32_t operand) {
-#define X(one, other, place, both) \
+#define X(one, other, place, both)                                                             \
   if (first == LW_##one && second == LW_##other && operand == (place)) return LW_FUSED_##both;
   LW_EACH_FUSION(X)
 #undef X
@@ -58,7 +58,7 @@ int32_t lw_fused(int32_t first, int32_t second, int32_t operand) {
 
 int32_t lw_operands_in_program(int32_t operation) {
   switch (operation) {
-#define X(name, operands, value) \
+#define X(name, operands, value)         \
   case LW_FUSED_##name: return operands;
     LW_EACH_FUSED(X)
 #undef X

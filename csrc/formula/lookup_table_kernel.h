@@ -139,7 +139,8 @@ static lookup_place place_in(const lw_lookup *t, int axis, double at) {
   const double *knot = t->knot[axis], low = knot[0], high = knot[t->knots[axis] - 1];
   const double turns = t->periodic[axis] ? floor((at - low) / (high - low)) : 0.0;
   at -= (high - low) * turns;
-  if (!t->periodic[axis] && !(at >= low && at <= high)) return (lookup_place){0.0, at < low ? -1.0 : t->knots[axis] - 1.0};
+  if (!t->periodic[axis] && !(at >= low && at <= high))
+    return (lookup_place){0.0, at < low ? -1.0 : t->knots[axis] - 1.0};
   return (lookup_place){turns, row_before(knot, t->knots[axis], at)};
 }
 

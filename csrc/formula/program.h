@@ -42,7 +42,12 @@ typedef enum lw_kink_side {
   LW_KINK_AT_ZERO = 2, /* of sign alone */
   LW_KINK_SOUGHT = 3,  /* the next evaluation decides */
 } lw_kink_side;
-enum { LW_KINK_SIDE = 0, LW_KINK_HELD, LW_KINK_INDICATOR, LW_KINK_NUMBERS }; /* held: a whole number, of rows or floors */
+enum {
+  LW_KINK_SIDE = 0,
+  LW_KINK_HELD,
+  LW_KINK_INDICATOR,
+  LW_KINK_NUMBERS
+}; /* held: a whole number, of rows or floors */
 
 /* Which operand of a known operation is wrong, where so many numbers, quantities, tables and values before may be meant; the
  * second one of integer_power: its exponent is too large. -1: none. */
@@ -54,7 +59,7 @@ typedef struct lw_lookup {
   int32_t arguments, interpolation, outside; /* lw_interpolation, lw_outside */
   int32_t formula, first_value, first_slope; /* among the values and slopes of all tables */
   int32_t value, slope, refused;             /* offsets in the block: rows of x one after the other */
-  int32_t region;                            /* likewise, see find_regions() in lookup_table_kernel.h; 0: all knots count */
+  int32_t region; /* likewise, see find_regions() in lookup_table_kernel.h; 0: all knots count */
   const double *knot[2];
 } lw_lookup;
 

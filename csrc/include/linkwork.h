@@ -76,7 +76,7 @@ typedef struct lw_sizes {
   int32_t nq_cut, nu_cut;   /* those of the cut joints, which follow from the states */
   int32_t event_indicators; /* of transitions, then of kinks */
   int32_t kinks;            /* of formulas that move something: comparisons, knots of tables */
-  int32_t reals; /* doubles in the block of a state */
+  int32_t reals;            /* doubles in the block of a state */
 } lw_sizes;
 
 typedef enum lw_access {

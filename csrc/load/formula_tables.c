@@ -353,7 +353,6 @@ static int is_state_or_input(const lw_model *m, int32_t formula, int32_t offset)
 
 #define FUSED_AWAY LW_PROGRAM_OPERATIONS /* the operation of an instruction that another one includes */
 
-
 /* ---- fused operations ---- */
 
 static void count_uses(const lw_model *m, const lw_formula_rows *f, int32_t *uses) {

@@ -29,7 +29,7 @@ typedef enum lw_owner {
   LW_OF_FORMULA_INPUT,
   LW_OF_FORMULA_VALUE, /* of the longest formula */
   LW_OF_FORMULA_QUANTITY,
-  LW_OF_KINK, /* of formulas that move something */
+  LW_OF_KINK,            /* of formulas that move something */
   LW_OF_COUPLING_NUMBER, /* of the formulas of couplings, which are the last ones */
   LW_OF_COUPLING_VALUE,  /* of their lookup tables */
   LW_OF_LOOKUP_TABLE,
@@ -249,7 +249,8 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(quantity_rate, FORMULA_QUANTITY, LW_IF_DIFFERENTIATED(1), LW_INTERNAL, LW_STAGE_ACCELERATIONS,                    \
     "of what one formula reads, for these")                                                                           \
   X(lookup_slope, LOOKUP_SLOPE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "of tables: along x; along y, mixed ones")        \
-  X(lookup_region, LOOKUP_REGION, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "of each row of a long table: first row of its region")    \
+  X(lookup_region, LOOKUP_REGION, 1, LW_INTERNAL, LW_STAGE_CONSTANTS,                                                 \
+    "of each row of a long table: first row of its region")                                                           \
   X(lookup_refused, LOOKUP_TABLE, 2, LW_INTERNAL, LW_STAGE_ACCELERATIONS,                                             \
     "argument from 1 that its table refuses, and what it is; 0: none")                                                \
   X(has_massless, ONE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "1: a body has no mass; else 0")                           \

@@ -33,11 +33,12 @@ static const char *owner_of_kink(const lw_run *r) {
 
 static lw_status refuse_chattering_kink(lw_run *r, const char *owner) {
   r->chattering = 1;
-  return lw_run_refuse(r, LW_ERROR_SOLVER,
-                       "the formula of '%s' jumps back and forth without end from t = %.9g s on: its jump holds the motion "
-                       "where it is; use Friction or Brake where it is dry friction, else a continuous law, such as "
-                       "tanh(u/u0) in place of sign(u)",
-                       owner, r->t);
+  return lw_run_refuse(
+      r, LW_ERROR_SOLVER,
+      "the formula of '%s' jumps back and forth without end from t = %.9g s on: its jump holds the motion "
+      "where it is; use Friction or Brake where it is dry friction, else a continuous law, such as "
+      "tanh(u/u0) in place of sign(u)",
+      owner, r->t);
 }
 
 lw_status lw_run_check_number(lw_run *r) {

@@ -72,7 +72,8 @@ static lw_status pass_kinks(lw_run *r) {
 lw_status lw_run_handle_event(lw_run *r) {
   const int32_t *functions = r->crossings + r->n_checked;
   const int32_t all = r->size.event_indicators, own = all - r->size.kinks;
-  const int mechanism = any_of(r->crossings, own) || any_of(r->crossings + all, r->n_checked - all), function = any_of(functions, r->calls.n_functions);
+  const int mechanism = any_of(r->crossings, own) || any_of(r->crossings + all, r->n_checked - all),
+            function = any_of(functions, r->calls.n_functions);
   int changed = 0, restarts = mechanism || any_of(r->crossings + own, r->size.kinks);
   if (!(mechanism || function) && any_of(r->crossings + own, r->size.kinks)) return pass_kinks(r);
   lw_status e = lw_run_check_number(r);
