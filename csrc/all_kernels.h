@@ -6,6 +6,7 @@
 #include "dynamics/derivatives_kernel.h"
 #include "dynamics/forward_dynamics_kernel.h"
 #include "dynamics/inverse_dynamics_kernel.h"
+#include "dynamics/kinks_kernel.h"
 #include "dynamics/outputs_kernel.h"
 #include "loops/constants_kernel.h"
 #include "tree/kinematics_kernel.h"
@@ -38,6 +39,7 @@ const lw_kernels KERNELS = {constants,
                             accelerations,
                             derivatives,
                             outputs,
+                            kinks,
                             IN_DOUBLE(body_motions),
                             IN_DOUBLE(body_column),
                             IN_DOUBLE(slope_of_one_term),

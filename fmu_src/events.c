@@ -10,10 +10,13 @@ static double event_count(const fmu *f) { return f->events.count ? lw_state_real
  * failure leaves the state unchanged. */
 static fmu_status handle(fmu *f, lw_status (*core_function)(lw_state *state, int32_t *changed)) {
   const double before = event_count(f);
+  const int32_t passed = lw_has_passed_kinks(f->state);
   int32_t changed = 0;
   const lw_status status = core_function(f->state, &changed);
   if (status != LW_OK)
     return fmu_log_message(&f->log, FMU_ERROR, "the event at t = %.9g: %s", f->run.time, lw_state_message(f->state));
+  if (f->size.kinks) f->run.restart_needed = 1; /* kinks are free now */
+  if (passed) f->run.dynamics_changed = 1;
   if (!changed && event_count(f) == before) return FMU_OK;
   f->run.restart_needed = f->run.dynamics_changed = 1;
   return fmu_log_message(&f->log, FMU_OK, "event at t = %.17g", f->run.time);

@@ -145,6 +145,7 @@ fmu_status fmu_enter_continuous_time_mode(fmu *f) {
   const fmu_status status = f->minimal ? fmu_update_states(f) : FMU_OK;
   if (status != FMU_OK) return status;
   fmu_watch_range(f);
+  (void)lw_hold_kinks(f->state); /* what cannot be evaluated is reported with the derivatives */
   return fmu_enter_mode(f, FMU_CONTINUOUS);
 }
 
@@ -159,6 +160,6 @@ fmu_status fmu_completed_integrator_step(fmu *f, int *event_mode_needed) {
   if (status == FMU_OK) status = check_range(f);
   if (status != FMU_OK) return status;
   lw_step_accepted(f->state);
-  *event_mode_needed = fmu_must_look_ahead(f);
+  *event_mode_needed = fmu_must_look_ahead(f) || lw_has_passed_kinks(f->state);
   return fmu_core_status(f, lw_check_constraints(f->state), "the step is not accepted");
 }

@@ -105,6 +105,8 @@ typedef struct lw_kernels {
   lw_fault (*accelerations)(const lw_model *m, lw_block b);
   lw_fault (*derivatives)(const lw_model *m, lw_block b);
   lw_fault (*outputs)(const lw_model *m, lw_block b);
+  /* Indicators of kinks, unless these need the motion; needs constants. */
+  void (*kinks)(const lw_model *m, lw_block b);
   /* Poses and velocities of the bodies in their fields, and in the wrench records positions and velocities of the links'
    * points; needs constants, and leaves no later stage; double only. */
   void (*body_motions)(const lw_model *m, lw_block b);

@@ -175,6 +175,7 @@ static lw_status handle_all(lw_state *s, int32_t *changed) {
 lw_status lw_handle_events(lw_state *s, int32_t *changed) {
   if (!s) return LW_ERROR_USAGE;
   *changed = 0;
+  lw_release_kinks(s);
   if (!s->events) return LW_OK;
   const lw_model *before = make_backup(s);
   const lw_status e = handle_all(s, changed);
@@ -213,6 +214,7 @@ lw_status lw_apply_transitions(lw_state *s, const int32_t *which, int32_t n) {
 lw_status lw_start_events(lw_state *s, int32_t *changed) {
   if (!s) return LW_ERROR_USAGE;
   *changed = 0;
+  lw_release_kinks(s);
   if (!s->events) return LW_OK;
   lw_status e = lw_initialize_event_signs(s);
   if (!e) e = lw_start_friction(s);

@@ -3,6 +3,7 @@
 #define LW_ARITHMETIC 1 /* LW_DOUBLE */
 #include "events/indicators.h"
 #include "events/indicators_kernel.h"
+#include "events/kinks.h"
 #include "math/tolerances.h"
 #include <math.h>
 
@@ -171,7 +172,7 @@ lw_status lw_event_indicators(lw_state *s, double *indicators) {
   const indicator_view w = current_view(s);
   for (int32_t i = 0; i < s->base->size.transitions; i++)
     transition_indicators(&w, i, indicators + transition_of(s, i)->indicator);
-  return LW_OK;
+  return lw_kink_indicators(s, indicators + s->base->size.event_indicators - s->base->size.kinks);
 }
 
 lw_status lw_next_event_time(lw_state *s, double *time) {

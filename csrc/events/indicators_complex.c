@@ -8,7 +8,9 @@
 
 double lw_indicator_derivative(const lw_state *s, int32_t indicator) {
   const indicator_view w = {s, s->complex_block.reals};
+  const int32_t kink = indicator - (s->base->size.event_indicators - s->base->size.kinks);
   real z[2];
+  if (kink >= 0) return __imag__ w.x[s->model->at.kink + LW_KINK_NUMBERS * kink + LW_KINK_INDICATOR] / LW_COMPLEX_STEP;
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     const int32_t k = indicator - transition_of(s, i)->indicator;
     if (k >= 0 && k < transition_indicators(&w, i, z)) return __imag__ z[k] / LW_COMPLEX_STEP;

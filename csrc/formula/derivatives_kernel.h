@@ -89,7 +89,7 @@ static formula_jet jet_of_function(int32_t operation, const formula_jet *a, real
   }
 }
 
-static formula_jet jet_of_instruction(const lw_program *p, const real *x, const lw_instruction *i, real value,
+static formula_jet jet_of_instruction(const lw_program *p, const real *x, const lw_program_step *i, real value,
                                       const formula_jet *a, const formula_jet *b) {
   switch (i->operation) {
     case LW_DO_number:
@@ -114,7 +114,7 @@ static formula_jet jet_of_instruction(const lw_program *p, const real *x, const 
 static formula_jet differentiate_program(const lw_program *p, real *x, const real *rate, real *derivative) {
   evaluate_program(p, x);
   for (int32_t k = 0; k < p->instructions; k++) {
-    const lw_instruction *i = &p->code[k];
+    const lw_program_step *i = &p->code[k];
     const formula_jet a = jet_at(p, x, rate, derivative, i->operand[0]);
     const formula_jet b = lw_operands_of[i->operation] > 1 ? jet_at(p, x, rate, derivative, i->operand[1]) : a;
     const formula_jet own = jet_of_instruction(p, x, i, x[p->value + k], &a, &b);

@@ -3,6 +3,7 @@
  * in comparisons: only the branch of a selection that is not taken does not count. */
 #ifndef LW_FORMULA_EVALUATE_KERNEL_H
 #define LW_FORMULA_EVALUATE_KERNEL_H
+#include "formula/kink_kernel.h"
 #include "formula/lookup_table_kernel.h"
 #include "formula/program.h"
 #include "math/exponentials.h"
@@ -84,6 +85,41 @@ INLINE real selected(real condition, real a, real b) {
   return re(condition) == 0.0 ? b : re(condition) == re(condition) ? a : condition;
 }
 
+/* The same beside a kink, see kink_kernel.h. */
+static real kink_abs(real *kink, real a) {
+  if (is_free(kink)) return abs_of(a);
+  return side_of(kink, a, 0.0, LW_KINK_POSITIVE) == LW_KINK_NEGATIVE ? -a : a;
+}
+static real kink_sign(real *kink, real a) {
+  if (is_free(kink) || has_no_side(a)) return sign_of(a);
+  const double side = side_of(kink, a, 0.0, LW_KINK_AT_ZERO);
+  return side == LW_KINK_AT_ZERO ? 0.0 : side;
+}
+static real kink_min(real *kink, real a, real b) {
+  if (is_free(kink) || has_no_side(a - b)) return least_of(a, b);
+  return side_of(kink, a - b, sizes_of(a, b), LW_KINK_POSITIVE) == LW_KINK_NEGATIVE ? a : b;
+}
+static real kink_max(real *kink, real a, real b) {
+  if (is_free(kink) || has_no_side(a - b)) return greatest_of(a, b);
+  return side_of(kink, a - b, sizes_of(a, b), LW_KINK_POSITIVE) == LW_KINK_NEGATIVE ? b : a;
+}
+static real kink_mod(real *kink, real a, real b) {
+  const real ratio = is_free(kink) ? 0.0 : quotient_of(a, b);
+  if (is_free(kink) || !isfinite(re(ratio))) return a - b * floor(re(a) / re(b));
+  return a - b * floor_held(kink, ratio);
+}
+static real kink_less(real *kink, real a, real b) {
+  if (is_free(kink) || has_no_side(a - b)) return truth(re(a) < re(b), a, b);
+  return side_of(kink, a - b, sizes_of(a, b), LW_KINK_POSITIVE) == LW_KINK_NEGATIVE;
+}
+static real kink_less_equal(real *kink, real a, real b) {
+  if (is_free(kink) || has_no_side(a - b)) return truth(re(a) <= re(b), a, b);
+  return side_of(kink, a - b, sizes_of(a, b), LW_KINK_NEGATIVE) == LW_KINK_NEGATIVE;
+}
+static real kink_floor(real *kink, real a) {
+  return is_free(kink) || !isfinite(re(a)) ? floor(re(a)) : floor_held(kink, a);
+}
+
 /* The values of a program and so its results then stand in the block `x`. Each operation jumps to the next one by itself,
  * which processors foresee better than one switch for all: twice as fast. The empty statement, another one in each, keeps
  * compilers from sharing the jump. */
@@ -91,23 +127,29 @@ INLINE real selected(real condition, real a, real b) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 #endif
-static void evaluate_program(const lw_program *p, real *x) {
+static void run_program(const lw_program *p, const lw_program_step *i, real *x) {
   static const void *const operation[] = {
 #define X(name, operands) &&do_##name,
       LW_EACH_OPERATION(X)
 #undef X
-      && done};
-  const lw_instruction *i = p->code;
+          && done,
+#define X(name, kinks) &&do_kink_##name,
+      LW_EACH_KINK(X)
+#undef X
+#define X(name, operands, value) &&do_##name,
+          LW_EACH_FUSED(X)
+#undef X
+  };
   real *value = x + p->value;
   forget_refusals(p, x);
 #define NEXT goto *operation[i->operation]
 #define A x[i->operand[0]]
 #define B x[i->operand[1]]
 #define C x[i->operand[2]]
-#define DO(name, result)                    \
-  do_##name : *value++ = (result);          \
-  i++;                                      \
-  __asm__ volatile("" ::"i"(LW_DO_##name)); \
+#define DO(name, result)           \
+  do_##name : *value++ = (result); \
+  i++;                             \
+  __asm__ volatile("# " #name);    \
   NEXT
   NEXT;
   DO(number, A);
@@ -143,7 +185,21 @@ static void evaluate_program(const lw_program *p, real *x) {
   DO(less_equal, truth(re(A) <= re(B), A, B));
   DO(select, selected(A, B, C));
   DO(floor, floor(re(A)));
-  DO(table, look_up(p->table + i->operand[2], x, A, B));
+  DO(table, look_up(p->table + i->operand[2], x, A, B, NULL));
+#define KINK x + i->kink
+  DO(kink_abs, kink_abs(KINK, A));
+  DO(kink_sign, kink_sign(KINK, A));
+  DO(kink_min, kink_min(KINK, A, B));
+  DO(kink_max, kink_max(KINK, A, B));
+  DO(kink_mod, kink_mod(KINK, A, B));
+  DO(kink_less, kink_less(KINK, A, B));
+  DO(kink_less_equal, kink_less_equal(KINK, A, B));
+  DO(kink_floor, kink_floor(KINK, A));
+  DO(kink_table, look_up(p->table + i->operand[2], x, A, B, KINK));
+#undef KINK
+#define X(name, operands, value) DO(name, value);
+  LW_EACH_FUSED(X)
+#undef X
 #undef NEXT
 #undef A
 #undef B
@@ -155,6 +211,15 @@ done:
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
+
+/* Beyond a kink, what is held on its side may have no value, as a power of what is negative there: there nothing is held. */
+static void evaluate_program(const lw_program *p, real *x) {
+  int has_values = 1;
+  run_program(p, p->code, x);
+  if (p->kinks == 0) return;
+  for (int32_t k = 0; k < p->results; k++) has_values &= isfinite(re(x[p->result[k]])) != 0;
+  if (!has_values) run_program(p, p->free, x);
+}
 
 INLINE real result_of(const lw_program *p, const real *x, int32_t number) { return x[p->result[number]]; }
 #endif

@@ -28,6 +28,44 @@ int lw_is_smooth(int32_t operation) {
   }
 }
 
+int32_t lw_kinks_of(const lw_instruction *i, int32_t arguments_of_table) {
+  switch (i->operation) {
+#define X(name, kinks)                                             \
+  case LW_DO_##name: return (kinks) == 1 ? 1 : arguments_of_table;
+    LW_EACH_KINK(X)
+#undef X
+    default: return 0;
+  }
+}
+
+int32_t lw_kinked(int32_t operation) {
+  switch (operation) {
+#define X(name, kinks)                      \
+  case LW_DO_##name: return LW_KINK_##name;
+    LW_EACH_KINK(X)
+#undef X
+    default: return operation;
+  }
+}
+
+int32_t lw_fused(int32_t first, int32_t second, int32_t operand) {
+#define X(one, other, place, both)                                                             \
+  if (first == LW_##one && second == LW_##other && operand == (place)) return LW_FUSED_##both;
+  LW_EACH_FUSION(X)
+#undef X
+  return -1;
+}
+
+int32_t lw_operands_in_program(int32_t operation) {
+  switch (operation) {
+#define X(name, operands, value)         \
+  case LW_FUSED_##name: return operands;
+    LW_EACH_FUSED(X)
+#undef X
+    default: return lw_operands_of[operation];
+  }
+}
+
 static int is_below(int32_t i, int32_t count) { return i >= 0 && i < count; }
 
 int32_t lw_wrong_operand(const lw_instruction *i, int32_t numbers, int32_t quantities, int32_t tables, int32_t before) {

@@ -8,6 +8,7 @@
  * first one. Values are tunable, so that slopes are constants of the block; rows are found by bisection. */
 #ifndef LW_FORMULA_LOOKUP_TABLE_KERNEL_H
 #define LW_FORMULA_LOOKUP_TABLE_KERNEL_H
+#include "formula/kink_kernel.h"
 #include "formula/program.h"
 #include "math/scalar.h"
 #include <math.h>
@@ -68,10 +69,28 @@ static void find_slopes(const lw_lookup *t, int axis, const real *from, real *to
   }
 }
 
+/* Of a long table the knots at which the slope turns far more than elsewhere, by the distance to their neighbours, bound
+ * regions, in which steps may pass several knots. Of each row the first one of its region. */
+static void find_regions(const lw_lookup *t, real *x) {
+  const lookup_line line = {t->knot[0], t->knots[0], t->periodic[0], 1, x + t->value};
+  const int32_t last = t->knots[0] - 1;
+  real *region = x + t->region;
+  double turned = 0.0;
+  for (int32_t k = 1; k < last; k++) turned += fabs(re(secant_of(&line, k) - secant_of(&line, k - 1)));
+  turned /= line.knot[last] - line.knot[0];
+  region[0] = 0.0;
+  for (int32_t k = 1; k < last; k++) {
+    const double turn = fabs(re(secant_of(&line, k) - secant_of(&line, k - 1)));
+    const double share = 0.5 * turned * (line.knot[k + 1] - line.knot[k - 1]);
+    region[k] = turn > STANDS_OUT * share ? k : region[k - 1];
+  }
+}
+
 /* Along x; of two arguments also along y, and the mixed ones: the mean of both orders, so that x and y are alike. */
 static void find_slopes_of_table(const lw_lookup *t, real *x) {
   const int32_t values = t->rows[0] * t->rows[1];
   real *along_x = x + t->slope, *along_y = along_x + values, *mixed = along_y + values;
+  if (t->region) find_regions(t, x);
   if (t->interpolation == LW_LOOKUP_LINEAR) return;
   find_slopes(t, 0, x + t->value, along_x, 0);
   if (t->arguments == 1) return;
@@ -110,16 +129,91 @@ INLINE int32_t row_before(const double *knot, int32_t knots, double at) {
   return low;
 }
 
-static void weigh_rows(const lw_lookup *t, int axis, real at, row_weights *w) {
+/* Where an argument is among the knots: between row k and the next one in a period, or beyond an end of a table without
+ * periods, where k is -1 or the last knot. */
+typedef struct lookup_place {
+  double turns, k;
+} lookup_place;
+
+static lookup_place place_in(const lw_lookup *t, int axis, double at) {
+  const double *knot = t->knot[axis], low = knot[0], high = knot[t->knots[axis] - 1];
+  const double turns = t->periodic[axis] ? floor((at - low) / (high - low)) : 0.0;
+  at -= (high - low) * turns;
+  if (!t->periodic[axis] && !(at >= low && at <= high))
+    return (lookup_place){0.0, at < low ? -1.0 : t->knots[axis] - 1.0};
+  return (lookup_place){turns, row_before(knot, t->knots[axis], at)};
+}
+
+/* The rows of a region, from the first one to before the other. */
+typedef struct lookup_rows {
+  int32_t first, end;
+} lookup_rows;
+
+static lookup_rows region_of(const lw_lookup *t, const real *x, int32_t row) {
+  const int32_t rows = t->knots[0] - 1;
+  if (!t->region) return (lookup_rows){row, row + 1};
+  const real *region = x + t->region;
+  const int32_t first = (int32_t)re(region[row]);
+  int32_t low = row, high = rows; /* the next region begins above the one and at the other at most */
+  while (high - low > 1) {
+    const int32_t middle = low + (high - low) / 2;
+    if (re(region[middle]) > first) high = middle;
+    else low = middle;
+  }
+  return (lookup_rows){first, high};
+}
+
+/* The place of a kink that is held, as one whole number. */
+static lookup_place place_held(const lw_lookup *t, const real *x, int axis, real at, real *kink) {
+  const double *knot = t->knot[axis], rows = t->knots[axis] - 1.0, period = knot[t->knots[axis] - 1] - knot[0];
+  if (re(kink[LW_KINK_SIDE]) != LW_KINK_POSITIVE) {
+    const lookup_place here = place_in(t, axis, re(at));
+    kink[LW_KINK_SIDE] = LW_KINK_POSITIVE;
+    kink[LW_KINK_HELD] = here.turns * rows + here.k;
+  }
+  const double held = re(kink[LW_KINK_HELD]), turns = t->periodic[axis] ? floor(held / rows) : 0.0;
+  const double row = held - turns * rows;
+  const lookup_place place = {turns, !(row >= 0.0) ? -1.0 : row < rows ? floor(row) : rows};
+  const real in_period = at - period * turns;
+  if (place.k < 0.0) set_indicator(kink, knot[0] - in_period, fabs(knot[0]));
+  else if (place.k == rows) set_indicator(kink, in_period - knot[t->knots[axis] - 1], fabs(knot[t->knots[axis] - 1]));
+  else {
+    const lookup_rows rows_held = region_of(t, x, (int32_t)place.k);
+    const real below = in_period - knot[rows_held.first], above = knot[rows_held.end] - in_period;
+    set_indicator(kink, re(below) < re(above) ? below : above, fabs(re(in_period)));
+  }
+  return place;
+}
+
+/* Whether the place counts that a kink holds. */
+INLINE int holds_place(const real *kink, real at) { return kink && !is_free(kink) && isfinite(re(at)); }
+
+/* The row of a region in which an argument is, or the one next to it. */
+static int32_t row_in_region(const lw_lookup *t, const real *x, int32_t row, double at) {
+  const lookup_rows held = region_of(t, x, row);
+  return held.first + row_before(t->knot[0] + held.first, held.end - held.first + 1, at);
+}
+
+static void weigh_rows(const lw_lookup *t, const real *x, int axis, real at, row_weights *w, real *kink) {
   const double *knot = t->knot[axis];
   const int32_t knots = t->knots[axis];
   const double low = knot[0], high = knot[knots - 1];
   real beyond = 0.0;
+  int32_t k;
   w->holds = w->extends = 0;
-  if (t->periodic[axis]) at -= (high - low) * floor((re(at) - low) / (high - low));
-  if (re(at) < low) stop_at(t, axis, low, &at, &beyond, w);
-  if (re(at) > high) stop_at(t, axis, high, &at, &beyond, w);
-  const int32_t k = row_before(knot, knots, re(at));
+  if (holds_place(kink, at)) {
+    const lookup_place held = place_held(t, x, axis, at, kink);
+    at -= (high - low) * held.turns;
+    if (held.k < 0.0) stop_at(t, axis, low, &at, &beyond, w);
+    if (held.k == knots - 1.0) stop_at(t, axis, high, &at, &beyond, w);
+    k = held.k < 0.0 ? 0 : held.k == knots - 1.0 ? knots - 2 : (int32_t)held.k;
+    if (t->region) k = row_in_region(t, x, k, re(at));
+  } else {
+    if (t->periodic[axis]) at -= (high - low) * floor((re(at) - low) / (high - low));
+    if (re(at) < low) stop_at(t, axis, low, &at, &beyond, w);
+    if (re(at) > high) stop_at(t, axis, high, &at, &beyond, w);
+    k = row_before(knot, knots, re(at));
+  }
   const double h = knot[k + 1] - knot[k];
   const real s = (at - knot[k]) / h, r = 1.0 - s;
   w->at = s, w->width = h;
@@ -158,11 +252,18 @@ static int is_outside(const lw_lookup *t, int axis, double at) {
   return !t->periodic[axis] && !(at >= t->knot[axis][0] && at <= t->knot[axis][t->knots[axis] - 1]);
 }
 
+/* A step that ends at the last row may look beyond it. */
+static int is_held_within(const lw_lookup *t, int axis, real at, const real *kink) {
+  const real *own = kink + axis * LW_KINK_NUMBERS;
+  if (!kink || !isfinite(re(at)) || is_free(own) || re(own[LW_KINK_SIDE]) != LW_KINK_POSITIVE) return 0;
+  return re(own[LW_KINK_HELD]) >= 0.0 && re(own[LW_KINK_HELD]) < t->knots[axis] - 1.0;
+}
+
 /* The first argument that the table refuses, counted from 1, with its value; 0: none. */
-static int refused_argument(const lw_lookup *t, real *x, const real *at) {
+static int refused_argument(const lw_lookup *t, real *x, const real *at, const real *kink) {
   if (t->outside != LW_LOOKUP_ERROR) return 0;
   for (int axis = 0; axis < t->arguments; axis++)
-    if (is_outside(t, axis, re(at[axis]))) {
+    if (is_outside(t, axis, re(at[axis])) && !is_held_within(t, axis, at[axis], kink)) {
       x[t->refused] = axis + 1.0, x[t->refused + 1] = re(at[axis]);
       return 1;
     }
@@ -195,12 +296,14 @@ static real weighted(const lw_lookup *t, const real *x, const row_weights w[2]) 
   return t->arguments == 1 ? value_of_one(t, x, w) : value_of_two(t, x, w);
 }
 
-/* No number where the table ends and refuses what lies outside: the report names it by what is left in the block. */
-static real look_up(const lw_lookup *t, real *x, real first, real second) {
+/* No number where the table ends and refuses what lies outside: the report names it by what is left in the block. The kinks
+ * of both arguments stand one after the other; NULL: nothing holds the rows. */
+static real look_up(const lw_lookup *t, real *x, real first, real second, real *kink) {
   const real at[2] = {first, second};
   row_weights w[2];
-  if (refused_argument(t, x, at)) return NAN;
-  for (int axis = 0; axis < t->arguments; axis++) weigh_rows(t, axis, at[axis], &w[axis]);
+  if (refused_argument(t, x, at, kink)) return NAN;
+  for (int axis = 0; axis < t->arguments; axis++)
+    weigh_rows(t, x, axis, at[axis], &w[axis], kink ? kink + axis * LW_KINK_NUMBERS : NULL);
   return weighted(t, x, w);
 }
 
@@ -211,7 +314,7 @@ static void differentiate_table(const lw_lookup *t, const real *x, const real at
   first[0] = first[1] = second[0] = second[1] = second[2] = NAN;
   if (re(x[t->refused]) != 0.0) return;
   for (int axis = 0; axis < t->arguments; axis++) {
-    weigh_rows(t, axis, at[axis], &w[axis]);
+    weigh_rows(t, x, axis, at[axis], &w[axis], NULL);
     d[axis] = derivative_of_weights(t, &w[axis], 1), dd[axis] = derivative_of_weights(t, &w[axis], 2);
   }
   first[0] = weighted(t, x, (const row_weights[2]){d[0], w[1]});

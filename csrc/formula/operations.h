@@ -51,5 +51,57 @@ enum lw_operation_number {
 #undef X
       LW_OPERATIONS
 };
+
+/* Those with kinks or jumps: X(name, kinks). In the program of a formula that moves something and changes with the motion
+ * they are operations of their own, which a run holds on the side of their kinks where they are (kink_kernel.h); a table
+ * has a kink for each argument. */
+#define LW_EACH_KINK(X)                                                                                  \
+  X(abs, 1) X(sign, 1) X(min, 1) X(max, 1) X(mod, 1) X(less, 1) X(less_equal, 1) X(floor, 1) X(table, 2)
+
+/* Two or three operations in one, X(name, operands, value): rounded one by one, as they would be apart, so that the bits are
+ * the same. What is made on the way has no place of its own. */
+#define LW_EACH_FUSED(X)                   \
+  X(minus_multiply, 2, -A *B)              \
+  X(square_multiply, 2, A * A * B)         \
+  X(multiply_multiply, 3, A * B * C)       \
+  X(multiply_add, 3, A *B + C)             \
+  X(multiply_subtract, 3, A *B - C)        \
+  X(subtract_product, 3, C - A * B)        \
+  X(add_multiply, 3, (A + B) * C)          \
+  X(difference_multiply, 3, (A - B) * C)   \
+  X(minus_multiply_add, 3, -A *B + C)      \
+  X(minus_multiply_subtract, 3, -A *B - C)
+
+/* Which follow from a value, the operation that takes it, and as which of its operands: X(first, second, operand, both). */
+#define LW_EACH_FUSION(X)                                          \
+  X(DO_minus, DO_multiply, 0, minus_multiply)                      \
+  X(DO_minus, DO_multiply, 1, minus_multiply)                      \
+  X(DO_square, DO_multiply, 0, square_multiply)                    \
+  X(DO_square, DO_multiply, 1, square_multiply)                    \
+  X(DO_multiply, DO_multiply, 0, multiply_multiply)                \
+  X(DO_multiply, DO_multiply, 1, multiply_multiply)                \
+  X(DO_multiply, DO_add, 0, multiply_add)                          \
+  X(DO_multiply, DO_add, 1, multiply_add)                          \
+  X(DO_multiply, DO_subtract, 0, multiply_subtract)                \
+  X(DO_multiply, DO_subtract, 1, subtract_product)                 \
+  X(DO_add, DO_multiply, 0, add_multiply)                          \
+  X(DO_add, DO_multiply, 1, add_multiply)                          \
+  X(DO_subtract, DO_multiply, 0, difference_multiply)              \
+  X(DO_subtract, DO_multiply, 1, difference_multiply)              \
+  X(FUSED_minus_multiply, DO_add, 0, minus_multiply_add)           \
+  X(FUSED_minus_multiply, DO_add, 1, minus_multiply_add)           \
+  X(FUSED_minus_multiply, DO_subtract, 0, minus_multiply_subtract)
+
+/* Of programs alone. */
+enum lw_program_operation {
+  LW_PROGRAM_END = LW_OPERATIONS,
+#define X(name, kinks) LW_KINK_##name,
+  LW_EACH_KINK(X)
+#undef X
+#define X(name, operands, value) LW_FUSED_##name,
+      LW_EACH_FUSED(X)
+#undef X
+          LW_PROGRAM_OPERATIONS
+};
 #define LW_MOST_EXPONENT 64 /* of integer_power, either sign */
 #endif

@@ -65,7 +65,7 @@ typedef struct lw_sizes {
   int32_t forces, gears; /* those of lw_builder_add_force; speeds on which they act */
   int32_t formulas, formula_numbers, formula_inputs, formula_quantities;
   int32_t formula_values; /* of the longest formula */
-  int32_t lookup_tables, lookup_values, lookup_slopes;
+  int32_t lookup_tables, lookup_values, lookup_slopes, lookup_regions;
   int32_t coupling_formulas, coupling_numbers, coupling_values; /* of formulas, their numbers, their tables' values */
   int32_t transitions;
   int32_t points, measures; /* points of interest; distances and angles between them */
@@ -74,8 +74,9 @@ typedef struct lw_sizes {
   int32_t nq, nu;           /* coordinates and speeds of the spanning tree */
   int32_t states;           /* the continuous states: these, then the states of elements */
   int32_t nq_cut, nu_cut;   /* those of the cut joints, which follow from the states */
-  int32_t event_indicators;
-  int32_t reals; /* doubles in the block of a state */
+  int32_t event_indicators; /* of transitions, then of kinks */
+  int32_t kinks;            /* of formulas that move something: comparisons, knots of tables */
+  int32_t reals;            /* doubles in the block of a state */
 } lw_sizes;
 
 typedef enum lw_access {
@@ -711,8 +712,16 @@ LW_API int32_t lw_set_threads(int32_t threads);
 /* Before the motion starts: initialises the signs of the event functions, then carries out transitions that are due.
  * *changed: 1 if the speeds jumped. */
 LW_API lw_status lw_start_events(lw_state *state, int32_t *changed);
-/* size.event_indicators numbers. A transition is due once its number is below zero, and until it is handled. */
+/* size.event_indicators numbers. A transition is due once its number is below zero, and until it is handled. Those of kinks
+ * follow, which are below zero once a formula is held on the wrong side of one; of free kinks they are 1. */
 LW_API lw_status lw_event_indicators(lw_state *state, double *indicators);
+/* An integrator holds the kinks of formulas, comparisons and knots of tables, on their sides at the present state while it
+ * takes steps, so that what it integrates is smooth. Whoever asks for these events holds them at each start and after
+ * each event; lw_run and lw_ode_run of a run do. They are free at first, and whenever transitions are handled. */
+LW_API lw_status lw_hold_kinks(lw_state *state);
+LW_API void lw_release_kinks(lw_state *state);
+/* Whether a formula is held on the wrong side of a kink. */
+LW_API int32_t lw_has_passed_kinks(lw_state *state);
 /* Of the next transition that has its time; infinite: there is none. */
 LW_API lw_status lw_next_event_time(lw_state *state, double *time);
 /* Carries out the transitions that are due at the present time, states and commands, and their immediate consequences.

@@ -128,6 +128,8 @@ lw_status lw_read_lookup_table(reader *r, lw_model *m, table_cursor *at, const i
   const int64_t values = (int64_t)t->rows[0] * t->rows[1];
   if (values > m->size.lookup_values - t->first_value) return lw_row_error(r, "lookup_table", at->row);
   at->next += v[0] + v[1];
+  t->region = m->size.lookup_regions;
+  if (lw_has_regions(t)) m->size.lookup_regions += t->knots[0] - 1;
   if (t->interpolation == LW_LOOKUP_MONOTONE) m->size.lookup_slopes += (int32_t)values * (t->arguments == 1 ? 1 : 3);
   return LW_OK;
 }
@@ -192,12 +194,19 @@ static int is_own_motion(const lw_model *m, int32_t force, int32_t offset) {
                                             (m->force[force].has_length && offset == at->joint_formula_length + row));
 }
 
+static int is_of_point(const lw_model *m, int32_t offset) {
+  return is_of_field(m, offset, "point_position") || is_of_field(m, offset, "point_velocity") ||
+         is_of_field(m, offset, "point_axis") || is_of_field(m, offset, "measure_value") ||
+         is_of_field(m, offset, "measure_rate");
+}
+
 /* What is known before forces act. */
 static int is_known_to_force(lw_model *m, const lw_formula_rows *f, int32_t offset) {
   const int32_t own = m->at.formula_input + f->first_input;
   if (is_of_field(m, offset, "q_cut")) mark_read(m, 1, m->size.nq + offset - m->at.q_cut);
   else if (is_of_field(m, offset, "u_cut")) mark_read(m, 0, m->size.nu + offset - m->at.u_cut);
   else if (is_of_field(m, offset, "time")) m->forces_know_time = 1;
+  else if (is_of_point(m, offset)) m->forces_read_points = 1;
   else
     return is_of_field(m, offset, "q") || is_of_field(m, offset, "u") || is_of_field(m, offset, "element_state") ||
            lw_within(offset, own, own + f->inputs) ||
@@ -290,51 +299,151 @@ static lw_status find_watched(reader *r, lw_model *m) {
   return LW_OK;
 }
 
+/* ---- kinks ---- */
+
+/* Formulas of forces and states move something; those of couplings have no kinks, and those of outputs do not matter. */
+static int moves_something(const lw_model *m, int32_t formula) {
+  return formula < lw_formulas_of_forces(m) || lw_within(formula, lw_first_of_states(m), lw_first_of_couplings(m));
+}
+
+/* Kinks of an instruction, unless it is made of parameters alone; `varies`: of the values before it, and then of its own. */
+static int32_t kinks_of(const lw_model *m, const lw_formula_rows *f, int32_t i, int32_t *varies) {
+  const lw_instruction *one = &m->instruction[f->first_instruction + i];
+  const int is_table = one->operation == LW_DO_table;
+  varies[i] = one->operation == LW_DO_quantity;
+  for (int32_t k = 0; k < lw_operands_of[one->operation]; k++) varies[i] |= varies[one->operand[k]];
+  return varies[i] ? lw_kinks_of(one, is_table ? m->lookup_table[f->first_table + one->operand[2]].arguments : 1) : 0;
+}
+
+/* Behind the indicators of transitions. */
+void lw_count_kinks(lw_model *m) {
+  m->size.kinks = 0;
+  for (int32_t k = 0; k < m->size.formulas; k++)
+    for (int32_t i = 0; moves_something(m, k) && i < m->formula[k].instructions; i++)
+      m->size.kinks += kinks_of(m, &m->formula[k], i, m->formula_operand);
+  m->size.event_indicators += m->size.kinks;
+}
+
+/* Where its kinks stand in the block, step by step; returns the next one. */
+static int32_t place_kinks(const lw_model *m, int32_t formula, int32_t first, lw_program_step *step) {
+  const lw_formula_rows *f = &m->formula[formula];
+  int32_t next = first;
+  for (int32_t i = 0; i < f->instructions; i++) {
+    const int32_t own = moves_something(m, formula) ? kinks_of(m, f, i, m->formula_operand) : 0;
+    step[i].kink = own ? m->at.kink + LW_KINK_NUMBERS * next : 0;
+    next += own;
+  }
+  return next;
+}
+
+/* Known without the motion: parameters, states, time and inputs, and of forces on tree joints what follows from these. */
+static int is_state_or_input(const lw_model *m, int32_t formula, int32_t offset) {
+  const int32_t force = m->first_force[LW_FIRST_BY_FORMULA] + formula;
+  if (formula < lw_formulas_of_forces(m) && lw_type_of_force(m, force) == LW_FORCE_JOINT_FORMULA &&
+      is_own_motion(m, force, offset)) {
+    const lw_force *own = &m->force[force];
+    for (int32_t g = own->first; g < own->first + own->gears; g++)
+      if (m->gear[g].u >= m->size.nu) return 0;
+    return 1;
+  }
+  return offset < m->at.qdot;
+}
+
 /* ---- programs ---- */
 
-/* Numbers and quantities stand in the block: what remains are the other instructions, moved up. There is a place for the
- * end behind them, because the first instruction of a formula has no values before it. */
-static void make_program(lw_model *m, const lw_formula_rows *f, lw_program *p) {
-  lw_instruction *code = m->instruction + f->first_instruction;
+#define FUSED_AWAY LW_PROGRAM_OPERATIONS /* the operation of an instruction that another one includes */
+
+/* ---- fused operations ---- */
+
+static void count_uses(const lw_model *m, const lw_formula_rows *f, int32_t *uses) {
+  const lw_instruction *code = m->instruction + f->first_instruction;
+  for (int32_t i = 0; i < f->instructions; i++) {
+    uses[i] = 0;
+    for (int32_t k = 0; k < lw_operands_of[code[i].operation]; k++) uses[code[i].operand[k]]++;
+  }
+  for (int32_t k = 0; k < f->results; k++) uses[m->formula_result[f->first_result + k]] += 2;
+}
+
+/* One that takes a value which nothing else needs takes the place of that one, too. */
+static void fuse_instruction(lw_instruction *code, int32_t i, const int32_t *uses) {
+  for (int32_t k = 0; k < lw_operands_of[code[i].operation]; k++) {
+    lw_instruction *first = &code[code[i].operand[k]];
+    const int32_t both = uses[code[i].operand[k]] == 1 ? lw_fused(first->operation, code[i].operation, k) : -1;
+    if (both < 0) continue;
+    lw_instruction one = {.operation = both};
+    const int32_t own = lw_operands_in_program(first->operation);
+    for (int32_t j = 0; j < own; j++) one.operand[j] = first->operand[j];
+    one.operand[own] = code[i].operand[!k];
+    code[i] = one;
+    first->operation = FUSED_AWAY;
+    return;
+  }
+}
+
+static void fuse_instructions(lw_model *m, const lw_formula_rows *f) {
+  count_uses(m, f, m->formula_operand);
+  for (int32_t i = 0; i < f->instructions; i++)
+    if (m->instruction[f->first_instruction + i].operation < LW_OPERATIONS)
+      fuse_instruction(m->instruction + f->first_instruction, i, m->formula_operand);
+}
+
+/* Numbers and quantities stand in the block: what remains are the other instructions. There is a place for the end behind
+ * them, because the first instruction of a formula has no values before it. */
+static void make_program(lw_model *m, int32_t formula, int32_t kinks) {
+  const lw_formula_rows *f = &m->formula[formula];
+  const lw_instruction *code = m->instruction + f->first_instruction;
+  lw_program_step *step = m->program_step + f->first_instruction, *free = step + m->instructions;
   int32_t *result = m->formula_result + f->first_result, *operand = m->formula_operand, n = 0;
   for (int32_t i = 0; i < f->instructions; i++) {
-    lw_instruction one = code[i];
-    if (one.operation == LW_DO_number) operand[i] = m->at.formula_number + f->first_number + one.operand[0];
-    else if (one.operation == LW_DO_quantity)
-      operand[i] = m->formula_quantity[f->first_quantity + one.operand[0]].offset;
+    const int32_t operation = code[i].operation;
+    if (operation == LW_DO_number) operand[i] = m->at.formula_number + f->first_number + code[i].operand[0];
+    else if (operation == FUSED_AWAY) continue;
+    else if (operation == LW_DO_quantity)
+      operand[i] = m->formula_quantity[f->first_quantity + code[i].operand[0]].offset;
     else {
-      for (int32_t k = 0; k < lw_operands_of[one.operation]; k++) one.operand[k] = operand[one.operand[k]];
-      for (int32_t k = lw_operands_of[one.operation]; k < 3; k++)
-        if ((one.operation != LW_DO_integer_power || k != 1) && one.operation != LW_DO_table) one.operand[k] = 0;
+      lw_program_step one = {step[i].kink ? lw_kinked(operation) : operation, {0, 0, 0}, step[i].kink};
+      for (int32_t k = 0; k < lw_operands_in_program(operation); k++) one.operand[k] = operand[code[i].operand[k]];
+      if (operation == LW_DO_integer_power) one.operand[1] = code[i].operand[1];
+      if (operation == LW_DO_table) one.operand[2] = code[i].operand[2];
       operand[i] = m->at.formula_value + n;
-      code[n++] = one;
+      step[n] = free[n] = one;
+      free[n++].operation = operation;
     }
   }
-  code[n] = (lw_instruction){LW_OPERATIONS, {0, 0, 0}};
+  free[n] = step[n] = (lw_program_step){.operation = LW_PROGRAM_END};
   for (int32_t k = 0; k < f->results; k++) result[k] = operand[result[k]];
-  *p = (lw_program){.code = code,
-                    .result = result,
-                    .value = m->at.formula_value,
-                    .instructions = n,
-                    .quantities = f->quantities,
-                    .quantity = m->formula_quantity + f->first_quantity,
-                    .tables = f->tables,
-                    .table = m->lookup_table + f->first_table};
+  m->program[formula] = (lw_program){.code = step,
+                                     .free = free,
+                                     .result = result,
+                                     .value = m->at.formula_value,
+                                     .instructions = n,
+                                     .quantities = f->quantities,
+                                     .quantity = m->formula_quantity + f->first_quantity,
+                                     .tables = f->tables,
+                                     .table = m->lookup_table + f->first_table,
+                                     .kinks = kinks,
+                                     .results = f->results};
 }
 
 lw_status lw_make_programs(reader *r, lw_model *m) {
+  int32_t kinks = 0;
   for (int32_t k = 0; k < m->size.lookup_tables; k++) {
     lw_lookup *t = &m->lookup_table[k];
     t->value = m->at.lookup_value + t->first_value, t->slope = m->at.lookup_slope + t->first_slope;
+    t->region = lw_has_regions(t) ? m->at.lookup_region + t->region : 0;
     t->refused = m->at.lookup_refused + 2 * k;
   }
   for (int32_t k = 0; k < m->size.formulas; k++) {
     const lw_formula_rows *f = &m->formula[k];
+    const int32_t first = kinks;
+    kinks = place_kinks(m, k, first, m->program_step + f->first_instruction);
     for (int32_t q = f->first_quantity; q < f->first_quantity + f->quantities; q++) {
       const lw_status e = find_quantity(r, m, k, q);
       if (e) return e;
+      m->kinks_need_motion |= kinks > first && !is_state_or_input(m, k, m->formula_quantity[q].offset);
     }
-    make_program(m, f, &m->program[k]);
+    if (k < lw_first_of_couplings(m)) fuse_instructions(m, f); /* the others are differentiated */
+    make_program(m, k, kinks - first);
   }
   return find_watched(r, m);
 }

@@ -230,6 +230,7 @@ lw_status lw_layout_model(reader *r, lw_model *m) {
   lw_status e;
   for (int32_t i = 0; i < m->clusters; i++) m->cluster[i].independents = -1;
   prepare_pressed_frictions(m);
+  lw_count_kinks(m);
   if ((e = lw_layout_block(r, m)) || (e = lw_make_programs(r, m)) || (e = lw_plan_multipliers(r, m)) ||
       (e = list_columns(r, m)) || (e = check_roots(r, m)))
     return e;

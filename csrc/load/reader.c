@@ -75,6 +75,7 @@ static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t 
   PLACE(coordinate, c->nu + c->nu_cut);
   PLACE(lock_of, c->nu + c->nu_cut);
   PLACE(program, c->formulas);
+  PLACE(program_step, 2 * (size_t)c->formula_instructions);
   PLACE(formula_operand, c->formula_instructions);
   PLACE(defaults, parameters);
 #define X(KIND, list, name) PLACE(name, c->list);

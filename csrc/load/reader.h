@@ -144,6 +144,7 @@ lw_status lw_check_lookup_tables(reader *r, lw_model *m, const table_cursor *at)
 lw_status lw_read_lookup_knot(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 lw_status lw_check_lookup_knots(reader *r, lw_model *m, const table_cursor *at);
 /* The formulas as programs, with their tables, once the block is laid out. What they read is checked. */
+void lw_count_kinks(lw_model *m);
 lw_status lw_make_programs(reader *r, lw_model *m);
 /* Which constraints reach which links, where the model asks for multipliers. */
 lw_status lw_plan_multipliers(reader *r, lw_model *m);

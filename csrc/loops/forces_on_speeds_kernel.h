@@ -10,6 +10,7 @@
 #include "loops/closure_kernel.h"
 #include "tree/forces_kernel.h"
 #include "tree/kinematics_kernel.h"
+#include "tree/points_kernel.h"
 
 static void find_length(const view *v, const lw_force *force, real *length, real *rate) {
   const real *gear = FIELD(v, force_gear);
@@ -57,6 +58,7 @@ static void load_by_forces(const view *v) {
     copy(v->m->size.nu + v->m->size.nu_cut, v->impulse, v->load);
     return;
   }
+  find_points(v);
   if (v->m->size.gears == 0) return;
   find_forces_on_speeds(v);
   for (int32_t g = 0; g < v->m->size.gears; g++) {

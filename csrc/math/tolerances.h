@@ -202,6 +202,11 @@
 #define RECENT_EVENTS 32.0      /* transitions in so many of the last events are reported */
 #define MAX_RELATIVE_GAP 1e-4   /* relative to the length of the loop */
 /* Half-width of the band in which an indicator counts as zero, for a bound of zero. */
+/* Tables of more knots are smooth as a rule, and steps pass several; a knot stands out where the slope turns by so many times
+ * the mean of its table. */
+#define LONG_LINEAR 200
+#define LONG_MONOTONE 32
+#define STANDS_OUT 4.0
 #define LW_ZERO_TOLERANCE (8.0 * LW_EVENT_RESOLUTION)
 
 /* ---- Dead points ---- */

@@ -4,6 +4,7 @@
 #ifndef LW_FIELDS_H
 #define LW_FIELDS_H
 #include "forces/types.h"
+#include "formula/program.h"
 #include "linkwork.h"
 
 /* Whose number a row is, and so how many rows there are. */
@@ -28,11 +29,13 @@ typedef enum lw_owner {
   LW_OF_FORMULA_INPUT,
   LW_OF_FORMULA_VALUE, /* of the longest formula */
   LW_OF_FORMULA_QUANTITY,
+  LW_OF_KINK,            /* of formulas that move something */
   LW_OF_COUPLING_NUMBER, /* of the formulas of couplings, which are the last ones */
   LW_OF_COUPLING_VALUE,  /* of their lookup tables */
   LW_OF_LOOKUP_TABLE,
   LW_OF_LOOKUP_VALUE,
   LW_OF_LOOKUP_SLOPE,
+  LW_OF_LOOKUP_REGION,
   LW_OF_TRANSITION,
   LW_OF_POINT,   /* of interest */
   LW_OF_MEASURE, /* of two of them */
@@ -70,10 +73,12 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
     case LW_OF_FORMULA_INPUT: return s->formula_inputs;
     case LW_OF_FORMULA_VALUE: return s->formula_values;
     case LW_OF_FORMULA_QUANTITY: return s->formula_quantities;
+    case LW_OF_KINK: return s->kinks;
     case LW_OF_LOOKUP_TABLE: return s->lookup_tables;
     case LW_OF_LOOKUP_VALUE: return s->lookup_values - s->coupling_values;
     case LW_OF_COUPLING_VALUE: return s->coupling_values;
     case LW_OF_LOOKUP_SLOPE: return s->lookup_slopes;
+    case LW_OF_LOOKUP_REGION: return s->lookup_regions;
     case LW_OF_TRANSITION: return s->transitions;
     case LW_OF_POINT: return s->points;
     case LW_OF_MEASURE: return s->measures;
@@ -198,6 +203,7 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
     "rtol, atol by which constraints are watched; 0: they are not")                                                   \
   X(loop_allowance, LOOP, 1, LW_INTERNAL, LW_STAGE_NONE, "residual at the start of the watch")                        \
   X(coupling_allowance, COUPLING, 1, LW_INTERNAL, LW_STAGE_NONE, "the same")                                          \
+  X(kink, KINK, LW_KINK_NUMBERS, LW_INTERNAL, LW_STAGE_NONE, "side, see formula/program.h; what is held; indicator")  \
   X(link_constants, BODY, LW_REALS(link_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                              \
   X(cut_constants, LOOP, LW_REALS(cut_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                                \
   X(distance_metric, DISTANCE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "length of the cluster [m]")                       \
@@ -243,6 +249,8 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(quantity_rate, FORMULA_QUANTITY, LW_IF_DIFFERENTIATED(1), LW_INTERNAL, LW_STAGE_ACCELERATIONS,                    \
     "of what one formula reads, for these")                                                                           \
   X(lookup_slope, LOOKUP_SLOPE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "of tables: along x; along y, mixed ones")        \
+  X(lookup_region, LOOKUP_REGION, 1, LW_INTERNAL, LW_STAGE_CONSTANTS,                                                 \
+    "of each row of a long table: first row of its region")                                                           \
   X(lookup_refused, LOOKUP_TABLE, 2, LW_INTERNAL, LW_STAGE_ACCELERATIONS,                                             \
     "argument from 1 that its table refuses, and what it is; 0: none")                                                \
   X(has_massless, ONE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "1: a body has no mass; else 0")                           \

@@ -331,6 +331,7 @@ struct lw_model {
   int32_t *coupling_formula; /* the coupling of each of the last ones */
   lw_program *program;       /* of each */
   lw_instruction *instruction;
+  lw_program_step *program_step; /* of each formula from its first instruction on; then the same with free kinks */
   lw_formula_quantity_row *formula_quantity;
   lw_lookup *lookup_table;
   double *lookup_knot;      /* of one table after the other: those of x, then those of y */
@@ -338,6 +339,8 @@ struct lw_model {
   int32_t *formula_operand; /* while programs are made: offset in the block of each value of a formula */
   int32_t instructions, formula_results, lookup_knots;
   int32_t forces_know_time;   /* the formula of one of them, or of a state, reads it */
+  int32_t forces_read_points; /* of interest, or measures of them */
+  int32_t kinks_need_motion;  /* their formulas read more than states, time and inputs */
   int32_t rates_read_outputs; /* the formula of a state reads a field of the last stage */
   int32_t pressed;            /* frictions, if any of them is by the reactions of its joint; else 0 */
   lw_transition *transition;

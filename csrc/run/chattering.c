@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "events/kinks.h"
 #include "math/tolerances.h"
 #include "model/model.h"
 #include "run/run.h"
@@ -20,6 +21,24 @@ static lw_status refuse_chattering(lw_run *r, const char *what, int64_t count, c
   r->chattering = 1;
   return lw_run_refuse(r, LW_ERROR_SOLVER, "%s%lld%s at t = %.17g, the last of indicator %s%s", what, (long long)count,
                        then, r->t, list, r->stepwise ? "" : "; let on_event bring the motion to rest or terminate");
+}
+
+/* Of a kink that has been crossed; NULL: there is none. */
+static const char *owner_of_kink(const lw_run *r) {
+  const int32_t first = r->size.event_indicators - r->size.kinks;
+  for (int32_t k = 0; k < r->size.kinks; k++)
+    if (r->crossings[first + k]) return lw_owner_of_kink(r->model, k);
+  return NULL;
+}
+
+static lw_status refuse_chattering_kink(lw_run *r, const char *owner) {
+  r->chattering = 1;
+  return lw_run_refuse(
+      r, LW_ERROR_SOLVER,
+      "the formula of '%s' jumps back and forth without end from t = %.9g s on: its jump holds the motion "
+      "where it is; use Friction or Brake where it is dry friction, else a continuous law, such as "
+      "tanh(u/u0) in place of sign(u)",
+      owner, r->t);
 }
 
 lw_status lw_run_check_number(lw_run *r) {
@@ -44,7 +63,17 @@ lw_status lw_run_note_crossing(lw_run *r) {
   *crossing = r->t, m->crossings++;
   const double span = CHATTERING_SPAN * fmax(fabs(r->t - r->t_start), fabs(r->t));
   if (duration_of_crossings(r) > span) return LW_OK;
+  if (owner_of_kink(r)) return refuse_chattering_kink(r, owner_of_kink(r));
   return refuse_chattering(r, "", CHATTERING_EVENTS, " events follow one another without end");
+}
+
+lw_status lw_run_note_kink(lw_run *r) {
+  lw_run_memory *m = &r->memory;
+  double *crossing = &m->crossing[(int64_t)m->crossings % CHATTERING_EVENTS];
+  const double before = m->crossings < CHATTERING_EVENTS ? NAN : *crossing;
+  *crossing = r->t, m->crossings++;
+  const double span = CHATTERING_SPAN * fmax(fabs(r->t - r->t_start), fabs(r->t));
+  return fabs(r->t - before) <= span ? refuse_chattering_kink(r, owner_of_kink(r)) : LW_OK;
 }
 
 /* Whether the last of these many events were commands alone; their names. */

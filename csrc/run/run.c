@@ -194,6 +194,7 @@ static lw_status begin_segment(lw_run *r, double until) {
 
 static void finish(lw_run *r, const char *how) {
   if (r->ode) r->control = lw_ode_get_step_control(r->ode);
+  lw_release_kinks(r->state);
   r->in_segment = 0, r->continues = r->ode != NULL;
   r->outcome = LW_RUN_DONE;
   lw_run_refuse(r, LW_OK, how, r->t);
@@ -254,6 +255,7 @@ static lw_status advance(lw_run *r, double until, int64_t tries) {
 void lw_run_fail(lw_run *r, lw_status e) {
   r->outcome = r->raised ? LW_RUN_STOPPED : LW_RUN_FAILED;
   r->continues = 0;
+  lw_release_kinks(r->state);
   if (!r->looks_ahead && e == LW_ERROR_SOLVER && (!r->raised || r->raised == LW_RUN_FAILURE)) lw_run_explain(r);
 }
 

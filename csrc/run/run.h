@@ -116,6 +116,8 @@ lw_status lw_run_make_integrator(lw_run *r);
 lw_status lw_run_start_steps(lw_run *r);
 /* After an event; `changed`: the states jumped. */
 lw_status lw_run_restart_steps(lw_run *r, int changed);
+/* After events of kinks alone. */
+lw_status lw_run_pass_kinks(lw_run *r);
 /* Some steps, and their rows; *event: the last one ended at one, with r->crossings. */
 lw_status lw_run_take_steps(lw_run *r, int64_t tries, int *event);
 
@@ -153,6 +155,8 @@ lw_status lw_run_handle_due(lw_run *r, int *changed);
 lw_status lw_run_note_crossing(lw_run *r);
 /* Refuses one more zero crossing, of too many in a unit of time; commands that have changed without end. */
 lw_status lw_run_check_number(lw_run *r);
+/* The same of kinks, which do not count as events. */
+lw_status lw_run_note_kink(lw_run *r);
 lw_status lw_run_check_commands(lw_run *r);
 
 /* ---- inputs.c ---- */

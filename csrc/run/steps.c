@@ -90,10 +90,20 @@ static lw_status start_outside(lw_run *r, const double *y) {
   return status < 0 ? lw_run_raised(r, status) : LW_OK;
 }
 
+/* On their sides where the run is; if that cannot be evaluated the integrator will find out. */
+static lw_status hold_kinks(lw_run *r) {
+  if (!r->size.kinks) return LW_OK;
+  const int status = lw_run_enter(r, r->t, r->y);
+  if (status) return status < 0 ? lw_run_raised(r, status) : LW_OK;
+  (void)lw_hold_kinks(r->state);
+  return LW_OK;
+}
+
 lw_status lw_run_start_steps(lw_run *r) {
-  if (r->calls.integrator) return start_outside(r, r->y);
-  lw_status e = r->scaled == 1 ? set_tolerances(r) : LW_OK;
+  lw_status e = hold_kinks(r);
   if (e) return e;
+  if (r->calls.integrator) return start_outside(r, r->y);
+  if ((e = r->scaled == 1 ? set_tolerances(r) : LW_OK)) return e;
   if (r->statistics.segments > 1 || r->calls.n_parts || r->stepwise) { /* the first step is that of the first segment */
     const double first_step = r->statistics.segments > 1 ? 0.0 : r->options.first_step;
     const lw_ode_options options = options_of(r, first_step, max_step_of(r));
@@ -107,8 +117,21 @@ lw_status lw_run_start_steps(lw_run *r) {
 lw_status lw_run_restart_steps(lw_run *r, int changed) {
   r->statistics.restarts++;
   lw_forget_control(r);
+  const lw_status e = hold_kinks(r);
+  if (e) return e;
   if (r->calls.integrator) return start_outside(r, changed ? r->y : NULL);
   return outcome_of_start(r, lw_ode_start(r->ode, r->t, r->y));
+}
+
+/* The states go on, and so does the step size, by another law. */
+lw_status lw_run_pass_kinks(lw_run *r) {
+  const lw_ode_step_control control = r->ode ? lw_ode_get_step_control(r->ode) : (lw_ode_step_control){0};
+  r->statistics.restarts++;
+  lw_status e = hold_kinks(r);
+  if (e) return e;
+  if (r->calls.integrator) return start_outside(r, NULL);
+  if (!(e = outcome_of_start(r, lw_ode_start(r->ode, r->t, r->y)))) lw_ode_set_step_control(r->ode, control);
+  return e;
 }
 
 /* ---- steps ---- */

@@ -63,11 +63,19 @@ static int any_of(const int32_t *crossings, int32_t n) {
   return 0;
 }
 
+static lw_status pass_kinks(lw_run *r) {
+  const lw_status e = lw_run_note_kink(r);
+  return e || r->t == r->until ? e : lw_run_pass_kinks(r);
+}
+
 /* The integrator has stopped just behind a zero crossing. */
 lw_status lw_run_handle_event(lw_run *r) {
   const int32_t *functions = r->crossings + r->n_checked;
-  const int mechanism = any_of(r->crossings, r->n_checked), function = any_of(functions, r->calls.n_functions);
-  int changed = 0, restarts = mechanism;
+  const int32_t all = r->size.event_indicators, own = all - r->size.kinks;
+  const int mechanism = any_of(r->crossings, own) || any_of(r->crossings + all, r->n_checked - all),
+            function = any_of(functions, r->calls.n_functions);
+  int changed = 0, restarts = mechanism || any_of(r->crossings + own, r->size.kinks);
+  if (!(mechanism || function) && any_of(r->crossings + own, r->size.kinks)) return pass_kinks(r);
   lw_status e = lw_run_check_number(r);
   if (e || !(mechanism || function)) return e;
   r->statistics.events++;

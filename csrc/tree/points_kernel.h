@@ -30,6 +30,15 @@ static void report_fixed_point(const view *v, int32_t k) {
   for (int j = 0; j < 3; j++) FIELD(v, point_velocity)[3 * k + j] = FIELD(v, point_acceleration)[3 * k + j] = 0.0;
 }
 
+/* Before forces that read them: position, velocity and direction. */
+static void find_moving_point(const view *v, int32_t k, int32_t link) {
+  real arm[3], axis[3];
+  arm_to(v, link, FIELD(v, point_in_body) + 3 * k, arm);
+  point_motion(v, link, -1, arm, FIELD(v, point_position) + 3 * k, FIELD(v, point_velocity) + 3 * k);
+  turn_from_body(v, link, FIELD(v, axis_in_body) + 3 * k, axis);
+  unit_vector(axis, FIELD(v, point_axis) + 3 * k);
+}
+
 /* After compute_reactions(), which finds the increments. */
 static void report_moving_point(const view *v, int32_t k, int32_t link) {
   const link_motion *motion = &v->motion[link];
@@ -78,17 +87,32 @@ static void measure_angle(const view *v, const lw_measure *of, real *value, real
   *rate = select_less(sine2, MIN_SINE2, 0.0, dot(normal, w) / sine);
 }
 
-static void report_points(const view *v) {
-  for (int32_t k = 0; k < v->m->size.points; k++) {
-    const int32_t link = v->m->point[k].link;
-    if (link < 0) report_fixed_point(v, k);
-    else report_moving_point(v, k, link);
-  }
+static void measure_points(const view *v) {
   for (int32_t k = 0; k < v->m->size.measures; k++) {
     const lw_measure *of = &v->m->measure[k];
     real *value = FIELD(v, measure_value) + k, *rate = FIELD(v, measure_rate) + k;
     if (of->kind == LW_MEASURE_ANGLE) measure_angle(v, of, value, rate);
     else measure_distance(v, of, value, rate);
   }
+}
+
+static void report_points(const view *v) {
+  for (int32_t k = 0; k < v->m->size.points; k++) {
+    const int32_t link = v->m->point[k].link;
+    if (link < 0) report_fixed_point(v, k);
+    else report_moving_point(v, k, link);
+  }
+  measure_points(v);
+}
+
+/* All that formulas of forces may read of them. */
+static void find_points(const view *v) {
+  if (!v->m->forces_read_points) return;
+  for (int32_t k = 0; k < v->m->size.points; k++) {
+    const int32_t link = v->m->point[k].link;
+    if (link < 0) report_fixed_point(v, k);
+    else find_moving_point(v, k, link);
+  }
+  measure_points(v);
 }
 #endif

@@ -133,7 +133,8 @@ def compile_formulas(
     declared = _checked_parameters({} if parameters is None else parameters, names, what)
     given = dict(tables or {})
     _check_names(given, "table", declared, names, what)
-    meant = Names(declared, names, {name: len(one.argument_units) for name, one in given.items()})
+    arguments = {name: len(one.argument_units) for name, one in given.items()}
+    meant = Names(declared, names, arguments, getattr(names, "remark", None))
     codes = [parse(source, meant) for source in sources]
     _check_used(declared, "parameter", (one for code in codes for one in code.numbers), what)
     _check_used(given, "table", (one for code in codes for one in code.tables), what)

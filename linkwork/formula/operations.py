@@ -72,4 +72,5 @@ OPERATIONS: tuple[Operation, ...] = (
 NUMBER: dict[str, int] = {one.name: k for k, one in enumerate(OPERATIONS)}  # of an operation, by its name
 FUNCTIONS: dict[str, Operation] = {one.name: one for one in OPERATIONS if one.called}
 COMPARISONS = frozenset({NUMBER["less"], NUMBER["less_equal"]})
+KINKED = frozenset({"abs", "sign", "min", "max", "mod", "less", "less_equal", "floor", "table"})  # have kinks or jumps
 LARGEST_EXPONENT = 64  # of whole powers

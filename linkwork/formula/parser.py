@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from linkwork._util.names import number_of, suggest
@@ -66,11 +66,14 @@ class Names(NamedTuple):
         Units of quantities by their names; None: open.
     tables
         Numbers of arguments of tables by their names.
+    remark
+        What else to say of a name that is unknown; "" for most.
     """
 
     parameters: Collection[str]
     quantities: Mapping[str, str | None]
     tables: Mapping[str, int]
+    remark: Callable[[str], str] | None = None
 
     def all(self) -> Iterator[str]:
         """Return all names that a formula may have."""
@@ -231,14 +234,12 @@ class _Parser:
         if name in FUNCTIONS or name in self.names.tables:
             kind = "function" if name in FUNCTIONS else "table"
             raise self.source.error(f"{name} is a {kind}: give it an argument, {name}(...)", token.span)
-        raise self.source.error(
-            f"the name {self.source.piece(token.span)} is unknown: {suggest(name, self.names.all())}",
-            token.span,
-            kind=MechanismNameError,
-        )
+        raise self.unknown(name, token.span)
 
     def call(self, token: _Token) -> Value:
         first, name = self.place - 1, plain_name(token.text)
+        if name == "der" and self.tokens[self.place + 1].kind == "name":
+            return self.derivative(first)
         if name != "if" and name not in FUNCTIONS and name not in self.names.tables:
             raise self.not_called(token, name)
         self.deeper()
@@ -260,6 +261,25 @@ class _Parser:
         if name in self.names.tables:
             return self.code.table(name, values, span)
         return self.code.apply("select" if name == "if" else name, values, span)
+
+    def derivative(self, first: int) -> Value:
+        """Read der(x), the name of a quantity."""
+        self.deeper()
+        name = f"der({plain_name(self.next.text)})"
+        self.place += 1
+        self.close()
+        span = self.span(first)
+        if name in self.names.quantities:
+            return self.code.quantity(name, span)
+        raise self.unknown(name, span)
+
+    def unknown(self, name: str, span: Span) -> Exception:
+        remark = self.names.remark(name) if self.names.remark else ""
+        return self.source.error(
+            f"the name {self.source.piece(span)} is unknown: {suggest(name, self.names.all())}{remark}",
+            span,
+            kind=MechanismNameError,
+        )
 
     def not_called(self, token: _Token, name: str) -> Exception:
         if name in self.names.parameters or name in self.names.quantities or name in CONSTANTS:

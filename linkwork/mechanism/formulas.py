@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from linkwork._util.names import quoted
 from linkwork._util.part_names import suffixes
 from linkwork.errors import MechanismError
-from linkwork.formula import OPERATIONS, Formula, LookupTable, Source, compile_formulas, read_table
+from linkwork.formula import KINKED, NUMBER, OPERATIONS, Formula, LookupTable, Source, compile_formulas, read_table
+from linkwork.mechanism.point_quantities import measure_outputs, point_outputs
 from linkwork.mechanism.quantities import Quantity, Reading, indices, parameter
 
 if TYPE_CHECKING:
@@ -34,6 +35,19 @@ class Program(NamedTuple):
     results: list[int]
     tables: dict[str, LookupTable]
     table_units: dict[str, str]  # of their values
+
+    def count_kinks(self) -> int:
+        """Return how many kinks the core locates, in operations on what varies; a table has one for each argument."""
+        tables = list(self.tables.values())
+        varies: list[bool] = []
+        found = 0
+        for name, *operands in self.operations:
+            kinds = OPERATIONS[NUMBER[name]].operands
+            used = [k for kind, k in zip(kinds, operands, strict=False) if kind == "v"]
+            varies.append(name == "quantity" or any(varies[k] for k in used))
+            if varies[-1] and name in KINKED:
+                found += len(tables[operands[2]].rows) if name == "table" else 1
+        return found
 
     def first(self, count: int) -> Program:
         """Return the first formulas alone, with all lists but that of operations."""
@@ -66,8 +80,14 @@ class Readable(Mapping[str, str | None]):
         return sum(1 for _ in self)
 
 
+_OF_POINTS = ("point_position", "point_velocity", "point_axis", "measure_value", "measure_rate")  # known before forces
+
+
 class JointNames(Readable):
-    """What a part may read: its own, states, and joints, which are looked up when they are named."""
+    """What a part may read: its own, states, joints, points of interest and measures, looked up when they are named.
+
+    These are known before forces act, so that no definition is circular.
+    """
 
     def __init__(self, own: Mapping[str, Reading], mech: Surroundings) -> None:
         self._own, self._mech = own, mech
@@ -78,6 +98,8 @@ class JointNames(Readable):
             return self._own[name]
         if (state := self._mech.states.get(name)) is not None:
             return Reading("element_state", state.name, 0, state.unit)
+        if name.partition(".")[0] in self._mech.points or name.partition(".")[0] in self._mech.measures:
+            return self._of_point(name.partition(".")[0]).get(name)
         named = _OF_JOINT.fullmatch(name)
         joint = self._mech.joints.get(named["joint"]) if named else None
         if named is None or joint is None:
@@ -88,6 +110,29 @@ class JointNames(Readable):
             return None
         return Reading(named["what"], joint.name, index - 1, units[index - 1])
 
+    def _of_point(self, owner: str) -> dict[str, Reading]:
+        """Return what a point or a measure has from positions and speeds."""
+        mech = self._mech
+        listed = point_outputs(mech.points[owner]) if owner in mech.points else measure_outputs(mech.measures[owner])
+        return {
+            one.name.format(owner).replace("[]", element): Reading(one.field, owner, one.offset + k, str(one.unit))
+            for one in listed
+            if one.field in _OF_POINTS
+            for k, element in enumerate(one.elements)
+        }
+
+    def remark(self, name: str) -> str:
+        """Return why a variable of the mechanism is not read, as far as its name tells."""
+        mech = self._mech
+        owner = re.split(r"[.\[)]", name.removeprefix("der("), maxsplit=1)[0]
+        owners = (mech.joints, mech.bodies, mech.points, mech.measures, mech.outputs, mech.states, mech.couplings)
+        if not any(owner in one for one in owners) and all(owner != getattr(one, "name", None) for one in mech.forces):
+            return ""
+        return (
+            "; what depends on loads, as accelerations, reactions and rates of states, would define itself: formulas "
+            "of forces read coordinates, speeds, positions and velocities of points, measures, states, inputs and time"
+        )
+
     def _of_forces(self) -> Iterator[Any]:
         return (state for force in self._mech.forces for state in force.own_states(self._mech))
 
@@ -95,6 +140,8 @@ class JointNames(Readable):
         yield from self._own
         yield from (one.variable for one in self._of_forces())
         yield from self._mech.states
+        for owner in (*self._mech.points, *self._mech.measures):
+            yield from self._of_point(owner)
         for name, joint in self._mech.joints.items():
             for what, count in (("q", joint.kind.nq), ("u", joint.kind.nu)):
                 yield from (f"{name}.{what}{suffix}" for suffix in suffixes(count))

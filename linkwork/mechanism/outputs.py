@@ -14,6 +14,7 @@ from linkwork.errors import MechanismError
 from linkwork.formula import LookupTable, Source
 from linkwork.formula.units import read_unit
 from linkwork.mechanism import part_quantities as of_parts
+from linkwork.mechanism import point_quantities as of_points
 from linkwork.mechanism.forces import ForceOnJoints, NamedForce
 from linkwork.mechanism.formulas import Given, Readable, WithFormulas
 from linkwork.mechanism.friction import has_events
@@ -155,10 +156,10 @@ class Variables(Readable):
             if isinstance(force, NamedForce) and force.name == owner:
                 yield from force.quantities(mech)
         if owner in mech.points:
-            yield from of_parts.point_parameters(mech.points[owner])
-            yield from of_parts.point_outputs(mech.points[owner])
+            yield from of_points.point_parameters(mech.points[owner])
+            yield from of_points.point_outputs(mech.points[owner])
         if owner in mech.measures:
-            yield from of_parts.measure_outputs(mech.measures[owner])
+            yield from of_points.measure_outputs(mech.measures[owner])
         if owner in mech.couplings:
             yield from of_parts.of_coupling(mech, mech.couplings[owner])
         if owner in mech.distances:

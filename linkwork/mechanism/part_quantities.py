@@ -14,7 +14,6 @@ from linkwork.mechanism.actions import Impulse, Stop
 from linkwork.mechanism.couplings import POWERS
 from linkwork.mechanism.locks import Lock
 from linkwork.mechanism.pins import Pin
-from linkwork.mechanism.points import ANGLE
 from linkwork.mechanism.quantities import Quantity, Reading, indices, load, output, parameter
 from linkwork.mechanism.triggers import Crossing, PointDistance, Time
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from linkwork.mechanism.couplings import Coupling
     from linkwork.mechanism.forces import ForceOnJoints
     from linkwork.mechanism.joints import JointKind
-    from linkwork.mechanism.points import Measure, PointOfInterest
     from linkwork.mechanism.surroundings import Surroundings
     from linkwork.mechanism.transitions import Transition
 
@@ -186,42 +184,6 @@ DISTANCE_QUANTITIES = (  # the rules: of the positions, of the force
     output("{0}.residual", "coupling_residual", "m", "distance less length", of=_COUPLING),
     output("{0}.force", "distance_force", "N", "pulls both ends towards each other; below zero: pushes", dependency=1),
 )
-
-POINT_PARAMETERS: tuple[Quantity, ...] = (
-    parameter("{0}.point[]", "point_in_body", "m", "point of interest in {1}", elements=AXES),
-)
-AXIS_PARAMETERS = (parameter("{0}.axis[]", "axis_in_body", "1", "direction of any length, axes of {1}", elements=AXES),)
-POINT_OUTPUTS: tuple[Quantity, ...] = (  # the rules: of positions, of velocities, of accelerations
-    output("{0}.r[]", "point_position", "m", "position of the point of {1}, world axes", elements=AXES),
-    output("{0}.v[]", "point_velocity", "m/s", "velocity of the point, world axes", elements=AXES, dependency=1),
-    output(
-        "{0}.a[]", "point_acceleration", "m/s2", "acceleration of the point, world axes", elements=AXES, dependency=2
-    ),
-)
-AXIS_OUTPUTS = (output("{0}.e[]", "point_axis", "1", "direction at the point, world axes", elements=AXES),)
-DISTANCE_OUTPUTS: tuple[Quantity, ...] = (  # the rules: of positions, of positions and speeds
-    output("{0}.length", "measure_value", "m", "distance of {1} and {2}"),
-    output("{0}.rate", "measure_rate", "m/s", "time derivative of the length", dependency=1),
-)
-ANGLE_OUTPUTS = (
-    output("{0}.angle", "measure_value", "rad", "angle between the directions of {1} and {2}, 0 to pi"),
-    output("{0}.rate", "measure_rate", "rad/s", "time derivative of the angle", dependency=1),
-)
-
-
-def point_parameters(point: PointOfInterest) -> Iterator[Quantity]:
-    """Where a point of interest is in its body, the first word."""
-    yield from POINT_PARAMETERS if point.axis is None else (*POINT_PARAMETERS, *AXIS_PARAMETERS)
-
-
-def point_outputs(point: PointOfInterest) -> Iterator[Quantity]:
-    """Its motion."""
-    yield from POINT_OUTPUTS if point.axis is None else (*POINT_OUTPUTS, *AXIS_OUTPUTS)
-
-
-def measure_outputs(measure: Measure) -> Iterator[Quantity]:
-    """A measure of two points, the words, and its rate."""
-    yield from ANGLE_OUTPUTS if measure.quantity == ANGLE else DISTANCE_OUTPUTS
 
 
 def coupling_units(mech: Surroundings, coupling: Coupling) -> list[str]:

@@ -184,12 +184,12 @@ PARTS: dict[str, Callable[[Description, Any], None]] = {
     "joints": _add_joint,
     "couplings": _add_coupling,
     "distances": _as_given("add_distance", ["name", "bodies", "points"], ["length"]),
+    "points": _as_given("add_point", ["name", "body", "point"], ["axis"]),
+    "measures": _as_given("add_measure", ["name", "quantity", "points"]),
     "states": _as_given(
         "add_state", ["name", "formula"], ["start", "unit", "parameters", "tables", "inputs", "nominal"]
     ),
     "forces": _add_force,
-    "points": _as_given("add_point", ["name", "body", "point"], ["axis"]),
-    "measures": _as_given("add_measure", ["name", "quantity", "points"]),
     "transitions": _add_transition,
     "outputs": _as_given("add_output", ["name", "formula"], ["parameters", "tables", "unit"]),
     "shapes": _add_shape,

@@ -130,12 +130,26 @@ class NamesOfState(Readable):
     """What the formula of a state may read: its inputs, and the variables of the mechanism."""
 
     def __init__(self, mech: Surroundings, inputs: Mapping[str, Reading]) -> None:
-        self._inputs, self._variables = inputs, Variables(mech)
+        self._mech, self._inputs, self._variables = mech, inputs, Variables(mech)
 
     def find(self, name: str) -> Reading | None:
         """Return what a name means; None: nothing."""
-        return self._inputs.get(name) or self._variables.find(name)
+        found = self._inputs.get(name) or self._variables.find(name)
+        return None if found is None or self._reads_rates(name, found) else found
+
+    def _reads_rates(self, name: str, found: Reading) -> bool:
+        """Whether it is the rate of a state, or an output that reads one: these have no order."""
+        if found.field != "formula_output":
+            return found.field == RATE
+        read = self._mech.outputs[name].read(self._mech)
+        return any(self._reads_rates(other, of) for other in read if (of := self._variables.find(other)))
+
+    def remark(self, name: str) -> str:
+        """Return why a rate is not read."""
+        found = self._variables.find(name)
+        rates = found is not None and self._reads_rates(name, found)
+        return "; formulas of states read no rates of states: write out what it is" if rates else ""
 
     def __iter__(self) -> Iterator[str]:
         yield from self._inputs
-        yield from self._variables
+        yield from (name for name in self._variables if self.find(name) is not None)

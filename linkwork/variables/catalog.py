@@ -6,7 +6,7 @@ What each part has is listed in `linkwork.mechanism.part_quantities`; here it ge
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -14,9 +14,10 @@ import numpy as np
 
 from linkwork.mechanism import Crossing, FormulaForce
 from linkwork.mechanism import part_quantities as of_parts
+from linkwork.mechanism import point_quantities as of_points
 from linkwork.mechanism.forces import ForceOnJoints
 from linkwork.mechanism.own_states import StateOfForce, all_states
-from linkwork.mechanism.quantities import Kind, parameter
+from linkwork.mechanism.quantities import Kind, Quantity, parameter
 from linkwork.variables.couplings import coupling_variables
 from linkwork.variables.dependencies import MOST, Names
 from linkwork.variables.namer import Layout, Namer
@@ -157,9 +158,37 @@ def list_variables(layout: Layout, values: FloatArray) -> list[Variable]:
 
 def list_indicators(layout: Layout) -> list[Entity]:
     """Return the event indicators in the order in which the core gives them."""
-    watches = any(isinstance(one.when, Crossing) for one in layout.mechanism.transitions.values())
-    known = _by_owner(list_entities(layout)) if watches else {}
-    return list(event_indicators(Namer(layout), lambda name: _of_variable(name, known)))
+    mech, namer = layout.mechanism, Namer(layout)
+    watches = any(isinstance(one.when, Crossing) for one in mech.transitions.values())
+    of_states = any(one.program(mech).count_kinks() for one in all_states(mech))
+    known = _by_owner(list_entities(layout)) if watches or of_states else {}
+    found = list(event_indicators(namer, lambda name: _of_variable(name, known)))
+    return [*found, *_kink_indicators(namer, known, len(found))]
+
+
+def _kink_indicators(namer: Namer, known: Mapping[str, list[Entity]], first: int) -> Iterator[Entity]:
+    """Return those of the kinks of formulas that move something, which stand behind the others."""
+    for one, depends in _kinked(namer, known):
+        for k in range(one.program(namer.mech).count_kinks()):
+            text = "way left to a kink, jump or knot of its formula"
+            quantity = Quantity(f"{{0}}.kink[{k + 1}]", "indicator", "indicator", "1", text)
+            yield namer.entity(one.name, (first,), [quantity], depends)
+            first += 1
+
+
+def _kinked(
+    namer: Namer, known: Mapping[str, list[Entity]]
+) -> Iterator[tuple[FormulaForce | ElementState | StateOfForce, Callable[[], tuple[Names, ...]]]]:
+    """Return what has formulas that move something, in the order of the core, with what these depend on."""
+    for kind, forces in namer.force_kinds:
+        for force in forces if issubclass(kind, FormulaForce) else ():
+            yield force, partial(_of_result, namer, force)
+    for one in all_states(namer.mech):
+        yield one, partial(_of_formula, namer, one, known)
+
+
+def _of_result(namer: Namer, force: FormulaForce) -> tuple[Names, ...]:
+    return (namer.depends.force(force)[2],)
 
 
 def distance_variables(namer: Namer) -> Iterator[Entity]:
@@ -203,18 +232,18 @@ def _gears(namer: Namer, force: ForceOnJoints, first: int) -> Iterator[Entity]:
 def point_parameters(namer: Namer) -> Iterator[Entity]:
     """Where points of interest are in their bodies."""
     for k, point in enumerate(namer.mech.points.values()):
-        yield namer.entity(point.name, (k,), of_parts.point_parameters(point), labels=(point.body, ""))
+        yield namer.entity(point.name, (k,), of_points.point_parameters(point), labels=(point.body, ""))
 
 
 def point_outputs(namer: Namer) -> Iterator[Entity]:
     """Motions of points of interest, then measures."""
     for k, point in enumerate(namer.mech.points.values()):
         depends = partial(namer.depends.motion, point.body)
-        yield namer.entity(point.name, (k,), of_parts.point_outputs(point), depends, labels=(point.body, ""))
+        yield namer.entity(point.name, (k,), of_points.point_outputs(point), depends, labels=(point.body, ""))
     for k, one in enumerate(namer.mech.measures.values()):
         bodies = (namer.mech.points[name].body for name in one.points)
         between = partial(namer.depends.between, *bodies)
-        yield namer.entity(one.name, (k,), of_parts.measure_outputs(one), between, labels=one.points)
+        yield namer.entity(one.name, (k,), of_points.measure_outputs(one), between, labels=one.points)
 
 
 def formula_parameters(namer: Namer) -> Iterator[Entity]:
@@ -294,7 +323,8 @@ def _of_formula(
 
 def _of_variable(name: str, known: Mapping[str, list[Entity]]) -> Names:
     """What a variable depends on: itself where it is known, nothing where it is a parameter."""
-    owners = (name, re.split(r"[.\[]", name)[0])
+    inner = name[len("der(") : -1] if name.startswith("der(") else name
+    owners = (name, inner, re.split(r"[.\[]", inner)[0])
     for entity in (entity for owner in dict.fromkeys(owners) for entity in known.get(owner, ())):
         for v, rule in zip(entity.pattern.variables, entity.pattern.rules, strict=True):
             if v.name.format(*entity.labels) == name:

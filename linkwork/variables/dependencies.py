@@ -166,6 +166,9 @@ class Dependencies:
         """What the formula of a force reads: time, a state, the coordinate or speed of a joint; its own is known."""
         if one.field == "element_state":
             return (self._state_variables[one.part or ""],)
+        if (bodies := self._bodies_of(one)) is not None:
+            rate = one.field in ("point_velocity", "measure_rate")
+            return self.between(*bodies)[rate] if len(bodies) > 1 else self.motion(bodies[0])[rate]
         if one.field not in _OF_JOINTS or one.part is None:
             return ("time",) if one.field == "time" else ()
         number = self._number_of[one.part]
@@ -173,6 +176,13 @@ class Dependencies:
             return (self._elements(one.part, one.field)[one.number],)
         links = self._cluster_of_loop[self._loop_of_joint[number]].links
         return self._names_in_tree(links, *(["q"] if one.field == "q" else ["q", "u"]))
+
+    def _bodies_of(self, one: Reading) -> tuple[str, ...] | None:
+        """Return the bodies of the point or the measure that is read; None: it is neither."""
+        points = self._mech.points
+        if one.part in self._mech.measures and one.field.startswith("measure"):
+            return tuple(points[name].body for name in self._mech.measures[one.part].points)
+        return (points[one.part].body,) if one.part in points and one.field.startswith("point") else None
 
     def _of_places(self, places: list[tuple[str, int]], *what: str) -> Names:
         """The coordinates or speeds of tree joints, and all of the clusters of cut ones."""
@@ -219,8 +229,10 @@ class Dependencies:
 
     def _links_by_formulas(self, force: FormulaForce) -> list[int]:
         """Links on which a force acts by what others do, and those."""
-        bodies = [link for body in force.body_names if (link := self._link_of_name[body]) >= 0]
-        read = (one.part for one in force.readings(self._mech) if one.field in _OF_JOINTS)
+        readings = force.readings(self._mech)
+        of_points = [body for one in readings for body in self._bodies_of(one) or ()]
+        bodies = [link for body in (*force.body_names, *of_points) if (link := self._link_of_name[body]) >= 0]
+        read = (one.part for one in readings if one.field in _OF_JOINTS)
         joints = [*force.joint_names, *(joint for joint in read if joint is not None)]
         return bodies + [self._a_link_of(self._number_of[joint]) for joint in joints]
 

@@ -10,7 +10,7 @@ import pytest
 import linkwork as lw
 from linkwork.core.builder import formula
 from linkwork.core.native import NativeModel
-from linkwork.formula import OPERATIONS
+from linkwork.formula import KINKED, OPERATIONS
 from linkwork.mechanism.formulas import Program
 from linkwork.model.description import describe
 from support.cases import four_bar
@@ -144,9 +144,11 @@ def test_an_operand_is_before_its_instruction(data):
 
 def test_operations_have_the_order_of_the_core():
     text = (TOP / "csrc" / "formula" / "operations.h").read_text(encoding="utf-8")
-    listed = re.findall(r"X\((\w+), (\d)\)", text)
+    operations, kinks = text.split("LW_EACH_KINK(X)", 1)
+    listed = re.findall(r"X\((\w+), (\d)\)", operations)
     known = [(one.name, str(one.operands.count("v"))) for one in OPERATIONS]
     assert listed == known
+    assert set(re.findall(r"X\((\w+), \d\)", kinks)) == KINKED
 
 
 # ---- the builder ----

@@ -230,7 +230,7 @@ def refused(match, build):
 def test_mistakes_are_refused():
     refused("already", lambda mech: mech.add_state("i", "1"))
     refused("axel", lambda mech: mech.add_state("x", "axel.u"))
-    refused("no function 'der'", lambda mech: mech.add_state("x", "der(i)", unit="A"))
+    refused("read no rates of states", lambda mech: mech.add_state("x", "der(i)", unit="A"))
     refused("no formula uses", lambda mech: mech.add_state("x", "0", inputs=("w",)))
     refused("nominal", lambda mech: mech.add_state("x", "0", nominal=0.0))
     refused("start", lambda mech: mech.add_state("x", "0", start=np.nan))

@@ -17,9 +17,9 @@ export interface Field {
 const SIZES = [
   "bodies", "joints", "loops", "couplings", "terms", "distances", "locks", "forces", "gears",
   "formulas", "formula_numbers", "formula_inputs", "formula_quantities", "formula_values",
-  "lookup_tables", "lookup_values", "lookup_slopes", "coupling_formulas", "coupling_numbers", "coupling_values",
+  "lookup_tables", "lookup_values", "lookup_slopes", "lookup_regions", "coupling_formulas", "coupling_numbers", "coupling_values",
   "transitions", "points", "measures", "formula_outputs", "formula_states",
-  "nq", "nu", "states", "nq_cut", "nu_cut", "event_indicators", "reals",
+  "nq", "nu", "states", "nq_cut", "nu_cut", "event_indicators", "kinks", "reals",
 ] as const; // prettier-ignore
 export type Sizes = Record<(typeof SIZES)[number], number>;
 
