@@ -1,4 +1,4 @@
-"""Forces by formulas: in joints, between points of bodies, at a point of a body."""
+"""Forces by formulas: in joints, along lines through points of bodies, at a point of a body, between frames."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from linkwork._util.units import LOADS
 from linkwork.errors import MechanismError
 from linkwork.formula import LookupTable, Source
 from linkwork.mechanism.forces import (
-    ForceBetweenPoints,
+    ForceAlongLine,
+    ForceBetweenFrames,
     ForceOnJoints,
     NamedForce,
     Point,
     shown_as,
 )
-from linkwork.mechanism.formulas import OF_INPUT, Given, JointNames, WithFormulas, rates
+from linkwork.mechanism.formulas import Given, JointNames, WithFormulas, rates
 from linkwork.mechanism.part_checks import GROUND
-from linkwork.mechanism.quantities import Quantity, Reading, indices, load, output, parameter
+from linkwork.mechanism.quantities import OF_INPUT, Quantity, Reading, indices, load, output, parameter
 
 if TYPE_CHECKING:
+    from linkwork.mechanism.frames import Frame
     from linkwork.mechanism.surroundings import Surroundings
 
 
@@ -84,15 +86,18 @@ class FormulaForce(NamedForce, WithFormulas):
 
 @checks_keywords
 class Force(FormulaForce):
-    """A force by a formula, on a joint or several, between points of two bodies, or at a point of a body.
+    """A force by a formula: on a joint or several, along a line through points of bodies, at a point, between frames.
 
-    On joints the result is the load, N or N m, where it is positive as the coordinate is. Between points it pulls these
-    towards each other, N, or pushes where it is negative. At a point three formulas are the components of the force, N,
-    and three those of a torque, N m.
+    On joints the result is the load, N or N m, where it is positive as the coordinate is. Along a line it is the
+    tension, N, which pulls the points of each of its straight pieces towards each other, or pushes where it is
+    negative: between two points, or as of a cable through several. At a point three formulas are the components of the
+    force, N, and three those of a torque, N m; and so between frames, where they act on the second body at its frame's
+    origin, in axes of the first frame, and the opposite acts on the first body.
 
     A formula reads its parameters and inputs, "time", "crank.q" and "crank.u" of any joint "crank", "ball.u[3]" of
-    joints of several; of itself "q" and "u" on joints, "length" and "rate" between points. Numbers in it have no unit:
-    one that has is a parameter. A formula stores no energy.
+    joints of several; of itself "q" and "u" on joints, "length" and "rate" along a line; between frames, in axes of the
+    first one, the second's "displacement[1]", its rotation vector "rotation[2]", their rate "velocity[3]" and
+    "angular_velocity[1]". Numbers in it have no unit: one that has is a parameter. A formula stores no energy.
 
     Parameters
     ----------
@@ -103,8 +108,13 @@ class Force(FormulaForce):
         Such as "-k*q - d*u*abs(u)". Operators + - * / ^, functions such as sqrt, exp, log, sin, atan2, min, max, abs,
         sign, floor and mod, comparisons in if(condition, a, b), and pi.
     bodies, points
-        Instead of a joint: the names of two bodies, one of them may be "ground", and a point of each, (2, 3), m, in the
-        frame of its body.
+        Instead of a joint: the names of two bodies or more, "ground" may be among them, and a point of each, (n, 3), m,
+        in the frame of its body. The line is straight from each to the next.
+    factors
+        Along a line, for each of its pieces, (n - 1,): by which its length counts in the length of the line, and the
+        tension in the piece; 0: there is none between these points. By default 1.
+    frames
+        With two bodies, instead of points: a `Frame` in each, whose origins may have any displacement.
     body, point
         Or the name of a body, and where the force acts, (3,), m, in its frame.
     force, torque
@@ -162,14 +172,28 @@ class Force(FormulaForce):
     def __new__(
         cls,
         *,
-        bodies: tuple[str, str],
+        bodies: Sequence[str],
         points: ArrayLike,
         formula: str,
+        factors: ArrayLike | None = None,
         parameters: Mapping[str, Given] | None = None,
         tables: Mapping[str, LookupTable | Mapping[str, Any]] | None = None,
         inputs: Sequence[str] = (),
         name: str = "force",
     ) -> LineForce: ...
+    @overload
+    def __new__(
+        cls,
+        *,
+        bodies: tuple[str, str],
+        frames: tuple[Frame, Frame],
+        force: Sequence[str] = ("0", "0", "0"),
+        torque: Sequence[str] = ("0", "0", "0"),
+        parameters: Mapping[str, Given] | None = None,
+        tables: Mapping[str, LookupTable | Mapping[str, Any]] | None = None,
+        inputs: Sequence[str] = (),
+        name: str = "force",
+    ) -> FrameForce: ...
     @overload
     def __new__(
         cls,
@@ -191,6 +215,8 @@ class Force(FormulaForce):
         *,
         bodies: Any = None,
         points: Any = None,
+        factors: Any = None,
+        frames: Any = None,
         body: Any = None,
         point: Any = None,
         force: Any = None,
@@ -201,18 +227,19 @@ class Force(FormulaForce):
         inputs: Any = None,
         name: Any = None,
     ) -> Force:
-        """Choose by the arguments; the three classes come here too, without arguments when they are copied."""
+        """Choose by the arguments; the classes themselves come here too, without arguments when they are copied."""
         if cls is not Force:
             return super().__new__(cls)
         given = {"joint": joint, "formula": formula, "bodies": bodies, "points": points, "body": body, "point": point}
-        given |= {"force": force, "torque": torque, "axes": axes}
+        given |= {"factors": factors, "frames": frames, "force": force, "torque": torque, "axes": axes}
         found = {key for key, one in given.items() if one is not None}
         for kind, needed, taken in _ARGUMENTS:
             if needed <= found <= taken:
                 return super().__new__(kind)
         raise MechanismError(
             f"Force: {', '.join(sorted(found)) or 'nothing'} does not fit: give joint and formula as in "
-            "Force('A', '-k*q'), or bodies, points and formula, or body with point, force, torque and axes"
+            "Force('A', '-k*q'), or bodies, points and formula, or body with point, force, torque and axes, or bodies "
+            "and frames with force and torque"
         )
 
     def __repr__(self) -> str:
@@ -264,10 +291,10 @@ class ByFormulaOnJoints(Force, ForceOnJoints):
         return not isinstance(self.joint, str)
 
     def _sources(self, mech: Surroundings) -> list[Source]:
-        return [Source(self.formula, LOADS[self.units(mech)[0]], self.label)]
+        return [Source(self.formula, LOADS[self.motion_unit(mech)], self.label)]
 
     def _own(self, mech: Surroundings) -> dict[str, Reading]:
-        motion = self.units(mech)[0]
+        motion = self.motion_unit(mech)
         own = {"q": Reading("joint_formula_length", self.name, 0, motion)} if self.has_length(mech) else {}
         own["u"] = Reading("joint_formula_rate", self.name, 0, f"{motion}/s")
         if len(self.joint_names) == 1:
@@ -289,17 +316,25 @@ class JointForce(ByFormulaOnJoints):
     name: str = "force"
 
 
-class ByFormulaBetweenPoints(Force, ForceBetweenPoints):
-    """Forces by a formula along the line between points of two bodies, which they pull towards each other."""
+class ByFormulaAlongLine(Force, ForceAlongLine):
+    """Forces by a formula along the line through points of bodies, which they tighten."""
 
     core_name = "line_formula"
     record = (
-        parameter("{0}.points[]", "line_formula_points", "m", "ends: 1 in {1}, 2 in {2}", elements=indices(2, 3)),
-        output("{0}.length", "line_formula_length", "m", "distance of its points"),
+        output("{0}.length", "line_formula_length", "m", "length of the line through its points"),
         output("{0}.rate", "line_formula_rate", "m/s", "time derivative of the length", dependency=1),
         output("{0}.force", "line_formula_force", "N", "force by its formula; pulling is positive", dependency=2),
     )
     formula: str
+
+    def listed(self, kind: str) -> list[Quantity]:
+        """Return the quantities that are of a kind, whatever their units."""
+        return [*(self.line_quantities() if kind == "parameter" else ()), *super().listed(kind)]
+
+    def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
+        """Return what it has in a mechanism, with the points of its line."""
+        yield from self.line_quantities()
+        yield from super().quantities(mech)
 
     def _sources(self, mech: Surroundings) -> list[Source]:
         return [Source(self.formula, "N", self.label)]
@@ -310,12 +345,15 @@ class ByFormulaBetweenPoints(Force, ForceBetweenPoints):
 
 
 @dataclass(frozen=True, repr=False)
-class LineForce(ByFormulaBetweenPoints):
-    """A force by a formula along the line between points of two bodies, which it pulls towards each other."""
+class LineForce(ByFormulaAlongLine):
+    """A force by a formula along the line through points of bodies, which it tightens."""
 
     type_name = "line_force"
-    core_name = ByFormulaBetweenPoints.core_name
+    core_name = ByFormulaAlongLine.core_name
+    bodies: tuple[str, ...]
+    points: tuple[Point, ...]
     formula: str
+    factors: tuple[float, ...] | None = None
     parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
     tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
     inputs: tuple[str, ...] = ()
@@ -364,12 +402,7 @@ class ByFormulaAtPoint(Force):
         return (one for one in super().quantities(mech) if one.stem != "axes")
 
     def _sources(self, mech: Surroundings) -> list[Source]:
-        units = (("force", "N"), ("torque", "N.m"))
-        return [
-            Source(text, unit, f"{self.label}: {what}[{k + 1}]")
-            for what, unit in units
-            for k, text in enumerate(getattr(self, what))
-        ]
+        return _components(self)
 
     def _own(self, mech: Surroundings) -> dict[str, Reading]:
         return {}
@@ -400,19 +433,88 @@ class PointForce(ByFormulaAtPoint):
     def __post_init__(self) -> None:
         if self.axes not in _AXES:
             raise MechanismError(f"{self.label}: axes must be 'world' or 'body', not {self.axes!r:.40}")
-        for what in ("force", "torque"):
-            given = getattr(self, what)
-            if isinstance(given, str) or len(given) != 3:
-                raise MechanismError(
-                    f"{self.label}: {what} must be three formulas such as ('0', '0', '-k'), not {given!r}"
-                )
-            object.__setattr__(self, what, tuple(given))
+        _take_components(self)
         super().__post_init__()
+
+
+class ByFormulaBetweenFrames(Force, ForceBetweenFrames):
+    """Forces and torques between frames on two bodies, each component by a formula."""
+
+    core_name = "frame_formula"
+    record = (
+        parameter(
+            *("{0}.points[]", "frame_formula_points", "m", "origins of its frames: 1 in {1}, 2 in {2}"),
+            elements=indices(2, 3),
+        ),
+        parameter(
+            "{0}.rotations[]", "frame_formula_rotations", "1", "quaternions of its frames", elements=indices(2, 4)
+        ),
+        *(
+            output(f"{{0}}.{what}[]", f"frame_formula_{what}", unit, text, elements=indices(3), dependency=rule)
+            for what, unit, text, rule in (
+                ("displacement", "m", "of the second origin, axes of the first frame", 0),
+                ("rotation", "rad", "rotation vector, axes of its first frame", 0),
+                ("velocity", "m/s", "rate of the displacement", 1),
+                ("angular_velocity", "rad/s", "relative one, axes of its first frame", 1),
+                ("force", "N", "on {2} by its formulas, axes of its first frame", 2),
+                ("torque", "N.m", "on {2} at the second origin by its formulas", 2),
+            )
+        ),
+    )
+    force: tuple[str, str, str]
+    torque: tuple[str, str, str]
+
+    def _sources(self, mech: Surroundings) -> list[Source]:
+        return _components(self)
+
+    def _own(self, mech: Surroundings) -> dict[str, Reading]:
+        units = {"displacement": "m", "rotation": "rad", "velocity": "m/s", "angular_velocity": "rad/s"}
+        return {
+            f"{what}[{k + 1}]": Reading(f"frame_formula_{what}", self.name, k, unit)
+            for what, unit in units.items()
+            for k in range(3)
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class FrameForce(ByFormulaBetweenFrames):
+    """A force and a torque between frames on two bodies, each component by a formula."""
+
+    type_name = "frame_force"
+    core_name = ByFormulaBetweenFrames.core_name
+    force: tuple[str, str, str] = ("0", "0", "0")
+    torque: tuple[str, str, str] = ("0", "0", "0")
+    parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
+    tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
+    inputs: tuple[str, ...] = ()
+    name: str = "force"
+
+    def __post_init__(self) -> None:
+        _take_components(self)
+        super().__post_init__()
+
+
+def _take_components(one: PointForce | FrameForce) -> None:
+    for what in ("force", "torque"):
+        given = getattr(one, what)
+        if isinstance(given, str) or len(given) != 3:
+            raise MechanismError(f"{one.label}: {what} must be three formulas such as ('0', '0', '-k'), not {given!r}")
+        object.__setattr__(one, what, tuple(given))
+
+
+def _components(one: ByFormulaAtPoint | ByFormulaBetweenFrames) -> list[Source]:
+    units = (("force", "N"), ("torque", "N.m"))
+    return [
+        Source(text, unit, f"{one.label}: {what}[{k + 1}]")
+        for what, unit in units
+        for k, text in enumerate(getattr(one, what))
+    ]
 
 
 _AXES = ("world", "body")
 _ARGUMENTS: tuple[tuple[type[Force], set[str], set[str]], ...] = (
     (JointForce, {"joint", "formula"}, {"joint", "formula"}),
-    (LineForce, {"bodies", "points", "formula"}, {"bodies", "points", "formula"}),
+    (LineForce, {"bodies", "points", "formula"}, {"bodies", "points", "factors", "formula"}),
     (PointForce, {"body"}, {"body", "point", "force", "torque", "axes"}),
+    (FrameForce, {"bodies", "frames"}, {"bodies", "frames", "force", "torque"}),
 )

@@ -69,6 +69,7 @@ SHAPES: dict[str, Schema] = {
     "rotation": {"anyOf": [MATRIX, QUATERNION]},
     "points": _array(VECTOR, 2),
     "bodies": _array({"type": "string"}, 2),
+    "factors": {"type": "array", "items": NUMBER, "minItems": 1},
     "length": POSITIVE,
     "polynomial": COEFFICIENTS,
     "reflected_inertia": {"anyOf": [NOT_NEGATIVE, {"type": "array", "items": NOT_NEGATIVE}]},
@@ -234,12 +235,17 @@ def _shape(kind: type[Any], name: str) -> Schema:
 def _force(kind: type[Any], name: str) -> Schema:
     """A force by its fields; built-in ones have limits of numbers, and alternatives."""
     found = _variant(kind, name)
+    if "factors" in found["properties"]:  # along a line
+        for key, item in (("bodies", {"type": "string"}), ("points", VECTOR)):
+            found["properties"][key] |= {"type": "array", "items": item, "minItems": 2}
+            found["properties"][key].pop("maxItems", None)
     if issubclass(kind, BuiltInForce):
         for one in kind.numbers:
             found["properties"].get(one.name, {}).update(LIMITS[one.limit])
         rules = [choice.schema for choice in kind.choices]
         rules += [{"anyOf": [_given(key) for key in kind.at_least_one]}] if kind.at_least_one else []
         found |= {"allOf": rules} if rules else {}
+        found |= {"dependentRequired": {"factors": ["bodies"]}} if "factors" in found["properties"] else {}
     if issubclass(kind, Friction):
         found |= {
             "anyOf": [_given("coulomb"), _given("mu")],
