@@ -22,6 +22,7 @@ from linkwork.mechanism.forces import (
     shown_as,
 )
 from linkwork.mechanism.formulas import Given, JointNames, WithFormulas, rates
+from linkwork.mechanism.own_states import StateLaw, StateOfForce, read_states
 from linkwork.mechanism.part_checks import GROUND
 from linkwork.mechanism.quantities import OF_INPUT, Quantity, Reading, indices, load, output, parameter
 
@@ -34,9 +35,11 @@ class FormulaForce(NamedForce, WithFormulas):
     """A force whose load, or what gives it, is a formula with parameters, tables and inputs."""
 
     inputs: tuple[str, ...]
+    states: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        object.__setattr__(self, "states", read_states(self.states, self.label))
         inputs: Any = self.inputs
         if isinstance(inputs, str) or not all(isinstance(one, str) for one in inputs):
             raise MechanismError(f"{self.label}: inputs must be names such as ('p',), not {inputs!r:.60}")
@@ -49,14 +52,30 @@ class FormulaForce(NamedForce, WithFormulas):
 
     def _names(self, mech: Surroundings) -> JointNames:
         own = {"time": Reading("time", None, 0, "s"), **self._own(mech)}
+        own |= {one.law.stem: one.reading() for one in self.own_states(mech)}
         inputs = {name: Reading("formula_input", self.name, k, None) for k, name in enumerate(self.inputs)}
         return JointNames(own | inputs, mech)
 
     def _check_own_names(self, mech: Surroundings) -> None:
-        taken = {one.stem for one in self.record} | {"time", *self._own(mech)}
+        states = [one.law.stem for one in self.own_states(mech)]
+        taken = {one.stem for one in self.record} | {"time", *self._own(mech), *states}
+        if twice := [one for one in states if one in {"time", *self._own(mech)}]:
+            raise MechanismError(f"{self.label}: {twice[0]!r} means something else here: rename the state")
         for name in (*self.parameters, *self.tables, *self.inputs):
             if name in taken:
                 raise MechanismError(f"{self.label}: {name!r} means something else here: rename it")
+
+    def _laws_in(self, mech: Surroundings) -> Iterable[StateLaw]:
+        """Return the laws of its states, with their units in a mechanism."""
+        return (StateLaw(name, "state of the force", **one) for name, one in (self.states or {}).items())
+
+    def own_states(self, mech: Surroundings) -> tuple[StateOfForce, ...]:
+        """Return the states that it owns in a mechanism."""
+        return tuple(StateOfForce(self, k, law) for k, law in enumerate(self._laws_in(mech)))
+
+    def _further_sources(self, mech: Surroundings) -> list[Source]:
+        laws = [state.law for state in self.own_states(mech)]
+        return [Source(law.formula, f"{law.unit}/s", f"{self.label}: state {law.stem!r}") for law in laws]
 
     def readings(self, mech: Surroundings) -> list[Reading]:
         """Return what its formulas read."""
@@ -82,6 +101,12 @@ class FormulaForce(NamedForce, WithFormulas):
         """Refuse joints and bodies that do not exist (any more) or do not fit it, and texts that are no formulas."""
         super().check(mech)
         self.program(mech)
+        for formula in self.whole_program(mech).formulas[len(self._sources(mech)) :]:
+            if formula.tables:
+                raise MechanismError(
+                    f"{self.label}: table {formula.tables[0]!r} is in the formula of a state, which takes none: give "
+                    "the state by Mechanism.add_state, whose tables are its own"
+                )
 
 
 @checks_keywords
@@ -130,6 +155,11 @@ class Force(FormulaForce):
         tables with more than 10 000 are not. A periodic table has no last row of its own: it is the first.
     inputs
         Names of inputs, as "spring.p".
+    states
+        Continuous states of the force by name, such as an activation: the formula of the time derivative, or a
+        dictionary of "formula", "start", "unit" and "nominal", a size that counts as one. It reads what the formula of
+        the force reads, and this reads it; lookup tables aside. Its variables are "motor.act", "der(motor.act)" and
+        "motor.act_start".
     name
         A name, under which all of these are found.
 
@@ -150,6 +180,9 @@ class Force(FormulaForce):
     >>> ends = {"bodies": ("ground", "arm"), "points": ((0, 0, 1), (0, 0, 0))}
     >>> Force(**ends, formula="max(0, k*(length - free))", parameters={"k": 300, "free": 0.4}).formula
     'max(0, k*(length - free))'
+    >>> lag = {"act": {"formula": "(p - act)/T", "start": 0.5}}
+    >>> Force("hinge", "F*act", parameters={"F": 20.0, "T": (0.1, "s")}, inputs=("p",), states=lag).states["act"]
+    {'formula': '(p - act)/T', 'start': 0.5, 'unit': '1', 'nominal': 1.0}
     >>> Force(body="arm", force=("thrust", "0", "0"), axes="body", inputs=("thrust",)).torque
     ('0', '0', '0')
     """
@@ -166,6 +199,7 @@ class Force(FormulaForce):
         parameters: Mapping[str, Given] | None = None,
         tables: Mapping[str, LookupTable | Mapping[str, Any]] | None = None,
         inputs: Sequence[str] = (),
+        states: Mapping[str, str | Mapping[str, Any]] | None = None,
         name: str = "force",
     ) -> JointForce: ...
     @overload
@@ -179,6 +213,7 @@ class Force(FormulaForce):
         parameters: Mapping[str, Given] | None = None,
         tables: Mapping[str, LookupTable | Mapping[str, Any]] | None = None,
         inputs: Sequence[str] = (),
+        states: Mapping[str, str | Mapping[str, Any]] | None = None,
         name: str = "force",
     ) -> LineForce: ...
     @overload
@@ -192,6 +227,7 @@ class Force(FormulaForce):
         parameters: Mapping[str, Given] | None = None,
         tables: Mapping[str, LookupTable | Mapping[str, Any]] | None = None,
         inputs: Sequence[str] = (),
+        states: Mapping[str, str | Mapping[str, Any]] | None = None,
         name: str = "force",
     ) -> FrameForce: ...
     @overload
@@ -206,6 +242,7 @@ class Force(FormulaForce):
         parameters: Mapping[str, Given] | None = None,
         tables: Mapping[str, LookupTable | Mapping[str, Any]] | None = None,
         inputs: Sequence[str] = (),
+        states: Mapping[str, str | Mapping[str, Any]] | None = None,
         name: str = "force",
     ) -> PointForce: ...
     def __new__(
@@ -225,6 +262,7 @@ class Force(FormulaForce):
         parameters: Any = None,
         tables: Any = None,
         inputs: Any = None,
+        states: Any = None,
         name: Any = None,
     ) -> Force:
         """Choose by the arguments; the classes themselves come here too, without arguments when they are copied."""
@@ -313,6 +351,7 @@ class JointForce(ByFormulaOnJoints):
     parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
     tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
     inputs: tuple[str, ...] = ()
+    states: Mapping[str, Any] | None = None
     name: str = "force"
 
 
@@ -357,6 +396,7 @@ class LineForce(ByFormulaAlongLine):
     parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
     tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
     inputs: tuple[str, ...] = ()
+    states: Mapping[str, Any] | None = None
     name: str = "force"
 
 
@@ -428,6 +468,7 @@ class PointForce(ByFormulaAtPoint):
     parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
     tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
     inputs: tuple[str, ...] = ()
+    states: Mapping[str, Any] | None = None
     name: str = "force"
 
     def __post_init__(self) -> None:
@@ -487,6 +528,7 @@ class FrameForce(ByFormulaBetweenFrames):
     parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
     tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
     inputs: tuple[str, ...] = ()
+    states: Mapping[str, Any] | None = None
     name: str = "force"
 
     def __post_init__(self) -> None:

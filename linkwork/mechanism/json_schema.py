@@ -56,6 +56,13 @@ NO_LIMIT: Schema = {"type": "null"}
 
 WITH_UNIT: Schema = {"type": "array", "prefixItems": [NUMBER, {"type": "string"}], "minItems": 2, "maxItems": 2}
 
+STATE: Schema = {
+    "type": "object",
+    "properties": {"formula": {"type": "string"}, "start": NUMBER, "unit": {"type": "string"}, "nominal": POSITIVE},
+    "required": ["formula"],
+    "additionalProperties": False,
+}
+
 # Shapes and limits that the types of Python do not state, by key.
 SHAPES: dict[str, Schema] = {
     "name": NAME,
@@ -94,6 +101,7 @@ SHAPES: dict[str, Schema] = {
     "tables": {"type": "object", "additionalProperties": {"$ref": "#/$defs/table"}},
     "parameters": {"type": "object", "additionalProperties": {"anyOf": [NUMBER, WITH_UNIT]}},
     "inputs": {"type": "array", "items": {"type": "string"}},
+    "states": {"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, STATE]}, "minProperties": 1},
     "nominal": POSITIVE,
     "axes": {"enum": ["world", "body"]},
     "force_range": _array(NUMBER, 2),
@@ -245,7 +253,8 @@ def _force(kind: type[Any], name: str) -> Schema:
         rules = [choice.schema for choice in kind.choices]
         rules += [{"anyOf": [_given(key) for key in kind.at_least_one]}] if kind.at_least_one else []
         found |= {"allOf": rules} if rules else {}
-        found |= {"dependentRequired": {"factors": ["bodies"]}} if "factors" in found["properties"] else {}
+        needed = {name: [one] for name, one in kind.goes_with.items()}
+        found |= {"dependentRequired": needed} if needed else {}
     if issubclass(kind, Friction):
         found |= {
             "anyOf": [_given("coulomb"), _given("mu")],

@@ -80,6 +80,7 @@ class Tendon(OnJointsOrBetweenPoints):
         Number("gain", "tension of an input of one", "{load}"),
     )
     at_least_one = ("stiffness", "damping", "gain")
+    goes_with = OnJointsOrBetweenPoints.goes_with | {"input_range": "gain"}  # type: ignore[operator]
     texts = {"input": "input of the tendon, within its range"}  # noqa: RUF012
     _: KW_ONLY
     stiffness: float | None = None
@@ -109,9 +110,8 @@ class Tendon(OnJointsOrBetweenPoints):
                 pair = tuple(finite(limits, (2,), f"{self.label}: {what}").tolist())
                 check_range(pair, f"{self.label}: {what}")
                 object.__setattr__(self, what, pair)
-        if self.input_range is not None and self.gain is None:
-            raise MechanismError(f"{self.label}: it has no input for input_range= without gain=: give both")
-        object.__setattr__(self, "pushes", bool(self.pushes))
+        if not isinstance(self.pushes, bool):
+            raise MechanismError(f"{self.label}: pushes must be True or False, not {self.pushes!r:.40}")
 
     @property
     def law_inputs(self) -> tuple[str, ...]:  # type: ignore[override]
