@@ -188,6 +188,18 @@ class RobotTendon:
 
 
 @dataclass
+class RobotReel:
+    """What a sum of coordinates has as one coordinate of its own: dry friction, inertia, a range."""
+
+    name: str
+    gears: dict[Coordinate, float]
+    friction: float = 0.0
+    reflected_inertia: float = 0.0
+    limits: Range | None = None
+    element: str = ""
+
+
+@dataclass
 class RobotMount:
     """Isotropic springs between frames of two links: N/m, N m/rad."""
 
@@ -214,6 +226,7 @@ class Robot:
     laws: list[RobotLaw] = field(default_factory=list)
     tendons: list[RobotTendon] = field(default_factory=list)
     mounts: list[RobotMount] = field(default_factory=list)
+    reels: list[RobotReel] = field(default_factory=list)
     # What the file says of links without a joint to the world: "fixed" or "free"; the first of each connected set gets
     # that joint.
     base: str = "fixed"

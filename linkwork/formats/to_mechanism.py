@@ -86,6 +86,7 @@ class _Building:
         self._add_shapes()
         self._add_joints()
         self._add_couplings()
+        self._add_reels()
         self._add_rods()
         self._add_tendons()
         self._add_mounts()
@@ -253,6 +254,35 @@ class _Building:
             self.mech.add_coupling(self._name("coupling", coupling.name), terms, offset=coupling.offset)
             self.report.taken(coupling.element, "coupling")
 
+    def _add_reels(self) -> None:
+        """Add a massless body to the ground for each sum of coordinates, whose joint has this sum as coordinate."""
+        for reel in self.robot.reels:
+            parts = {"friction": reel.friction, "armature": reel.reflected_inertia}
+            if self.limits and reel.limits is not None:
+                parts["range"] = 1.0
+            elif reel.limits is not None:
+                low, high = reel.limits
+                self.report.left_out(f"{reel.element} > range", f"{low:g} to {high:g}; limits=True makes it a stop")
+            given = [f"{reel.element} > {key}" for key, value in parts.items() if value]
+            if not given or self._has_immovable(", ".join(given), reel.gears):
+                continue
+            name = self._name("reel", f"{reel.name}_reel")
+            self.mech.add_body(name, 0.0, (0.0, 0.0, 0.0), np.zeros((3, 3)))
+            self.mech.add_joint(
+                name, Revolute((0.0, 0.0, 1.0)), GROUND, name, at=(0, 0, 0), reflected_inertia=reel.reflected_inertia
+            )
+            terms = {self._coordinate(at, "q"): gear for at, gear in reel.gears.items()}
+            self.mech.add_coupling(self._name("coupling", f"{reel.name}_length"), {name: -1.0, **terms})
+            if reel.friction:
+                friction = self._name("friction", f"{reel.name}_friction")
+                self.mech.add_force(Friction(name, coulomb=reel.friction, name=friction))
+            if "range" in parts:
+                stop = self._name("limit", f"{reel.name}_limit")
+                self.mech.add_transition(stop, Stop(name, *reel.limits))
+                self.limit_elements[stop] = f"{reel.element} > range"
+            for element in given:
+                self.report.taken(element, f"in the joint of a massless body, {name!r}, coupled to its joints")
+
     def _add_rods(self) -> None:
         for rod in self.robot.rods:
             (first, a), (second, b) = (self._point(rod, end) for end in (0, 1))
@@ -336,11 +366,24 @@ class _Building:
                 place |= {key: tuple(_with(one, formula) for one in place[key]) for key in ("force", "torque")}
             else:
                 place["formula"] = formula
-            states = {name: {**one, "formula": one["formula"].format(**words)} for name, one in law.states.items()}
+            words["motion"] = self._motion_unit(law.place)
+            states = {
+                name: {**one, **{key: one[key].format(**words) for key in ("formula", "unit")}}
+                for name, one in law.states.items()
+            }
             name = self._name(law.kind, law.name)
             more = {"parameters": {**own, **law.parameters}, "inputs": law.inputs, "states": states or None}
             self.mech.add_force(Force(**place, **more, name=name))
             self.report.taken(law.element, law.what)
+
+    def _motion_unit(self, place: Place) -> str:
+        """Return the unit of the length along which a force acts."""
+        if isinstance(place, dict):
+            (joint, element), *_ = place
+            return self.robot.joints[joint].kind.motion_units[element]
+        if isinstance(place, RobotFrames):
+            return "m" if any(one != "0" for one in place.force) else "rad"
+        return "m"
 
     def _place(self, place: Place, element: str) -> dict[str, Any] | None:
         """Return where a force acts as arguments of a class of forces; None: nowhere, which is reported."""

@@ -165,9 +165,12 @@ class StateOfForce:
         """Return the names of the variables that it reads."""
         force = self.force
         own = {"q": f"{self.owner}.length", "u": f"{self.owner}.rate"}
-        stems = {*force.inputs, "length", "rate", *(one.law.stem for one in force.own_states(mech))}
+        of_record = (one.stem for one in force.record)
+        stems = {*force.inputs, "length", "rate", *of_record, *(one.law.stem for one in force.own_states(mech))}
         found = force.whole_program(mech).formulas[self._place(mech)].quantities
-        return tuple(f"{self.owner}.{name}" if name in stems else own.get(name, name) for name in found)
+        return tuple(
+            f"{self.owner}.{name}" if name.partition("[")[0] in stems else own.get(name, name) for name in found
+        )
 
     def _place(self, mech: Surroundings) -> int:
         """Return which of the force's formulas is its own."""

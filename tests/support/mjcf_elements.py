@@ -68,6 +68,8 @@ ELEMENTS = {  # taken exactly
     "two points with a dead band": on_cord(f'{LINEAR} springlength="0.5 1"', of=("e1", "e4")),
     "sum with a dead band": on_sum(f'{LINEAR} springlength="-0.1 0.1"'),
     "powers of a sum": on_sum(f'{POWERS} springlength="-0.1 0.1"'),
+    "friction of a sum": on_sum('frictionloss="2" damping="1"'),
+    "armature of a sum": on_sum('armature="0.8" frictionloss="1"', 'motor tendon="sum" gear="3" armature="0.01"'),
     "powers in joints": {
         "a": f'{POWERS} springref="0.3"',
         "s": f'{POWERS} springref="-0.2"',
@@ -115,9 +117,19 @@ ELEMENTS = {  # taken exactly
     "filter at a site": on('general site="e4" gear="0 0 4 0 0 1" dyntype="filterexact" dynprm="0.03"'),
     "integrator": on('intvelocity joint="h" kp="8" actrange="-0.2 0.5" kv="0.2"'),
     "cylinder": on('cylinder joint="s" timeconst="0.2" area="0.02" bias="0.3 -4 -0.2"'),
+    "controllers": on(
+        'pid joint="h" kp="9" kv="0.4" ki="2" imax="0.3" input="pos vel ff" posrange="-0.5 0.5" forcerange="-6 7"',
+        'pid joint="b" kp="9" kv="0.4" ki="2" gear="1 2 0.5"',
+        'pid joint="a" kp="9" kv="0.4" input="vel"',
+    ),
     "motor with a circuit": on(
         'dcmotor joint="h" resistance="0.6" motorconst="0.4" inductance="0.05 0"',
         'dcmotor joint="a" resistance="0.6" motorconst="0.4" cogging="0.2 6 0.3"',
+    ),
+    "motor with a controller": on(
+        'dcmotor joint="h" resistance="0.6" motorconst="0.4" input="pos vel ff voltage" controller="8 3 0.4 0 0.3 9" '
+        'inductance="0.05 0" saturation="0 0 4" thermal="0.2 9 0 0.004 25 20"',
+        'dcmotor joint="a" resistance="0.6" motorconst="0.4" lugre="30 0.4 0.2 0.3 0.1" saturation="0.5 0 0"',
     ),
     "muscle": on_cord("", f'muscle tendon="cord" {MUSCLE} force="40"'),
     "muscle by its mass": on(f'muscle joint="a" {MUSCLE} scale="90" tausmooth="0.3"'),
@@ -135,6 +147,10 @@ LEFT = {  # a text, the element that is left out, words of its reason
         "actuator 'act1'",
         "over shapes",
     ),
+    "friction of a cord": (on_cord('frictionloss="2"'), "tendon 'cord' > frictionloss", "dry friction acts in joints"),
+    "armature of a cord": (on_cord('armature="2"'), "tendon 'cord' > armature", "are missing"),
+    "range of a cord": (on_cord('range="0.1 9"'), "tendon 'cord' > range", "not bounded"),
+    "range of a sum": (on_sum('range="-9 9"'), "tendon 'sum' > range", "limits=True makes it a stop"),
     "branches": (on('motor site="e2" refsite="e4" gear="1 0 0 0 0 0"'), "actuator 'act1'", "another branch"),
     "muscle without its range": (on('muscle joint="a"'), "actuator 'act1'", "give it as lengthrange"),
     "force and torque on a free joint": (

@@ -21,7 +21,7 @@ NO_BIAS, AFFINE_BIAS, MUSCLE_BIAS, DC_MOTOR_BIAS = range(4)  # MuJoCo's mjtBias
 _DYNAMICS = {7: "user"}
 _BALL = 1
 _LEAST = 1e-15  # MuJoCo's mjMINVAL
-_INPUTS = ("position", "velocity", "feedforward", "voltage")  # MuJoCo's mjtInput, by their bits
+_INPUTS = ("set_position", "set_velocity", "feedforward", "voltage")  # MuJoCo's mjtInput, by their bits
 
 
 @dataclass
@@ -38,9 +38,9 @@ class Law:
         self.parameters[name] = float(value)
         return name
 
-    def state(self, name: str, formula: str, start: float) -> str:
-        """Return the name of a state with its time derivative."""
-        self.states[name] = {"formula": formula, "start": start}
+    def state(self, name: str, formula: str, start: float, unit: str = "1") -> str:
+        """Return the name of a state with its time derivative; {motion} in its unit is that of the length."""
+        self.states[name] = {"formula": formula, "start": start, "unit": unit}
         return name
 
 
@@ -287,7 +287,7 @@ def _muscle_bias(named: NamedModel, actuator: int, law: Law) -> str:
 
 
 def _setpoints(named: NamedModel, actuator: int, law: Law) -> dict[str, str]:
-    """Return position, velocity, feedforward and voltage of a controller within their ranges; zero where it has none."""
+    """Return the inputs of a controller within their ranges, those that it has not as empty texts."""
     names = [name for bit, name in enumerate(_INPUTS) if int(named.model.actuator_ctrlspec[actuator]) >> bit & 1]
     found = _inputs(named, actuator, law)
     if len(found) != len(names):
@@ -300,7 +300,7 @@ def _integral(name: str, error: str, limit: float, start: float, law: Law) -> st
     if limit > 0.0:
         most = law.number("integral_limit", limit)
         error = f"if({name} >= {most}, min(0, {error}), if({name} <= -{most}, max(0, {error}), {error}))"
-    return law.state(name, error, start)
+    return law.state(name, error, start, "{motion}.s")
 
 
 def _without(term: str, other: str) -> str:
@@ -313,7 +313,7 @@ def _pid(named: NamedModel, actuator: int, activation: np.ndarray, law: Law) -> 
     if numbers[1] > 0.0:
         raise NotPossible(_SLEW)
     set_to, integral = _setpoints(named, actuator, law), float(model.actuator_gainprm[actuator, 0])
-    error = _without(set_to["position"], "{x}")
+    error = _without(set_to["set_position"], "{x}")
     period = _period(named, actuator)
     if period:
         turn = law.number("period", period)
@@ -325,7 +325,7 @@ def _pid(named: NamedModel, actuator: int, activation: np.ndarray, law: Law) -> 
     if bias[1]:
         terms.append(f"{law.number('stiffness', -bias[1])}*{error}")
     if bias[2]:
-        terms.append(f"{law.number('damping', -bias[2])}*{_without(set_to['velocity'], '{v}')}")
+        terms.append(f"{law.number('damping', -bias[2])}*{_without(set_to['set_velocity'], '{v}')}")
     terms += [set_to["feedforward"]] if set_to["feedforward"] else []
     terms += [law.number("offset", bias[0])] if bias[0] else []
     law.formula = _clipped(named, actuator, " + ".join(terms) or "0", law)
@@ -346,10 +346,11 @@ def _dc_motor(named: NamedModel, actuator: int, activation: np.ndarray, law: Law
     controlled = any(set_to[name] for name in _INPUTS[:3])
     voltage = []
     if controlled:
-        error = _without(set_to["position"], "{x}")
+        error = _without(set_to["set_position"], "{x}")
         torque = [f"{law.number('position_gain', gain[4])}*{error}"] if gain[4] else []
         if gain[6]:
-            torque.append(f"{law.number('rate_gain', gain[6])}*{_without(set_to['velocity'], '{v}')}")
+            slip = _without(set_to["set_velocity"], "{v}")
+            torque.append(f"{law.number('rate_gain', gain[6])}*{slip}")
         if gain[5] > 0.0:
             integral = _integral("integral", error, float(dyn[8]), next(start), law)
             torque.append(f"{law.number('integral_gain', gain[5])}*{integral}")
@@ -377,7 +378,7 @@ def _dc_motor(named: NamedModel, actuator: int, activation: np.ndarray, law: Law
         )
         slope, viscous = law.number("bristle_stiffness", dyn[5]), law.number("bristle_damping", dyn[6])
         bend = f"({{v}} - {slope}*abs({{v}})/({coulomb} + ({static} - {coulomb})*exp(-({{v}}/{speed})^2))*bristle)"
-        law.state("bristle", bend, next(start))
+        law.state("bristle", bend, next(start), "{motion}")
         terms.append(f"- {slope}*bristle - {viscous}*{bend}")
     if has_current:
         lag = law.number("current_time", dyn[0])

@@ -24,6 +24,7 @@ jnt_actfrcrange jnt_stiffnesspoly dof_armature dof_damping dof_dampingpoly dof_f
 site_bodyid site_pos site_quat
 tendon_adr tendon_num tendon_stiffness tendon_damping tendon_frictionloss tendon_lengthspring tendon_length0
 tendon_armature tendon_stiffnesspoly tendon_dampingpoly tendon_actfrclimited tendon_actfrcrange
+tendon_limited tendon_range
 wrap_type wrap_objid wrap_prm
 eq_type eq_obj1id eq_obj2id eq_objtype eq_active0 eq_data eq_solref
 actuator_trntype actuator_dyntype actuator_gaintype actuator_biastype actuator_ctrladr actuator_ctrlnum
@@ -43,7 +44,7 @@ body_plugin
 jnt_actuatorid jnt_group jnt_plasticadr jnt_solref jnt_solimp jnt_user
 dof_bodyid dof_jntid dof_parentid dof_treeid dof_Madr dof_simplenum dof_solref dof_solimp dof_invweight0 dof_M0
 dof_length
-tendon_type tendon_matid tendon_actuatorid tendon_group tendon_plasticadr tendon_treenum tendon_treeid tendon_range
+tendon_type tendon_matid tendon_actuatorid tendon_group tendon_plasticadr tendon_treenum tendon_treeid
 tendon_width tendon_solref_lim tendon_solimp_lim tendon_solref_fri tendon_solimp_fri
 tendon_invweight0 tendon_user tendon_rgba tendon_margin
 eq_solimp
@@ -93,7 +94,6 @@ LEFT_OUT = (
         "gravity compensation acts beside the actuators, beyond their limits",
         True,
     ),
-    LeftOut("tendon_limited", "tendon", "range", "Linkwork has no limits of tendons: the length is not bounded"),
     LeftOut("tendon_springyield", "tendon", "springyield", "the spring is elastic and never yields"),
     LeftOut("opt.density", "option", "density", "there are no forces of a fluid on the bodies"),
     LeftOut("opt.viscosity", "option", "viscosity", "there are no forces of a fluid on the bodies"),

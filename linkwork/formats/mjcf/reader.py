@@ -16,14 +16,14 @@ from linkwork._util.names import suggest
 from linkwork._util.optional import optional_import
 from linkwork._util.rotations import matrix_of
 from linkwork.errors import MechanismError
-from linkwork.formats.mjcf.actuators import TargetValues, add_actuators, add_rotor
+from linkwork.formats.mjcf.actuators import add_actuators
 from linkwork.formats.mjcf.compiled import compile_model
 from linkwork.formats.mjcf.equalities import add_equalities
 from linkwork.formats.mjcf.fields import report_fields
 from linkwork.formats.mjcf.geoms import add_geoms
 from linkwork.formats.mjcf.joint_forces import add_joint_forces
 from linkwork.formats.mjcf.named import NamedModel, frame
-from linkwork.formats.mjcf.tendons import add_tendon_friction, add_tendons, fixed_tendon, has_friction
+from linkwork.formats.mjcf.tendons import add_reels, add_tendons, has_friction
 from linkwork.formats.report import Report
 from linkwork.formats.robot import Link, Robot, RobotJoint
 from linkwork.formats.visuals import MeshFiles
@@ -65,8 +65,7 @@ def read(path: Path, keyframe: str | None = None, *, root: Path | None = None) -
     targets = add_actuators(named, robot, activation)
     add_tendons(named, robot, targets.tendon_damping)
     add_joint_forces(named, robot, targets.joint_damping)
-    _add_tendon_armature(named, robot, targets)
-    add_tendon_friction(named, robot)
+    add_reels(named, robot, targets.tendon_armature)
     _report_joints(named)
     _report_objects(named)
     report_fields(named)
@@ -103,21 +102,6 @@ def _start(named: NamedModel, keyframe: str | None) -> tuple[FloatArray, FloatAr
     if others:
         report.left_out(named.label("keyframe", others), "another keyframe gives the start values")
     return np.array(model.key_qpos[key]), np.array(model.key_qvel[key]), np.array(model.key_act[key])
-
-
-def _add_tendon_armature(named: NamedModel, robot: Robot, targets: TargetValues) -> None:
-    """Add the inertia of fixed tendons of one joint to that joint."""
-    for tendon in np.flatnonzero(targets.tendon_armature):
-        gears = fixed_tendon(named, int(tendon))
-        armature = float(targets.tendon_armature[tendon])
-        if gears is not None and len(gears) == 1:
-            (((joint, _), gear),) = gears.items()
-            add_rotor(robot.joints[joint], armature * gear**2)
-        else:
-            named.report.left_out(
-                f"tendon {named.tendons[tendon]!r} > armature",
-                f"{armature:g} kg that move with its length are missing, as it moves several joints",
-            )
 
 
 def _report_joints(named: NamedModel) -> None:

@@ -8,7 +8,17 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork.formats.mjcf.named import NamedModel
-from linkwork.formats.robot import Coordinate, Robot, RobotActuator, RobotLaw, RobotLine, RobotRod, RobotTendon
+from linkwork.formats.robot import (
+    Coordinate,
+    Robot,
+    RobotActuator,
+    RobotJoint,
+    RobotLaw,
+    RobotLine,
+    RobotReel,
+    RobotRod,
+    RobotTendon,
+)
 
 _JOINT, _PULLEY, _SITE = 1, 2, 3  # MuJoCo's mjtWrap
 
@@ -151,21 +161,51 @@ def has_friction(named: NamedModel) -> bool:
     return not named.disables("frictionloss", "constraint")
 
 
-def add_tendon_friction(named: NamedModel, robot: Robot) -> None:
-    """Add the dry friction of fixed tendons of one joint to that joint."""
-    losses = named.model.tendon_frictionloss * has_friction(named)
-    for tendon in np.flatnonzero(losses):
-        loss, gears = float(losses[tendon]), fixed_tendon(named, int(tendon))
-        if gears is not None and len(gears) == 1:
-            (((name, _), gear),) = gears.items()
-            joint = robot.joints[name]
-            joint.friction = (sum(joint.friction) + loss * abs(gear),)
-            named.report.taken(f"tendon {named.tendons[tendon]!r} > frictionloss", f"in joint {name!r}")
-        else:
-            named.report.left_out(
-                f"tendon {named.tendons[tendon]!r} > frictionloss",
-                f"dry friction acts in one joint each; the tendon moves several without its {loss:g} N",
-            )
+def add_reels(named: NamedModel, robot: Robot, armature: FloatArray) -> None:
+    """Add dry friction, armature and range of tendons to a robot; `armature` is theirs and of their actuators.
+
+    Friction and armature of a fixed tendon of one joint are those of that joint. The sum of several becomes the
+    coordinate of a joint of its own.
+    """
+    model = named.model
+    losses = model.tendon_frictionloss * has_friction(named)
+    limited = model.tendon_limited * (not named.disables("limit", "constraint"))
+    for tendon in np.flatnonzero((losses != 0.0) | (armature != 0.0) | (limited != 0)):
+        gears = fixed_tendon(named, int(tendon))
+        name = named.tendons[tendon]
+        loss, inertia = float(losses[tendon]), float(armature[tendon])
+        if gears is None:
+            _leave_out(named, f"tendon {name!r}", loss, inertia, bool(limited[tendon]))
+            continue
+        element = f"tendon {name!r}"
+        if len(gears) == 1:
+            (((joint, _), gear),) = gears.items()
+            _add_to_joint(named, robot.joints[joint], element, loss * abs(gear), inertia * gear**2)
+            loss = inertia = 0.0
+        limits = tuple(model.tendon_range[tendon].tolist()) if limited[tendon] else None
+        if gears and (loss or inertia or limits):
+            robot.reels.append(RobotReel(name, gears, loss, inertia, limits, element))
+
+
+def _add_to_joint(named: NamedModel, joint: RobotJoint, element: str, loss: float, inertia: float) -> None:
+    if loss:
+        joint.friction = (sum(joint.friction) + loss,)
+        named.report.taken(f"{element} > frictionloss", f"in {joint.element}")
+    if inertia:
+        joint.reflected_inertia = (sum(joint.reflected_inertia) + inertia,)
+
+
+def _leave_out(named: NamedModel, element: str, loss: float, inertia: float, limited: bool) -> None:
+    """Report what the length of a spatial tendon has, which is no coordinate."""
+    report = named.report
+    if loss:
+        report.left_out(
+            f"{element} > frictionloss", f"dry friction acts in joints; the line moves without its {loss:g} N"
+        )
+    if inertia:
+        report.left_out(f"{element} > armature", f"{inertia:g} kg that move with the length of a line are missing")
+    if limited:
+        report.left_out(f"{element} > range", "Linkwork has no limits of lines: the length is not bounded")
 
 
 def _parts(named: NamedModel, tendon: int) -> FloatArray:

@@ -151,8 +151,8 @@ def _moving_site(link: str | None, own: Frame, gear: FloatArray) -> RobotFrames:
 def _at_first_frame(place: RobotFrames) -> RobotFrames:
     """Return the same place, where the opposite force on the first link acts at its own frame's origin.
 
-    The torque is less by d x f with the displacement d, and the rate is that of the first origin as the second link sees
-    it, d' - w x d.
+    The torque is less by d x f with the displacement d, and the rate is that of the first origin as the second link
+    sees it, d' - w x d.
     """
     crossed = ((2, 3), (3, 1), (1, 2))
     torque = []
@@ -164,16 +164,11 @@ def _at_first_frame(place: RobotFrames) -> RobotFrames:
         ]
         torque.append(" ".join([own if own != "0" or not terms else "", *terms]).strip() or "0")
     place.torque = tuple(torque)
-    rates = [
-        f"force_{axis}*(velocity[{k}] - angular_velocity[{i}]*displacement[{j}] + angular_velocity[{j}]*displacement[{i}])"
-        for k, axis, (i, j) in zip((1, 2, 3), "xyz", crossed, strict=True)
-        if f"force_{axis}" in place.parameters
-    ]
-    rates += [
-        f"torque_{axis}*angular_velocity[{k}]"
-        for k, axis in enumerate("xyz", 1)
-        if f"torque_{axis}" in place.parameters
-    ]
+    rates = []
+    for k, axis, (i, j) in zip((1, 2, 3), "xyz", crossed, strict=True):
+        turn = f"angular_velocity[{i}]*displacement[{j}] - angular_velocity[{j}]*displacement[{i}]"
+        terms = {"force": f"(velocity[{k}] - {turn.replace(' - ', ' + ')})", "torque": f"angular_velocity[{k}]"}
+        rates += [f"{key}_{axis}*{one}" for key, one in terms.items() if f"{key}_{axis}" in place.parameters]
     place.rate = f"({' + '.join(rates)})"
     return place
 
