@@ -70,6 +70,7 @@ static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
     case LW_OF_TRANSITION: return (owned){m->transition_name[row], "transition", 0};
     case LW_OF_FORCE: return (owned){m->force_name[row], "force", 0};
     case LW_OF_GEAR: return (owned){m->force_name[m->gear[row].force], "force", 0};
+    case LW_OF_LINE_POINT: return (owned){m->force_name[m->line_point[row].force], "force", 0};
 #define FORCE(TYPE, type, on, points)                                                                \
   case LW_OF_##TYPE: return (owned){m->force_name[m->first_force[LW_FORCE_##TYPE] + row], #type, 0};
       LW_FORCE_RECORDS(FORCE)

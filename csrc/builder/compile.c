@@ -57,12 +57,21 @@ static lw_status make_plan(plan *p) {
     if (p->first_term[k] == p->first_term[k + 1])
       return lw_refuse(b, LW_ERROR_USAGE, "coupling '%s' has no terms: add one with lw_builder_add_term",
                        b->coupling[k].name);
-  for (int32_t k = 0, g = 0; k < b->forces; k++) {
+  for (int32_t k = 0, g = 0, point = 0; k < b->forces; k++) {
     const lw_force_type *type = &lw_force_types[b->force[k].type];
     if (type->on == LW_ON_SPEEDS && (g == b->gears || b->gear[g].force != k))
       return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' acts on no joint: add one with lw_builder_add_gear", type->name,
                        b->force[k].name);
     while (g < b->gears && b->gear[g].force == k) g++;
+    const int32_t first = point;
+    int32_t bodies = 0;
+    for (; point < b->line_points && b->line_point[point].force == k; point++)
+      bodies |= point > first && b->line_point[point].factor != 0.0 &&
+                b->line_point[point].body != b->line_point[point - 1].body;
+    if (type->on == LW_ALONG_LINE && !bodies)
+      return lw_refuse(b, LW_ERROR_USAGE,
+                       "%s '%s': its line connects no two bodies: add points by lw_builder_add_line_point", type->name,
+                       b->force[k].name);
     if (type->results && !b->force[k].has_formula)
       return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' has no formula: give one by lw_builder_set_formula", type->name,
                        b->force[k].name);

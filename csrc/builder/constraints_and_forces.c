@@ -149,15 +149,16 @@ lw_status lw_builder_add_distance(lw_builder *b, const char *name, const char *f
 static const char *const bodies_of[] = {[LW_ON_POINT] = "one body",
                                         [LW_BETWEEN_POINTS] = "two bodies",
                                         [LW_BETWEEN_FRAMES] = "two bodies",
-                                        [LW_ON_SPEEDS] = "no body: lw_builder_add_gear names its joints"};
+                                        [LW_ON_SPEEDS] = "no body: lw_builder_add_gear names its joints",
+                                        [LW_ALONG_LINE] = "no body: lw_builder_add_line_point names its points"};
 
 static lw_status find_bodies(lw_builder *b, const lw_force_type *type, const char *name, const char *first,
                              const char *second, int32_t body[2]) {
   body[0] = body[1] = GROUND;
-  if ((first != NULL) != (type->on != LW_ON_SPEEDS) || (second != NULL) != lw_is_between_bodies(type->on))
+  if ((first != NULL) != lw_is_on_bodies(type->on) || (second != NULL) != lw_is_between_bodies(type->on))
     return lw_refuse(b, LW_ERROR_USAGE, "%s '%s': it acts on %s", type->name, name, bodies_of[type->on]);
   if (lw_is_between_bodies(type->on)) return find_ends(b, type->name, name, first, second, body);
-  if (type->on == LW_ON_SPEEDS) return LW_OK;
+  if (!lw_is_on_bodies(type->on)) return LW_OK;
   const lw_status e = lw_find_body(b, type->name, name, first, &body[0]);
   if (e || body[0] != GROUND) return e;
   return lw_refuse(b, LW_ERROR_USAGE, "%s '%s': it acts on the ground, which nothing moves: name a body", type->name,
@@ -289,6 +290,28 @@ lw_status lw_builder_add_gear(lw_builder *b, const char *force, const char *join
   if ((e = append_gear(b, made))) return e;
   sort_in_last_gear(b);
   j->actuated = 1;
+  return LW_OK;
+}
+
+/* Points stand force by force, in the order in which they are added. */
+lw_status lw_builder_add_line_point(lw_builder *b, const char *force, const char *body, const double point[3],
+                                    double factor) {
+  line_point_part made = {.factor = factor};
+  lw_status e;
+  if ((e = lw_find_among(b, A_FORCE, "point", force, &made.force))) return e;
+  const char *what = lw_force_types[b->force[made.force].type].name;
+  if (lw_force_types[b->force[made.force].type].on != LW_ALONG_LINE)
+    return lw_refuse(b, LW_ERROR_USAGE, "%s '%s': it acts along no line and takes no points", what, force);
+  if ((e = lw_find_body(b, what, force, body, &made.body)) ||
+      (e = lw_take_numbers(b, what, force, "a point of its line", point, 3, made.point)))
+    return e;
+  if (!isfinite(factor))
+    return lw_refuse(b, LW_ERROR_PARAMETER, "%s '%s': the factor of a piece of its line must be finite", what, force);
+  int32_t k = b->line_points;
+  if ((e = append_line_point(b, made))) return e;
+  for (; k > 0 && b->line_point[k - 1].force > made.force; k--) b->line_point[k] = b->line_point[k - 1];
+  b->line_point[k] = made;
+  if (k == 0 || b->line_point[k - 1].force != made.force) b->line_point[k].factor = 0.0;
   return LW_OK;
 }
 

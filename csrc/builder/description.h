@@ -107,6 +107,11 @@ typedef struct gear_part {
   double gear;
 } gear_part;
 
+typedef struct line_point_part {
+  int32_t force, body;
+  double point[3], factor;
+} line_point_part;
+
 typedef struct point_part {
   const char *name;
   int32_t body;
@@ -144,6 +149,7 @@ typedef struct transition_part {
   X(forces, force_part, force)                 \
   X(force_numbers, double, force_number)       \
   X(gears, gear_part, gear)                    \
+  X(line_points, line_point_part, line_point)  \
   X(formulas, formula_part, formula)           \
   X(formula_numbers, double, formula_number)   \
   X(formula_states, state_part, state)         \

@@ -85,6 +85,10 @@ static int32_t put_force_types(const lw_builder *b, model_bytes *out) {
   for (int32_t type = 0; type < LW_FORCE_TYPES; type++)                                     \
     for (const force_part *f = b->force; b->of_type[type] && f < b->force + b->forces; f++) \
       if (f->type == type)
+#define EACH_LINE_POINT(g)                                                                                      \
+  for (int32_t type = 0; type < LW_FORCE_TYPES; type++)                                                         \
+    for (const line_point_part *g = b->line_point; b->of_type[type] && g < b->line_point + b->line_points; g++) \
+      if (b->force[g->force].type == type)
 #define EACH_GEAR(g)                                                                    \
   for (int32_t type = 0; type < LW_FORCE_TYPES; type++)                                 \
     for (const gear_part *g = b->gear; b->of_type[type] && g < b->gear + b->gears; g++) \
@@ -155,6 +159,7 @@ static void put_counts(const plan *p, const topology *t, int32_t method, model_b
               .points = b->points,
               .measures = b->measures,
               .gears = b->gears,
+              .line_points = b->line_points,
               .paths = count_paths(b),
               .path_numbers = numbers_of_paths(b),
               .formulas = b->formulas,
@@ -219,6 +224,10 @@ static void put_terms_and_forces(const plan *p, const topology *t, model_bytes *
   EACH_GEAR(g) {
     put_integer(out, row_of_force(b, &b->force[g->force]));
     put_integer(out, p->at.u[g->joint] + g->element);
+  }
+  EACH_LINE_POINT(g) {
+    put_integer(out, row_of_force(b, &b->force[g->force]));
+    put_integer(out, t->link_of[g->body]);
   }
   for (int32_t k = 0; k < b->distances; k++)
     for (int i = 0; i < 2; i++) put_integer(out, t->link_of[b->distance[k].body[i]]);
@@ -355,6 +364,14 @@ PUT_EACH(distance_points, distances, b->distance[k].point[0], 6)
 PUT(force_gear) {
   const lw_builder *b = p->builder;
   EACH_GEAR(g) put_number(out, g->gear);
+}
+PUT(line_point) {
+  const lw_builder *b = p->builder;
+  EACH_LINE_POINT(g) put_numbers(out, g->point, 3);
+}
+PUT(line_factor) {
+  const lw_builder *b = p->builder;
+  EACH_LINE_POINT(g) put_number(out, g->factor);
 }
 
 static void put_formula_numbers(const lw_builder *b, int of_couplings, model_bytes *out) {

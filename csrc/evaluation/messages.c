@@ -83,7 +83,9 @@ static int32_t force_without_value(const lw_state *s) {
             {LW_FORCE_LINE_FORMULA, m->at.line_formula_force, 1},
             {LW_FORCE_POINT_FORMULA, m->at.point_formula_force, 3},
             {LW_FORCE_POINT_FORMULA, m->at.point_formula_torque, 3},
-            {LW_FORCE_BRAKE, m->at.brake_limit, 1}};
+            {LW_FORCE_BRAKE, m->at.brake_limit, 1},
+            {LW_FORCE_FRAME_FORMULA, m->at.frame_formula_force, 3},
+            {LW_FORCE_FRAME_FORMULA, m->at.frame_formula_torque, 3}};
   for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
     const int32_t first = m->first_force[of[i].type], rows = m->first_force[of[i].type + 1] - first;
     for (int32_t k = 0; k < rows * of[i].columns; k++)

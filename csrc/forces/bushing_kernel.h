@@ -26,26 +26,6 @@
 
 FORCE_NUMBERS(bushing, BUSHING)
 
-/* a / tan(a) with a = arctan2(n, w); and a / n. The series are exact to rounding where they are taken. */
-typedef struct half_angle {
-  real a2, by_n, by_tan;
-} half_angle;
-
-static half_angle half_angle_of(const real Q[4]) {
-  const real n2 = dot(Q + 1, Q + 1);
-  half_angle h;
-  if (re(n2) < SMALL_HALF_ANGLE2) {
-    const real x2 = n2 / (Q[0] * Q[0]); /* tan^2 */
-    h.by_n = (1.0 - x2 * (1.0 / 3.0 - x2 * (1.0 / 5.0 - x2 * (1.0 / 7.0)))) / Q[0];
-  } else {
-    const real n = root(n2);
-    h.by_n = arctan2(n, Q[0]) / n;
-  }
-  h.a2 = h.by_n * h.by_n * n2;
-  h.by_tan = h.by_n * Q[0];
-  return h;
-}
-
 /* r r' part of J^-1: (1 - a / tan(a)) / (4 a^2) */
 static real second_order(const half_angle *h) {
   const real r2 = 4.0 * h->a2;

@@ -10,6 +10,8 @@
  *                      on the first body; the field type_rotations has the quaternions of both frames
  *   LW_ON_SPEEDS       real type_apply(const type_numbers *x, int32_t k, int32_t given, real length, real rate), the
  *                      force, which each speed's gear times; `given`: which parameters are, GIVEN(mask, field)
+ *   LW_ALONG_LINE      real type_apply(const type_numbers *x, int32_t k, const line_motion *s), the tension, which each
+ *                      piece has by its factor
  * each of which sets the outputs, and where the type is by formulas evaluates its program, number k of `program` in the
  * `block`; and real type_energy(const type_numbers *x, int32_t k), what it stores, after these; `no_energy`: nothing. */
 #ifndef LW_FORCES_FORCE_KERNEL_H
@@ -44,6 +46,11 @@ typedef struct frame_motion {
   real d[3], v[3], C[9], w[3];
 } frame_motion;
 
+/* Of a line through points: the sum of factor times length of its pieces, its rate, and the square of the longest. */
+typedef struct line_motion {
+  real length, rate, longest2;
+} line_motion;
+
 /* What is zero where the points coincide. */
 INLINE real where_apart(const span_motion *s, real value) { return select_less(s->length2, MIN_LENGTH2, 0.0, value); }
 
@@ -53,6 +60,34 @@ INLINE void measure_span(const real d[3], const real velocity[3], span_motion *s
   const real inverse = where_apart(s, 1.0 / s->length);
   for (int k = 0; k < 3; k++) s->n[k] = d[k] * inverse;
   s->rate = dot(s->n, velocity);
+}
+
+/* a / tan(a) with a = arctan2(n, w); and a / n. The series are exact to rounding where they are taken. */
+typedef struct half_angle {
+  real a2, by_n, by_tan;
+} half_angle;
+
+INLINE half_angle half_angle_of(const real Q[4]) {
+  const real n2 = dot(Q + 1, Q + 1);
+  half_angle h;
+  if (re(n2) < SMALL_HALF_ANGLE2) {
+    const real x2 = n2 / (Q[0] * Q[0]); /* tan^2 */
+    h.by_n = (1.0 - x2 * (1.0 / 3.0 - x2 * (1.0 / 5.0 - x2 * (1.0 / 7.0)))) / Q[0];
+  } else {
+    const real n = root(n2);
+    h.by_n = arctan2(n, Q[0]) / n;
+  }
+  h.a2 = h.by_n * h.by_n * n2;
+  h.by_tan = h.by_n * Q[0];
+  return h;
+}
+
+/* Of the rotation by a matrix, at most half a turn. */
+INLINE void rotation_vector(const real C[9], real r[3]) {
+  real Q[4];
+  quaternion_of(C, Q);
+  const half_angle h = half_angle_of(Q);
+  for (int i = 0; i < 3; i++) r[i] = 2.0 * h.by_n * Q[1 + i];
 }
 
 /* Beyond a limit nothing changes, so that the derivative is zero there. */

@@ -13,9 +13,18 @@
 #undef FORCE_RECORDS
 
 /* On what a force acts: a point of a body; points of two, one of which may be the ground, along what joins them, or
- * frames of two in any direction; speeds of joints, each by a gear. */
-typedef enum lw_force_on { LW_ON_POINT = 0, LW_BETWEEN_POINTS, LW_BETWEEN_FRAMES, LW_ON_SPEEDS } lw_force_on;
+ * frames of two in any direction; speeds of joints, each by a gear; points of several bodies along the line through
+ * them. */
+typedef enum lw_force_on {
+  LW_ON_POINT = 0,
+  LW_BETWEEN_POINTS,
+  LW_BETWEEN_FRAMES,
+  LW_ON_SPEEDS,
+  LW_ALONG_LINE
+} lw_force_on;
 static inline int lw_is_between_bodies(int32_t on) { return on == LW_BETWEEN_POINTS || on == LW_BETWEEN_FRAMES; }
+/* Whether its bodies, one or two, are among its own numbers; those of others follow one by one. */
+static inline int lw_is_on_bodies(int32_t on) { return on == LW_ON_POINT || lw_is_between_bodies(on); }
 
 #define LW_RECORD_OF(TYPE, FORCE) LW_##TYPE##_FORCE(FORCE)
 #define LW_PARAMETERS_OF(TYPE, X) LW_##TYPE##_PARAMETERS(X)

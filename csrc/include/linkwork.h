@@ -63,6 +63,7 @@ typedef struct lw_sizes {
   int32_t distances;
   int32_t locks;         /* and so do locks of single speeds, which come before the distances */
   int32_t forces, gears; /* those of lw_builder_add_force; speeds on which they act */
+  int32_t line_points;   /* of forces along lines */
   int32_t formulas, formula_numbers, formula_inputs, formula_quantities;
   int32_t formula_values; /* of the longest formula */
   int32_t lookup_tables, lookup_values, lookup_slopes, lookup_regions;
@@ -355,16 +356,25 @@ typedef struct lw_parameter {
  *               friction_static_mu, by default the same; in a revolute, prismatic, cylindrical, universal or screw joint
  * Those by a formula, which lw_builder_set_formula gives:
  *   "joint_formula" on speeds, as an actuator; one result
- *   "line_formula"  between points, which it pulls towards each other; line_formula_points[6]; one result
+ *   "line_formula"  along the line through points of bodies, as of a cable, which it tightens: lw_builder_add_line_point
+ *                   names them; one result, the tension
  *   "point_formula" a force at a point of a body and a torque: six results; point_formula_point[3], point_formula_axes:
  *                   0 for components in world axes, 1 in those of the body
  *   "brake"         dry friction in one speed, as "friction", that has its one result while it slides and sticks up to
- *                   brake_static times it, by default 1 */
+ *                   brake_static times it, by default 1
+ *   "frame_formula" a force and a torque between frames of two bodies, on the second about its frame's origin, in axes of
+ *                   the first, which has the opposite: six results; frame_formula_points[6], frame_formula_rotations[8]; it
+ *                   reads its frame_formula_displacement, _rotation, _velocity and _angular_velocity */
 LW_API lw_status lw_builder_add_force(lw_builder *builder, const char *type, const char *name, const char *body,
                                       const char *other_body, const lw_parameter *parameters, int32_t count);
 /* A force on speeds, such as an actuator, needs one gear or more. `element`: which speed of the joint, from 0. */
 LW_API lw_status lw_builder_add_gear(lw_builder *builder, const char *force, const char *joint, int32_t element,
                                      double gear);
+/* A force along a line needs two points or more, of two bodies at least, one of which may be the ground. `factor`: by
+ * which the length of the straight piece from the point before counts in that of the line, and the tension of the piece
+ * in that of the force; 0 there is no piece, as before the first point. */
+LW_API lw_status lw_builder_add_line_point(lw_builder *builder, const char *force, const char *body,
+                                           const double point[3], double factor);
 
 /* What a formula reads: a number of a field, as lw_model_find_variable names it. The formula of a force reads "time", "q"
  * and "u" of any joint, "element_state" of any state, its own "formula_input", and its own length and rate, as

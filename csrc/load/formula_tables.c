@@ -184,12 +184,17 @@ static void mark_read(lw_model *m, int of_q, int32_t index) {
   }
 }
 
-/* Of the force itself: its length where it has one, and its rate. */
+/* Of the force itself: its length where it has one, and its rate; or how its frames move. */
 static int is_own_motion(const lw_model *m, int32_t force, int32_t offset) {
   const int32_t type = lw_type_of_force(m, force), row = force - m->first_force[type];
   const lw_offsets *at = &m->at;
   if (type == LW_FORCE_LINE_FORMULA)
     return offset == at->line_formula_length + row || offset == at->line_formula_rate + row;
+  if (type == LW_FORCE_FRAME_FORMULA)
+    return lw_within(offset - 3 * row, at->frame_formula_displacement, at->frame_formula_displacement + 3) ||
+           lw_within(offset - 3 * row, at->frame_formula_rotation, at->frame_formula_rotation + 3) ||
+           lw_within(offset - 3 * row, at->frame_formula_velocity, at->frame_formula_velocity + 3) ||
+           lw_within(offset - 3 * row, at->frame_formula_angular_velocity, at->frame_formula_angular_velocity + 3);
   return type == LW_FORCE_JOINT_FORMULA && (offset == at->joint_formula_rate + row ||
                                             (m->force[force].has_length && offset == at->joint_formula_length + row));
 }

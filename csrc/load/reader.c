@@ -136,6 +136,7 @@ static lw_sizes sizes_of(const counts *c) {
                     OF(locks),
                     OF(forces),
                     OF(gears),
+                    OF(line_points),
                     OF(transitions),
                     OF(points),
                     OF(measures),

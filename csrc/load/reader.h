@@ -20,8 +20,8 @@ typedef struct reader {
 
 typedef struct counts {
   int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method,
-      force_types, forces, gears, distances, locks, transitions, removable_joints, requests, joint_types, points,
-      measures, paths, path_numbers, formulas, formula_instructions, formula_quantities, formula_results,
+      force_types, forces, gears, line_points, distances, locks, transitions, removable_joints, requests, joint_types,
+      points, measures, paths, path_numbers, formulas, formula_instructions, formula_quantities, formula_results,
       formula_numbers, formula_inputs, formula_outputs, formula_states, lookup_tables, lookup_knots, lookup_values,
       coupling_formulas, coupling_numbers, coupling_values;
 } counts;
@@ -60,6 +60,7 @@ typedef enum lw_number_kind {
  *   term             coupling speed
  *   force            links of its bodies, -1: ground or none; mask of the parameters that are given. Type by type
  *   gear             force speed
+ *   line_point       force link, force by force
  *   distance         links of both ends
  *   removable_joint  joint
  *   request          joint or -1, lw_method_choice
@@ -92,6 +93,7 @@ typedef enum lw_number_kind {
   X(term, term, c->terms, check_terms, LW_A_COUPLING, LW_A_SPEED)                                                   \
   X(force, force, c->forces, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND, LW_ANY)                                    \
   X(gear, gear, c->gears, check_gears, LW_A_FORCE, LW_A_SPEED)                                                      \
+  X(line_point, line_point, c->line_points, check_line_points, LW_A_FORCE, LW_LINK_OR_GROUND)                       \
   X(distance, distance, c->distances, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND)                                   \
   X(removable_joint, removable_joint, c->removable_joints, NULL, LW_A_JOINT)                                        \
   X(request, request, c->requests, NULL, LW_JOINT_OR_ALL, LW_ANY)                                                   \

@@ -261,7 +261,7 @@ static lw_status read_force_type(reader *r, lw_model *m, table_cursor *at, const
 static lw_status read_force(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
   while (at->row >= m->first_force[at->last + 1]) at->last++;
   const lw_force_type *type = &lw_force_types[at->last];
-  if ((v[0] < 0 && type->on == LW_ON_POINT) || (v[0] >= 0 && type->on == LW_ON_SPEEDS) ||
+  if ((v[0] < 0 && type->on == LW_ON_POINT) || (v[0] >= 0 && !lw_is_on_bodies(type->on)) ||
       (v[1] >= 0 && !lw_is_between_bodies(type->on)) || v[2] < 0 || v[2] >> type->parameters)
     return lw_row_error(r, "force", at->row);
   m->force[at->row] =
@@ -269,10 +269,10 @@ static lw_status read_force(reader *r, lw_model *m, table_cursor *at, const int3
   return LW_OK;
 }
 
-static int acts_on_speeds(const lw_model *m, int32_t force) {
+static int acts(const lw_model *m, int32_t force, lw_force_on on) {
   int32_t type = 0;
   while (force >= m->first_force[type + 1]) type++;
-  return lw_force_types[type].on == LW_ON_SPEEDS;
+  return lw_force_types[type].on == (int32_t)on;
 }
 
 static const lw_joint *joint_of_speed(const lw_model *m, int32_t u) {
@@ -286,7 +286,7 @@ static lw_status read_gear(reader *r, lw_model *m, table_cursor *at, const int32
   lw_force *force = &m->force[v[0]];
   const lw_joint *joint = joint_of_speed(m, v[1]);
   const lw_joint_size *size = &lw_joint_sizes[joint->type];
-  if (v[0] < at->last || !acts_on_speeds(m, v[0])) return lw_row_error(r, "gear", at->row);
+  if (v[0] < at->last || !acts(m, v[0], LW_ON_SPEEDS)) return lw_row_error(r, "gear", at->row);
   if (force->gears++ == 0) force->first = at->row;
   force->has_length &= size->q == size->u;
   force->joint = (int32_t)(joint - m->joint);
@@ -299,8 +299,27 @@ static lw_status read_gear(reader *r, lw_model *m, table_cursor *at, const int32
 static lw_status check_gears(reader *r, lw_model *m, const table_cursor *at) {
   (void)at;
   for (int32_t k = 0; k < m->size.forces; k++)
-    if (!m->force[k].gears && acts_on_speeds(m, k))
+    if (!m->force[k].gears && acts(m, k, LW_ON_SPEEDS))
       return lw_format_error(r, "the model's force %d acts on no joint", k);
+  return LW_OK;
+}
+
+/* Force by force. */
+static lw_status read_line_point(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+  lw_force *force = &m->force[v[0]];
+  if (v[0] < at->last || !acts(m, v[0], LW_ALONG_LINE)) return lw_row_error(r, "line_point", at->row);
+  if (force->points++ == 0) force->first_point = at->row;
+  const int32_t before = force->points == 1 ? v[1] : m->line_point[at->row - 1].link;
+  m->line_point[at->row] = (lw_line_point){.force = v[0], .link = v[1], .root = common_ancestor(m, before, v[1])};
+  at->last = v[0];
+  return LW_OK;
+}
+
+static lw_status check_line_points(reader *r, lw_model *m, const table_cursor *at) {
+  (void)at;
+  for (int32_t k = 0; k < m->size.forces; k++)
+    if (m->force[k].points < 2 && acts(m, k, LW_ALONG_LINE))
+      return lw_format_error(r, "the model's force %d acts along no line", k);
   return LW_OK;
 }
 

@@ -25,6 +25,7 @@ static void find_length(const view *v, const lw_force *force, real *length, real
 #define FIND_LW_ON_POINT(TYPE, type) /* tree/forces_kernel.h */
 #define FIND_LW_BETWEEN_POINTS(TYPE, type)
 #define FIND_LW_BETWEEN_FRAMES(TYPE, type)
+#define FIND_LW_ALONG_LINE(TYPE, type)
 #define FIND_LW_ON_SPEEDS(TYPE, type)                                                                  \
   {                                                                                                    \
     const type##_numbers x = NUMBERS_OF(TYPE);                                                         \

@@ -20,11 +20,12 @@ typedef enum lw_owner {
   LW_OF_CUT_COORDINATE,
   LW_OF_CUT_SPEED,
   LW_OF_COUPLING,
-  LW_OF_TERM,     /* of couplings */
-  LW_OF_DISTANCE, /* the last couplings */
-  LW_OF_FRAME,    /* the links' and the phantoms' */
-  LW_OF_FORCE,    /* of any type, type by type */
-  LW_OF_GEAR,     /* of a speed on which a force acts */
+  LW_OF_TERM,       /* of couplings */
+  LW_OF_DISTANCE,   /* the last couplings */
+  LW_OF_FRAME,      /* the links' and the phantoms' */
+  LW_OF_FORCE,      /* of any type, type by type */
+  LW_OF_GEAR,       /* of a speed on which a force acts */
+  LW_OF_LINE_POINT, /* of a force along a line */
   LW_OF_FORMULA_NUMBER,
   LW_OF_FORMULA_INPUT,
   LW_OF_FORMULA_VALUE, /* of the longest formula */
@@ -68,6 +69,7 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
     case LW_OF_FRAME: return s->bodies + s->loops;
     case LW_OF_FORCE: return s->forces;
     case LW_OF_GEAR: return s->gears;
+    case LW_OF_LINE_POINT: return s->line_points;
     case LW_OF_FORMULA_NUMBER: return s->formula_numbers - s->coupling_numbers;
     case LW_OF_COUPLING_NUMBER: return s->coupling_numbers;
     case LW_OF_FORMULA_INPUT: return s->formula_inputs;
@@ -113,6 +115,8 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
 
 #define LW_PARAMETERS_AFTER_FORCES(X)                                                                              \
   X(force_gear, GEAR, 1, LW_TUNABLE, LW_STAGE_NONE, "load of a force of one on the speed")                         \
+  X(line_point, LINE_POINT, 3, LW_TUNABLE, LW_STAGE_NONE, "of a force along a line, in the frame of its body [m]") \
+  X(line_factor, LINE_POINT, 1, LW_TUNABLE, LW_STAGE_NONE, "tension of the piece before it, by the force")         \
   X(formula_number, FORMULA_NUMBER, 1, LW_TUNABLE, LW_STAGE_NONE, "of a formula, in a unit of its own")            \
   X(coupling_number, COUPLING_NUMBER, 1, LW_PARAMETER, LW_STAGE_NONE, "the same of couplings: right behind them")  \
   X(lookup_value, LOOKUP_VALUE, 1, LW_TUNABLE, LW_STAGE_NONE, "of a table of a formula, rows of x one by one")     \
@@ -235,6 +239,8 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(increment, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                        \
   X(wrench, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_OUTPUTS, "")                                                 \
   X(force_on_speeds, FORCE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "of those that act on speeds")                    \
+  X(line_arm, LINE_POINT, 3, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "from the point of its link, world axes")           \
+  X(line_direction, LINE_POINT, 3, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "of the piece before it, unit vector")        \
   X(load_change, SPEED, LW_IF_PRESSED(1), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "while frictions are found")           \
   X(acceleration_change, SPEED, LW_IF_PRESSED(1), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "by it")                       \
   X(wrench_change, BODY, LW_IF_PRESSED(LW_REALS(twist)), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "by it, on the parent") \

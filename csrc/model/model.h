@@ -136,18 +136,23 @@ typedef struct lw_distance {
 } lw_distance;
 
 /* A force, by its type: links of its bodies and their common ancestor, -1 the ground; of one on speeds its gears, and
- * whether all of these are rates of coordinates. */
+ * whether all of these are rates of coordinates; of one along a line its points. */
 typedef struct lw_force {
   int32_t end[2], root;
   int32_t given; /* a mask: which of its parameters are given */
   int32_t first, gears, has_length;
   int32_t joint; /* of its last gear */
+  int32_t first_point, points;
 } lw_force;
 
 typedef struct lw_gear {
   int32_t force, u; /* u: over all joints */
   int32_t loop;     /* of a cut joint; -1 for a tree joint */
 } lw_gear;
+
+typedef struct lw_line_point {
+  int32_t force, link, root; /* link: -1 the ground; root: common ancestor of it and that of the point before */
+} lw_line_point;
 
 /* A point of interest, and a measure of two of them. */
 typedef struct lw_point {
@@ -327,6 +332,7 @@ struct lw_model {
   int32_t *force_type;                     /* how many of each of the types that the serialised model names */
   lw_force *force;
   lw_gear *gear;
+  lw_line_point *line_point;
   lw_formula_rows *formula; /* of the forces by formulas, in their order, of the outputs, of the states, of couplings */
   int32_t *coupling_formula; /* the coupling of each of the last ones */
   lw_program *program;       /* of each */

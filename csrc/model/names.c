@@ -126,6 +126,12 @@ static int32_t rows_of(const lw_model *m, lw_owner owner, const char *name, int3
       *row = m->force[k].first;
       return m->force[k].gears;
     }
+    case LW_OF_LINE_POINT: {
+      const int32_t k = lw_model_find(m, LW_KIND_FORCE, name);
+      if (k < 0) return 0;
+      *row = m->force[k].first_point;
+      return m->force[k].points;
+    }
     case LW_OF_FORMULA_NUMBER:
     case LW_OF_COUPLING_NUMBER:
     case LW_OF_FORMULA_INPUT: {

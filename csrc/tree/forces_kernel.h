@@ -37,16 +37,51 @@ static void point_motion(const view *v, int32_t link, int32_t root, const real a
   }
 }
 
+/* From a point of one link to that of another, at arms from the links' own points; root: their common ancestor. */
+static void measure_between(const view *v, const int32_t link[2], int32_t root, const real from[3], const real to[3],
+                            span_motion *s) {
+  real d[3], velocity[3], start[3], start_velocity[3];
+  point_motion(v, link[0], root, from, start, start_velocity);
+  point_motion(v, link[1], root, to, d, velocity);
+  for (int k = 0; k < 3; k++) d[k] -= start[k], velocity[k] -= start_velocity[k];
+  measure_span(d, velocity, s);
+}
+
 /* From a force's first point to its second; `from`, `to`: arms from the points of their links. */
 static void measure_force_span(const view *v, const lw_force *force, const real *points, real from[3], real to[3],
                                span_motion *s) {
-  real d[3], velocity[3], start[3], start_velocity[3];
   arm_to(v, force->end[0], points, from);
   arm_to(v, force->end[1], points + 3, to);
-  point_motion(v, force->end[0], force->root, from, start, start_velocity);
-  point_motion(v, force->end[1], force->root, to, d, velocity);
-  for (int k = 0; k < 3; k++) d[k] -= start[k], velocity[k] -= start_velocity[k];
-  measure_span(d, velocity, s);
+  measure_between(v, force->end, force->root, from, to, s);
+}
+
+/* The line of a force, whose arms and directions are kept for pull_along_line(). */
+static void measure_line(const view *v, const lw_force *force, line_motion *of) {
+  const real *factor = FIELD(v, line_factor), *point = FIELD(v, line_point);
+  real *arm = FIELD(v, line_arm), *direction = FIELD(v, line_direction);
+  *of = (line_motion){0.0, 0.0, 0.0};
+  for (int32_t i = force->first_point; i < force->first_point + force->points; i++) {
+    const lw_line_point *at = &v->m->line_point[i];
+    span_motion s;
+    arm_to(v, at->link, point + 3 * i, arm + 3 * i);
+    if (i == force->first_point) continue;
+    const int32_t link[2] = {at[-1].link, at->link};
+    measure_between(v, link, at->root, arm + 3 * i - 3, arm + 3 * i, &s);
+    copy(3, s.n, direction + 3 * i);
+    of->length += factor[i] * where_apart(&s, s.length), of->rate += factor[i] * s.rate;
+    of->longest2 = select_less(of->longest2, s.length2, s.length2, of->longest2);
+  }
+}
+
+static void pull_along_line(const view *v, const lw_force *force, real tension) {
+  const real *factor = FIELD(v, line_factor), *arm = FIELD(v, line_arm), *direction = FIELD(v, line_direction);
+  for (int32_t i = force->first_point + 1; i < force->first_point + force->points; i++) {
+    const lw_line_point *at = &v->m->line_point[i];
+    twist pull = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    for (int k = 0; k < 3; k++) pull.l[k] = factor[i] * tension * direction[3 * i + k];
+    apply_wrench(v, at[-1].link, arm + 3 * i - 3, 1.0, &pull);
+    apply_wrench(v, at->link, arm + 3 * i, -1.0, &pull);
+  }
 }
 
 /* Axes of a frame in the world, by its quaternion in the body of a link. */
@@ -146,6 +181,16 @@ INLINE void turn_of_body(const view *v, int32_t link, real R[9]) {
       apply_wrench(v, force->end[0], arm[0], -1.0, &applied);                             \
       apply_wrench(v, force->end[1], arm[1], 1.0, &applied);                              \
     }                                                                                     \
+  }
+#define APPLY_LW_ALONG_LINE(TYPE, type, points)                 \
+  {                                                             \
+    const type##_numbers x = NUMBERS_OF(TYPE);                  \
+    EACH_OF(TYPE) {                                             \
+      const lw_force *force = &v->m->force[FIRST_OF(TYPE) + k]; \
+      line_motion s;                                            \
+      measure_line(v, force, &s);                               \
+      pull_along_line(v, force, type##_apply(&x, k, &s));       \
+    }                                                           \
   }
 #define APPLY_LW_ON_SPEEDS(TYPE, type, points) /* loops/forces_on_speeds_kernel.h */
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from linkwork._util.checks import FloatArray
 from linkwork._util.rotations import matrix_of
 from linkwork.errors import LinkworkError
 from linkwork.mechanism import GROUND, Mechanism
+from linkwork.mechanism.forces import ForceAlongLine, ForceElement, Point
 from linkwork.mechanism.joints import JointKind
 
 if TYPE_CHECKING:
@@ -106,6 +108,14 @@ def _scene(system: ModelBase, block: Block, most: int) -> Drawn:
     return drawn_with(mech, poses)
 
 
+def _pieces(force: ForceElement) -> Iterator[tuple[tuple[str, Point], ...]]:
+    """Return the ends of the straight lines that a force has."""
+    if isinstance(force, ForceAlongLine):
+        yield from (force.ends[k : k + 2] for k, _ in force.pieces())
+    elif len(force.ends) == 2:
+        yield force.ends
+
+
 def drawn_with(mech: Mechanism, poses: dict[str, tuple[FloatArray, FloatArray]]) -> Drawn:
     """Return the scene with bodies in given poses, origins, m, and rotations (3, 3); those without one are left out."""
 
@@ -127,7 +137,7 @@ def drawn_with(mech: Mechanism, poses: dict[str, tuple[FloatArray, FloatArray]])
             joints.append(DrawnJoint(name, joint.kind, joint.parent, joint.child, places, axis))
     lines: list[list[tuple[FloatArray, FloatArray]]] = []
     distances = [tuple(zip(one.bodies, one.points, strict=True)) for one in mech.distances.values()]
-    for ties in (distances, [force.ends for force in mech.forces if len(force.ends) == 2]):
+    for ties in (distances, [piece for force in mech.forces for piece in _pieces(force)]):
         within = [tie for tie in ties if all(body in poses for body, _ in tie)]
         lines.append([(at(*first), at(*second)) for first, second in within])
         for body, point in chain.from_iterable(within):

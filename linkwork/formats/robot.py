@@ -7,6 +7,7 @@ formats: bases, fixed links, point closures that make a hinge, names, limits. Un
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -119,6 +120,97 @@ class RobotRod:
 
 
 @dataclass
+class RobotLine:
+    """Where a force acts along the line through points of links, which each of its pieces has by a factor."""
+
+    links: tuple[str | None, ...]
+    points: FloatArray  # (n, 3), each in its link
+    factors: tuple[float, ...]  # (n - 1,)
+
+
+@dataclass
+class RobotFrames:
+    """Where a force acts between frames of two links: on the second one at its frame's origin, in axes of the first.
+
+    Formulas of the components have {F} for the force, and read displacement, rotation and their rates.
+    """
+
+    links: tuple[str | None, str | None]
+    frames: tuple[Frame, Frame]
+    force: tuple[str, ...] = ("0", "0", "0")
+    torque: tuple[str, ...] = ("0", "0", "0")
+    length: str = "0"
+    rate: str = "0"
+    parameters: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class RobotPoint:
+    """Where a force acts at a point of a link: vectors that it times, (3,), axes of the link. There is no length."""
+
+    link: str | None
+    point: FloatArray
+    force: FloatArray
+    torque: FloatArray
+
+
+Place = dict[Coordinate, float] | RobotLine | RobotFrames | RobotPoint
+
+
+@dataclass
+class RobotLaw:
+    """A force F by a formula, positive where it makes its length grow; {x} and {v} stand for length and rate."""
+
+    name: str
+    place: Place
+    formula: str
+    parameters: dict[str, float] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ()
+    states: dict[str, dict[str, Any]] = field(default_factory=dict)  # as of `lw.Force`
+    kind: str = "actuator"  # of its name
+    what: str = "force by a formula"  # it becomes
+    element: str = ""
+
+    def __post_init__(self) -> None:
+        self.element = self.element or f"{self.kind} {self.name!r}"
+
+
+@dataclass
+class RobotTendon:
+    """A spring and damper along a line or on a sum of coordinates, without force between two free lengths."""
+
+    name: str
+    place: dict[Coordinate, float] | RobotLine
+    stiffness: float
+    damping: float
+    free: Range
+    element: str = ""
+
+
+@dataclass
+class RobotReel:
+    """What a sum of coordinates has as one coordinate of its own: dry friction, inertia, a range."""
+
+    name: str
+    gears: dict[Coordinate, float]
+    friction: float = 0.0
+    reflected_inertia: float = 0.0
+    limits: Range | None = None
+    element: str = ""
+
+
+@dataclass
+class RobotMount:
+    """Isotropic springs between frames of two links: N/m, N m/rad."""
+
+    name: str
+    links: tuple[str | None, str | None]
+    frames: tuple[Frame, Frame]
+    stiffness: tuple[float, float]
+    element: str = ""
+
+
+@dataclass
 class Robot:
     """All that a file describes."""
 
@@ -131,6 +223,10 @@ class Robot:
     couplings: list[RobotCoupling] = field(default_factory=list)
     actuators: list[RobotActuator] = field(default_factory=list)
     rods: list[RobotRod] = field(default_factory=list)
+    laws: list[RobotLaw] = field(default_factory=list)
+    tendons: list[RobotTendon] = field(default_factory=list)
+    mounts: list[RobotMount] = field(default_factory=list)
+    reels: list[RobotReel] = field(default_factory=list)
     # What the file says of links without a joint to the world: "fixed" or "free"; the first of each connected set gets
     # that joint.
     base: str = "fixed"

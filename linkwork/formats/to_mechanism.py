@@ -23,11 +23,13 @@ from linkwork.errors import AssemblyError, LinkworkError, LinkworkWarning, Mecha
 from linkwork.formats.bodies import Bodies, possible_inertia
 from linkwork.formats.joint_graph import connected_sets, outward, split
 from linkwork.formats.report import Report
-from linkwork.formats.robot import Coordinate, Robot, RobotJoint, RobotRod
+from linkwork.formats.robot import Coordinate, Place, Robot, RobotFrames, RobotJoint, RobotLine, RobotPoint, RobotRod
 from linkwork.mechanism import (
     GROUND,
     Actuator,
+    Bushing,
     Fixed,
+    Force,
     Frame,
     Free,
     Friction,
@@ -37,6 +39,7 @@ from linkwork.mechanism import (
     Spherical,
     SpringDamper,
     Stop,
+    Tendon,
 )
 from linkwork.mechanism.frames import unit
 from linkwork.mechanism.joints import JointKind
@@ -83,8 +86,12 @@ class _Building:
         self._add_shapes()
         self._add_joints()
         self._add_couplings()
+        self._add_reels()
         self._add_rods()
+        self._add_tendons()
+        self._add_mounts()
         self._add_actuators()
+        self._add_laws()
         self._add_gravity_compensation()
         self._start()
         if model := make_loops_exact(self.mech, self.elements, self.report):
@@ -247,6 +254,35 @@ class _Building:
             self.mech.add_coupling(self._name("coupling", coupling.name), terms, offset=coupling.offset)
             self.report.taken(coupling.element, "coupling")
 
+    def _add_reels(self) -> None:
+        """Add a massless body to the ground for each sum of coordinates, whose joint has this sum as coordinate."""
+        for reel in self.robot.reels:
+            parts = {"friction": reel.friction, "armature": reel.reflected_inertia}
+            if self.limits and reel.limits is not None:
+                parts["range"] = 1.0
+            elif reel.limits is not None:
+                low, high = reel.limits
+                self.report.left_out(f"{reel.element} > range", f"{low:g} to {high:g}; limits=True makes it a stop")
+            given = [f"{reel.element} > {key}" for key, value in parts.items() if value]
+            if not given or self._has_immovable(", ".join(given), reel.gears):
+                continue
+            name = self._name("reel", f"{reel.name}_reel")
+            self.mech.add_body(name, 0.0, (0.0, 0.0, 0.0), np.zeros((3, 3)))
+            self.mech.add_joint(
+                name, Revolute((0.0, 0.0, 1.0)), GROUND, name, at=(0, 0, 0), reflected_inertia=reel.reflected_inertia
+            )
+            terms = {self._coordinate(at, "q"): gear for at, gear in reel.gears.items()}
+            self.mech.add_coupling(self._name("coupling", f"{reel.name}_length"), {name: -1.0, **terms})
+            if reel.friction:
+                friction = self._name("friction", f"{reel.name}_friction")
+                self.mech.add_force(Friction(name, coulomb=reel.friction, name=friction))
+            if "range" in parts:
+                stop = self._name("limit", f"{reel.name}_limit")
+                self.mech.add_transition(stop, Stop(name, *reel.limits))
+                self.limit_elements[stop] = f"{reel.element} > range"
+            for element in given:
+                self.report.taken(element, f"in the joint of a massless body, {name!r}, coupled to its joints")
+
     def _add_rods(self) -> None:
         for rod in self.robot.rods:
             (first, a), (second, b) = (self._point(rod, end) for end in (0, 1))
@@ -294,6 +330,105 @@ class _Building:
                 )
             )
             self.report.taken(actuator.element, "actuator")
+
+    def _add_tendons(self) -> None:
+        for tendon in self.robot.tendons:
+            place = self._place(tendon.place, tendon.element)
+            if place is not None:
+                values = {"stiffness": tendon.stiffness or None, "damping": tendon.damping or None}
+                free = {"free": tendon.free} if tendon.stiffness else {}
+                name = self._name("tendon", tendon.name)
+                self.mech.add_force(Tendon(**place, **values, **free, pushes=True, name=name))
+                self.report.taken(tendon.element, "tendon")
+
+    def _add_mounts(self) -> None:
+        for mount in self.robot.mounts:
+            bodies, frames = self._frames(mount.links, mount.frames)
+            if bodies[0] == bodies[1]:
+                self.report.left_out(mount.element, _ON_ONE_BODY)
+                continue
+            displacement, rotation = mount.stiffness
+            name = self._name("mount", mount.name)
+            self.mech.add_force(Bushing(bodies, frames, (displacement,) * 3 + (rotation,) * 3, name=name))
+            self.report.taken(mount.element, "bushing")
+
+    def _add_laws(self) -> None:
+        for law in self.robot.laws:
+            place = self._place(law.place, law.element)
+            if place is None:
+                continue
+            words, own = _words_of(law.place), dict[str, float]()
+            formula = law.formula.format(**words)
+            if isinstance(law.place, RobotLine):
+                formula = f"-({formula})"
+            if isinstance(law.place, RobotFrames | RobotPoint):
+                own = place.pop("parameters")
+                place |= {key: tuple(_with(one, formula) for one in place[key]) for key in ("force", "torque")}
+            else:
+                place["formula"] = formula
+            words["motion"] = self._motion_unit(law.place)
+            states = {
+                name: {**one, **{key: one[key].format(**words) for key in ("formula", "unit")}}
+                for name, one in law.states.items()
+            }
+            name = self._name(law.kind, law.name)
+            more = {"parameters": {**own, **law.parameters}, "inputs": law.inputs, "states": states or None}
+            self.mech.add_force(Force(**place, **more, name=name))
+            self.report.taken(law.element, law.what)
+
+    def _motion_unit(self, place: Place) -> str:
+        """Return the unit of the length along which a force acts."""
+        if isinstance(place, dict):
+            (joint, element), *_ = place
+            return self.robot.joints[joint].kind.motion_units[element]
+        if isinstance(place, RobotFrames):
+            return "m" if any(one != "0" for one in place.force) else "rad"
+        return "m"
+
+    def _place(self, place: Place, element: str) -> dict[str, Any] | None:
+        """Return where a force acts as arguments of a class of forces; None: nowhere, which is reported."""
+        if isinstance(place, dict):
+            if self._has_immovable(element, place):
+                return None
+            return {"joint": {self._coordinate(at, "u"): gear for at, gear in place.items()}}
+        if isinstance(place, RobotPoint):
+            return self._point_of_body(place, element)
+        if isinstance(place, RobotLine):
+            at = [self.bodies.frames[link] for link in place.links]
+            bodies = tuple(self._body(body) for body, _ in at)
+            points = [frame.apply(point) for (_, frame), point in zip(at, place.points, strict=True)]
+            moves = any(a != b and one for a, b, one in zip(bodies, bodies[1:], place.factors, strict=False))
+            found = {"bodies": bodies, "points": points, "factors": place.factors}
+            if all(one == 1.0 for one in place.factors):
+                del found["factors"]
+        else:
+            ends, frames = self._frames(place.links, place.frames)
+            moves = ends[0] != ends[1]
+            found = {"bodies": ends, "frames": frames, "force": place.force, "torque": place.torque}
+            found["parameters"] = dict(place.parameters)
+        if not moves:
+            self.report.left_out(element, _ON_ONE_BODY)
+        return found if moves else None
+
+    def _point_of_body(self, place: RobotPoint, element: str) -> dict[str, Any] | None:
+        body, frame = self.bodies.frames[place.link]
+        if body is None:
+            self.report.left_out(element, "it acts on the ground, which nothing moves")
+            return None
+        given = {"body": self._body(body), "point": frame.apply(place.point), "axes": "body", "parameters": {}}
+        for key, vector in (("force", place.force), ("torque", place.torque)):
+            turned = frame.rotation @ vector
+            names = [f"{key}_{axis}" for axis in "xyz"]
+            given[key] = tuple(f"{name}*{{F}}" if one else "0" for name, one in zip(names, turned, strict=True))
+            given["parameters"] |= {name: one for name, one in zip(names, turned.tolist(), strict=True) if one}
+        return given
+
+    def _frames(
+        self, links: tuple[str | None, str | None], frames: tuple[Frame, Frame]
+    ) -> tuple[tuple[str, str], tuple[Frame, Frame]]:
+        """Return bodies and frames in them."""
+        (first, a), (second, b) = (self.bodies.place(link, frame) for link, frame in zip(links, frames, strict=True))
+        return (self._body(first), self._body(second)), (a, b)
 
     def _add_gravity_compensation(self) -> None:
         """Add forces that carry weights: for each body one for all of its links with the same fraction."""
@@ -355,6 +490,22 @@ class _Building:
         self.mech.start(q=start, u=speeds)
 
 
+_ON_ONE_BODY = "all of its ends are on one body: it cannot move"
+
+
+def _words_of(place: Place) -> dict[str, str]:
+    """Return what length and rate are called in formulas of a place."""
+    if isinstance(place, dict):
+        return {"x": "q", "v": "u"}
+    if isinstance(place, RobotLine):
+        return {"x": "length", "v": "rate"}
+    return {"x": "0", "v": "0"} if isinstance(place, RobotPoint) else {"x": place.length, "v": place.rate}
+
+
+def _with(component: str, force: str) -> str:
+    return component.format(F=f"({force})")
+
+
 def _check_references(robot: Robot) -> None:
     """Refuse what names links and joints that do not exist; a reader that knows the line does it before."""
     if not robot.links:
@@ -376,6 +527,7 @@ def _check_references(robot: Robot) -> None:
 def _terms(robot: Robot) -> Iterable[tuple[str, Iterable[Coordinate]]]:
     yield from ((one.element, one.terms) for one in robot.couplings)
     yield from ((one.element, one.gears) for one in robot.actuators)
+    yield from ((one.element, one.place) for one in (*robot.laws, *robot.tendons) if isinstance(one.place, dict))
 
 
 def _is_loaded(joint: RobotJoint) -> bool:

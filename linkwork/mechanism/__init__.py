@@ -9,7 +9,7 @@ from linkwork.mechanism.couplings import Coupling
 from linkwork.mechanism.distances import Distance
 from linkwork.mechanism.drive_forces import DCMotor, FirstOrderActuator, HydraulicCylinder
 from linkwork.mechanism.forces import ForceElement, Wrench
-from linkwork.mechanism.formula_forces import Force, FormulaForce, JointForce, LineForce, PointForce
+from linkwork.mechanism.formula_forces import Force, FormulaForce, FrameForce, JointForce, LineForce, PointForce
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.friction import Brake, Friction
 from linkwork.mechanism.joints import (
@@ -40,6 +40,7 @@ from linkwork.mechanism.parts import Body, Joint
 from linkwork.mechanism.pins import Pin, Release
 from linkwork.mechanism.points import Measure, PointOfInterest
 from linkwork.mechanism.springs import JointSpringDamper, PointSpringDamper, SpringDamper
+from linkwork.mechanism.tendons import Tendon
 from linkwork.mechanism.transitions import Transition
 from linkwork.mechanism.triggers import Command, Crossing, PointDistance, Time, Trigger
 
@@ -67,6 +68,7 @@ __all__ = [
     "ForceElement",
     "FormulaForce",
     "Frame",
+    "FrameForce",
     "Free",
     "Freewheel",
     "Friction",
@@ -102,6 +104,7 @@ __all__ = [
     "Spherical",
     "SpringDamper",
     "Stop",
+    "Tendon",
     "Thrust",
     "Time",
     "TorsionBar",

@@ -17,12 +17,11 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted
 from linkwork._util.units import LOADS
 from linkwork.errors import MechanismError
-from linkwork.formula import LookupTable, Source
+from linkwork.formula import LookupTable
 from linkwork.mechanism.forces import Point
-from linkwork.mechanism.formula_forces import ByFormulaBetweenPoints, ByFormulaOnJoints, Force
+from linkwork.mechanism.formula_forces import ByFormulaAlongLine, ByFormulaOnJoints, Force
 from linkwork.mechanism.formulas import Given
-from linkwork.mechanism.own_states import StateLaw, StateOfForce
-from linkwork.mechanism.quantities import Reading
+from linkwork.mechanism.own_states import StateLaw
 
 if TYPE_CHECKING:
     from linkwork.mechanism.quantities import Quantity
@@ -115,6 +114,8 @@ class BuiltInForce(Force):
         Alternatives of its arguments.
     at_least_one
         Arguments of which at least one is given.
+    goes_with
+        Arguments that are given with another one alone.
     law_inputs
         Names of its inputs.
     reads_position
@@ -127,6 +128,7 @@ class BuiltInForce(Force):
     numbers: ClassVar[tuple[Number, ...]] = ()
     choices: ClassVar[tuple[Choice, ...]] = ()
     at_least_one: ClassVar[tuple[str, ...]] = ()
+    goes_with: ClassVar[Mapping[str, str]] = {}
     law_inputs: ClassVar[tuple[str, ...]] = ()
     reads_position: ClassVar[bool] = True
     motion: ClassVar[str] = ""
@@ -135,8 +137,8 @@ class BuiltInForce(Force):
 
     def __new__(cls, *_: Any, **given: Any) -> BuiltInForce:
         """Choose the place by the arguments."""
-        between = given.get("bodies") is not None and ByFormulaBetweenPoints in cls.acts_as
-        made: BuiltInForce = object.__new__(_placed(cls, ByFormulaBetweenPoints if between else cls.acts_as[0]))
+        between = given.get("bodies") is not None and ByFormulaAlongLine in cls.acts_as
+        made: BuiltInForce = object.__new__(_placed(cls, ByFormulaAlongLine if between else cls.acts_as[0]))
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -176,6 +178,9 @@ class BuiltInForce(Force):
                 among = [name for names in choice.alternatives for name in names]
                 found = " and ".join(f"{name}=" for name in among if given[name] is not None) or "none of them"
                 raise MechanismError(f"{self.label}: give {choice.words}, not {found}")
+        for name, needed in self.goes_with.items():
+            if given[name] is not None and given[needed] is None:
+                raise MechanismError(f"{self.label}: {name}= goes with {needed}=: give both, or neither")
         if self.at_least_one and all(given[name] is None for name in self.at_least_one):
             raise MechanismError(f"{self.label}: give {' or '.join(f'{one}=' for one in self.at_least_one)}, or both")
 
@@ -207,26 +212,15 @@ class BuiltInForce(Force):
 
     @property
     def _own_laws(self) -> Sequence[StateLaw]:
-        return self.state_laws(*(("length", "rate") if self.is_between_points else ("q", "u")))
+        return self.state_laws(*(("length", "rate") if self.is_along_line else ("q", "u")))
 
-    def own_states(self, mech: Surroundings) -> tuple[StateOfForce, ...]:
-        """Return the states that it owns in a mechanism."""
+    def _laws_in(self, mech: Surroundings) -> Iterable[StateLaw]:
         laws = self._own_laws
-        if not laws:
-            return ()
-        units = self._unit_words(mech)
-        each = (law._replace(unit=law.unit.format(**units)) for law in laws)
-        return tuple(StateOfForce(self, k, law) for k, law in enumerate(each))
-
-    def _further_sources(self, mech: Surroundings) -> list[Source]:
-        laws = [state.law for state in self.own_states(mech)]
-        return [Source(law.formula, f"{law.unit}/s", f"{self.label}: state {law.stem!r}") for law in laws]
-
-    def _own(self, mech: Surroundings) -> dict[str, Reading]:
-        return super()._own(mech) | {one.law.stem: one.reading() for one in self.own_states(mech)}
+        units = self._unit_words(mech) if laws else {}
+        return (law._replace(unit=law.unit.format(**units)) for law in laws)
 
     def _unit_words(self, mech: Surroundings) -> dict[str, str]:
-        motion = self.units(mech)[0] if isinstance(self, ByFormulaOnJoints) else "m"
+        motion = self.motion_unit(mech) if isinstance(self, ByFormulaOnJoints) else "m"
         return {"motion": motion, "load": LOADS[motion], "swept": _SWEPT[motion]}
 
     def _is_left_out(self, name: str) -> bool:
@@ -234,14 +228,14 @@ class BuiltInForce(Force):
         return getattr(self, name) is None and getattr(type(self), name, ...) is None
 
     @property
-    def is_between_points(self) -> bool:
-        """Whether it acts along the line between points."""
-        return isinstance(self, ByFormulaBetweenPoints)
+    def is_along_line(self) -> bool:
+        """Whether it acts along a line through points."""
+        return isinstance(self, ByFormulaAlongLine)
 
     @property
     def formula(self) -> str:
-        """Its formula: on a joint the load, between points the tension."""
-        return f"-({self.law('length', 'rate')})" if self.is_between_points else self.law("q", "u")
+        """Its formula: on a joint the load, along a line the tension."""
+        return f"-({self.law('length', 'rate')})" if self.is_along_line else self.law("q", "u")
 
     def given_parameters(self, mech: Surroundings) -> Mapping[str, Given]:
         """Return the values of its numbers, with the units that they have there."""
@@ -289,14 +283,16 @@ class OnJoints(BuiltInForce):
 
 @dataclass(frozen=True, repr=False)
 class OnJointsOrBetweenPoints(BuiltInForce):
-    """A built-in force on joints, or along the line between points of two bodies."""
+    """A built-in force on joints, or along the line through points of two bodies or more."""
 
-    acts_as = (ByFormulaOnJoints, ByFormulaBetweenPoints)
+    acts_as = (ByFormulaOnJoints, ByFormulaAlongLine)
     choices: ClassVar[tuple[Choice, ...]] = (PLACE,)
+    goes_with: ClassVar[Mapping[str, str]] = {"factors": "bodies"}
     joint: str | Mapping[str, float] | None = None
     _: KW_ONLY
-    bodies: tuple[str, str] | None = None
-    points: tuple[Point, Point] | None = None
+    bodies: tuple[str, ...] | None = None
+    points: tuple[Point, ...] | None = None
+    factors: tuple[float, ...] | None = None
     name: str = "force"
 
 

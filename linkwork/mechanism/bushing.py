@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 from linkwork._util.checks import FloatArray, finite, length
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
-from linkwork.mechanism.forces import ForceBetweenBodies, Point, shown_as
+from linkwork.mechanism.forces import ForceBetweenFrames, shown_as
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.part_quantities import AXES
 from linkwork.mechanism.quantities import Quantity, indices, output, parameter
@@ -37,7 +36,7 @@ Values = tuple[float, ...] | tuple[tuple[float, ...], ...]
 
 @checks_keywords
 @dataclass(frozen=True, repr=False)
-class Bushing(ForceBetweenBodies):
+class Bushing(ForceBetweenFrames):
     """An elastic mount between two bodies: six springs and dampers between a frame on each, or full matrices of these.
 
     With the displacement d of the second frame's origin and the rotation vector r of its axes, both in the axes of the
@@ -105,10 +104,6 @@ class Bushing(ForceBetweenBodies):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = list(self.frames) if isinstance(self.frames, tuple | list) else []
-        if len(given) != 2:
-            raise MechanismError(f"{self.label}: frames must be two frames, one in each body, not {self.frames!r:.60}")
-        object.__setattr__(self, "frames", tuple(_frame(one, self.label) for one in given))
         for what in ("stiffness", "damping"):
             object.__setattr__(self, what, _six(getattr(self, what), f"{self.label}: {what}"))
         object.__setattr__(self, "preload", tuple(finite(self.preload, (6,), f"{self.label}: preload").tolist()))
@@ -116,22 +111,10 @@ class Bushing(ForceBetweenBodies):
     def __repr__(self) -> str:
         return shown_as("Bushing", self)
 
-    def numbers_given(self) -> list[Quantity]:
-        """Return none: its numbers are those of frames and matrices."""
-        return []
-
-    @property
-    def ends(self) -> tuple[tuple[str, Point], ...]:
-        """Its two bodies and the origins of its frames."""
-        origins = (tuple(frame.position.tolist()) for frame in self.frames)
-        return tuple(zip(self.bodies, origins, strict=True))
-
     def core_value(self, one: Quantity, mech: Surroundings) -> Any:
         """Return the numbers of a parameter of its record for the core."""
-        if one.stem == "points":
-            return [frame.position for frame in self.frames]
-        if one.stem == "rotations":
-            return [frame.quaternion for frame in self.frames]
+        if one.stem in ("points", "rotations"):
+            return super().core_value(one, mech)
         if one.stem == "preload":
             return self.preload
         return _matrix(getattr(self, one.stem))[_UPPER]
@@ -140,14 +123,6 @@ class Bushing(ForceBetweenBodies):
     def keeps_energy(self) -> bool:
         """Whether it has no damping."""
         return not np.any(_matrix(self.damping))
-
-
-def _frame(given: Any, label: str) -> Frame:
-    if isinstance(given, Mapping):
-        given = Frame(**given)
-    if not isinstance(given, Frame):
-        raise MechanismError(f"{label}: frames must be lw.Frame, such as lw.Frame((0.1, 0, 0)), not {given!r:.60}")
-    return given
 
 
 def _matrix(given: Values) -> FloatArray:

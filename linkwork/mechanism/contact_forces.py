@@ -197,7 +197,7 @@ class Tyre(OnJointsOrBetweenPoints):
     --------
     >>> Tyre("bounce", height=0.32, radius=0.32, stiffness=2e5).inputs
     ('road', 'road_rate')
-    >>> Tyre(bodies=("ground", "wheel"), points=((0, 0, 0), (0, 0, 0)), radius=0.32, stiffness=2e5).is_between_points
+    >>> Tyre(bodies=("ground", "wheel"), points=((0, 0, 0), (0, 0, 0)), radius=0.32, stiffness=2e5).is_along_line
     True
     """
 

@@ -6,7 +6,7 @@ files, variables, units, FMUs, pictures and the description to the core follow; 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -15,8 +15,9 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
 from linkwork._util.units import LOADS
 from linkwork.errors import MechanismError, MechanismNameError
+from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.part_checks import GROUND, check_body_known, check_joint_known, check_new_name
-from linkwork.mechanism.quantities import Quantity, Reading, indices, load, parameter
+from linkwork.mechanism.quantities import OF_LINE, Quantity, Reading, indices, load, parameter
 
 if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
@@ -189,6 +190,102 @@ class ForceBetweenPoints(ForceBetweenBodies):
         return tuple(zip(self.bodies, self.points, strict=True))
 
 
+@dataclass(frozen=True, repr=False)
+class ForceBetweenFrames(ForceBetweenBodies):
+    """A force and a torque between frames, each on another body, or on a body and the ground."""
+
+    frames: tuple[Frame, Frame]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given = list(self.frames) if isinstance(self.frames, tuple | list) else []
+        if len(given) != 2:
+            raise MechanismError(f"{self.label}: frames must be two frames, one in each body, not {self.frames!r:.60}")
+        object.__setattr__(self, "frames", tuple(_frame(one, self.label) for one in given))
+
+    def numbers_given(self) -> list[Quantity]:
+        """Return none: its numbers are those of frames."""
+        return []
+
+    @property
+    def ends(self) -> tuple[tuple[str, Point], ...]:
+        """Its two bodies and the origins of its frames."""
+        origins = (tuple(frame.position.tolist()) for frame in self.frames)
+        return tuple(zip(self.bodies, origins, strict=True))
+
+    def core_value(self, one: Quantity, mech: Surroundings) -> Any:
+        """Return the numbers of a parameter of its record for the core."""
+        if one.stem == "points":
+            return [frame.position for frame in self.frames]
+        if one.stem == "rotations":
+            return [frame.quaternion for frame in self.frames]
+        return super().core_value(one, mech)
+
+
+def _frame(given: Any, label: str) -> Frame:
+    if isinstance(given, Mapping):
+        given = Frame(**given)
+    if not isinstance(given, Frame):
+        raise MechanismError(f"{label}: frames must be lw.Frame, such as lw.Frame((0.1, 0, 0)), not {given!r:.60}")
+    return given
+
+
+class ForceAlongLine(NamedForce):
+    """A force along the line through points of bodies or the ground, as of a cable over pulleys.
+
+    The length of the line is the sum of factor times length of its straight pieces, and each piece has factor times the
+    force.
+    """
+
+    bodies: tuple[str, ...]
+    points: tuple[Point, ...]
+    factors: tuple[float, ...] | None
+
+    def __post_init__(self) -> None:
+        bodies = tuple(self.bodies) if isinstance(self.bodies, tuple | list) else ()
+        if len(bodies) < 2 or not all(isinstance(body, str) for body in bodies):
+            raise MechanismError(f"{self.label}: bodies must be the names of two bodies or more, not {self.bodies!r}")
+        object.__setattr__(self, "bodies", bodies)
+        points = finite(self.points, (len(bodies), 3), f"{self.label}: points")
+        object.__setattr__(self, "points", _tuples(points))
+        if self.factors is not None:
+            what = f"{self.label}: factors, one for each piece of the line"
+            object.__setattr__(self, "factors", _tuples(finite(self.factors, (len(bodies) - 1,), what)))
+        super().__post_init__()
+
+    @property
+    def ends(self) -> tuple[tuple[str, Point], ...]:
+        """Its bodies and points, one for each."""
+        return tuple(zip(self.bodies, self.points, strict=True))
+
+    @property
+    def factor_of_each(self) -> tuple[float, ...]:
+        """By which each piece counts in its length."""
+        return (1.0,) * (len(self.bodies) - 1) if self.factors is None else self.factors
+
+    def pieces(self) -> Iterator[tuple[int, float]]:
+        """Return the straight pieces that it has, by the number of their first point, and the factor of each."""
+        return ((k, factor) for k, factor in enumerate(self.factor_of_each) if factor)
+
+    def line_quantities(self) -> Iterator[Quantity]:
+        """Return its points, and its factors where it has several pieces."""
+        count = len(self.bodies)
+        text = "ends: 1 in {1}, 2 in {2}" if count == 2 else f"points of the line, in {', '.join(self.bodies)}"
+        yield parameter("{0}.points[]", "line_point", "m", text, elements=indices(count, 3), of=OF_LINE)
+        if count > 2 or self.factors is not None:
+            text = "by which the length of a piece counts, and the force acts in it"
+            more = {"elements": indices(count - 1), "of": OF_LINE, "offset": 1}
+            yield parameter("{0}.factors[]", "line_factor", "1", text, **more)
+
+    def check(self, mech: Surroundings) -> None:
+        """Refuse bodies that do not exist (any more), and a line that moves none against another."""
+        super().check(mech)
+        if all(self.bodies[k] == self.bodies[k + 1] for k, _ in self.pieces()):
+            raise MechanismError(
+                f"{self.label}: no piece of its line connects two bodies, so that it does nothing: name two bodies"
+            )
+
+
 class ForceOnJoints(NamedForce):
     """A force on the sum of gear times coordinate of one joint or several: gear times it loads each of them.
 
@@ -235,13 +332,17 @@ class ForceOnJoints(NamedForce):
         """Return the unit of the motion along each of its speeds."""
         return [mech.joints[joint].kind.motion_units[element] for joint, element in self.places(mech)]
 
+    def motion_unit(self, mech: Surroundings) -> str:
+        """Return the unit of its length, "rad" or "m": that of its first coordinate."""
+        return self.units(mech)[0]
+
     def has_length(self, mech: Surroundings) -> bool:
         """Return whether all of its speeds are rates of coordinates."""
         return all(mech.joints[joint].kind.quaternion is None for joint in self.joint_names)
 
     def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
         """Return what of its record it has in a mechanism, in units of the first coordinate."""
-        motion, left_out = self.units(mech)[0], () if self.has_length(mech) else self.of_length
+        motion, left_out = self.motion_unit(mech), () if self.has_length(mech) else self.of_length
         for one in super().quantities(mech):
             if one.stem not in left_out:
                 yield replace(one, unit=str(one.unit).format(motion=motion, load=LOADS[motion]))

@@ -12,14 +12,13 @@ from linkwork._util.part_names import suffixes
 from linkwork.errors import MechanismError
 from linkwork.formula import KINKED, NUMBER, OPERATIONS, Formula, LookupTable, Source, compile_formulas, read_table
 from linkwork.mechanism.point_quantities import measure_outputs, point_outputs
-from linkwork.mechanism.quantities import Quantity, Reading, indices, parameter
+from linkwork.mechanism.quantities import OF_NUMBER, OF_TABLE, Quantity, Reading, indices, parameter
 
 if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
 
 Given = float | tuple[float, str]  # the value of a parameter, or with its unit
 
-OF_NUMBER, OF_INPUT, OF_TABLE = 1, 2, 3  # among the places of a part: its first number, input and value of a table
 _OF_JOINT = re.compile(r"(?P<joint>.+)\.(?P<what>[qu])(?:\[(?P<index>[1-9][0-9]*)\])?")
 MOST_VALUES = 10_000  # of a table, each of which is a variable; those of larger ones are not
 

@@ -56,6 +56,13 @@ NO_LIMIT: Schema = {"type": "null"}
 
 WITH_UNIT: Schema = {"type": "array", "prefixItems": [NUMBER, {"type": "string"}], "minItems": 2, "maxItems": 2}
 
+STATE: Schema = {
+    "type": "object",
+    "properties": {"formula": {"type": "string"}, "start": NUMBER, "unit": {"type": "string"}, "nominal": POSITIVE},
+    "required": ["formula"],
+    "additionalProperties": False,
+}
+
 # Shapes and limits that the types of Python do not state, by key.
 SHAPES: dict[str, Schema] = {
     "name": NAME,
@@ -69,6 +76,7 @@ SHAPES: dict[str, Schema] = {
     "rotation": {"anyOf": [MATRIX, QUATERNION]},
     "points": _array(VECTOR, 2),
     "bodies": _array({"type": "string"}, 2),
+    "factors": {"type": "array", "items": NUMBER, "minItems": 1},
     "length": POSITIVE,
     "polynomial": COEFFICIENTS,
     "reflected_inertia": {"anyOf": [NOT_NEGATIVE, {"type": "array", "items": NOT_NEGATIVE}]},
@@ -93,6 +101,7 @@ SHAPES: dict[str, Schema] = {
     "tables": {"type": "object", "additionalProperties": {"$ref": "#/$defs/table"}},
     "parameters": {"type": "object", "additionalProperties": {"anyOf": [NUMBER, WITH_UNIT]}},
     "inputs": {"type": "array", "items": {"type": "string"}},
+    "states": {"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, STATE]}, "minProperties": 1},
     "nominal": POSITIVE,
     "axes": {"enum": ["world", "body"]},
     "force_range": _array(NUMBER, 2),
@@ -234,12 +243,18 @@ def _shape(kind: type[Any], name: str) -> Schema:
 def _force(kind: type[Any], name: str) -> Schema:
     """A force by its fields; built-in ones have limits of numbers, and alternatives."""
     found = _variant(kind, name)
+    if "factors" in found["properties"]:  # along a line
+        for key, item in (("bodies", {"type": "string"}), ("points", VECTOR)):
+            found["properties"][key] |= {"type": "array", "items": item, "minItems": 2}
+            found["properties"][key].pop("maxItems", None)
     if issubclass(kind, BuiltInForce):
         for one in kind.numbers:
             found["properties"].get(one.name, {}).update(LIMITS[one.limit])
         rules = [choice.schema for choice in kind.choices]
         rules += [{"anyOf": [_given(key) for key in kind.at_least_one]}] if kind.at_least_one else []
         found |= {"allOf": rules} if rules else {}
+        needed = {name: [one] for name, one in kind.goes_with.items()}
+        found |= {"dependentRequired": needed} if needed else {}
     if issubclass(kind, Friction):
         found |= {
             "anyOf": [_given("coulomb"), _given("mu")],

@@ -12,11 +12,11 @@ from linkwork._util.picture import Picture
 from linkwork._util.registered import registered
 from linkwork.errors import LinkworkError
 from linkwork.mechanism import json_io, reading
-from linkwork.mechanism.description import Description
+from linkwork.mechanism.drives import WithDrives
 
 
 @checks_keywords
-class Mechanism(Description):
+class Mechanism(WithDrives):
     """Bodies, joints, couplings, distances, forces, transitions, points of interest, outputs, states, shapes, starts.
 
     Each method refuses at once what does not fit: names that are taken or unknown, numbers of another size or not

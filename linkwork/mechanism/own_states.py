@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from linkwork._util.checks import number, positive
+from linkwork.errors import MechanismError
 from linkwork.formula.operations import NUMBER, OPERATIONS
+from linkwork.formula.units import read_unit
 from linkwork.mechanism.formulas import Program
 from linkwork.mechanism.quantities import Quantity, Reading, parameter
 
@@ -37,6 +40,32 @@ class StateLaw(NamedTuple):
     formula: str
     start: float = 0.0
     nominal: float = 1.0
+
+
+def read_states(given: Any, label: str) -> dict[str, dict[str, Any]] | None:
+    """Return states of a force by name, each with its formula, start value, unit and nominal size; None: none."""
+    if given is None:
+        return None
+    if not isinstance(given, Mapping) or not given:
+        raise MechanismError(
+            f"{label}: states must be a dictionary such as {{'act': '(p - act)/T'}}, not {given!r:.60}"
+        )
+    return {name: _read_state(one, f"{label}: state {name!r}") for name, one in given.items()}
+
+
+def _read_state(given: Any, what: str) -> dict[str, Any]:
+    one = {"formula": given} if isinstance(given, str) else given
+    if not isinstance(one, Mapping) or not isinstance(one.get("formula"), str):
+        raise MechanismError(f"{what} must be a formula, or a dictionary with a formula, not {given!r:.60}")
+    if unknown := [key for key in one if key not in ("formula", "start", "unit", "nominal")]:
+        raise MechanismError(f"{what} has no {unknown[0]!r}: give formula, start, unit or nominal")
+    read_unit(one.get("unit", "1"), what)
+    return {
+        "formula": one["formula"],
+        "start": number(one.get("start", 0.0), f"{what}: start"),
+        "unit": one.get("unit", "1"),
+        "nominal": positive(one.get("nominal", 1.0), f"{what}: nominal"),
+    }
 
 
 def state_quantities(name: str, text: str, unit: str, nominal: float, formula: str) -> Iterator[Quantity]:
@@ -136,9 +165,12 @@ class StateOfForce:
         """Return the names of the variables that it reads."""
         force = self.force
         own = {"q": f"{self.owner}.length", "u": f"{self.owner}.rate"}
-        stems = {*force.inputs, "length", "rate", *(one.law.stem for one in force.own_states(mech))}
+        of_record = (one.stem for one in force.record)
+        stems = {*force.inputs, "length", "rate", *of_record, *(one.law.stem for one in force.own_states(mech))}
         found = force.whole_program(mech).formulas[self._place(mech)].quantities
-        return tuple(f"{self.owner}.{name}" if name in stems else own.get(name, name) for name in found)
+        return tuple(
+            f"{self.owner}.{name}" if name.partition("[")[0] in stems else own.get(name, name) for name in found
+        )
 
     def _place(self, mech: Surroundings) -> int:
         """Return which of the force's formulas is its own."""

@@ -76,9 +76,9 @@ ENERGIES = (  # the rules: of the pose, of all states
 
 def gears(mech: Surroundings, force: ForceOnJoints) -> Iterator[tuple[str, Quantity]]:
     """Return the coordinates of a force, the second words, with its gears."""
-    units, text = force.units(mech), "load of a force of one, and part in length and rate"
-    for coordinate, unit in zip(force.gears, units, strict=True):
-        yield coordinate, parameter("{0}.{1}.gear", "force_gear", unit_ratio(units[0], unit), text)
+    unit_of_force, text = force.motion_unit(mech), "load of a force of one, and part in length and rate"
+    for coordinate, unit in zip(force.gears, force.units(mech), strict=True):
+        yield coordinate, parameter("{0}.{1}.gear", "force_gear", unit_ratio(unit_of_force, unit), text)
 
 
 def joint_parameters(kind: type[JointKind], limited: bool) -> Iterator[Quantity]:

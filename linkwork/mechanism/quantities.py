@@ -10,6 +10,8 @@ import numpy as np
 Kind = Literal["parameter", "start", "input", "state", "derivative", "output", "time", "indicator"]
 Type = Literal["real", "boolean", "integer", "enumeration"]
 
+OF_NUMBER, OF_INPUT, OF_TABLE, OF_LINE = 1, 2, 3, 4  # among the places of a force: its first number and so on
+
 _LIMITS: dict[str, tuple[float | None, float | None]] = {
     **dict.fromkeys(("body_mass", "reflected_inertia", "max_load"), (0.0, None)),
     **dict.fromkeys((f"friction_{one}" for one in ("coulomb", "static", "stribeck", "viscous", "smooth")), (0.0, None)),

@@ -10,10 +10,10 @@ from linkwork._util.checks import number
 from linkwork.errors import MechanismError
 from linkwork.formula import LookupTable, Source
 from linkwork.formula.units import read_unit
-from linkwork.mechanism.formulas import OF_INPUT, Given, Readable, WithFormulas
+from linkwork.mechanism.formulas import Given, Readable, WithFormulas
 from linkwork.mechanism.outputs import RESERVED, Variables
 from linkwork.mechanism.own_states import RATE, state_quantities
-from linkwork.mechanism.quantities import Quantity, Reading, indices, load, parameter
+from linkwork.mechanism.quantities import OF_INPUT, Quantity, Reading, indices, load, parameter
 
 if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings

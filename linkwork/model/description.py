@@ -29,7 +29,7 @@ from linkwork.mechanism import (
     Transition,
     Unlock,
 )
-from linkwork.mechanism.forces import ForceOnJoints
+from linkwork.mechanism.forces import ForceAlongLine, ForceOnJoints
 from linkwork.mechanism.joints import JointKind
 from linkwork.mechanism.own_states import all_states
 from linkwork.mechanism.points import QUANTITIES
@@ -160,11 +160,14 @@ def _add_force(b: Builder, mech: Mechanism, force: Any) -> None:
     """Add a force by its record."""
     values = {one.field: force.core_value(one, mech) for one in force.fields_of("parameter")}
     given = {field: np.ravel(value) for field, value in values.items() if value is not None}
-    ends = (*force.body_names, None, None)[:2]
+    ends = (None, None) if isinstance(force, ForceAlongLine) else (*force.body_names, None, None)[:2]
     b.add_force(force.core_name, force.name, *ends, parameters(given), len(given))
     if isinstance(force, ForceOnJoints):
         for (joint, element), gear in zip(force.places(mech), force.gears.values(), strict=True):
             b.add_gear(force.name, joint, element, gear)
+    if isinstance(force, ForceAlongLine):
+        for (body, point), factor in zip(force.ends, (0.0, *force.factor_of_each), strict=True):
+            b.add_line_point(force.name, body, point, factor)
     if isinstance(force, FormulaForce):
         b.set_formula(force.name, formula(force.program(mech), len(force.inputs)))
 

@@ -15,7 +15,7 @@ import numpy as np
 from linkwork.mechanism import Crossing, FormulaForce
 from linkwork.mechanism import part_quantities as of_parts
 from linkwork.mechanism import point_quantities as of_points
-from linkwork.mechanism.forces import ForceOnJoints
+from linkwork.mechanism.forces import ForceAlongLine, ForceOnJoints
 from linkwork.mechanism.own_states import StateOfForce, all_states
 from linkwork.mechanism.quantities import Kind, Quantity, parameter
 from linkwork.variables.couplings import coupling_variables
@@ -205,7 +205,7 @@ def _distance_depends(namer: Namer, index: int, bodies: tuple[str, str]) -> tupl
 
 def force_variables(namer: Namer, kind: Kind) -> Iterator[Entity]:
     """Return the quantities of a kind that forces have by their records, and with the parameters those of gears."""
-    first_gear = first_number = first_input = first_value = 0
+    first_gear = first_number = first_input = first_value = first_point = 0
     for force_kind, forces in namer.force_kinds:
         by_formula = issubclass(force_kind, FormulaForce)
         may_have = by_formula or force_kind.fields_of(kind)
@@ -213,12 +213,14 @@ def force_variables(namer: Namer, kind: Kind) -> Iterator[Entity]:
             labels = (*force.body_names, "", "")[:2]
             quantities = [one for one in force.quantities(namer.mech) if one.kind == kind] if may_have else []
             if quantities:
-                places = (k, first_number, first_input, first_value)
+                places = (k, first_number, first_input, first_value, first_point)
                 yield namer.entity(force.name, places, quantities, partial(namer.depends.force, force), labels)
             if by_formula:
                 first_number += len(force.program(namer.mech).numbers)
                 first_input += len(force.inputs)
                 first_value += force.table_values
+            if isinstance(force, ForceAlongLine):
+                first_point += len(force.bodies)
             if kind == "parameter" and isinstance(force, ForceOnJoints):
                 yield from _gears(namer, force, first_gear) if force.has_gears else ()
                 first_gear += len(force.gears)

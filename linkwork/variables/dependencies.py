@@ -15,7 +15,7 @@ from linkwork._util.disjoint_sets import DisjointSets
 from linkwork._util.part_names import suffixes
 from linkwork.core.plan import Topology
 from linkwork.mechanism import GROUND, ForceElement, FormulaForce, Mechanism
-from linkwork.mechanism.forces import ForceOnJoints, by_kind
+from linkwork.mechanism.forces import ForceAlongLine, ForceOnJoints, by_kind
 from linkwork.mechanism.own_states import all_states
 from linkwork.mechanism.quantities import Reading
 from linkwork.variables.numbering import Numbering
@@ -154,12 +154,14 @@ class Dependencies:
             pose = self._of_places(places, "q") if force.has_length(self._mech) else ()
             in_tree = all(self._number_of[joint] in self._link_of_joint for joint in force.joint_names)
             rate = self._of_places(places, *(["u"] if in_tree else ["q", "u"]))
+        elif isinstance(force, ForceAlongLine):
+            each = [self.between(*force.bodies[k : k + 2]) for k, _ in force.pieces()]
+            pose, rate = (_united(names) for names in zip(*each, strict=True))
         elif len(force.body_names) > 1:
             pose, rate = self.between(*force.body_names)
         else:
             pose, rate, _ = self.motion(force.body_names[0])
-        all_of = (pose, rate, *(self._of_reading(one) for one in force.readings(self._mech)))
-        either = None if None in all_of else tuple(dict.fromkeys(name for names in all_of for name in names or ()))
+        either = _united([pose, rate, *(self._of_reading(one) for one in force.readings(self._mech))])
         return pose, rate, _joined(either, _inputs_of(force))
 
     def _of_reading(self, one: Reading) -> Names:
@@ -298,6 +300,16 @@ def _inputs_of(force: Any) -> list[str]:
     """Return the names of the inputs of a force, element by element."""
     inputs = force.listed("input")
     return [f"{force.name}.{one.stem}{element}" for one in inputs for element in one.elements]
+
+
+def _united(each: Iterable[Names]) -> Names:
+    """Return the names of all, each once; None where one of them is unknown."""
+    found: dict[str, None] = {}
+    for names in each:
+        if names is None:
+            return None
+        found |= dict.fromkeys(names)
+    return tuple(found) if len(found) <= MOST else None
 
 
 def _joined(names: Names, more: list[str]) -> Names:

@@ -39,7 +39,7 @@ def renamed(scene: payload.Scene, column: Rename, part: Rename) -> payload.Scene
     def columns(names: list[str]) -> list[str]:
         return [column(name) for name in names]
 
-    def between(one: payload.Spring | payload.Distance) -> Any:
+    def between(one: payload.Spring | payload.Cable | payload.Distance) -> Any:
         bodies = [body(name) for name in one["bodies"]]
         return {"name": part(one["name"]), "bodies": bodies, "force": column(one["force"]) if one["force"] else ""}
 
@@ -64,6 +64,7 @@ def renamed(scene: payload.Scene, column: Rename, part: Rename) -> payload.Scene
             for one in scene["joints"]
         ],
         "springs": [{**one, **between(one)} for one in scene["springs"]],
+        "cables": [{**one, **between(one)} for one in scene["cables"]],
         "distances": [{**one, **between(one)} for one in scene["distances"]],
         "couplings": [
             {

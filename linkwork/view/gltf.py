@@ -11,6 +11,7 @@ import os
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -108,6 +109,13 @@ def _moves(result: Result, scene: payload.Scene, meshes: Sequence[TriangleMesh])
             solids[body_name] += pin(joint, frame, scene["size"], PIN_COLOUR)
     moves = [Move(name, solids[name], *poses[name]) for name in poses if solids[name]]
     rods = [(one, SPRING_COLOUR) for one in scene["springs"]]
+    for cable in scene["cables"]:
+        ends = enumerate(zip(pairwise(cable["bodies"]), pairwise(cable["points"]), strict=True))
+        rods += [  # type: ignore[misc]
+            ({"name": f"{cable['name']} {k + 1}", "bodies": bodies, "points": points}, DISTANCE_COLOUR)
+            for k, (bodies, points) in ends
+            if cable["factors"][k]
+        ]
     rods += [(one, DISTANCE_COLOUR) for one in scene["distances"]]  # type: ignore[misc]
     for rod, colour in rods:
         moves.append(_stretched(rod, poses, scene["size"], colour))

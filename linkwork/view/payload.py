@@ -84,6 +84,18 @@ class Spring(TypedDict):
     force: str  # the column of its force along the line; empty: it has none
 
 
+class Cable(TypedDict):
+    """A force along a line through points of bodies; a factor for each piece, 0: there is none."""
+
+    name: str
+    title: str
+    formula: str
+    bodies: list[str]
+    points: list[Vector]
+    factors: list[float]
+    force: str  # the column of its tension, which a piece has by its factor
+
+
 class Distance(TypedDict):
     """A constant distance of points of two bodies."""
 
@@ -137,6 +149,7 @@ class Scene(TypedDict):
     bodies: list[Body]
     joints: list[Joint]
     springs: list[Spring]
+    cables: list[Cable]
     distances: list[Distance]
     couplings: list[Coupling]
     wrenches: list[Wrench]

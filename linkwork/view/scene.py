@@ -21,10 +21,10 @@ from linkwork.core.native import ASSEMBLY_TOLERANCE
 from linkwork.core.plan import CAPTURED_PARENT
 from linkwork.errors import LinkworkError
 from linkwork.mechanism import GROUND, Joint, Mechanism, Pin, Release, Wrench
-from linkwork.mechanism.bushing import Bushing
-from linkwork.mechanism.forces import ForceBetweenBodies, by_kind
-from linkwork.mechanism.formula_forces import ByFormulaAtPoint, ByFormulaBetweenPoints
+from linkwork.mechanism.forces import ForceAlongLine, ForceBetweenBodies, ForceBetweenFrames, by_kind
+from linkwork.mechanism.formula_forces import ByFormulaAtPoint
 from linkwork.mechanism.springs import PointSpringDamper
+from linkwork.mechanism.tendons import Tendon
 from linkwork.view import payload
 from linkwork.view.meshes import ShapeTable
 
@@ -81,7 +81,7 @@ class _SceneOf:
     def scene(self) -> payload.Scene:
         mech = self.mech
         joints = [self._joint(j, name) for j, name in enumerate(mech.joints)]
-        springs, distances = self._springs(), self._distances()
+        springs, cables, distances = self._springs(), self._cables(), self._distances()
         bodies = [self._body(b, name) for b, name in enumerate(mech.bodies)]
         size = self._size(bodies)
         for joint in joints:
@@ -95,6 +95,7 @@ class _SceneOf:
             "bodies": bodies,
             "joints": joints,
             "springs": springs,
+            "cables": cables,
             "distances": distances,
             "couplings": self._couplings(),
             "wrenches": self._wrenches(),
@@ -179,25 +180,50 @@ class _SceneOf:
             {
                 "name": force.name,
                 "title": "" if isinstance(force, PointSpringDamper) else force.type_name.replace("_", " "),
-                "mount": isinstance(force, Bushing),
-                "formula": force.formula if isinstance(force, ByFormulaBetweenPoints) else "",
+                "mount": isinstance(force, ForceBetweenFrames),
+                "formula": force.formula if isinstance(force, ForceAlongLine) else "",
                 "bodies": list(force.bodies),
                 "points": self._ends(force.bodies, values["points"]),
                 "stiffness": float(np.max(values.get("stiffness", 0.0))),
                 "damping": float(np.max(values.get("damping", 0.0))),
                 "free": float(values.get("free", 0.0)),
-                "force": "" if isinstance(force, Bushing) else f"{force.name}.force",
+                "force": "" if isinstance(force, ForceBetweenFrames) else f"{force.name}.force",
             }
             for force, values in self._forces()
-            if isinstance(force, ForceBetweenBodies)
+            if isinstance(force, ForceBetweenBodies | ForceAlongLine) and not _is_cable(force)
         ]
+
+    def _cables(self) -> list[payload.Cable]:
+        found: list[payload.Cable] = []
+        for force, values in self._forces():
+            if _is_cable(force):
+                points = [_list(point) for point in values["points"]]
+                for body, point in zip(force.bodies, points, strict=True):
+                    self.anchors[body].append(point)
+                cable: payload.Cable = {
+                    "name": force.name,
+                    "title": force.type_name.replace("_", " "),
+                    "formula": force.formula,
+                    "bodies": list(force.bodies),
+                    "points": points,
+                    "factors": _list(values["factors"]),
+                    "force": f"{force.name}.force",
+                }
+                found.append(cable)
+        return found
 
     def _forces(self) -> Iterator[tuple[Any, dict[str, Any]]]:
         """Return each force that has a record, and its parameters by name."""
+        rows, first = {"points": self.block["line_point"].reshape(-1, 3), "factors": self.block["line_factor"]}, 0
         for kind, forces in by_kind(self.mech.forces).items():
             fields = {one.stem: self.block[one.field] for one in kind.fields_of("parameter")}
             for k, force in enumerate(forces):
-                yield force, {name: of_all.reshape(len(forces), -1)[k].squeeze() for name, of_all in fields.items()}
+                values = {name: of_all.reshape(len(forces), -1)[k].squeeze() for name, of_all in fields.items()}
+                if isinstance(force, ForceAlongLine):
+                    end = first + len(force.bodies)
+                    values |= {"points": rows["points"][first:end], "factors": rows["factors"][first + 1 : end]}
+                    first = end
+                yield force, values
 
     def _distances(self) -> list[payload.Distance]:
         rows = self.block["distance_points"].reshape(-1, 6)
@@ -213,7 +239,7 @@ class _SceneOf:
 
     def _ends(self, bodies: Sequence[str], points: FloatArray) -> list[payload.Vector]:
         """Return the two points of a spring or distance, which are anchors of their bodies."""
-        ends = [_list(points[:3]), _list(points[3:])]
+        ends = [_list(point) for point in points.reshape(2, 3)]
         for body, end in zip(bodies, ends, strict=True):
             self.anchors[body].append(end)
         return ends
@@ -262,6 +288,11 @@ class _SceneOf:
         extent = float(np.linalg.norm(found.max(axis=0) - found.min(axis=0)))
         edges = [max(body["box"]["size"]) for body in bodies if body["box"] is not None]
         return max([extent, *edges]) or 1.0
+
+
+def _is_cable(force: Any) -> bool:
+    """Return whether a force is drawn as a line through its points, and not as a spring between two."""
+    return isinstance(force, Tendon) or (isinstance(force, ForceAlongLine) and len(force.bodies) > 2)
 
 
 def _start_poses(model: Model) -> tuple[FloatArray, FloatArray]:

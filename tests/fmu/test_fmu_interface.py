@@ -18,7 +18,8 @@ TUNABLE = {
     *("actuator_input_range", "actuator_force_range"),
     *("friction_coulomb", "friction_static", "friction_stribeck", "friction_viscous", "brake_static"),
     *("bushing_points", "bushing_rotations", "bushing_stiffness", "bushing_damping"),
-    *("formula_number", "lookup_value", "line_formula_points", "point_formula_point"),
+    *("formula_number", "lookup_value", "line_point", "line_factor", "point_formula_point"),
+    *("frame_formula_points", "frame_formula_rotations"),
     *("restitution", "correction_gain", "reflected_inertia", "max_load"),
 }
 

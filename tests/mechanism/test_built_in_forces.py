@@ -69,6 +69,11 @@ ON_HINGES = {
         "min(c, d*max(0, -u))",
         {"d": 20.0, "c": 3.0},
     ),
+    "belt": (
+        lw.Tendon(GEARS, stiffness=200.0, damping=2.0, preload=8.0),
+        "-max(0, k*(q - f) + d*u + p)",
+        {"k": 200.0, "f": 0.0, "d": 2.0, "p": 8.0},
+    ),
     "pressure on a vane": (
         lw.GasPressure("A", area=2e-3, table=TABLE, over="B.q", ambient=2.0),
         "A*(p(B.q) - a)",
@@ -93,6 +98,21 @@ BETWEEN_POINTS = {
         "-(A*(p*(V/(V + A*(length - r)))^n - a))",
         {"A": (1e-4, "m2"), "p": 1e6, "V": (8e-5, "m3"), "r": 1.1, "n": 1.2, "a": 1e5},
     ),
+    "tendon": (
+        lw.Tendon(
+            **ENDS,
+            stiffness=300.0,
+            damping=3.0,
+            free=(1.2, 1.5),
+            gain=9.0,
+            input_range=(-1, 1),
+            force_range=(-50, 60),
+            pushes=True,
+        ),
+        "min(F, max(E, k*(max(0, length - b) + min(0, length - a)) + d*rate + g*min(j, max(i, c))))",
+        {"k": 300.0, "d": 3.0, "a": 1.2, "b": 1.5, "g": 9.0, "i": -1.0, "j": 1.0, "E": -50.0, "F": 60.0, "c": "input"},
+    ),
+    "cable": (lw.Tendon(**ENDS, stiffness=300.0, free=1.0), "max(0, k*(length - f))", {"k": 300.0, "f": 1.0}),
     "gas by volume": (
         lw.GasPressure(**ENDS, area=0.5, table=TABLE, over="volume", volume=0.4),
         "-(A*(p(V + A*(length - r)) - a))",

@@ -48,6 +48,12 @@ FORCE_SAMPLES = {
     | {"input_range": [0, 255], "force_range": [-5, 5]},
     "joint_force": {"joint": "A", "formula": "-k*q + p"} | BY_FORMULA,
     "line_force": {**POINTS, "formula": "k*length + p"} | BY_FORMULA,
+    "frame_force": {"bodies": ["ground", "rod"], "frames": [{}, {"position": [1, 0, 0]}]}
+    | {"force": ["k*displacement[1]", "p", "0"], "torque": ["0", "0", "0"]}
+    | BY_FORMULA,
+    "tendon": {"bodies": ["ground", "rod", "ground"], "points": [[0, 0, 1], [0, 0, 0], [1, 0, 1]], "stiffness": 10}
+    | {"factors": [1, 0.5], "damping": 1, "free": [0.1, 0.2], "preload": 1, "gain": 2, "input_range": [0, 1]}
+    | {"force_range": [0, 5], "pushes": True, "name": "cable"},
     "point_force": {"body": "rod", "point": [0, 0, 1], "force": ["k*A.q", "p", "0"], "torque": ["0", "0", "0"]}
     | {"axes": "body"}
     | BY_FORMULA,
@@ -81,6 +87,7 @@ FORCE_SAMPLES = {
 TABLE = {"x": [0, 1], "values": [2, 3]}
 OTHER_FORCES = {  # other alternatives of their arguments
     "bump_stop": {**POINTS, "lower": 0.5, "stiffness": 1e3},
+    "tendon": {"joint": {"A": 0.1}, "gain": 1},
     "nonlinear_spring": {**POINTS, "table": TABLE},
     "nonlinear_damper": {"joint": "A", "table": TABLE},
     "gas_pressure": {"joint": "A", "area": 1e-3, "table": TABLE, "over": "A.q"},

@@ -88,7 +88,7 @@ def lines_of_record(name: str) -> list[str]:
     return re.findall(r"\bX\((\w+), [A-Z_]+, \d", text)
 
 
-FILES = ("spring", "bushing", "wrench", "actuator", "joint_formula", "line_formula", "point_formula")
+FILES = ("spring", "bushing", "wrench", "actuator", "joint_formula", "line_formula", "point_formula", "frame_formula")
 CASES = [(name, row) for name in FILES for row in lines_of_record(name)]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 HEADER = struct.Struct("<8sIIQ")
 COUNTS = (
     *("bodies", "joints", "loops", "clusters", "segments", "nq", "nu", "nq_cut", "nu_cut"),
-    *("ears", "couplings", "terms", "method", "force_types", "forces", "gears", "distances"),
+    *("ears", "couplings", "terms", "method", "force_types", "forces", "gears", "line_points", "distances"),
     *("locks", "transitions", "removable_joints", "requests", "types"),
     *("points", "measures", "paths", "path_numbers"),
     *("formulas", "formula_instructions", "formula_quantities", "formula_results", "formula_numbers", "formula_inputs"),
@@ -31,6 +31,7 @@ TABLES = (  # name, how many rows, columns
     ("terms", "terms", 2),
     ("forces", "forces", 3),
     ("gears", "gears", 2),
+    ("line_points", "line_points", 2),
     ("distances", "distances", 2),
     ("removable_joints", "removable_joints", 1),
     ("requests", "requests", 2),
@@ -81,10 +82,13 @@ PARAMETERS = (
     ("bushing_stiffness", "bushing", 21),
     ("bushing_damping", "bushing", 21),
     ("bushing_preload", "bushing", 6),
-    ("line_formula_points", "line_formula", 6),
     ("point_formula_point", "point_formula", 3),
     ("point_formula_axes", "point_formula", 1),
+    ("frame_formula_points", "frame_formula", 6),
+    ("frame_formula_rotations", "frame_formula", 8),
     ("force_gear", "gears", 1),
+    ("line_point", "line_points", 3),
+    ("line_factor", "line_points", 1),
     ("formula_number", "formula_numbers", 1),
     ("lookup_value", "lookup_values", 1),
     ("point_in_body", "points", 3),
@@ -134,7 +138,7 @@ def read_model(data):
         "one": 1,
         "coordinates": counts["nq"] + counts["nq_cut"],
         "speeds": counts["nu"] + counts["nu_cut"],
-        **dict.fromkeys(("spring", "bushing", "wrench", "actuator", "line_formula", "point_formula"), 0),
+        **dict.fromkeys(("spring", "bushing", "wrench", "actuator", "point_formula", "frame_formula"), 0),
         **counts,
     }
     tables = {}

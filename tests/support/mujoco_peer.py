@@ -6,6 +6,10 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
+from scipy.spatial.transform import Rotation
+
+import linkwork as lw
+from linkwork.mechanism import Free
 
 
 class MujocoPeer:
@@ -103,3 +107,22 @@ class MujocoPeer:
             if np.abs(step).max() < 1e-14:
                 return qpos
         return None
+
+
+def by_joint(peer: MujocoPeer, mech: lw.Mechanism, qpos, qvel, qacc=None):
+    """Coordinates, speeds and accelerations of MuJoCo as Linkwork has them, by the names of the mechanism."""
+    q, u, a = {}, {}, {}
+    names = list(mech.report.names["joint"].values())[: peer.model.njnt + peer.model.nbody]
+    moving = [name for name in names if name in mech.joints and mech.joints[name].kind.nq and not mech.joints[name].cut]
+    assert len(moving) == peer.model.njnt
+    for index, name in enumerate(moving):
+        kind = mech.joints[name].kind
+        at, to = peer.model.jnt_qposadr[index], peer.model.jnt_dofadr[index]
+        q[name], v = qpos[at : at + kind.nq], qvel[to : to + kind.nu]
+        acc = np.zeros(kind.nu) if qacc is None else qacc[to : to + kind.nu]
+        if isinstance(kind, Free):  # the speeds of displacement are in axes of the child here, of the world there
+            turn = Rotation.from_quat(q[name][3:], scalar_first=True).as_matrix().T
+            acc = np.concatenate([acc[3:], turn @ acc[:3] - np.cross(v[3:], turn @ v[:3])])
+            v = np.concatenate([v[3:], turn @ v[:3]])
+        u[name], a[name] = v, acc
+    return q, u, a

@@ -43,6 +43,16 @@ def zoo() -> lw.Mechanism:
     mech.add_force(
         lw.Bushing(("b1", "b5"), frames, np.eye(6) + 1.0, (0.1,) * 6, preload=(1, 2, 3, 0.1, 0.2, 0.3), name="mount")
     )
+    way = {"points": ((0, 0, 1), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.5)), "factors": (1.0, 0.0, 0.5)}
+    elastic = {"stiffness": 20.0, "damping": 0.2, "free": (0.1, 0.2), "gain": 2.0, "input_range": (0, 3)}
+    mech.add_force(lw.Tendon(bodies=("ground", "b0", "b2", "b6"), **way, **elastic, name="cable"))
+    mech.add_force(lw.Tendon({"j0": 0.1, "j1": -1.0}, stiffness=3.0, preload=1.0, name="belt"))
+    swing = {
+        "force": ("-k*displacement[1]", "0", "-d*velocity[3]"),
+        "torque": ("-c*rotation[1]", "-c*rotation[2]", "0"),
+    }
+    numbers = {"k": 2.0, "d": 0.1, "c": 0.3}
+    mech.add_force(lw.Force(bodies=("b2", "b7"), frames=frames, **swing, parameters=numbers, name="swing"))
     heat = {"c": (2.0, "W.s2/rad2"), "k": (0.5, "W/K"), "C": (3.0, "J/K")}
     mech.add_state("heat", "(c*j0.u^2 + p - k*heat)/C", 1.0, "K", heat, inputs=("p",), nominal=10.0)
     mech.add_force(lw.DCMotor("j2[1]", resistance=0.5, inductance=0.1, constant=0.2, name="motor"))

@@ -75,6 +75,34 @@ export interface Spring {
   force: string; // column, pulling is positive
 }
 
+/** A force along a line through points of bodies; a factor for each piece, 0: there is none. */
+export interface Cable {
+  name: string;
+  title: string;
+  formula: string;
+  bodies: string[];
+  points: Vector[];
+  factors: number[];
+  force: string; // column of its tension, which a piece has by its factor
+}
+
+/** A straight piece of a cable. */
+export interface Piece {
+  name: string;
+  bodies: [string, string];
+  points: [Vector, Vector];
+  force: string;
+  factor: number;
+}
+
+export function piecesOf(cables: Cable[]): Piece[] {
+  return cables.flatMap(({ name, bodies, points, factors, force }) =>
+    factors.flatMap((factor, k): Piece[] =>
+      factor ? [{ name, bodies: [bodies[k]!, bodies[k + 1]!], points: [points[k]!, points[k + 1]!], force, factor }] : [],
+    ),
+  );
+}
+
 export interface Distance {
   name: string;
   bodies: [string, string];
@@ -112,6 +140,7 @@ export interface Scene {
   bodies: Body[];
   joints: Joint[];
   springs: Spring[];
+  cables: Cable[];
   distances: Distance[];
   couplings: Coupling[];
   wrenches: Wrench[];

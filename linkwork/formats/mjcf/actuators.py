@@ -1,7 +1,7 @@
 """Actuators of a compiled MJCF model.
 
-MuJoCo's force is gain input + bias, with a bias of b0 + b1 length + b2 rate, and acts on the transmission's length,
-the gear times a joint's coordinate or a tendon's length. Damping and armature of an actuator belong to its target.
+MuJoCo's force is gain input + bias. With a bias of b0 + b1 length + b2 rate, and where it acts on a sum of coordinates,
+it is an actuator here, else a force by a formula. Damping and armature of an actuator belong to its target.
 """
 
 from __future__ import annotations
@@ -11,66 +11,80 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from linkwork._util.checks import FloatArray
+from linkwork.formats.mjcf.actuator_laws import AFFINE_BIAS, OF_DC_MOTOR, is_plain, law_of, needs_length, needs_rate
 from linkwork.formats.mjcf.named import NamedModel
-from linkwork.formats.mjcf.tendons import fixed_tendon
-from linkwork.formats.robot import Coordinate, Range, Robot, RobotActuator, RobotJoint
+from linkwork.formats.mjcf.transmissions import IN_PARENT, ON_JOINT, ON_TENDON, NotPossible, place_of
+from linkwork.formats.robot import Range, Robot, RobotActuator, RobotJoint, RobotLaw
 
-_ON_JOINT, _IN_PARENT, _ON_TENDON = 0, 1, 3  # MuJoCo's mjtTrn
-_FIXED_GAIN, _NO_BIAS, _AFFINE_BIAS = 0, 0, 1
-_TRANSMISSIONS = {2: "a slider-crank", 4: "a site", 5: "adhesion of a body", 6: "a relative orientation"}
-_DYNAMICS = {1: "integrator", 2: "filter", 3: "filterexact", 4: "muscle", 5: "dcmotor", 6: "pid", 7: "user"}
-
-
-@dataclass
-class _NotPossible(Exception):
-    why: str
+_POWERS = 2  # MuJoCo's mjNPOLY
 
 
 @dataclass
 class TargetValues:
     """Damping and armature that actuators contribute to their targets."""
 
-    tendon_damping: FloatArray  # (ntendon,), N s/m or N m s/rad
+    tendon_damping: FloatArray  # (ntendon, 1 + mjNPOLY), by powers of the rate
     tendon_armature: FloatArray  # (ntendon,), kg or kg m^2, from the tendons themselves as well
+    joint_damping: FloatArray  # (njnt, mjNPOLY), by powers from the second on; the first is in the joints
     _done: list[str] = field(default_factory=list)
 
 
-def add_actuators(named: NamedModel, robot: Robot) -> TargetValues:
-    """Add actuators to a robot, and what they contribute to its joints; return what they contribute to tendons."""
+def add_actuators(named: NamedModel, robot: Robot, activation: FloatArray) -> TargetValues:
+    """Add actuators to a robot, and what they contribute to its joints; return what they contribute to other parts.
+
+    `activation` are start values of their states, (na,).
+    """
     model, report = named.model, named.report
-    values = TargetValues(np.zeros(model.ntendon), np.array(model.tendon_armature))
+    values = TargetValues(
+        np.zeros((model.ntendon, 1 + _POWERS)), np.array(model.tendon_armature), np.zeros((model.njnt, _POWERS))
+    )
     made: list[RobotActuator] = []
     for actuator in range(model.nactuator):
         element = f"actuator {named.actuators[actuator]!r}"
         _contribute(named, robot, actuator, element, values)
         try:
-            made.append(_actuator(named, actuator, element))
-        except _NotPossible as reason:
+            one = _actuator(named, robot, actuator, element, activation)
+        except NotPossible as reason:
             report.left_out(element, f"{reason.why}; its force is missing")
+            continue
+        if isinstance(one, RobotLaw):
+            robot.laws.append(one)
+        else:
+            made.append(one)
     _limit_on_joints(named, robot, made)
     robot.actuators += made
     return values
 
 
-def _actuator(named: NamedModel, actuator: int, element: str) -> RobotActuator:
+def _actuator(
+    named: NamedModel, robot: Robot, actuator: int, element: str, activation: FloatArray
+) -> RobotActuator | RobotLaw:
     model = named.model
     _check_possible(named, actuator)
-    gears = _gears(named, actuator)
+    with_length = needs_length(named, actuator)
+    place = place_of(named, robot, actuator, with_length, needs_rate(named, actuator))
+    name = named.actuators[actuator]
+    if not isinstance(place, dict) or not is_plain(named, actuator):
+        law = law_of(named, actuator, activation)
+        what = "force by a formula" + (f" with the states {', '.join(law.states)}" if law.states else "")
+        made = RobotLaw(
+            name, place, law.formula, law.parameters, tuple(law.inputs), law.states, "actuator", what, element
+        )
+        if isinstance(place, dict) and with_length and not _has_length(named, actuator):
+            made.formula = made.formula.replace("{x}", "0")  # MuJoCo's length on a free joint
+        _limit_on_tendon(named, actuator, made)
+        return made
     gain, bias = model.actuator_gainprm[actuator], model.actuator_biasprm[actuator]
     offset, stiffness, damping = (0.0, 0.0, 0.0)
-    if model.actuator_biastype[actuator] == _AFFINE_BIAS:
+    if model.actuator_biastype[actuator] == AFFINE_BIAS:
         offset, stiffness, damping = float(bias[0]), 0.0 - float(bias[1]), 0.0 - float(bias[2])
     control = int(model.actuator_ctrladr[actuator])
     clamps = bool(model.actuator_ctrllimited[control]) and not named.disables("clampctrl")
     limited = bool(model.actuator_forcelimited[actuator])
-    if stiffness and model.actuator_trntype[actuator] != _ON_TENDON:
-        kind = int(model.jnt_type[model.actuator_trnid[actuator, 0]])
-        if kind == 1:
-            raise _NotPossible("the length of a rotation, on a ball joint, is no sum of coordinates")
-        stiffness *= float(kind != 0)  # the length on a free joint is zero
-    return RobotActuator(
-        named.actuators[actuator],
-        gears,
+    stiffness *= float(_has_length(named, actuator))  # the length on a free joint is zero
+    given = RobotActuator(
+        name,
+        place,
         float(gain[0]),
         offset,
         stiffness,
@@ -79,74 +93,82 @@ def _actuator(named: NamedModel, actuator: int, element: str) -> RobotActuator:
         _range(model.actuator_forcerange[actuator]) if limited else None,
         element,
     )
+    _limit_on_tendon(named, actuator, given)
+    return given
+
+
+def _has_length(named: NamedModel, actuator: int) -> bool:
+    """Return whether MuJoCo has the length of a sum of coordinates."""
+    model = named.model
+    return model.actuator_trntype[actuator] == ON_TENDON or named.is_scalar(int(model.actuator_trnid[actuator, 0]))
 
 
 def _check_possible(named: NamedModel, actuator: int) -> None:
     model = named.model
     if named.disables("actuation"):
-        raise _NotPossible("option > flag disables actuators")
+        raise NotPossible("option > flag disables actuators")
     group = int(model.actuator_group[actuator])
     if 0 <= group <= 30 and model.opt.disableactuator & (1 << group):
-        raise _NotPossible(f"option > actuatorgroupdisable disables group {group}")
-    dynamics = int(model.actuator_dyntype[actuator])
-    if dynamics:
-        name = _DYNAMICS.get(dynamics, str(dynamics))
-        raise _NotPossible(f"it has states of its own (dyntype {name!r}), which a controller can have instead")
+        raise NotPossible(f"option > actuatorgroupdisable disables group {group}")
     if model.actuator_delay[actuator]:
-        raise _NotPossible(f"its input is delayed by {model.actuator_delay[actuator]:g} s")
+        raise NotPossible(f"its input is delayed by {model.actuator_delay[actuator]:g} s")
     if model.actuator_plugin[actuator] >= 0:
-        raise _NotPossible("a plugin of MuJoCo computes it")
-    if model.actuator_gaintype[actuator] != _FIXED_GAIN or model.actuator_ctrlnum[actuator] != 1:
-        raise _NotPossible("its gain depends on length and rate: the input does not act in proportion")
-    if model.actuator_biastype[actuator] not in (_NO_BIAS, _AFFINE_BIAS):
-        raise _NotPossible("its bias is no linear function of length and rate")
-
-
-def _gears(named: NamedModel, actuator: int) -> dict[Coordinate, float]:
-    """Return the gear of each coordinate or speed on which an actuator acts."""
-    model = named.model
-    kind, target = int(model.actuator_trntype[actuator]), int(model.actuator_trnid[actuator, 0])
-    gear = model.actuator_gear[model.actuator_outadr[actuator]].tolist()
-    if kind == _ON_TENDON:
-        of_tendon = fixed_tendon(named, target)
-        if of_tendon is None:
-            raise _NotPossible("it pulls a spatial tendon")
-        gears = {coordinate: gear[0] * one for coordinate, one in of_tendon.items()}
-    elif kind not in (_ON_JOINT, _IN_PARENT):
-        raise _NotPossible(f"it acts on {_TRANSMISSIONS.get(kind, 'an unknown transmission')}")
-    elif named.is_scalar(target):
-        gears = {named.joint_coordinate(target): gear[0]}
-    elif kind == _IN_PARENT:
-        raise _NotPossible("its axis is fixed in the parent of a joint whose speeds are in axes of the child")
-    else:
-        free = int(model.jnt_type[target]) == 0
-        if free and any(gear[:3]):
-            raise _NotPossible("its force on a free joint is along world axes, and its speeds are in axes of the child")
-        gears = {(named.joints[target], axis): one for axis, one in enumerate(gear[3:6] if free else gear[:3])}
-    found = {coordinate: gear for coordinate, gear in gears.items() if gear}
-    if not found:
-        raise _NotPossible("its gear is zero")
-    return found
+        raise NotPossible("a plugin of MuJoCo computes it")
 
 
 def _contribute(named: NamedModel, robot: Robot, actuator: int, element: str, values: TargetValues) -> None:
     """Add damping and armature of an actuator to its target."""
     model = named.model
-    damping = 0.0 if named.disables("damper") else float(model.actuator_damping[actuator])
+    damps = not named.disables("damper")
+    damping = damps * np.concatenate([[model.actuator_damping[actuator]], model.actuator_dampingpoly[actuator]])
     armature = float(model.actuator_armature[actuator])
-    if not damping and not armature:
+    if not damping.any() and not armature:
         return
     kind, target = int(model.actuator_trntype[actuator]), int(model.actuator_trnid[actuator, 0])
     square = float(model.actuator_gear[model.actuator_outadr[actuator], 0]) ** 2
-    if kind == _ON_TENDON:
+    if kind == ON_TENDON:
         values.tendon_damping[target] += damping * square
         values.tendon_armature[target] += armature * square
-    elif kind in (_ON_JOINT, _IN_PARENT) and named.is_scalar(target):
+    elif kind in (ON_JOINT, IN_PARENT):
         joint = robot.joints[named.joints[target]]
-        joint.damping = (sum(joint.damping) + damping * square,) if damping else joint.damping
-        add_rotor(joint, armature * square)
+        values.joint_damping[target] += damping[1:] * square
+        if damping[0]:
+            before = joint.damping or (0.0,) * joint.kind.nu
+            joint.damping = tuple(one + float(damping[0]) * square for one in before)
+        if named.is_scalar(target):
+            add_rotor(joint, armature * square)
+        elif armature:
+            named.report.left_out(f"{element} > armature", "only hinges, slides and fixed tendons have it here")
     else:
-        named.report.left_out(f"{element} > damping, armature", "only hinges, slides and fixed tendons have them here")
+        named.report.left_out(f"{element} > damping, armature", "only joints and tendons have them")
+
+
+def _limit_on_tendon(named: NamedModel, actuator: int, made: RobotActuator | RobotLaw) -> None:
+    """Limit the force of an actuator by the actuatorfrcrange of its tendon, if it alone acts on it."""
+    model = named.model
+    if int(model.actuator_trntype[actuator]) != ON_TENDON:
+        return
+    tendon = int(model.actuator_trnid[actuator, 0])
+    if not model.tendon_actfrclimited[tendon]:
+        return
+    element = f"tendon {named.tendons[tendon]!r} > actuatorfrcrange"
+    others = (model.actuator_trntype == ON_TENDON) & (model.actuator_trnid[:, 0] == tendon)
+    low, high = _range(model.tendon_actfrcrange[tendon])
+    if others.sum() > 1 or int(model.actuator_gaintype[actuator]) == OF_DC_MOTOR:
+        which = "several actuators act" if others.sum() > 1 else "a DC motor acts"
+        named.report.left_out(element, f"{which} on the tendon; forces are not limited to {(low, high)}")
+        return
+    if isinstance(made, RobotLaw):
+        made.parameters |= {"tendon_lower": low, "tendon_upper": high}
+        made.formula = f"min(tendon_upper, max(tendon_lower, {made.formula}))"
+    else:
+        given = made.force_range or (-np.inf, np.inf)
+        both = max(low, given[0]), min(high, given[1])
+        if not both[0] < both[1]:
+            named.report.left_out(element, f"it excludes the force range of {made.element}")
+            return
+        made.force_range = both
+    named.report.taken(element, f"as limits of {made.element}")
 
 
 def add_rotor(joint: RobotJoint, inertia: float) -> None:

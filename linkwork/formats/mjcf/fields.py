@@ -20,37 +20,38 @@ qpos0 qpos_spring
 body_parentid body_jntnum body_jntadr body_pos body_quat body_ipos body_iquat body_mass body_inertia body_gravcomp
 body_mocapid
 jnt_type jnt_qposadr jnt_dofadr jnt_bodyid jnt_limited jnt_actfrclimited jnt_pos jnt_axis jnt_stiffness jnt_range
-jnt_actfrcrange dof_armature dof_damping dof_frictionloss
+jnt_actfrcrange jnt_stiffnesspoly dof_armature dof_damping dof_dampingpoly dof_frictionloss
 site_bodyid site_pos site_quat
 tendon_adr tendon_num tendon_stiffness tendon_damping tendon_frictionloss tendon_lengthspring tendon_length0
-tendon_armature
+tendon_armature tendon_stiffnesspoly tendon_dampingpoly tendon_actfrclimited tendon_actfrcrange
+tendon_limited tendon_range
 wrap_type wrap_objid wrap_prm
 eq_type eq_obj1id eq_obj2id eq_objtype eq_active0 eq_data eq_solref
 actuator_trntype actuator_dyntype actuator_gaintype actuator_biastype actuator_ctrladr actuator_ctrlnum
 actuator_outadr actuator_trnid actuator_gainprm actuator_biasprm actuator_delay actuator_damping actuator_armature
 actuator_group actuator_plugin actuator_forcelimited actuator_forcerange actuator_ctrllimited actuator_ctrlrange
-actuator_gear
+actuator_gear actuator_ctrlspec actuator_actadr actuator_actnum actuator_cranklength actuator_dynprm
+actuator_actlimited actuator_actrange actuator_acc0 actuator_lengthrange actuator_dampingpoly body_weldid
 key_qpos key_qvel key_act key_ctrl key_mpos key_mquat key_plastic key_time
-nbody njnt nsite ntendon nactuator neq nkey nq nv ngeom nflex
+nbody njnt nsite ntendon nactuator neq nkey nq nv na ngeom nflex
 """
 
 # Computed by MuJoCo from other fields, sizes and addresses, settings of solvers, looks, and data of the user.
 _WITHOUT_EFFECT = """
-body_rootid body_weldid body_dofnum body_dofadr body_treeid body_geomnum body_geomadr body_simple body_sameframe
+body_rootid body_dofnum body_dofadr body_treeid body_geomnum body_geomadr body_simple body_sameframe
 body_subtreemass body_invweight0 body_margin body_contype body_conaffinity body_bvhadr body_bvhnum body_user
 body_plugin
 jnt_actuatorid jnt_group jnt_plasticadr jnt_solref jnt_solimp jnt_user
 dof_bodyid dof_jntid dof_parentid dof_treeid dof_Madr dof_simplenum dof_solref dof_solimp dof_invweight0 dof_M0
 dof_length
-tendon_type tendon_matid tendon_actuatorid tendon_group tendon_plasticadr tendon_treenum tendon_treeid tendon_range
-tendon_actfrcrange tendon_width tendon_solref_lim tendon_solimp_lim tendon_solref_fri tendon_solimp_fri
+tendon_type tendon_matid tendon_actuatorid tendon_group tendon_plasticadr tendon_treenum tendon_treeid
+tendon_width tendon_solref_lim tendon_solimp_lim tendon_solref_fri tendon_solimp_fri
 tendon_invweight0 tendon_user tendon_rgba tendon_margin
 eq_solimp
-actuator_ctrlspec actuator_outnum actuator_actadr actuator_actnum actuator_cranklength actuator_dynprm
-actuator_actlimited actuator_actrange actuator_actearly actuator_history actuator_historyadr actuator_user
-actuator_acc0 actuator_length0 actuator_lengthrange
+actuator_outnum actuator_actearly actuator_history actuator_historyadr actuator_user
+actuator_length0
 signature flg_gravcomp flg_surfacevel flg_adhesion names paths names_map buffer
-nu nout na nbvh nbvhstatic nbvhdynamic noct ntree nM nB nC nD nmesh nskin nhfield ntex nmat npair nexclude nJten
+nu nout nbvh nbvhstatic nbvhdynamic noct ntree nM nB nC nD nmesh nskin nhfield ntex nmat npair nexclude nJten
 nwrap nsensor nnumeric ntext ntuple nmocap nplugin nnames npaths nplastic nnames_map nJmom ngravcomp nemax njmax
 nconmax npolygonmax nmeshdegmax nuserdata nsensordata npluginstate nhistory narena nbuffer nefm0dof nefm0L
 nefmCvert nJfe npluginattr ncam nlight
@@ -84,8 +85,6 @@ class LeftOut(NamedTuple):
 
 
 LEFT_OUT = (
-    LeftOut("dof_dampingpoly", "dof", "damping", "linear damping only, without v |v| and v^3", True),
-    LeftOut("jnt_stiffnesspoly", "joint", "stiffness", "linear stiffness only, without x^2 and x^3", True),
     LeftOut("jnt_springyield", "joint", "springyield", "the spring is elastic and never yields"),
     LeftOut("jnt_margin", "joint", "margin", "limits act at the limit, not before"),
     LeftOut(
@@ -95,12 +94,7 @@ LEFT_OUT = (
         "gravity compensation acts beside the actuators, beyond their limits",
         True,
     ),
-    LeftOut("tendon_limited", "tendon", "range", "Linkwork has no limits of tendons: the length is not bounded"),
-    LeftOut("tendon_actfrclimited", "tendon", "actuatorfrcrange", "actuators are limited by their own ranges only"),
-    LeftOut("tendon_stiffnesspoly", "tendon", "stiffness", "linear stiffness only, without x^2 and x^3", True),
-    LeftOut("tendon_dampingpoly", "tendon", "damping", "linear damping only, without v |v| and v^3", True),
     LeftOut("tendon_springyield", "tendon", "springyield", "the spring is elastic and never yields"),
-    LeftOut("actuator_dampingpoly", "actuator", "damping", "linear damping only, without v |v| and v^3", True),
     LeftOut("opt.density", "option", "density", "there are no forces of a fluid on the bodies"),
     LeftOut("opt.viscosity", "option", "viscosity", "there are no forces of a fluid on the bodies"),
 )

@@ -16,13 +16,14 @@ from linkwork._util.names import suggest
 from linkwork._util.optional import optional_import
 from linkwork._util.rotations import matrix_of
 from linkwork.errors import MechanismError
-from linkwork.formats.mjcf.actuators import TargetValues, add_actuators, add_rotor
+from linkwork.formats.mjcf.actuators import add_actuators
 from linkwork.formats.mjcf.compiled import compile_model
 from linkwork.formats.mjcf.equalities import add_equalities
 from linkwork.formats.mjcf.fields import report_fields
 from linkwork.formats.mjcf.geoms import add_geoms
+from linkwork.formats.mjcf.joint_forces import add_joint_forces
 from linkwork.formats.mjcf.named import NamedModel, frame
-from linkwork.formats.mjcf.tendons import add_tendon_friction, add_tendons, fixed_tendon, has_friction
+from linkwork.formats.mjcf.tendons import add_reels, add_tendons, has_friction
 from linkwork.formats.report import Report
 from linkwork.formats.robot import Link, Robot, RobotJoint
 from linkwork.formats.visuals import MeshFiles
@@ -57,13 +58,14 @@ def read(path: Path, keyframe: str | None = None, *, root: Path | None = None) -
     name = bytes(model.names).split(b"\0", 1)[0].decode(errors="replace")
     robot = Robot(name or path.stem, report)
     robot.gravity = _gravity(named)
-    add_bodies(named, robot, *_start(named, keyframe))
+    start, speeds, activation = _start(named, keyframe)
+    add_bodies(named, robot, start, speeds)
     add_geoms(named, robot, looks, MeshFiles(path, root))
     add_equalities(named, robot)
-    targets = add_actuators(named, robot)
+    targets = add_actuators(named, robot, activation)
     add_tendons(named, robot, targets.tendon_damping)
-    _add_tendon_armature(named, robot, targets)
-    add_tendon_friction(named, robot)
+    add_joint_forces(named, robot, targets.joint_damping)
+    add_reels(named, robot, targets.tendon_armature)
     _report_joints(named)
     _report_objects(named)
     report_fields(named)
@@ -78,8 +80,8 @@ def _gravity(named: NamedModel) -> FloatArray:
     return np.array(named.model.opt.gravity)
 
 
-def _start(named: NamedModel, keyframe: str | None) -> tuple[FloatArray, FloatArray]:
-    """Return start values of all coordinates and speeds."""
+def _start(named: NamedModel, keyframe: str | None) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return start values of all coordinates, speeds and activations."""
     model, report = named.model, named.report
     keys = [
         named.mujoco.mj_id2name(model, named.mujoco.mjtObj.mjOBJ_KEY, key) or f"key_{key + 1}"
@@ -88,31 +90,18 @@ def _start(named: NamedModel, keyframe: str | None) -> tuple[FloatArray, FloatAr
     if keyframe is not None and keyframe not in keys:
         raise MechanismError(f"{report.path}: there is no keyframe {keyframe!r}: {suggest(keyframe, keys)}")
     if not keys:
-        return np.array(model.qpos0), np.zeros(model.nv)
+        return np.array(model.qpos0), np.zeros(model.nv), np.zeros(model.na)
     key = 0 if keyframe is None else keys.index(keyframe)
     report.taken(f"keyframe {keys[key]!r}", "as start values")
-    for field in ("act", "ctrl", "plastic"):
+    for field in ("ctrl", "plastic"):
         if getattr(model, f"key_{field}")[key].any():
-            report.left_out(f"keyframe {keys[key]!r} > {field}", "a keyframe gives start values of joints only")
+            report.left_out(
+                f"keyframe {keys[key]!r} > {field}", "a keyframe gives start values of joints and actuators only"
+            )
     others = [name for number, name in enumerate(keys) if number != key]
     if others:
         report.left_out(named.label("keyframe", others), "another keyframe gives the start values")
-    return np.array(model.key_qpos[key]), np.array(model.key_qvel[key])
-
-
-def _add_tendon_armature(named: NamedModel, robot: Robot, targets: TargetValues) -> None:
-    """Add the inertia of fixed tendons of one joint to that joint."""
-    for tendon in np.flatnonzero(targets.tendon_armature):
-        gears = fixed_tendon(named, int(tendon))
-        armature = float(targets.tendon_armature[tendon])
-        if gears is not None and len(gears) == 1:
-            (((joint, _), gear),) = gears.items()
-            add_rotor(robot.joints[joint], armature * gear**2)
-        else:
-            named.report.left_out(
-                f"tendon {named.tendons[tendon]!r} > armature",
-                f"{armature:g} kg that move with its length are missing, as it moves several joints",
-            )
+    return np.array(model.key_qpos[key]), np.array(model.key_qvel[key]), np.array(model.key_act[key])
 
 
 def _report_joints(named: NamedModel) -> None:
@@ -122,12 +111,6 @@ def _report_joints(named: NamedModel) -> None:
     limited = [named.joints[joint] for joint in several if model.jnt_limited[joint]]
     if limited:
         report.left_out(f"{named.label('joint', limited)} > range", "Linkwork has no limits of an angle of rotation")
-    sprung = [named.joints[joint] for joint in several if model.jnt_stiffness[joint]]
-    if sprung:
-        report.left_out(
-            f"{named.label('joint', sprung)} > stiffness",
-            "Linkwork has no springs on quaternions; the torque is missing",
-        )
     free = [joint for joint in several if model.jnt_type[joint] == 0]
     loaded = [named.joints[joint] for joint in free if model.dof_armature[model.jnt_dofadr[joint]]]
     if loaded:

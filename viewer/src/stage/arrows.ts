@@ -4,7 +4,7 @@ import {
   BufferGeometry, Color, DoubleSide, DynamicDrawUsage, GreaterDepth, Group, InstancedMesh, Matrix4, MeshLambertMaterial, Vector3,
 } from "three";
 import type { Motion } from "../motion";
-import type { Scene } from "../payload";
+import { piecesOf, type Scene } from "../payload";
 import { vector } from "./frames";
 import { Solid, anyAcross } from "./geometry";
 import { GROUND } from "./names";
@@ -23,7 +23,7 @@ interface Source {
   constant: Vector3 | null;
   torque: boolean;
   /** Of a spring: the other end, to which the force is directed. */
-  other: { body: string; point: Vector3 } | null;
+  other: { body: string; point: Vector3; factor: number } | null;
 }
 
 type Poses = Map<string, Matrix4>;
@@ -81,7 +81,7 @@ export class Arrows {
       result.copy(source.other.point).applyMatrix4(pose).sub(from);
       const length = result.length();
       if (!(length > 0)) return false;
-      result.multiplyScalar(pull / length);
+      result.multiplyScalar((source.other.factor * pull) / length);
       return true;
     }
     result.set(motion.at(source.columns[0]!, t), motion.at(source.columns[1]!, t), motion.at(source.columns[2]!, t));
@@ -175,11 +175,12 @@ function sourcesOf(scene: Scene): Source[] {
     add("loads", body, vector(point), F, false);
     add("loads", body, vector(point), T, true);
   }
-  for (const tie of [...scene.springs.filter((one) => !one.mount), ...scene.distances]) {
+  const ties = [...scene.springs.filter((one) => !one.mount), ...scene.distances].map((tie) => ({ ...tie, factor: 1 }));
+  for (const tie of [...ties, ...piecesOf(scene.cables)]) {
     for (const k of [0, 1] as const) {
       const body = tie.bodies[k];
       if (body === GROUND) continue;
-      const other = { body: tie.bodies[1 - k]!, point: vector(tie.points[1 - k]!) };
+      const other = { body: tie.bodies[1 - k]!, point: vector(tie.points[1 - k]!), factor: tie.factor };
       sources.push({ layer: "springs", body, point: vector(tie.points[k]), columns: [tie.force], constant: null, torque: false, other });
     }
   }

@@ -99,7 +99,7 @@ function linkOf(name: string, body: Body | null, scene: Scene, k: number, size: 
     if (joint.parent === name) attachments.push({ point: vector(joint.parentFrame.r), joint, onParent: true });
     if (joint.child === name) attachments.push({ point: vector(joint.childFrame.r), joint, onParent: false });
   }
-  for (const tie of [...scene.springs, ...scene.distances]) {
+  for (const tie of [...scene.springs, ...scene.cables, ...scene.distances]) {
     tie.bodies.forEach((one, i) => {
       if (one === name) attachments.push({ point: vector(tie.points[i]!), joint: null, onParent: false });
     });

@@ -17,7 +17,7 @@ export interface Scales {
 export function scalesOf(scene: Scene, motion: Motion): Scales {
   const forces = [...scene.joints.map(({ f }) => f), ...scene.wrenches.map(({ F }) => F)];
   const torques = [...scene.joints.map(({ t }) => t), ...scene.wrenches.map(({ T }) => T)];
-  const pulls = [...scene.springs, ...scene.distances].map(({ force }) => [force]);
+  const pulls = [...scene.springs, ...scene.cables, ...scene.distances].map(({ force }) => [force]);
   const g = Math.hypot(...scene.gravity);
   const weight = Math.max(0, ...scene.bodies.map(({ mass }) => mass * g));
   return {

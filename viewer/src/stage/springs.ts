@@ -1,7 +1,7 @@
 /** Springs, dampers and distances: they are stretched between bodies, so that they are shaped anew at each time. */
 
 import { BufferAttribute, BufferGeometry, DynamicDrawUsage, Group, Matrix4, Mesh, Vector3, type MeshLambertMaterial } from "three";
-import type { Joint, Spring } from "../payload";
+import { piecesOf, type Joint, type Spring } from "../payload";
 import { DARK, STEEL, WIRE } from "./finishes";
 import { matrix, vector } from "./frames";
 import { Solid, anyAcross, bend, tube, type Finish, type Tube } from "./geometry";
@@ -34,6 +34,9 @@ export class Springs {
       }
       if (spring.stiffness !== 0 || spring.damping === 0) this.add(coil(spring, ends, layout, material), spring.name, "spring");
       if (spring.damping !== 0) this.add(damper(spring, ends, layout, material), spring.name, "spring");
+    }
+    for (const { name, bodies, points } of piecesOf(scene.cables)) {
+      this.add(thinRod(endsOf(layout, bodies, points), layout, material), name, "spring");
     }
     for (const { name, bodies, points } of scene.distances) {
       this.add(thinRod(endsOf(layout, bodies, points), layout, material), name, "distance", this.distances);

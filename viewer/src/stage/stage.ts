@@ -574,8 +574,8 @@ export class Stage {
       if (type !== "free") add(name, child, childFrame.r, this.look.faint, 2 + wanted(name), true);
     }
     for (const { name, body, point } of scene.points) add(name, body, point, this.look.text, 1 + wanted(name), true);
-    for (const { name, bodies, points } of [...scene.springs, ...scene.distances]) {
-      if (wanted(name) > 0) add(name, bodies[0], points[0], this.look.faint, wanted(name), true);
+    for (const { name, bodies, points } of [...scene.springs, ...scene.cables, ...scene.distances]) {
+      if (wanted(name) > 0) add(name, bodies[0]!, points[0]!, this.look.faint, wanted(name), true);
     }
     return labels;
   }

@@ -80,7 +80,7 @@ export function cloudOf(scene: Scene, poses: Map<string, Matrix4>[], boxes: Map<
       if (matrix) cloud.push(...corners.map((corner) => corner.clone().applyMatrix4(matrix)));
     }
   }
-  for (const tie of [...scene.springs, ...scene.distances]) {
+  for (const tie of [...scene.springs, ...scene.cables, ...scene.distances]) {
     tie.bodies.forEach((body, i) => body === GROUND && cloud.push(vector(tie.points[i]!)));
   }
   return cloud;

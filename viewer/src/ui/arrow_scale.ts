@@ -26,7 +26,7 @@ export function arrowLegend(scales: Scales, scene: Scene, layers: Layers): HTMLE
 function has(scene: Scene, kind: ArrowLayer): boolean {
   const counts: Record<ArrowLayer, number> = {
     reactions: scene.joints.length,
-    springs: scene.springs.length + scene.distances.length,
+    springs: scene.springs.length + scene.cables.length + scene.distances.length,
     loads: scene.wrenches.length,
     gravity: Math.hypot(...scene.gravity),
   };

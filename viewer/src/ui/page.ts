@@ -146,7 +146,7 @@ export class Page {
     const kinds: [Kind, { name: string }[]][] = [
       ["body", this.scene.bodies],
       ["joint", this.scene.joints],
-      ["spring", this.scene.springs],
+      ["spring", [...this.scene.springs, ...this.scene.cables]],
       ["distance", this.scene.distances],
       ["point", this.scene.points],
     ];

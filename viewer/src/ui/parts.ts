@@ -1,7 +1,7 @@
 /** The parts of a scene as the inspector lists them: facts, neighbours and columns of each. */
 
 import type { Motion } from "../motion";
-import type { Body, Joint, PointOfInterest, Scene, Spring, Vector, Wrench } from "../payload";
+import type { Body, Cable, Joint, PointOfInterest, Scene, Spring, Vector, Wrench } from "../payload";
 import type { IconName } from "./icons";
 import { digits, withUnit } from "./numbers";
 
@@ -48,6 +48,7 @@ export function partsOf(scene: Scene): Part[] {
     ...scene.bodies.map((body) => bodyPart(body, scene)),
     ...scene.joints.map(jointPart),
     ...scene.springs.map(springPart),
+    ...scene.cables.map(cablePart),
     ...scene.distances.map(({ name, bodies }) => between("distance", "distance", name, bodies)),
     ...scene.couplings.map(({ name, terms }) => ({
       ...part("coupling", "coupling", name, `${terms.length} joints`),
@@ -100,6 +101,11 @@ function springPart(spring: Spring): Part {
     { label: "Free length", text: withUnit(digits(spring.free), "m") },
   ];
   return { ...made, summary: spring.stiffness ? withUnit(digits(spring.stiffness), "N/m") : "damper", facts: [...made.facts, ...facts] };
+}
+
+function cablePart({ name, title, bodies, formula }: Cable): Part {
+  const facts = [{ label: "Through", links: distinct(bodies).map(link("body")) }, { label: "Tension", text: formula }];
+  return { ...part("spring", "spring", name, title), facts };
 }
 
 function between(kind: Kind, icon: IconName, name: string, bodies: [string, string]): Part {
