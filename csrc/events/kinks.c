@@ -5,13 +5,13 @@ static double *kink_of(const lw_state *s, int32_t k) { return lw_reals(s) + s->m
 
 static int are_free(const lw_state *s) {
   for (int32_t k = 0; k < s->model->size.kinks; k++)
-    if (kink_of(s, k)[LW_KINK_SIDE] != LW_KINK_FREE) return 0;
+    if (kink_of(s, k)[LW_KINK_BRANCH] != LW_KINK_FREE) return 0;
   return 1;
 }
 
-static void set_all(lw_state *s, lw_kink_side side) {
+static void set_all(lw_state *s, lw_kink_branch branch) {
   for (int32_t k = 0; k < s->model->size.kinks; k++) {
-    kink_of(s, k)[LW_KINK_SIDE] = side;
+    kink_of(s, k)[LW_KINK_BRANCH] = branch;
     kink_of(s, k)[LW_KINK_INDICATOR] = 1.0;
   }
   lw_state_changed(s, LW_STAGE_CONSTANTS);
@@ -39,7 +39,7 @@ void lw_release_kinks(lw_state *s) {
 lw_status lw_kink_indicators(lw_state *s, double *indicators) {
   const lw_status e = are_free(s) ? LW_OK : evaluate_kinks(s);
   for (int32_t k = 0; k < s->model->size.kinks; k++)
-    indicators[k] = kink_of(s, k)[LW_KINK_SIDE] == LW_KINK_FREE ? 1.0 : kink_of(s, k)[LW_KINK_INDICATOR];
+    indicators[k] = kink_of(s, k)[LW_KINK_BRANCH] == LW_KINK_FREE ? 1.0 : kink_of(s, k)[LW_KINK_INDICATOR];
   return e;
 }
 

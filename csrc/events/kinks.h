@@ -1,4 +1,4 @@
-/* Kinks of formulas at a state: held on their sides between the events of a run, else free. */
+/* Kinks of formulas at a state: held on their branches between the events of a run, else free. */
 #ifndef LW_EVENTS_KINKS_H
 #define LW_EVENTS_KINKS_H
 #include "block/state.h"

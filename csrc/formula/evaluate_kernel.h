@@ -88,20 +88,20 @@ INLINE real selected(real condition, real a, real b) {
 /* The same beside a kink, see kink_kernel.h. */
 static real kink_abs(real *kink, real a) {
   if (is_free(kink)) return abs_of(a);
-  return side_of(kink, a, 0.0, LW_KINK_POSITIVE) == LW_KINK_NEGATIVE ? -a : a;
+  return branch_of(kink, a, 0.0, LW_KINK_POSITIVE) == LW_KINK_NEGATIVE ? -a : a;
 }
 static real kink_sign(real *kink, real a) {
-  if (is_free(kink) || has_no_side(a)) return sign_of(a);
-  const double side = side_of(kink, a, 0.0, LW_KINK_AT_ZERO);
-  return side == LW_KINK_AT_ZERO ? 0.0 : side;
+  if (is_free(kink) || has_no_branch(a)) return sign_of(a);
+  const double branch = branch_of(kink, a, 0.0, LW_KINK_AT_ZERO);
+  return branch == LW_KINK_AT_ZERO ? 0.0 : branch;
 }
 static real kink_min(real *kink, real a, real b) {
-  if (is_free(kink) || has_no_side(a - b)) return least_of(a, b);
-  return side_of(kink, a - b, sizes_of(a, b), LW_KINK_POSITIVE) == LW_KINK_NEGATIVE ? a : b;
+  if (is_free(kink) || has_no_branch(a - b)) return least_of(a, b);
+  return branch_of(kink, a - b, sizes_of(a, b), LW_KINK_POSITIVE) == LW_KINK_NEGATIVE ? a : b;
 }
 static real kink_max(real *kink, real a, real b) {
-  if (is_free(kink) || has_no_side(a - b)) return greatest_of(a, b);
-  return side_of(kink, a - b, sizes_of(a, b), LW_KINK_POSITIVE) == LW_KINK_NEGATIVE ? b : a;
+  if (is_free(kink) || has_no_branch(a - b)) return greatest_of(a, b);
+  return branch_of(kink, a - b, sizes_of(a, b), LW_KINK_POSITIVE) == LW_KINK_NEGATIVE ? b : a;
 }
 static real kink_mod(real *kink, real a, real b) {
   const real ratio = is_free(kink) ? 0.0 : quotient_of(a, b);
@@ -109,12 +109,12 @@ static real kink_mod(real *kink, real a, real b) {
   return a - b * floor_held(kink, ratio);
 }
 static real kink_less(real *kink, real a, real b) {
-  if (is_free(kink) || has_no_side(a - b)) return truth(re(a) < re(b), a, b);
-  return side_of(kink, a - b, sizes_of(a, b), LW_KINK_POSITIVE) == LW_KINK_NEGATIVE;
+  if (is_free(kink) || has_no_branch(a - b)) return truth(re(a) < re(b), a, b);
+  return branch_of(kink, a - b, sizes_of(a, b), LW_KINK_POSITIVE) == LW_KINK_NEGATIVE;
 }
 static real kink_less_equal(real *kink, real a, real b) {
-  if (is_free(kink) || has_no_side(a - b)) return truth(re(a) <= re(b), a, b);
-  return side_of(kink, a - b, sizes_of(a, b), LW_KINK_NEGATIVE) == LW_KINK_NEGATIVE;
+  if (is_free(kink) || has_no_branch(a - b)) return truth(re(a) <= re(b), a, b);
+  return branch_of(kink, a - b, sizes_of(a, b), LW_KINK_NEGATIVE) == LW_KINK_NEGATIVE;
 }
 static real kink_floor(real *kink, real a) {
   return is_free(kink) || !isfinite(re(a)) ? floor(re(a)) : floor_held(kink, a);
@@ -212,7 +212,7 @@ done:
 #pragma GCC diagnostic pop
 #endif
 
-/* Beyond a kink, what is held on its side may have no value, as a power of what is negative there: there nothing is held. */
+/* Beyond a kink, the branch that is held may have no value, as a power of a negative number: there nothing is held. */
 static void evaluate_program(const lw_program *p, real *x) {
   int has_values = 1;
   run_program(p, p->code, x);

@@ -166,9 +166,9 @@ static lookup_rows region_of(const lw_lookup *t, const real *x, int32_t row) {
 /* The place of a kink that is held, as one whole number. */
 static lookup_place place_held(const lw_lookup *t, const real *x, int axis, real at, real *kink) {
   const double *knot = t->knot[axis], rows = t->knots[axis] - 1.0, period = knot[t->knots[axis] - 1] - knot[0];
-  if (re(kink[LW_KINK_SIDE]) != LW_KINK_POSITIVE) {
+  if (re(kink[LW_KINK_BRANCH]) != LW_KINK_POSITIVE) {
     const lookup_place here = place_in(t, axis, re(at));
-    kink[LW_KINK_SIDE] = LW_KINK_POSITIVE;
+    kink[LW_KINK_BRANCH] = LW_KINK_POSITIVE;
     kink[LW_KINK_HELD] = here.turns * rows + here.k;
   }
   const double held = re(kink[LW_KINK_HELD]), turns = t->periodic[axis] ? floor(held / rows) : 0.0;
@@ -255,7 +255,7 @@ static int is_outside(const lw_lookup *t, int axis, double at) {
 /* A step that ends at the last row may look beyond it. */
 static int is_held_within(const lw_lookup *t, int axis, real at, const real *kink) {
   const real *own = kink + axis * LW_KINK_NUMBERS;
-  if (!kink || !isfinite(re(at)) || is_free(own) || re(own[LW_KINK_SIDE]) != LW_KINK_POSITIVE) return 0;
+  if (!kink || !isfinite(re(at)) || is_free(own) || re(own[LW_KINK_BRANCH]) != LW_KINK_POSITIVE) return 0;
   return re(own[LW_KINK_HELD]) >= 0.0 && re(own[LW_KINK_HELD]) < t->knots[axis] - 1.0;
 }
 

@@ -53,7 +53,7 @@ enum lw_operation_number {
 };
 
 /* Those with kinks or jumps: X(name, kinks). In the program of a formula that moves something and changes with the motion
- * they are operations of their own, which a run holds on the side of their kinks where they are (kink_kernel.h); a table
+ * they are operations of their own, which a run holds on the branch where they are (kink_kernel.h); a table
  * has a kink for each argument. */
 #define LW_EACH_KINK(X)                                                                                  \
   X(abs, 1) X(sign, 1) X(min, 1) X(max, 1) X(mod, 1) X(less, 1) X(less_equal, 1) X(floor, 1) X(table, 2)

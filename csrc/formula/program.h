@@ -34,16 +34,16 @@ int32_t lw_kinks_of(const lw_instruction *i, int32_t arguments_of_table);
 /* The operation of programs that may be held at these. */
 int32_t lw_kinked(int32_t operation);
 
-/* A kink in the block: on which side of it the formula is held, and what the event indicator is. */
-typedef enum lw_kink_side {
+/* A kink in the block: the branch on which the formula is held, and the event indicator. */
+typedef enum lw_kink_branch {
   LW_KINK_FREE = 0, /* nothing is held: evaluated as it is */
   LW_KINK_POSITIVE = 1,
   LW_KINK_NEGATIVE = -1,
   LW_KINK_AT_ZERO = 2, /* of sign alone */
   LW_KINK_SOUGHT = 3,  /* the next evaluation decides */
-} lw_kink_side;
+} lw_kink_branch;
 enum {
-  LW_KINK_SIDE = 0,
+  LW_KINK_BRANCH = 0,
   LW_KINK_HELD,
   LW_KINK_INDICATOR,
   LW_KINK_NUMBERS

@@ -723,14 +723,14 @@ LW_API int32_t lw_set_threads(int32_t threads);
  * *changed: 1 if the speeds jumped. */
 LW_API lw_status lw_start_events(lw_state *state, int32_t *changed);
 /* size.event_indicators numbers. A transition is due once its number is below zero, and until it is handled. Those of kinks
- * follow, which are below zero once a formula is held on the wrong side of one; of free kinks they are 1. */
+ * follow, which are below zero once a formula is held on the wrong branch; of free kinks they are 1. */
 LW_API lw_status lw_event_indicators(lw_state *state, double *indicators);
-/* An integrator holds the kinks of formulas, comparisons and knots of tables, on their sides at the present state while it
- * takes steps, so that what it integrates is smooth. Whoever asks for these events holds them at each start and after
+/* An integrator holds the kinks of formulas, comparisons and knots of tables, on their branches at the present state while it
+ * takes steps, so that the equations are smooth. A caller that locates these events holds them at each start and after
  * each event; lw_run and lw_ode_run of a run do. They are free at first, and whenever transitions are handled. */
 LW_API lw_status lw_hold_kinks(lw_state *state);
 LW_API void lw_release_kinks(lw_state *state);
-/* Whether a formula is held on the wrong side of a kink. */
+/* Whether a formula is held on the wrong branch of a kink. */
 LW_API int32_t lw_has_passed_kinks(lw_state *state);
 /* Of the next transition that has its time; infinite: there is none. */
 LW_API lw_status lw_next_event_time(lw_state *state, double *time);

@@ -201,12 +201,10 @@
 #define MAX_EVENTS 1e5          /* within a second */
 #define RECENT_EVENTS 32.0      /* transitions in so many of the last events are reported */
 #define MAX_RELATIVE_GAP 1e-4   /* relative to the length of the loop */
+#define LONG_LINEAR 200         /* knots: longer tables are smooth as a rule, so that steps pass several */
+#define LONG_MONOTONE 32        /* the same of monotone ones, whose slopes are continuous */
+#define STANDS_OUT 4.0 /* of the mean curvature of its table: a knot of a long one that is a kink nevertheless */
 /* Half-width of the band in which an indicator counts as zero, for a bound of zero. */
-/* Tables of more knots are smooth as a rule, and steps pass several; a knot stands out where the slope turns by so many times
- * the mean of its table. */
-#define LONG_LINEAR 200
-#define LONG_MONOTONE 32
-#define STANDS_OUT 4.0
 #define LW_ZERO_TOLERANCE (8.0 * LW_EVENT_RESOLUTION)
 
 /* ---- Dead points ---- */

@@ -207,7 +207,7 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
     "rtol, atol by which constraints are watched; 0: they are not")                                                   \
   X(loop_allowance, LOOP, 1, LW_INTERNAL, LW_STAGE_NONE, "residual at the start of the watch")                        \
   X(coupling_allowance, COUPLING, 1, LW_INTERNAL, LW_STAGE_NONE, "the same")                                          \
-  X(kink, KINK, LW_KINK_NUMBERS, LW_INTERNAL, LW_STAGE_NONE, "side, see formula/program.h; what is held; indicator")  \
+  X(kink, KINK, LW_KINK_NUMBERS, LW_INTERNAL, LW_STAGE_NONE, "branch, see formula/program.h; number held; indicator") \
   X(link_constants, BODY, LW_REALS(link_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                              \
   X(cut_constants, LOOP, LW_REALS(cut_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                                \
   X(distance_metric, DISTANCE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "length of the cluster [m]")                       \

@@ -90,7 +90,7 @@ static lw_status start_outside(lw_run *r, const double *y) {
   return status < 0 ? lw_run_raised(r, status) : LW_OK;
 }
 
-/* On their sides where the run is; if that cannot be evaluated the integrator will find out. */
+/* On their branches where the run is; if that cannot be evaluated the integrator will find out. */
 static lw_status hold_kinks(lw_run *r) {
   if (!r->size.kinks) return LW_OK;
   const int status = lw_run_enter(r, r->t, r->y);

@@ -67,7 +67,7 @@ class Names(NamedTuple):
     tables
         Numbers of arguments of tables by their names.
     remark
-        What else to say of a name that is unknown; "" for most.
+        What else to state of a name that is unknown; "" for most.
     """
 
     parameters: Collection[str]

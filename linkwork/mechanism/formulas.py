@@ -121,7 +121,7 @@ class JointNames(Readable):
         }
 
     def remark(self, name: str) -> str:
-        """Return why a variable of the mechanism is not read, as far as its name tells."""
+        """Return why a variable of the mechanism is not read, by the part in its name."""
         mech = self._mech
         owner = re.split(r"[.\[)]", name.removeprefix("der("), maxsplit=1)[0]
         owners = (mech.joints, mech.bodies, mech.points, mech.measures, mech.outputs, mech.states, mech.couplings)

@@ -179,7 +179,7 @@ def _kink_indicators(namer: Namer, known: Mapping[str, list[Entity]], first: int
 def _kinked(
     namer: Namer, known: Mapping[str, list[Entity]]
 ) -> Iterator[tuple[FormulaForce | ElementState | StateOfForce, Callable[[], tuple[Names, ...]]]]:
-    """Return what has formulas that move something, in the order of the core, with what these depend on."""
+    """Return parts with formulas that move something, in the order of the core, and their dependencies."""
     for kind, forces in namer.force_kinds:
         for force in forces if issubclass(kind, FormulaForce) else ():
             yield force, partial(_of_result, namer, force)
