@@ -22,7 +22,7 @@ from linkwork.core.plan import CAPTURED_PARENT
 from linkwork.errors import LinkworkError
 from linkwork.mechanism import GROUND, Joint, Mechanism, Pin, Release, Wrench
 from linkwork.mechanism.forces import ForceAlongLine, ForceBetweenBodies, ForceBetweenFrames, by_kind
-from linkwork.mechanism.formula_forces import ByFormulaAtPoint
+from linkwork.mechanism.formula_forces import ByFormulaAlongLine, ByFormulaAtPoint
 from linkwork.mechanism.springs import PointSpringDamper
 from linkwork.mechanism.tendons import Tendon
 from linkwork.view import payload
@@ -181,7 +181,7 @@ class _SceneOf:
                 "name": force.name,
                 "title": "" if isinstance(force, PointSpringDamper) else force.type_name.replace("_", " "),
                 "mount": isinstance(force, ForceBetweenFrames),
-                "formula": force.formula if isinstance(force, ForceAlongLine) else "",
+                "formula": force.formula if isinstance(force, ByFormulaAlongLine) else "",
                 "bodies": list(force.bodies),
                 "points": self._ends(force.bodies, values["points"]),
                 "stiffness": float(np.max(values.get("stiffness", 0.0))),
