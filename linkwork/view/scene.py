@@ -292,7 +292,7 @@ class _SceneOf:
 
 def _is_cable(force: Any) -> bool:
     """Return whether a force is drawn as a line through its points, and not as a spring between two."""
-    return isinstance(force, Tendon) or (isinstance(force, ForceAlongLine) and len(force.bodies) > 2)
+    return isinstance(force, ForceAlongLine) and (isinstance(force, Tendon) or len(force.bodies) > 2)
 
 
 def _start_poses(model: Model) -> tuple[FloatArray, FloatArray]:
