@@ -276,7 +276,7 @@ class _Building:
             if reel.friction:
                 friction = self._name("friction", f"{reel.name}_friction")
                 self.mech.add_force(Friction(name, coulomb=reel.friction, name=friction))
-            if "range" in parts:
+            if "range" in parts and reel.limits is not None:
                 stop = self._name("limit", f"{reel.name}_limit")
                 self.mech.add_transition(stop, Stop(name, *reel.limits))
                 self.limit_elements[stop] = f"{reel.element} > range"
@@ -335,10 +335,9 @@ class _Building:
         for tendon in self.robot.tendons:
             place = self._place(tendon.place, tendon.element)
             if place is not None:
-                values = {"stiffness": tendon.stiffness or None, "damping": tendon.damping or None}
-                free = {"free": tendon.free} if tendon.stiffness else {}
-                name = self._name("tendon", tendon.name)
-                self.mech.add_force(Tendon(**place, **values, **free, pushes=True, name=name))
+                place |= {"stiffness": tendon.stiffness or None, "damping": tendon.damping or None}
+                place |= {"free": tendon.free} if tendon.stiffness else {}
+                self.mech.add_force(Tendon(**place, pushes=True, name=self._name("tendon", tendon.name)))
                 self.report.taken(tendon.element, "tendon")
 
     def _add_mounts(self) -> None:
@@ -372,8 +371,8 @@ class _Building:
                 for name, one in law.states.items()
             }
             name = self._name(law.kind, law.name)
-            more = {"parameters": {**own, **law.parameters}, "inputs": law.inputs, "states": states or None}
-            self.mech.add_force(Force(**place, **more, name=name))
+            place |= {"parameters": {**own, **law.parameters}, "inputs": law.inputs, "states": states or None}
+            self.mech.add_force(Force(**place, name=name))
             self.report.taken(law.element, law.what)
 
     def _motion_unit(self, place: Place) -> str:
@@ -398,7 +397,7 @@ class _Building:
             bodies = tuple(self._body(body) for body, _ in at)
             points = [frame.apply(point) for (_, frame), point in zip(at, place.points, strict=True)]
             moves = any(a != b and one for a, b, one in zip(bodies, bodies[1:], place.factors, strict=False))
-            found = {"bodies": bodies, "points": points, "factors": place.factors}
+            found: dict[str, Any] = {"bodies": bodies, "points": points, "factors": place.factors}
             if all(one == 1.0 for one in place.factors):
                 del found["factors"]
         else:
@@ -415,7 +414,8 @@ class _Building:
         if body is None:
             self.report.left_out(element, "it acts on the ground, which nothing moves")
             return None
-        given = {"body": self._body(body), "point": frame.apply(place.point), "axes": "body", "parameters": {}}
+        given: dict[str, Any] = {"body": self._body(body), "point": frame.apply(place.point), "axes": "body"}
+        given["parameters"] = {}
         for key, vector in (("force", place.force), ("torque", place.torque)):
             turned = frame.rotation @ vector
             names = [f"{key}_{axis}" for axis in "xyz"]
@@ -527,7 +527,9 @@ def _check_references(robot: Robot) -> None:
 def _terms(robot: Robot) -> Iterable[tuple[str, Iterable[Coordinate]]]:
     yield from ((one.element, one.terms) for one in robot.couplings)
     yield from ((one.element, one.gears) for one in robot.actuators)
-    yield from ((one.element, one.place) for one in (*robot.laws, *robot.tendons) if isinstance(one.place, dict))
+    yield from ((one.element, one.place) for one in robot.laws if isinstance(one.place, dict))
+    yield from ((one.element, one.place) for one in robot.tendons if isinstance(one.place, dict))
+    yield from ((one.element, one.gears) for one in robot.reels)
 
 
 def _is_loaded(joint: RobotJoint) -> bool:

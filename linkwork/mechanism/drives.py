@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -187,7 +188,11 @@ class WithDrives(Description):
     @contextmanager
     def _all_or_none(self) -> Iterator[None]:
         """Take back all that was added where one part is refused."""
-        lists = {"bodies": dict(self.bodies), "joints": dict(self.joints), "couplings": dict(self.couplings)}
+        lists: dict[str, dict[str, Any]] = {
+            "bodies": dict(self.bodies),
+            "joints": dict(self.joints),
+            "couplings": dict(self.couplings),
+        }
         forces = list(self.forces)
         try:
             yield

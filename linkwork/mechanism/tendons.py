@@ -135,7 +135,7 @@ class Tendon(OnJointsOrBetweenPoints):
         what, _, end = one.name.partition("_")
         if not end:
             return getattr(self, one.name)
-        pair = self.free if what == "free" else getattr(self, f"{what}_range")
+        pair: Any = self.free if what == "free" else getattr(self, f"{what}_range")
         return pair[("lower", "upper").index(end)]
 
     def motion_unit(self, mech: Surroundings) -> str:

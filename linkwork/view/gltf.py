@@ -108,15 +108,15 @@ def _moves(result: Result, scene: payload.Scene, meshes: Sequence[TriangleMesh])
             frame: Any = "childFrame" if on_child else "parentFrame"
             solids[body_name] += pin(joint, frame, scene["size"], PIN_COLOUR)
     moves = [Move(name, solids[name], *poses[name]) for name in poses if solids[name]]
-    rods = [(one, SPRING_COLOUR) for one in scene["springs"]]
+    rods: list[tuple[Any, str]] = [(one, SPRING_COLOUR) for one in scene["springs"]]
     for cable in scene["cables"]:
         ends = enumerate(zip(pairwise(cable["bodies"]), pairwise(cable["points"]), strict=True))
-        rods += [  # type: ignore[misc]
+        rods += [
             ({"name": f"{cable['name']} {k + 1}", "bodies": bodies, "points": points}, DISTANCE_COLOUR)
             for k, (bodies, points) in ends
             if cable["factors"][k]
         ]
-    rods += [(one, DISTANCE_COLOUR) for one in scene["distances"]]  # type: ignore[misc]
+    rods += [(one, DISTANCE_COLOUR) for one in scene["distances"]]
     for rod, colour in rods:
         moves.append(_stretched(rod, poses, scene["size"], colour))
     return moves

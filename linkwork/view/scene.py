@@ -22,7 +22,7 @@ from linkwork.core.plan import CAPTURED_PARENT
 from linkwork.errors import LinkworkError
 from linkwork.mechanism import GROUND, Joint, Mechanism, Pin, Release, Wrench
 from linkwork.mechanism.forces import ForceAlongLine, ForceBetweenBodies, ForceBetweenFrames, by_kind
-from linkwork.mechanism.formula_forces import ByFormulaAtPoint
+from linkwork.mechanism.formula_forces import ByFormulaAlongLine, ByFormulaAtPoint
 from linkwork.mechanism.springs import PointSpringDamper
 from linkwork.mechanism.tendons import Tendon
 from linkwork.view import payload
@@ -181,7 +181,7 @@ class _SceneOf:
                 "name": force.name,
                 "title": "" if isinstance(force, PointSpringDamper) else force.type_name.replace("_", " "),
                 "mount": isinstance(force, ForceBetweenFrames),
-                "formula": force.formula if isinstance(force, ForceAlongLine) else "",
+                "formula": force.formula if isinstance(force, ByFormulaAlongLine) else "",
                 "bodies": list(force.bodies),
                 "points": self._ends(force.bodies, values["points"]),
                 "stiffness": float(np.max(values.get("stiffness", 0.0))),
@@ -292,7 +292,7 @@ class _SceneOf:
 
 def _is_cable(force: Any) -> bool:
     """Return whether a force is drawn as a line through its points, and not as a spring between two."""
-    return isinstance(force, Tendon) or (isinstance(force, ForceAlongLine) and len(force.bodies) > 2)
+    return isinstance(force, ForceAlongLine) and (isinstance(force, Tendon) or len(force.bodies) > 2)
 
 
 def _start_poses(model: Model) -> tuple[FloatArray, FloatArray]:

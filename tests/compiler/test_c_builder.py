@@ -96,6 +96,12 @@ def add(b, kind, name, *bodies, **given):
     b.add_force(kind, name, *(*bodies, None, None)[:2], found, len(given))
 
 
+def add_line(b, *bodies, factor=1.0):
+    add(b, "line_formula", "l")
+    for body in bodies:
+        b.add_line_point("l", body, CENTRE, factor)
+
+
 def add_wrench(b, name, body):
     add(b, "wrench", name, body, wrench_point=CENTRE)
 
@@ -146,6 +152,25 @@ BAD = {
     "gear of a spring": (
         lambda b: (add(b, "spring", "s", "arm", "ground"), b.add_gear("s", "hinge", 0, 1.0)),
         "acts on bodies and has no gears",
+    ),
+    "point of a spring": (
+        lambda b: (add(b, "spring", "s", "arm", "ground"), b.add_line_point("s", "arm", CENTRE, 1.0)),
+        "acts along no line and takes no points",
+    ),
+    "line of one body": (lambda b: (add_line(b, "arm", "arm"), b.finished()), "its line connects no two bodies"),
+    "line of no piece": (
+        lambda b: (add_line(b, "arm", "ground", factor=0.0), b.finished()),
+        "its line connects no two bodies",
+    ),
+    "line of a body": (lambda b: add(b, "line_formula", "l", "arm"), "no body: lw_builder_add_line_point names"),
+    "body of a line": (lambda b: add_line(b, "arn", "ground"), "there is no body 'arn': did you mean 'arm'?"),
+    "point of a line": (
+        lambda b: (add_line(b), b.add_line_point("l", "arm", (math.inf, 0, 0), 1.0)),
+        "a point of its line must be finite",
+    ),
+    "factor of a line": (
+        lambda b: (add_line(b), b.add_line_point("l", "arm", CENTRE, math.nan)),
+        "the factor of a piece of its line must be finite",
     ),
     "lost": (lambda b: (b.add_body("rod", *GOOD), b.finished()), "body 'rod' first: add a joint between 'rod'"),
     "cut": (lambda b: (b.cut("hinge"), b.finished()), "joint 'hinge' cannot be cut: it is on no loop"),

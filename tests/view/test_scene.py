@@ -133,7 +133,12 @@ def test_everything_of_the_description_is_there():
         assert [one["name"] for one in scene[key]] == list(parts)
     assert [one["name"] for one in scene["couplings"]] == ["gear"]
     assert scene["couplings"][0]["terms"][1] == {"joint": "j1", "element": 0, "coefficient": -2.0}
-    cord, jack, mount = sorted(scene["springs"], key=lambda one: one["name"])
+    cord, jack, mount, swing = sorted(scene["springs"], key=lambda one: one["name"])
+    assert (swing["title"], swing["mount"], swing["force"]) == ("frame force", True, "")
+    (cable,) = scene["cables"]
+    assert cable["bodies"] == ["ground", "b0", "b2", "b6"]
+    assert (cable["points"][1], cable["factors"]) == ([0.1, 0.0, 0.0], [1.0, 0.0, 0.5])
+    assert (cable["title"], cable["force"]) == ("tendon", "cable.force")
     assert (mount["name"], mount["title"], mount["force"], mount["mount"]) == ("mount", "bushing", "", True)
     assert (jack["name"], jack["stiffness"], jack["force"]) == ("jack", 0.0, "jack.force")
     assert (jack["title"], jack["formula"]) == ("line force", "a*p*(length - l0)")
@@ -159,7 +164,7 @@ def test_every_column_of_a_scene_is_a_variable():
     lists += [names for joint in scene["joints"] for names in (joint["q"], joint["u"], joint["f"], joint["t"])]
     lists += [names for one in scene["wrenches"] for names in (one["F"], one["T"])]
     lists += [scene["residuals"], scene["conditioning"], scene["energies"]]
-    lists += [[one["force"] for one in (*scene["springs"], *scene["distances"]) if one["force"]]]
+    lists += [[one["force"] for one in (*scene["springs"], *scene["cables"], *scene["distances"]) if one["force"]]]
     lists += [[one["load"] for one in scene["couplings"]]]
     known = {v.name for v in model.variables}
     assert {name for names in lists for name in names} <= known

@@ -167,8 +167,8 @@ def _at_first_frame(place: RobotFrames) -> RobotFrames:
     rates = []
     for k, axis, (i, j) in zip((1, 2, 3), "xyz", crossed, strict=True):
         turn = f"angular_velocity[{i}]*displacement[{j}] - angular_velocity[{j}]*displacement[{i}]"
-        terms = {"force": f"(velocity[{k}] - {turn.replace(' - ', ' + ')})", "torque": f"angular_velocity[{k}]"}
-        rates += [f"{key}_{axis}*{one}" for key, one in terms.items() if f"{key}_{axis}" in place.parameters]
+        parts = {"force": f"(velocity[{k}] - {turn.replace(' - ', ' + ')})", "torque": f"angular_velocity[{k}]"}
+        rates += [f"{key}_{axis}*{one}" for key, one in parts.items() if f"{key}_{axis}" in place.parameters]
     place.rate = f"({' + '.join(rates)})"
     return place
 
