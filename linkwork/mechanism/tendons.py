@@ -26,7 +26,7 @@ class Tendon(OnJointsOrBetweenPoints):
         T = within(stiffness stretch + damping rate + preload + gain within(input))
 
     where the stretch is the length less `free`; of a pair of free lengths, less the greater one above it and less the
-    smaller one below it, and zero between them. A tendon goes slack: its tension is never below zero, unless `pushes`.
+    smaller one below it, and zero between them. Its tension is never below zero, unless `pushes`.
 
     Along a line it runs through points of bodies, straight from each to the next, without friction. On joints, as of
     the cable of a drum or a rack, the length is the sum of gear times coordinate, m: a gear is a radius, m/rad, or a
