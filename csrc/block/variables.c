@@ -96,6 +96,8 @@ static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
     case LW_OF_COUPLING_VALUE: return table_with(m, m->size.lookup_values - m->size.coupling_values + row);
     case LW_OF_LOOKUP_TABLE: return (owned){m->table_name[row], "table", 0};
     case LW_OF_LOOKUP_SLOPE:
+    case LW_OF_LOOKUP_REGION:
+    case LW_OF_KINK:
     case LW_OF_ONE:
     case LW_OF_FORMULA_VALUE:
     case LW_OF_FORMULA_QUANTITY:

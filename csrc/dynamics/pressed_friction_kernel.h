@@ -6,10 +6,12 @@
  * force F and the load t of its friction.
  *
  * Accelerations without these loads are known, and of changed loads dynamics/load_response_kernel.h gives the responses.
- * Few frictions are found by Newton's method with R; of many the loads follow one another until they stay, which
- * contracts by about mu r / length each time, and R is found where that is slow. Where rows of |R b| reach one there may
- * be no solution, or two (Painleve 1895; Leine, Brogliato and Nijmeijer: European Journal of Mechanics A 21 (2002)
- * 869-887): both are faults. Nothing depends on an earlier solution. */
+ * Few frictions are found by the method of Newton with R, by a chord of it where R b is small. Where rows of |R b| reach
+ * one there may be no solution, or two (Painleve 1895; Leine, Brogliato and Nijmeijer: European Journal of Mechanics A 21
+ * (2002) 869-887): both are faults. Of many the loads follow one another until they stay, which contracts by about
+ * mu r / length each time; where that is slow Newton's linear equations are solved by GMRES (Saad and Schultz 1986), of
+ * which each step asks for one response: the work is linear in their number, and so is the storage. Nothing depends on an
+ * earlier solution. */
 #ifndef LW_PRESSED_FRICTION_KERNEL_H
 #define LW_PRESSED_FRICTION_KERNEL_H
 #include "dynamics/load_response_kernel.h"
@@ -17,21 +19,14 @@
 #include "loops/basic_constraints_kernel.h"
 #include "loops/forces_on_speeds_kernel.h"
 
-#define FEW_FRICTIONS 8 /* R at once */
-#define MOST_IN_TURN 12 /* times that loads follow one another */
+enum { FEW_FRICTIONS = 8 }; /* R at once */
+#define MOST_IN_TURN 12     /* steps of the chord */
 #define MOST_NEWTON_STEPS 40
 #define MOST_REPEATED 60 /* whole evaluations, near singular poses */
 
 static const lw_force *friction_at(const view *v, int32_t k) { return v->m->force + FIRST_OF(FRICTION) + k; }
 static int32_t speed_of_friction(const view *v, int32_t k) { return v->m->gear[friction_at(v, k)->first].u; }
 static int is_pressed(const view *v, int32_t k) { return friction_at(v, k)->given >> LW_PRESSED_FRICTION & 1; }
-
-INLINE real *slope_of_friction(const view *v, int32_t k) { return FIELD(v, friction_found) + 3 * k; }
-INLINE real *pressed_load(const view *v, int32_t k) { return FIELD(v, friction_found) + 3 * k + 1; }
-INLINE real *load_tried(const view *v, int32_t k) { return FIELD(v, friction_found) + 3 * k + 2; }
-INLINE real *pressing_by(const view *v, int32_t k, int32_t j) {
-  return FIELD(v, pressing_by_load) + 3 * (v->m->pressed * k + j);
-}
 
 /* A joint that is open has none. */
 static int has_surfaces(const view *v, int32_t k) {
@@ -42,32 +37,53 @@ static int has_surfaces(const view *v, int32_t k) {
 #define EACH_PRESSED(v, k)                      \
   for (int32_t k = 0; k < (v)->m->pressed; k++) \
     if (is_pressed(v, k) && has_surfaces(v, k))
-#define EACH_ACTIVE(v, k) EACH_PRESSED(v, k) if (!is_zero(*slope_of_friction(v, k)))
 
 /* The load of a friction that holds its speed; a friction that slides holds none. */
-static real holding_part(const view *v, int32_t k) {
-  const int32_t lock = v->m->lock_of[speed_of_friction(v, k)];
-  const int sticks = re(FIELD(v, friction_state)[k]) == LW_FRICTION_STICKS;
-  return sticks && lock >= 0 && !(friction_at(v, k)->given >> LW_SMOOTH_FRICTION & 1) ? FIELD(v, coupling_load)[lock]
-                                                                                      : 0.0;
+static int holds(const view *v, int32_t k) {
+  return v->m->lock_of[speed_of_friction(v, k)] >= 0 && re(FIELD(v, friction_state)[k]) == LW_FRICTION_STICKS &&
+         !(friction_at(v, k)->given >> LW_SMOOTH_FRICTION & 1);
 }
 
-/* The pressing force as a vector, of the wrenches that are known. `load`: of the friction. */
-static void measure_pressing(const view *v, int32_t k, real load, real out[3]) {
-  const lw_joint *joint = &v->m->joint[friction_at(v, k)->joint];
+/* ---- pressing forces ---- */
+
+/* The direction along which the surfaces of a joint slide; of a screw also what its load and its force along e count. */
+typedef struct surfaces {
+  const lw_joint *joint;
+  int is_thread, holds;
+  int32_t lock;
+  real e[3], by_force, by_load;
+} surfaces;
+
+static void find_surfaces(const view *v, int32_t k, surfaces *s) {
+  const lw_joint *joint = s->joint = &v->m->joint[friction_at(v, k)->joint];
   const int32_t c = speed_of_friction(v, k) - joint->u;
-  const real *F = joint->loop >= 0 ? FIELD(v, reaction_force) + 3 * friction_at(v, k)->joint : v->wrench[joint->link].l;
   twist P;
   if (joint->loop >= 0) column_of_cut_joint(v, joint->loop, c, &P);
   else column_of_link(v, joint->link, c, &P);
-  const real *e = lw_joint_sizes[joint->type].translations >> c & 1 ? P.l : P.a;
-  const real along = dot(F, e);
-  if (joint->type == LW_SCREW) {
-    const real h = dot(P.l, e), r2 = FIELD(v, friction_radius)[k] * FIELD(v, friction_radius)[k];
-    out[0] = along * (1.0 + h * h / r2) - (load + holding_part(v, k)) * h / r2, out[1] = out[2] = 0.0;
-    return;
-  }
-  for (int i = 0; i < 3; i++) out[i] = F[i] - along * e[i];
+  copy(3, lw_joint_sizes[joint->type].translations >> c & 1 ? P.l : P.a, s->e);
+  s->is_thread = joint->type == LW_SCREW;
+  if (!s->is_thread) return;
+  const real h = dot(P.l, s->e), r2 = FIELD(v, friction_radius)[k] * FIELD(v, friction_radius)[k];
+  s->by_force = 1.0 + h * h / r2, s->by_load = h / r2;
+  s->lock = v->m->lock_of[speed_of_friction(v, k)], s->holds = holds(v, k);
+}
+
+/* The pressing force as a vector, of the wrenches that are known. `load`: of the friction. */
+static void measure_pressing(const view *v, const surfaces *s, real load, real out[3]) {
+  const real *F =
+      s->joint->loop >= 0 ? FIELD(v, reaction_force) + 3 * (s->joint - v->m->joint) : v->wrench[s->joint->link].l;
+  const real along = dot(F, s->e);
+  for (int i = 0; i < 3; i++) out[i] = s->is_thread ? 0.0 : F[i] - along * s->e[i];
+  if (s->is_thread)
+    out[0] = along * s->by_force - (load + (s->holds ? FIELD(v, coupling_load)[s->lock] : 0.0)) * s->by_load;
+}
+
+/* The same of changes. */
+static void measure_change(const view *v, const surfaces *s, real load, real out[3]) {
+  const real *F = force_change_of_one(v, s->joint), along = dot(F, s->e);
+  for (int i = 0; i < 3; i++) out[i] = s->is_thread ? 0.0 : F[i] - along * s->e[i];
+  if (s->is_thread)
+    out[0] = along * s->by_force - (load + (s->holds ? *coupling_change_of_one(v, s->lock) : 0.0)) * s->by_load;
 }
 
 /* |n|, with its direction; zero has none. */
@@ -82,28 +98,115 @@ static real size_of_pressing(const real n[3], real direction[3]) {
   return size;
 }
 
-/* n_k + sum R_kj f_j of the loads tried. */
-static void pressing_of_loads(const view *v, int32_t k, real n[3]) {
-  copy(3, FIELD(v, pressing_at_first) + 3 * k, n);
-  EACH_ACTIVE(v, j) {
-    const real *R = pressing_by(v, k, j), f = *load_tried(v, j);
-    for (int i = 0; i < 3; i++) n[i] += R[i] * f;
+INLINE double size_of_derivative(real x) {
+#if LW_ARITHMETIC == LW_DOUBLE
+  return fabs(x);
+#else
+  return fabs(__imag__ x);
+#endif
+}
+
+/* How much numbers change, relative to the largest; of derivatives the same. */
+typedef struct changes {
+  double change[2], most[2];
+} changes;
+static const changes no_changes = {{0.0, 0.0}, {1e-300, 1e-300}};
+
+INLINE void add_change(changes *c, real by, real now) {
+  c->change[0] = larger(c->change[0], fabs(re(by))), c->most[0] = larger(c->most[0], fabs(re(now)));
+  if (LW_ARITHMETIC == LW_DOUBLE) return;
+  c->change[1] = larger(c->change[1], size_of_derivative(by));
+  c->most[1] = larger(c->most[1], size_of_derivative(now));
+}
+
+INLINE double relative_change(const changes *c) { return larger(c->change[0] / c->most[0], c->change[1] / c->most[1]); }
+
+/* ---- few frictions ---- */
+
+/* Rows and columns are those of all pressed frictions; where one has no slope, as one that sticks, its column is zero. */
+typedef struct few_frictions {
+  int32_t n, blocks; /* of four */
+  int32_t number[FEW_FRICTIONS];
+  real slope[FEW_FRICTIONS], load[FEW_FRICTIONS], size[FEW_FRICTIONS];
+  real at_first[3][FEW_FRICTIONS], now[3][FEW_FRICTIONS];
+  real R[FEW_FRICTIONS][3][FEW_FRICTIONS]; /* of a load, by components */
+  surfaces surfaces[FEW_FRICTIONS];
+} few_frictions;
+
+#define EACH_ACTIVE(x, j)              \
+  for (int32_t j = 0; j < (x)->n; j++) \
+    if (!is_zero((x)->slope[j]))
+
+static void set_unit_load(const view *v, const few_frictions *x, int32_t j, int32_t stride, int32_t lane, real load) {
+  FIELD(v, load_change)[stride * speed_of_friction(v, x->number[j]) + lane] = load;
+}
+
+#if LW_ARITHMETIC == LW_DOUBLE
+/* Four columns of R, from `first` on. */
+static void find_four_responses(const view *v, few_frictions *x, int32_t first) {
+  for (int32_t j = first; j < x->n && j < first + 4; j++)
+    if (!is_zero(x->slope[j])) set_unit_load(v, x, j, 4, j - first, 1.0);
+  respond_with_forces_four(v);
+  for (int32_t k = 0; k < x->n; k++) {
+    const surfaces *s = &x->surfaces[k];
+    const four *F = force_change_of_four(v, s->joint);
+    const four along = dot_by_four(s->e, F);
+    four n[3];
+    for (int i = 0; i < 3; i++) n[i] = F[i] - s->e[i] * along;
+    if (s->is_thread) {
+      four load = {0.0};
+      if (k >= first && k < first + 4) load[k - first] = 1.0;
+      if (s->holds) load += *coupling_change_of_four(v, s->lock);
+      n[0] = s->by_force * along - s->by_load * load, n[1] = n[2] = zero4();
+    }
+    for (int32_t j = first; j < first + 4; j++)
+      for (int i = 0; i < 3; i++) x->R[j][i][k] = n[i][j - first];
+  }
+  for (int32_t j = first; j < x->n && j < first + 4; j++) set_unit_load(v, x, j, 4, j - first, 0.0);
+}
+
+static void find_responses(const view *v, few_frictions *x) {
+  for (int32_t block = 0; block < x->blocks; block++) find_four_responses(v, x, 4 * block);
+}
+#else
+static void find_responses(const view *v, few_frictions *x) {
+  EACH_ACTIVE(x, j) {
+    set_unit_load(v, x, j, 1, 0, 1.0);
+    respond_with_forces_one(v);
+    for (int32_t k = 0; k < x->n; k++) {
+      real n[3];
+      measure_change(v, &x->surfaces[k], k == j ? 1.0 : 0.0, n);
+      for (int i = 0; i < 3; i++) x->R[j][i][k] = n[i];
+    }
+    set_unit_load(v, x, j, 1, 0, 0.0);
   }
 }
+#endif
 
-/* ---- responses ---- */
-
-static void clear_changes(const view *d) {
-  for (int32_t u = 0; u < d->m->size.nu + d->m->size.nu_cut; u++) d->load[u] = d->acceleration[u] = 0.0;
+/* The pressing forces of the loads. */
+static void press(few_frictions *x) {
+  for (int32_t b = 0; b < x->blocks; b++) {
+    four n[3];
+    for (int i = 0; i < 3; i++) n[i] = ((const four *)x->at_first[i])[b];
+    EACH_ACTIVE(x, j)
+    for (int i = 0; i < 3; i++) n[i] = plus4(n[i], times4(x->load[j], ((const four *)x->R[j][i])[b]));
+    four size2 = product4(n[0], n[0]);
+    for (int i = 1; i < 3; i++) size2 = plus4(size2, product4(n[i], n[i]));
+    for (int i = 0; i < 3; i++) ((four *)x->now[i])[b] = n[i];
+    ((four *)x->size)[b] = size2;
+  }
+  for (int32_t k = 0; k < x->n; k++) x->size[k] = re(x->size[k]) > 0.0 ? root(x->size[k]) : 0.0;
 }
 
-static void find_responses(const view *v) {
-  const view d = view_of_changes(v);
-  EACH_ACTIVE(v, j) {
-    d.load[speed_of_friction(v, j)] = 1.0;
-    respond_with_reactions(&d);
-    EACH_PRESSED(v, k) measure_pressing(&d, k, k == j ? 1.0 : 0.0, pressing_by(v, k, j));
-    d.load[speed_of_friction(v, j)] = 0.0;
+/* Rows G_kj = b_k R_kj along n_k, by columns: of the derivative of b N. */
+static void find_slopes_of_law(const few_frictions *x, real G[][FEW_FRICTIONS]) {
+  real by[FEW_FRICTIONS];
+  for (int32_t k = 0; k < 4 * x->blocks; k++) by[k] = re(x->size[k]) > 0.0 ? x->slope[k] / x->size[k] : 0.0;
+  EACH_ACTIVE(x, j)
+  for (int32_t b = 0; b < x->blocks; b++) {
+    four s = product4(((const four *)x->now[0])[b], ((const four *)x->R[j][0])[b]);
+    for (int i = 1; i < 3; i++) s = plus4(s, product4(((const four *)x->now[i])[b], ((const four *)x->R[j][i])[b]));
+    ((four *)G[j])[b] = product4(s, ((const four *)by)[b]);
   }
 }
 
@@ -132,183 +235,306 @@ static int solve_newton_rows(real *A, int32_t n, int32_t stride) {
   return 1;
 }
 
-/* f - b N, minus its step in the loads tried. Returns the largest step relative to the loads; negative: there is none. */
-static double newton_step(const view *v) {
-  real *A = FIELD(v, friction_newton);
-  const int32_t stride = v->m->pressed + 1;
-  int32_t n = 0, row = 0;
+/* One step from the loads. Returns the largest step relative to the loads; negative: there is none. */
+static double newton_step(few_frictions *x) {
+  enum { STRIDE = FEW_FRICTIONS + 1 };
+  real A[FEW_FRICTIONS * STRIDE], G[FEW_FRICTIONS][FEW_FRICTIONS];
+  int32_t row = 0, n = 0;
   double step = 0.0, most = 1e-300;
-  EACH_ACTIVE(v, k) n++;
-  EACH_ACTIVE(v, k) {
-    const real b = *slope_of_friction(v, k);
-    real pressing[3], direction[3];
+  press(x);
+  find_slopes_of_law(x, G);
+  EACH_ACTIVE(x, k) n++;
+  EACH_ACTIVE(x, k) {
     int32_t column = 0;
-    pressing_of_loads(v, k, pressing);
-    A[row * stride + n] = *load_tried(v, k) - b * size_of_pressing(pressing, direction);
-    EACH_ACTIVE(v, j) {
-      A[row * stride + column] = (k == j ? 1.0 : 0.0) - b * dot(direction, pressing_by(v, k, j));
+    EACH_ACTIVE(x, j) {
+      A[row * STRIDE + column] = (k == j ? 1.0 : 0.0) - G[j][k];
       column++;
     }
-    row++;
+    A[row++ * STRIDE + n] = x->load[k] - x->slope[k] * x->size[k];
   }
-  if (!solve_newton_rows(A, n, stride)) return -1.0;
+  if (!solve_newton_rows(A, n, STRIDE)) return -1.0;
   row = 0;
-  EACH_ACTIVE(v, k) {
-    const real by = A[row++ * stride + n], b = *slope_of_friction(v, k);
-    *load_tried(v, k) -= by;
-    step = larger(step, fabs(re(by) / re(b)));
-    most = larger(most, fabs(re(*load_tried(v, k)) / re(b)));
+  EACH_ACTIVE(x, k) {
+    const real by = A[row++ * STRIDE + n];
+    x->load[k] -= by;
+    step = larger(step, fabs(re(by) / re(x->slope[k])));
+    most = larger(most, fabs(re(x->load[k]) / re(x->slope[k])));
   }
   return step / most;
 }
 
-/* From the loads tried on. A further step gives derivatives, which follow one after the values. */
-static int converge(const view *v) {
+/* From the loads on. A further step gives derivatives, which follow one after the values. */
+static int converge(few_frictions *x) {
   for (int32_t i = 0; i < MOST_NEWTON_STEPS; i++) {
-    const double step = newton_step(v);
+    const double step = newton_step(x);
     if (!(step >= 0.0) || !isfinite(step)) return 0;
     if (step > SAME_LOADS) continue;
-    return LW_ARITHMETIC == LW_DOUBLE || newton_step(v) >= 0.0;
+    return LW_ARITHMETIC == LW_DOUBLE || newton_step(x) >= 0.0;
   }
   return 0;
 }
 
-/* The largest row of |R b|, and whose it is: below one there is one solution. */
-static double largest_gain(const view *v, int32_t *whose) {
-  double most = 0.0;
-  EACH_ACTIVE(v, k) {
-    double sum = 0.0;
-    EACH_ACTIVE(v, j) {
-      const real *R = pressing_by(v, k, j);
-      sum += fabs(re(*slope_of_friction(v, j))) * sqrt(re(dot(R, R)));
+/* For small G: the inverse of 1 - G is nearly 1 + G, with which errors shrink by about G^2 each time. */
+static int converge_by_chord(few_frictions *x) {
+  real G[FEW_FRICTIONS][FEW_FRICTIONS], rest[FEW_FRICTIONS];
+  for (int32_t k = 0; k < 4 * x->blocks; k++) x->load[k] = x->slope[k] * x->size[k];
+  press(x);
+  find_slopes_of_law(x, G);
+  for (int32_t turn = 0; turn < MOST_IN_TURN; turn++) {
+    changes all = no_changes;
+    for (int32_t k = 0; k < 4 * x->blocks; k++) rest[k] = x->slope[k] * x->size[k] - x->load[k];
+    for (int32_t b = 0; b < x->blocks; b++) {
+      four step = ((const four *)rest)[b];
+      EACH_ACTIVE(x, j) step = plus4(step, times4(rest[j], ((const four *)G[j])[b]));
+      ((four *)x->load)[b] = plus4(((const four *)x->load)[b], step);
     }
-    if (sum > most) most = sum, *whose = k;
+    for (int32_t k = 0; k < x->n; k++) add_change(&all, rest[k], x->load[k]);
+    if (relative_change(&all) <= SAME_LOADS / (SMALL_GAIN * SMALL_GAIN)) return 1;
+    press(x);
+  }
+  return 0;
+}
+
+/* At least the largest row of |R b|. */
+static double bound_of_gain(const few_frictions *x) {
+  double most = 0.0;
+  for (int32_t k = 0; k < x->n; k++) {
+    double sum = 0.0;
+    EACH_ACTIVE(x, j) {
+      const double size = fabs(re(x->R[j][0][k])) + fabs(re(x->R[j][1][k])) + fabs(re(x->R[j][2][k]));
+      sum += fabs(re(x->slope[j])) * size;
+    }
+    most = sum > most || !(sum >= 0.0) ? sum : most;
   }
   return most;
 }
 
-/* Keeps the first solution, and finds whether the loads tried are another one. */
-static int is_another(const view *v, int *solutions) {
+/* The largest row of |R b| of those that slide, and whose it is: below one there is one solution. */
+static double largest_gain(const few_frictions *x, int32_t *whose) {
+  double most = 0.0;
+  EACH_ACTIVE(x, k) {
+    double sum = 0.0;
+    EACH_ACTIVE(x, j) {
+      const real R[3] = {x->R[j][0][k], x->R[j][1][k], x->R[j][2][k]};
+      sum += fabs(re(x->slope[j])) * sqrt(re(dot(R, R)));
+    }
+    if (sum > most) most = sum, *whose = x->number[k];
+  }
+  return most;
+}
+
+/* Keeps the first solution, and finds whether the loads are another one. */
+static int is_another(const few_frictions *x, real first[FEW_FRICTIONS], int *solutions) {
   double most = 0.0, apart = 0.0;
-  EACH_ACTIVE(v, k) {
-    const double b = re(*slope_of_friction(v, k)), now = re(*load_tried(v, k)) / b;
+  EACH_ACTIVE(x, k) {
+    const double b = re(x->slope[k]), now = re(x->load[k]) / b;
     most = larger(most, fabs(now));
-    apart = larger(apart, fabs(now - re(*pressed_load(v, k)) / b));
+    apart = larger(apart, fabs(now - re(first[k]) / b));
   }
   if ((*solutions)++ > 0) return apart > SAME_SOLUTION * most;
-  EACH_ACTIVE(v, k) * pressed_load(v, k) = *load_tried(v, k);
+  copy(x->n, x->load, first);
   return 0;
+}
+
+static void clear_loads(few_frictions *x) {
+  for (int32_t k = 0; k < 4 * x->blocks; k++) x->load[k] = 0.0;
 }
 
 /* Tries from no loads, and then from large ones of one friction after the other, either way. */
-static lw_fault search_solutions(const view *v, int32_t whose, double gain) {
+static lw_fault search_solutions(few_frictions *x, int32_t whose, int32_t first_friction, double gain) {
   int solutions = 0;
   double scale = 0.0;
-  EACH_PRESSED(v, k) {
-    real direction[3];
-    scale = larger(scale, re(size_of_pressing(FIELD(v, pressing_at_first) + 3 * k, direction)));
+  real first[FEW_FRICTIONS] = {0.0};
+  for (int32_t k = 0; k < x->n; k++) scale = larger(scale, re(x->size[k]));
+  clear_loads(x);
+  if (converge(x)) is_another(x, first, &solutions);
+  EACH_ACTIVE(x, j) for (int way = -1; way <= 1; way += 2) {
+    clear_loads(x);
+    x->load[j] = way * FAR_LOADS * scale * x->slope[j];
+    if (converge(x) && is_another(x, first, &solutions))
+      return (lw_fault){LW_FAULT_JAMS_OR_SLIDES, first_friction + whose, gain};
   }
-  EACH_ACTIVE(v, k) * load_tried(v, k) = 0.0;
-  if (converge(v)) is_another(v, &solutions);
-  EACH_ACTIVE(v, j) for (int way = -1; way <= 1; way += 2) {
-    EACH_ACTIVE(v, k) * load_tried(v, k) = 0.0;
-    *load_tried(v, j) = way * FAR_LOADS * scale * *slope_of_friction(v, j);
-    if (converge(v) && is_another(v, &solutions))
-      return (lw_fault){LW_FAULT_JAMS_OR_SLIDES, FIRST_OF(FRICTION) + whose, gain};
-  }
-  EACH_ACTIVE(v, k) * load_tried(v, k) = *pressed_load(v, k);
-  return solutions ? no_fault : (lw_fault){LW_FAULT_JAMS, FIRST_OF(FRICTION) + whose, gain};
+  copy(x->n, first, x->load);
+  return solutions ? no_fault : (lw_fault){LW_FAULT_JAMS, first_friction + whose, gain};
 }
 
-INLINE double size_of_derivative(real x) {
-#if LW_ARITHMETIC == LW_DOUBLE
-  return fabs(x);
-#else
-  return fabs(__imag__ x);
-#endif
-}
-
-/* How much numbers change, relative to the largest; of derivatives the same. */
-typedef struct changes {
-  double change[2], most[2];
-} changes;
-static const changes no_changes = {{0.0, 0.0}, {1e-300, 1e-300}};
-
-INLINE void add_change(changes *c, real by, real now) {
-  c->change[0] = larger(c->change[0], fabs(re(by))), c->most[0] = larger(c->most[0], fabs(re(now)));
-  c->change[1] = larger(c->change[1], size_of_derivative(by));
-  c->most[1] = larger(c->most[1], size_of_derivative(now));
-}
-
-INLINE double relative_change(const changes *c) { return larger(c->change[0] / c->most[0], c->change[1] / c->most[1]); }
-
-/* Loads and pressing forces in turn, by R: for small gains. */
-static int converge_slowly(const view *v) {
-  for (int32_t turn = 0; turn < MOST_IN_TURN; turn++) {
-    changes all = no_changes;
-    EACH_ACTIVE(v, k) {
-      real n[3];
-      pressing_of_loads(v, k, n);
-      const real size2 = dot(n, n);
-      const real now = re(size2) > 0.0 ? *slope_of_friction(v, k) * root(size2) : 0.0;
-      add_change(&all, now - *load_tried(v, k), now);
-      *load_tried(v, k) = now;
-    }
-    if (relative_change(&all) <= SAME_LOADS) return 1;
-  }
-  return 0;
-}
-
-static lw_fault solve_by_responses(const view *v) {
+static lw_fault solve_few(const view *v, few_frictions *x) {
   int32_t whose = 0;
-  find_responses(v);
-  const double gain = largest_gain(v, &whose);
-  if (!isfinite(gain)) return (lw_fault){LW_FAULT_NOT_FINITE, friction_at(v, whose)->joint, 0.0};
-  EACH_ACTIVE(v, k) * load_tried(v, k) = 0.0;
-  if (!(gain < 1.0)) {
-    const lw_fault fault = search_solutions(v, whose, gain);
-    if (fault.kind) return fault;
-  } else if (!(gain < SMALL_GAIN && converge_slowly(v)) && !converge(v))
-    return (lw_fault){LW_FAULT_JAMS, FIRST_OF(FRICTION) + whose, gain};
-  EACH_PRESSED(v, k) {
-    real n[3], direction[3];
-    pressing_of_loads(v, k, n);
-    FIELD(v, friction_pressing)[k] = size_of_pressing(n, direction);
-  }
-  return no_fault;
+  const double bound = bound_of_gain(x);
+  if (!isfinite(bound)) return (lw_fault){LW_FAULT_NOT_FINITE, friction_at(v, x->number[0])->joint, 0.0};
+  press(x);
+  if (bound < SMALL_GAIN && converge_by_chord(x)) return no_fault;
+  const double gain = largest_gain(x, &whose);
+  if (!(gain < 1.0)) return search_solutions(x, whose, FIRST_OF(FRICTION), gain);
+  clear_loads(x);
+  return converge(x) ? no_fault : (lw_fault){LW_FAULT_JAMS, FIRST_OF(FRICTION) + whose, gain};
 }
 
-/* ---- in turn ---- */
-
-/* The loads of the pressing forces so far, and the pressing forces of these. Returns by how much the latter changed,
- * relative to the largest; of derivatives the same. */
-static double take_turn(const view *v, const view *d) {
-  changes all = no_changes;
-  EACH_ACTIVE(v, k) {
-    *load_tried(v, k) = *slope_of_friction(v, k) * FIELD(v, friction_pressing)[k];
-    d->load[speed_of_friction(v, k)] = 0.0;
+/* Accelerations of the loads that have been found. */
+static void add_responses(const view *v, const few_frictions *x) {
+  const int32_t speeds = v->m->size.nu + v->m->size.nu_cut;
+#if LW_ARITHMETIC == LW_DOUBLE
+  if (x->blocks == 1) {
+    const four *by = (const four *)x->load;
+    for (int32_t u = 0; u < speeds; u++) v->acceleration[u] += sum4(product4(*acceleration_change_of_four(v, u), *by));
+    return;
   }
-  EACH_ACTIVE(v, k) d->load[speed_of_friction(v, k)] += *load_tried(v, k);
-  respond_with_reactions(d);
+#endif
+  EACH_ACTIVE(x, j) FIELD(v, load_change)[speed_of_friction(v, x->number[j])] = 0.0;
+  EACH_ACTIVE(x, j) FIELD(v, load_change)[speed_of_friction(v, x->number[j])] += x->load[j];
+  respond_one(v);
+  for (int32_t u = 0; u < speeds; u++) v->acceleration[u] += *acceleration_change_of_one(v, u);
+}
+
+/* ---- many frictions ---- */
+
+enum { MOST_KRYLOV = LW_MOST_KRYLOV }; /* directions of GMRES before it starts again */
+#define MOST_RESTARTS 12
+
+INLINE real *slope_of_friction(const view *v, int32_t k) { return FIELD(v, friction_found) + 6 * k; }
+INLINE real *load_tried(const view *v, int32_t k) { return FIELD(v, friction_found) + 6 * k + 1; }
+INLINE real *rest_of_law(const view *v, int32_t k) { return FIELD(v, friction_found) + 6 * k + 2; }
+INLINE real *direction_of_pressing(const view *v, int32_t k) { return FIELD(v, friction_found) + 6 * k + 3; }
+
+#define EACH_SLIDING(v, k) EACH_PRESSED(v, k) if (!is_zero(*slope_of_friction(v, k)))
+
+static void clear_load_changes(const view *v) {
+  for (int32_t u = 0; u < v->m->size.nu + v->m->size.nu_cut; u++) *load_change_of_one(v, u) = 0.0;
+}
+
+/* The pressing forces of the loads tried, and by how much these miss the law. Returns the latter relative to the loads;
+ * of derivatives the same. */
+static double press_many(const view *v) {
+  changes all = no_changes;
+  clear_load_changes(v);
+  EACH_SLIDING(v, k) * load_change_of_one(v, speed_of_friction(v, k)) += *load_tried(v, k);
+  respond_with_forces_one(v);
   EACH_PRESSED(v, k) {
-    real n[3], direction[3];
-    measure_pressing(d, k, *load_tried(v, k), n);
+    surfaces s;
+    real n[3];
+    find_surfaces(v, k, &s);
+    measure_change(v, &s, *load_tried(v, k), n);
     for (int i = 0; i < 3; i++) n[i] += FIELD(v, pressing_at_first)[3 * k + i];
-    const real now = size_of_pressing(n, direction);
-    add_change(&all, now - FIELD(v, friction_pressing)[k], now);
-    FIELD(v, friction_pressing)[k] = now;
+    FIELD(v, friction_pressing)[k] = size_of_pressing(n, direction_of_pressing(v, k));
+    const real follows = *slope_of_friction(v, k) * FIELD(v, friction_pressing)[k];
+    *rest_of_law(v, k) = follows - *load_tried(v, k);
+    add_change(&all, *rest_of_law(v, k), follows);
   }
   return relative_change(&all);
 }
 
-/* Returns whether they stay. */
-static int solve_in_turn(const view *v) {
-  const view d = view_of_changes(v);
+/* out = (1 - G) in, of the values: G by their directions. */
+static void times_newton(const view *v, const double *in, double *out) {
+  clear_load_changes(v);
+  EACH_SLIDING(v, k) * load_change_of_one(v, speed_of_friction(v, k)) += in[k];
+  respond_with_forces_one(v);
+  for (int32_t k = 0; k < v->m->pressed; k++) out[k] = in[k];
+  EACH_SLIDING(v, k) {
+    surfaces s;
+    real n[3];
+    find_surfaces(v, k, &s);
+    measure_change(v, &s, in[k], n);
+    out[k] -= re(*slope_of_friction(v, k)) * re(dot(direction_of_pressing(v, k), n));
+  }
+}
+
+static double dot_of_doubles(int32_t n, const double *a, const double *b) {
+  double s = 0.0;
+  for (int32_t k = 0; k < n; k++) s += a[k] * b[k];
+  return s;
+}
+
+/* One cycle of GMRES on x, from its residual in basis[0]: Arnoldi's vectors by modified Gram-Schmidt, and rotations that
+ * keep the triangle of the least squares. Returns the residual's size. */
+static double gmres_cycle(const view *v, double *basis, double size, double wanted, double *x) {
+  double H[MOST_KRYLOV][MOST_KRYLOV + 1], c[MOST_KRYLOV], s[MOST_KRYLOV], g[MOST_KRYLOV + 1] = {size};
+  const int32_t n = v->m->pressed;
+  int32_t count = 0;
+  for (int32_t k = 0; k < n; k++) basis[k] /= size;
+  for (int32_t j = 0; j < MOST_KRYLOV && fabs(g[j]) > wanted; j++) {
+    double *next = basis + (j + 1) * n, *h = H[j];
+    times_newton(v, basis + j * n, next);
+    for (int twice = 0; twice < 2; twice++)
+      for (int32_t i = 0; i <= j; i++) {
+        const double along = dot_of_doubles(n, basis + i * n, next);
+        h[i] = twice ? h[i] + along : along;
+        for (int32_t k = 0; k < n; k++) next[k] -= along * basis[i * n + k];
+      }
+    h[j + 1] = sqrt(dot_of_doubles(n, next, next));
+    for (int32_t k = 0; k < n && h[j + 1] > 0.0; k++) next[k] /= h[j + 1];
+    for (int32_t i = 0; i < j; i++) {
+      const double first = c[i] * h[i] + s[i] * h[i + 1];
+      h[i + 1] = c[i] * h[i + 1] - s[i] * h[i], h[i] = first;
+    }
+    const double r = sqrt(h[j] * h[j] + h[j + 1] * h[j + 1]);
+    if (!(r > 0.0)) break;
+    c[j] = h[j] / r, s[j] = h[j + 1] / r, h[j] = r;
+    g[j + 1] = -s[j] * g[j], g[j] *= c[j];
+    count = j + 1;
+  }
+  for (int32_t j = count - 1; j >= 0; j--) {
+    double y = g[j];
+    for (int32_t i = j + 1; i < count; i++) y -= H[i][j] * s[i];
+    s[j] = y / H[j][j]; /* the rotations are no longer needed */
+  }
+  for (int32_t j = 0; j < count; j++)
+    for (int32_t k = 0; k < n; k++) x[k] += s[j] * basis[j * n + k];
+  return count ? fabs(g[count]) : size;
+}
+
+/* (1 - G) x = b; both are rows of `basis`, whose first ones serve the cycles. Returns 0 where it does not converge. */
+static int solve_gmres(const view *v, double *basis, const double *b, double *x) {
+  const int32_t n = v->m->pressed;
+  const double wanted = KRYLOV_TOLERANCE * sqrt(dot_of_doubles(n, b, b));
   double before = INFINITY;
-  for (int32_t turn = 0; turn < MOST_IN_TURN; turn++) {
-    const double change = take_turn(v, &d);
+  for (int32_t k = 0; k < n; k++) x[k] = 0.0, basis[k] = b[k];
+  for (int32_t cycle = 0; cycle < MOST_RESTARTS; cycle++) {
+    const double size = sqrt(dot_of_doubles(n, basis, basis));
+    if (!isfinite(size)) return 0;
+    if (size <= 10.0 * wanted || size == 0.0) return 1;
+    if (!(size < 0.9 * before)) return 0;
+    before = size;
+    gmres_cycle(v, basis, size, wanted, x);
+    times_newton(v, x, basis);
+    for (int32_t k = 0; k < n; k++) basis[k] = b[k] - basis[k];
+  }
+  return 0;
+}
+
+/* Replaces the residuals by Newton's step; of derivatives, which the same equations give, in the same way. */
+static int find_newton_step(const view *v) {
+  double *basis = (double *)FIELD(v, friction_krylov), *b = basis + (MOST_KRYLOV + 1) * v->m->pressed,
+         *x = b + v->m->pressed;
+  for (int32_t k = 0; k < v->m->pressed; k++) b[k] = 0.0;
+  EACH_SLIDING(v, k) b[k] = re(*rest_of_law(v, k));
+  if (!solve_gmres(v, basis, b, x)) return 0;
+#if LW_ARITHMETIC == LW_DOUBLE
+  EACH_SLIDING(v, k) * rest_of_law(v, k) = x[k];
+#else
+  double *derivative = x + v->m->pressed;
+  for (int32_t k = 0; k < v->m->pressed; k++) b[k] = 0.0;
+  EACH_SLIDING(v, k) b[k] = __imag__ * rest_of_law(v, k);
+  if (!solve_gmres(v, basis, b, derivative)) return 0;
+  EACH_SLIDING(v, k) * rest_of_law(v, k) = complex_of(x[k], derivative[k]);
+#endif
+  return 1;
+}
+
+/* Returns whether loads have been found. */
+static int solve_many(const view *v) {
+  double before = INFINITY;
+  int newton = 0;
+  EACH_PRESSED(v, k) * load_tried(v, k) = 0.0;
+  for (int32_t step = 0; step < MOST_NEWTON_STEPS; step++) {
+    const double change = press_many(v);
     if (change <= SAME_LOADS) return 1;
-    if (!(change < 0.3 * before) && turn > 0) return change <= 10.0 * SAME_LOADS;
+    if (!isfinite(change)) return 0;
+    if (step > 0 && !(change < SLOW_TURNS * before)) {
+      if (change <= (newton ? LAW_TOLERANCE : 10.0 * SAME_LOADS)) return 1;
+      newton = 1;
+    }
+    if (newton && !find_newton_step(v)) return 0;
+    EACH_SLIDING(v, k) * load_tried(v, k) += *rest_of_law(v, k);
     before = change;
   }
   return 0;
@@ -324,8 +550,10 @@ static void clear_pressing(const view *v) {
 static double measure_all_pressing(const view *v) {
   changes all = no_changes;
   EACH_PRESSED(v, k) {
+    surfaces s;
     real n[3], direction[3];
-    measure_pressing(v, k, FIELD(v, friction_force)[k], n);
+    find_surfaces(v, k, &s);
+    measure_pressing(v, &s, FIELD(v, friction_force)[k], n);
     const real now = size_of_pressing(n, direction);
     add_change(&all, now - FIELD(v, friction_pressing)[k], now);
     FIELD(v, friction_pressing)[k] = now;
@@ -333,39 +561,54 @@ static double measure_all_pressing(const view *v) {
   return relative_change(&all);
 }
 
-/* What it needs of the law, and n. */
-static int32_t start_pressed(const view *v) {
-  int32_t active = 0;
-  find_wrenches(v);
+static lw_fault add_few(const view *v) {
+  const friction_numbers numbers = NUMBERS_OF(FRICTION);
+  few_frictions x;
+  int active = 0;
+  memset(&x, 0, offsetof(few_frictions, surfaces));
   EACH_PRESSED(v, k) {
-    real direction[3];
-    *slope_of_friction(v, k) = load_by_pressing(v, k);
-    active += !is_zero(*slope_of_friction(v, k));
-    real *n = FIELD(v, pressing_at_first) + 3 * k;
-    measure_pressing(v, k, FIELD(v, friction_force)[k], n);
-    FIELD(v, friction_pressing)[k] = size_of_pressing(n, direction);
+    real n[3];
+    x.number[x.n] = k;
+    active |= !is_zero(x.slope[x.n] = load_by_pressing(v, &numbers, k));
+    find_surfaces(v, k, &x.surfaces[x.n]);
+    measure_pressing(v, &x.surfaces[x.n], numbers.friction_force[k], n);
+    for (int i = 0; i < 3; i++) x.at_first[i][x.n] = n[i];
+    x.n++;
   }
-  return active;
+  x.blocks = (x.n + 3) / 4;
+  if (active) {
+    memset(FIELD(v, load_change), 0, 4 * sizeof(real) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
+    find_responses(v, &x);
+    const lw_fault fault = solve_few(v, &x);
+    if (fault.kind) return fault;
+    add_responses(v, &x);
+  }
+  press(&x);
+  for (int32_t k = 0; k < x.n; k++) FIELD(v, friction_pressing)[x.number[k]] = x.size[k];
+  return no_fault;
+}
+
+static lw_fault add_many(const view *v) {
+  const friction_numbers numbers = NUMBERS_OF(FRICTION);
+  EACH_PRESSED(v, k) {
+    surfaces s;
+    *slope_of_friction(v, k) = load_by_pressing(v, &numbers, k);
+    find_surfaces(v, k, &s);
+    measure_pressing(v, &s, numbers.friction_force[k], FIELD(v, pressing_at_first) + 3 * k);
+  }
+  if (!solve_many(v)) return (lw_fault){LW_FAULT_JAMS, FIRST_OF(FRICTION), 1.0};
+  for (int32_t u = 0; u < v->m->size.nu + v->m->size.nu_cut; u++)
+    v->acceleration[u] += *acceleration_change_of_one(v, u);
+  return no_fault;
 }
 
 /* Just after a reduction without pressed loads: adds them, and their accelerations. */
 static lw_fault add_pressed_frictions(const view *v) {
-  const view d = view_of_changes(v);
-  clear_changes(&d);
-  const int32_t active = start_pressed(v);
-  if (active && (active <= FEW_FRICTIONS || !solve_in_turn(v))) {
-    clear_changes(&d);
-    const lw_fault fault = solve_by_responses(v);
-    if (fault.kind) return fault;
-  }
-  if (active) {
-    clear_changes(&d);
-    EACH_ACTIVE(v, k)
-    d.load[speed_of_friction(v, k)] += *slope_of_friction(v, k) * FIELD(v, friction_pressing)[k];
-    respond(&d);
-    for (int32_t u = 0; u < v->m->size.nu + v->m->size.nu_cut; u++) v->acceleration[u] += d.acceleration[u];
-  }
-  load_by_forces(v);
-  return no_fault;
+  int32_t pressed = 0;
+  find_wrenches(v);
+  EACH_PRESSED(v, k) pressed++;
+  const lw_fault fault = pressed <= FEW_FRICTIONS ? add_few(v) : add_many(v);
+  if (!fault.kind) load_by_forces(v);
+  return fault;
 }
 #endif

@@ -33,7 +33,7 @@ static double press_by_motion(const view *v, const real *udot, const real *drivi
   solve_embedded_by_ears(v);
   load_by_forces(v);
   for (int32_t u = 0; u < v->m->size.nu + v->m->size.nu_cut; u++) v->load[u] += driving[u];
-  for (int32_t c = 0; c < v->m->clusters; c++) distribute_cut_wrenches(v, c, 1);
+  for (int32_t c = 0; c < v->m->clusters; c++) distribute_cut_wrenches(v, c);
   return measure_all_pressing(v);
 }
 

@@ -567,12 +567,12 @@ INLINE real target_of(const view *v, const real f[3]) { return !v->impulse ? f[2
 static coupling_row row_of_coupling(const view *v, int32_t c, int32_t i) {
   const lw_coupling *coupling = &v->m->coupling[i];
   real f[3], size2 = 1e-300, scaled2 = 1e-300;
-  motion_at(v, i, f);
-  coupling_row row = {0.0, target_of(v, f), -offset_of(v, i) - f[0], f[1], 0.0, 1.0};
   if (!coupling_is_enforced(v, i)) {
     FIELD(v, coupling_residual)[i] = 0.0;
     return (coupling_row){0.0, 0.0, 0.0, 0.0, 0.0, 1.0};
   }
+  motion_at(v, i, f);
+  coupling_row row = {0.0, target_of(v, f), -offset_of(v, i) - f[0], f[1], 0.0, 1.0};
   if (coupling->distance >= 0) {
     const cluster_work w = work_of(v, c);
     const span s = find_span(v, &w, coupling->distance);

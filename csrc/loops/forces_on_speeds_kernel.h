@@ -44,12 +44,11 @@ static void find_forces_on_speeds(const view *v) {
 }
 
 /* By which the load of a friction changes with its pressing force. */
-static real load_by_pressing(const view *v, int32_t k) {
-  const friction_numbers x = NUMBERS_OF(FRICTION);
+static real load_by_pressing(const view *v, const friction_numbers *x, int32_t k) {
   const lw_force *force = &v->m->force[FIRST_OF(FRICTION) + k];
   real length, rate;
   find_length(v, force, &length, &rate);
-  return friction_by_pressing(&x, k, force->given, rate);
+  return friction_by_pressing(x, k, force->given, rate);
 }
 
 /* The loads of their speeds, all parts of them: it may be called again. In a jump impulses are the only ones. */

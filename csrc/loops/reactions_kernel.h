@@ -144,15 +144,16 @@ static void solve_embedded_by_ears(const view *v) {
   copy(v->m->size.loops, FIELD(v, saved_conditioning), FIELD(v, loop_conditioning));
 }
 
-/* The loops of a cluster, the last first. Without `coupled` loads of couplings, if there are none, stay as they are. */
-static void distribute_cut_wrenches(const view *v, int32_t c, int coupled) {
+/* The loops of a cluster, the last first. */
+static void distribute_cut_wrenches(const view *v, int32_t c) {
   const cluster_work w = work_of(v, c);
   for (int32_t k = 0; k < 6 * w.links; k++) w.added_wrench[k] = 0.0;
   for (int32_t k = 0; k < w.n; k++) w.coupled[k] = 0.0;
-  if (w.ranks->constraints && (coupled || w.ranks->rank)) {
+  if (w.ranks->rank || w.cluster->distances) {
     constraint_loads(v, c, &w);
     apply_coupling_loads(v, c, &w);
-  }
+  } else
+    for (int32_t i = 0; i < w.cluster->couplings; i++) FIELD(v, coupling_load)[coupling_of(v, c, i)] = 0.0;
   for (int32_t number = w.cluster->ears - 1; number >= 0; number--) {
     const ear_work x = work_of_ear(v, &w, w.cluster->first_ear + number);
     real lambda[6];
@@ -170,7 +171,7 @@ static void find_wrenches(const view *v) {
   compute_body_wrenches(v, 1);
   propagate_wrenches(v);
   solve_embedded_by_ears(v);
-  for (int32_t c = 0; c < v->m->clusters; c++) distribute_cut_wrenches(v, c, 1);
+  for (int32_t c = 0; c < v->m->clusters; c++) distribute_cut_wrenches(v, c);
 }
 
 static void compute_reactions(const view *v) {

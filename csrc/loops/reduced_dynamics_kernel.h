@@ -243,8 +243,8 @@ INLINE void accelerate_columns(const view *v, int32_t c, const cluster_work *w, 
 }
 
 /* Accelerations of all columns from those of the root: each direction times its independent acceleration, the bias
- * once; without `bias` those of loads alone. */
-static void accelerate_cluster(const view *v, int32_t c, int bias) {
+ * once. */
+static void reduce_out(const view *v, int32_t c) {
   const cluster_work w = work_of(v, c);
   const int32_t r = free_of(&w), n = w.ranks->independent, width = w.ranks->width;
   real *y = w.solution, *by = w.solution + width;
@@ -255,14 +255,12 @@ static void accelerate_cluster(const view *v, int32_t c, int bias) {
       for (int i = 0; i < 3; i++) y[j] -= w.B[i * (r + 1) + j] * root->a[i] + w.B[(3 + i) * (r + 1) + j] * root->l[i];
   }
   ldl_solve(w.D, r, y);
-  by[BIAS] = bias ? 1.0 : 0.0, by[RESIDUAL] = 0.0;
-  extend(&w, y, bias ? BIAS : -1, by + FIRST_FREE);
+  by[BIAS] = 1.0, by[RESIDUAL] = 0.0;
+  extend(&w, y, BIAS, by + FIRST_FREE);
   for (int32_t direction = FIRST_FREE + n; direction < width; direction++) by[direction] = 0.0;
   if (width == 4) accelerate_columns(v, c, &w, 1, (const four *)by);
   else accelerate_columns(v, c, &w, width / 4, (const four *)by);
 }
-
-static void reduce_out(const view *v, int32_t c) { accelerate_cluster(v, c, 1); }
 
 /* From closed loops to accelerations. */
 static void reduce_all(const view *v) {

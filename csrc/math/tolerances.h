@@ -189,7 +189,9 @@
 #define SAME_PRESSING 1e-13     /* the same, of whole evaluations near singular poses */
 #define LAW_TOLERANCE 1e-10     /* and by how much the law of friction may be missed */
 #define SAME_SOLUTION 1e-8      /* relative: solutions of the law of friction that differ by less are one */
-#define SMALL_GAIN 0.03         /* loads follow one another faster than by the method of Newton */
+#define SMALL_GAIN 0.1          /* of loads of friction on themselves: a chord is faster than the method of Newton */
+#define SLOW_TURNS 0.3          /* loads that follow one another so slowly are found by the method of Newton */
+#define KRYLOV_TOLERANCE 1e-12  /* of the residuals of Newton's step by GMRES, relative */
 #define FAR_LOADS 1e3           /* by those of the first try: starts for second solutions */
 #define TURNING_BACK 1e-9       /* of the largest acceleration: friction does not turn a motion back */
 #define SMALL_HALF_ANGLE2 1e-4  /* sin^2 of half the angle of a bushing below which series replace quotients */

@@ -28,7 +28,7 @@
   ARRAY(G, 6 * (links + 1) * width) /* partial velocities of the links relative to the root; last: zero */ \
   ARRAY(point, 6 * links)           /* position and velocity of its point relative to the root's */        \
   ARRAY(added_wrench, 6 * links)    /* wrench that loops add to the outboard wrench */                     \
-  ARRAY(mu, rows)                   /* loads of the constraints */                                         \
+  ARRAY(mu, 4 * rows)               /* loads of the constraints; of four changes */                        \
   ARRAY(coupled, n)                 /* loads of couplings on columns */                                    \
   ARRAY(C, rows *width)             /* constraints, width x rows */                                        \
   ARRAY(C_coefficient, width *width)                                                                       \

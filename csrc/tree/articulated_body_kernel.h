@@ -192,34 +192,4 @@ INLINE void sweep_out(const view *v, int32_t i) {
   }
   propagate_increment(v, i, v->acceleration, &v->increment[i]);
 }
-
-/* ---- changed loads (dynamics/load_response_kernel.h) ---- */
-
-INLINE twist *wrench_change_of(const view *d, int32_t link) { return (twist *)FIELD(d, wrench_change) + link; }
-
-/* e = load + P.F of a column, and F -= U D^-1 e is what a joint hands on. */
-INLINE void hand_on(column_sweep *s, real load, twist *F) {
-  const real g = load * s->Di;
-  s->e = load;
-  for (int k = 0; k < 3; k++) F->a[k] -= s->Ua[k] * g, F->l[k] -= s->Ul[k] * g;
-}
-
-static void respond_in_link(const view *d, int32_t i) {
-  const lw_link *link = &d->m->link[i];
-  const link_motion *motion = &d->motion[i];
-  const int is_single = !has_stored_columns(link->type) && link->type != LW_FIXED;
-  twist *F = wrench_change_of(d, i);
-  real e[3], load = 0.0;
-  if (is_single) {
-    axis_of(motion, e);
-    load = d->load[link->u] + dot(e, link->type == LW_REVOLUTE ? F->a : F->l);
-  } else
-    for (int32_t c = link->u + link->speeds - 1; c >= link->u; c--)
-      hand_on(&d->sweep[c], d->load[c] + dot_twist(&d->column[c], F), F);
-  add_cross(motion->r, F->l, F->a);
-  if (is_single) hand_on(&d->sweep[link->u], load, F); /* its U has been shifted */
-  if (link->parent < 0) return;
-  twist *to = wrench_change_of(d, link->parent);
-  for (int k = 0; k < 3; k++) to->a[k] += F->a[k], to->l[k] += F->l[k];
-}
 #endif

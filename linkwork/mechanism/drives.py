@@ -38,7 +38,8 @@ class WithDrives(Description):
 
             T = max(0, preload + stiffness (r2 q2 - r1 q1) + damping (r2 u2 - r1 u1))
 
-        so that it never pushes. It loads the first pulley by r1 T and the second by -r2 T. The axes of the pulleys keep their distances, and the belt does not slip. A belt that does not stretch is a coupling:
+        so that it never pushes. It loads the first pulley by r1 T and the second by -r2 T. The axes of the pulleys
+        keep their distances, and the belt does not slip. A belt that does not stretch is a coupling:
         `add_coupling(name, {"A": r1, "B": -r2})`.
 
         Parameters

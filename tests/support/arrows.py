@@ -17,7 +17,7 @@ C_ARROWS = {
     "dca": {"math", "block", "model", "joints", "tree", "loops"},
     "assembly": {"math", "block", "model", "joints", "tree", "loops"},
     "singular": {"math", "block", "tree", "loops", "multipliers", "assembly"},
-    "dynamics": {"math", "block", "model", "formula", "tree", "loops", "multipliers", "dca", "singular"},
+    "dynamics": {"math", "block", "model", "joints", "formula", "tree", "loops", "multipliers", "dca", "singular"},
     "load": {"math", "block", "model", "joints", "formula", "forces"},
     "builder": {"math", "model", "formula", "forces", "load", "assembly"},
     "topology": {"block", "model", "load", "builder"},
