@@ -225,7 +225,7 @@ def _is_carried(named: NamedModel, link: str | None, joint: int) -> bool:
     body = named.bodies.index(link)
     while body > named.model.jnt_bodyid[joint]:
         body = int(named.model.body_parentid[body])
-    return body == named.model.jnt_bodyid[joint]
+    return body == int(named.model.jnt_bodyid[joint])
 
 
 def _limit(named: NamedModel, element: str, made: RobotActuator | RobotLaw, low: float, high: float, what: str) -> None:
