@@ -1,7 +1,10 @@
 /* The response to changed loads (load_response_kernel.h) over SCALAR: included for one change and, in double, for four
  * at once. What does not depend on the loads is the same for all of them and stays a plain number. */
 #ifndef SCALAR /* opened alone */
-#include "dynamics/load_response_kernel.h"
+#include "block/field_view_kernel.h"
+#include "loops/independent_constraints_kernel.h"
+#include "loops/reactions_kernel.h"
+#include "loops/reduced_dynamics_kernel.h"
 #define SCALAR real
 #define NAMED(name) name##_alone
 #endif

@@ -148,8 +148,9 @@ class NamedForce(ForceElement):
 
 
 def shown_as(title: str, force: Any) -> str:
-    """Return a force as the call of a class that chooses its own."""
-    return f"{title}({', '.join(f'{one.name}={getattr(force, one.name)!r}' for one in fields(force))})"
+    """Return a force as the call of a class that chooses its own, without arguments that are None."""
+    given = ((one.name, getattr(force, one.name)) for one in fields(force))
+    return f"{title}({', '.join(f'{name}={value!r}' for name, value in given if value is not None)})"
 
 
 def _tuples(array: Any) -> Any:

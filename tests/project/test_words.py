@@ -94,7 +94,7 @@ WORDS = (
     Word("departures?", "constraint violation"),
     Word("nearness", "singularity class, distance"),
     Word("look(?:s|ed|ing)? (?:around|aside)", "probe"),
-    Word("slacks?", "row relaxation, rank tolerance, headroom"),
+    Word("slacks?", "row relaxation, rank tolerance, headroom", ("(?:goes|go|is) slack",)),  # of a cable
     Word("sides?", "right-hand side, branch, sign", ("(?:right|left)-hand sides?", "either side of")),
     Word("settl(?:e|es|ed|ing)", "normalise, project, rest on a stop, converge, update"),
     Word("unsettl(?:e|es|ed|ing)", "invalidate"),

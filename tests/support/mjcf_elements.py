@@ -131,6 +131,13 @@ ELEMENTS = {  # taken exactly
         'inductance="0.05 0" saturation="0 0 4" thermal="0.2 9 0 0.004 25 20"',
         'dcmotor joint="a" resistance="0.6" motorconst="0.4" lugre="30 0.4 0.2 0.3 0.1" saturation="0.5 0 0"',
     ),
+    "motor without a setpoint's gain": on(
+        'dcmotor joint="h" resistance="0.6" motorconst="0.4" input="pos vel" controller="0 0 0.4"'
+    ),
+    "limit of a joint": {
+        "more": on('damper joint="h" kv="9" ctrlrange="0 3"', 'motor site="e1" gear="1 2 3 0 0 0"'),
+        "h": 'actuatorfrcrange="-1.5 2"',
+    },
     "muscle": on_cord("", f'muscle tendon="cord" {MUSCLE} force="40"'),
     "muscle by its mass": on(f'muscle joint="a" {MUSCLE} scale="90" tausmooth="0.3"'),
 }
@@ -151,6 +158,11 @@ LEFT = {  # a text, the element that is left out, words of its reason
     "armature of a cord": (on_cord('armature="2"'), "tendon 'cord' > armature", "are missing"),
     "range of a cord": (on_cord('range="0.1 9"'), "tendon 'cord' > range", "not bounded"),
     "range of a sum": (on_sum('range="-9 9"'), "tendon 'sum' > range", "limits=True makes it a stop"),
+    "several on a limited joint": (
+        {"more": on('damper joint="h" kv="9" ctrlrange="0 3"', 'motor site="e2"'), "h": 'actuatorfrcrange="-1.5 2"'},
+        "joint 'h' > actuatorfrcrange",
+        "several actuators",
+    ),
     "branches": (on('motor site="e2" refsite="e4" gear="1 0 0 0 0 0"'), "actuator 'act1'", "another branch"),
     "muscle without its range": (on('muscle joint="a"'), "actuator 'act1'", "give it as lengthrange"),
     "force and torque on a free joint": (
@@ -166,6 +178,9 @@ LEFT = {  # a text, the element that is left out, words of its reason
 }
 
 
-def text_of(name: str) -> str:
-    given = ELEMENTS[name]
+def text_by(given: str | dict[str, str]) -> str:
     return text_with(**(given if isinstance(given, dict) else {"more": given}))
+
+
+def text_of(name: str) -> str:
+    return text_by(ELEMENTS[name])

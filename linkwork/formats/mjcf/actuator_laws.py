@@ -7,6 +7,7 @@ its time step; an activation stays within its range.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +43,12 @@ class Law:
         """Return the name of a state with its time derivative; {motion} in its unit is that of the length."""
         self.states[name] = {"formula": formula, "start": start, "unit": unit}
         return name
+
+    def drop_unused(self) -> None:
+        """Leave out numbers and inputs that no formula reads, as setpoints without a gain."""
+        read = set(re.findall(r"[a-z_]+", " ".join([self.formula, *(one["formula"] for one in self.states.values())])))
+        self.parameters = {name: value for name, value in self.parameters.items() if name in read}
+        self.inputs = [name for name in self.inputs if name in read]
 
 
 def is_plain(named: NamedModel, actuator: int) -> bool:
@@ -92,6 +99,7 @@ def law_of(named: NamedModel, actuator: int, activation: np.ndarray) -> Law:
         )
     else:
         raise NotPossible("its gain is a function of MuJoCo's user")
+    law.drop_unused()
     return law
 
 

@@ -7,6 +7,7 @@ it is an actuator here, else a force by a formula. Damping and armature of an ac
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -14,7 +15,17 @@ from linkwork._util.checks import FloatArray
 from linkwork.formats.mjcf.actuator_laws import AFFINE_BIAS, OF_DC_MOTOR, is_plain, law_of, needs_length, needs_rate
 from linkwork.formats.mjcf.named import NamedModel
 from linkwork.formats.mjcf.transmissions import IN_PARENT, ON_JOINT, ON_TENDON, NotPossible, place_of
-from linkwork.formats.robot import Range, Robot, RobotActuator, RobotJoint, RobotLaw
+from linkwork.formats.robot import (
+    Coordinate,
+    Place,
+    Range,
+    Robot,
+    RobotActuator,
+    RobotFrames,
+    RobotJoint,
+    RobotLaw,
+    RobotPoint,
+)
 
 _POWERS = 2  # MuJoCo's mjNPOLY
 
@@ -51,8 +62,8 @@ def add_actuators(named: NamedModel, robot: Robot, activation: FloatArray) -> Ta
             robot.laws.append(one)
         else:
             made.append(one)
-    _limit_on_joints(named, robot, made)
     robot.actuators += made
+    _limit_on_joints(named, robot)
     return values
 
 
@@ -158,17 +169,7 @@ def _limit_on_tendon(named: NamedModel, actuator: int, made: RobotActuator | Rob
         which = "several actuators act" if others.sum() > 1 else "a DC motor acts"
         named.report.left_out(element, f"{which} on the tendon; forces are not limited to {(low, high)}")
         return
-    if isinstance(made, RobotLaw):
-        made.parameters |= {"tendon_lower": low, "tendon_upper": high}
-        made.formula = f"min(tendon_upper, max(tendon_lower, {made.formula}))"
-    else:
-        given = made.force_range or (-np.inf, np.inf)
-        both = max(low, given[0]), min(high, given[1])
-        if not both[0] < both[1]:
-            named.report.left_out(element, f"it excludes the force range of {made.element}")
-            return
-        made.force_range = both
-    named.report.taken(element, f"as limits of {made.element}")
+    _limit(named, element, made, low, high, "tendon")
 
 
 def add_rotor(joint: RobotJoint, inertia: float) -> None:
@@ -177,8 +178,8 @@ def add_rotor(joint: RobotJoint, inertia: float) -> None:
         joint.reflected_inertia = (sum(joint.reflected_inertia) + inertia,)
 
 
-def _limit_on_joints(named: NamedModel, robot: Robot, made: list[RobotActuator]) -> None:
-    """Limit the actuators of a joint by its actuatorfrcrange, if only one acts on it."""
+def _limit_on_joints(named: NamedModel, robot: Robot) -> None:
+    """Limit the actuators of a joint by its actuatorfrcrange, if only one loads it, and only this joint."""
     model = named.model
     for joint in np.flatnonzero(model.jnt_actfrclimited):
         if not named.is_scalar(int(joint)):
@@ -186,24 +187,60 @@ def _limit_on_joints(named: NamedModel, robot: Robot, made: list[RobotActuator])
         name = named.joints[joint]
         limits = _range(model.jnt_actfrcrange[joint])
         coordinate = named.joint_coordinate(int(joint))
-        acting = [one for one in made if coordinate in one.gears]
+        acting: list[RobotActuator | RobotLaw] = [one for one in robot.actuators if coordinate in one.gears]
+        acting += [one for one in robot.laws if _loads(named, one.place, int(joint))]
         element = f"{robot.joints[name].element} > actuatorfrcrange"
+        gears = _gears_of(acting[0]) if len(acting) == 1 else None
         if not acting and limits[0] == -limits[1]:
             robot.joints[name].max_load = (limits[1],)
-        elif len(acting) == 1 and len(acting[0].gears) == 1:
-            own, gear = acting[0], acting[0].gears[coordinate]
-            low, high = sorted(limit / gear for limit in limits)
-            given = own.force_range or (-np.inf, np.inf)
-            both = max(low, given[0]), min(high, given[1])
-            if both[0] < both[1]:
-                own.force_range = both
-                named.report.taken(element, f"as the force range of {own.element}")
-            else:
-                named.report.left_out(element, f"it excludes the force range of {own.element}")
+        elif gears is not None and len(gears) == 1:
+            low, high = sorted(limit / gears[coordinate] for limit in limits)
+            _limit(named, element, acting[0], low, high, "joint")
         else:
             count = "no actuator" if not acting else "several actuators, or one on several joints,"
             verb = "acts" if not acting else "act"
             named.report.left_out(element, f"{count} {verb} on the joint; forces are not limited to {limits}")
+
+
+def _gears_of(made: RobotActuator | RobotLaw) -> dict[Coordinate, float] | None:
+    if isinstance(made, RobotActuator):
+        return made.gears
+    return made.place if isinstance(made.place, dict) else None
+
+
+def _loads(named: NamedModel, place: Place, joint: int) -> bool:
+    """Return whether a force in a place loads a joint: of two ends one is carried by it."""
+    if isinstance(place, dict):
+        return named.joint_coordinate(joint) in place
+    if isinstance(place, RobotPoint):
+        return _is_carried(named, place.link, joint)
+    if isinstance(place, RobotFrames):
+        pairs = [(place.links, 1.0)]
+    else:
+        pairs = list(zip(pairwise(place.links), place.factors, strict=True))
+    return any(_is_carried(named, a, joint) != _is_carried(named, b, joint) for (a, b), factor in pairs if factor)
+
+
+def _is_carried(named: NamedModel, link: str | None, joint: int) -> bool:
+    body = named.bodies.index(link)
+    while body > named.model.jnt_bodyid[joint]:
+        body = int(named.model.body_parentid[body])
+    return body == int(named.model.jnt_bodyid[joint])
+
+
+def _limit(named: NamedModel, element: str, made: RobotActuator | RobotLaw, low: float, high: float, what: str) -> None:
+    """Limit the force of an actuator within its own limits."""
+    if isinstance(made, RobotLaw):
+        made.parameters |= {f"{what}_lower": low, f"{what}_upper": high}
+        made.formula = f"min({what}_upper, max({what}_lower, {made.formula}))"
+    else:
+        given = made.force_range or (-np.inf, np.inf)
+        both = max(low, given[0]), min(high, given[1])
+        if not both[0] < both[1]:
+            named.report.left_out(element, f"it excludes the force range of {made.element}")
+            return
+        made.force_range = both
+    named.report.taken(element, f"as limits of {made.element}")
 
 
 def _range(values: FloatArray) -> Range:
