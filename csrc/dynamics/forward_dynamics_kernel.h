@@ -57,7 +57,7 @@ static lw_fault accelerate_pressed_dca(const view *v) {
   double change = INFINITY;
   for (int32_t turn = 0; turn < MOST_REPEATED; turn++) {
     accelerate_dca(v);
-    find_wrenches(v);
+    find_joint_forces(v);
     if ((change = measure_all_pressing(v)) <= SAME_PRESSING) return no_fault;
     load_by_forces(v);
   }
@@ -82,7 +82,7 @@ static lw_fault reduce_or_divide(const view *v) {
 static lw_fault close_pressed_loops(const view *v, int *near) {
   lw_fault fault = close_loops(v, near);
   for (int32_t turn = 0; !fault.kind && *near && v->m->pressed; turn++) {
-    find_wrenches(v);
+    find_joint_forces(v);
     const double change = measure_all_pressing(v);
     if (change <= SAME_PRESSING) break;
     if (turn == MOST_REPEATED)

@@ -237,8 +237,8 @@ static void NAMED(respond_out_cluster)(const view *v, int32_t c) {
 
 /* ---- reactions ---- */
 
-/* wrench = M (acceleration) of each body, and those of its outboard links. */
-static void NAMED(find_wrench_changes)(const view *v) {
+/* wrench = M (acceleration) of each body. */
+static void NAMED(find_body_wrench_changes)(const view *v) {
   for (int32_t i = 0; i < v->m->size.bodies; i++) {
     const link_inertia *own = &v->inertia[i];
     const real *J = own->J;
@@ -253,6 +253,10 @@ static void NAMED(find_wrench_changes)(const view *v) {
       at->l[k] = own->m * x.l[k] + (x.a[next] * own->h[last] - x.a[last] * own->h[next]);
     }
   }
+}
+
+/* Those of the outboard links are added. */
+static void NAMED(propagate_wrench_changes)(const view *v) {
   for (int32_t i = v->m->size.bodies - 1; i >= 0; i--) {
     if (v->m->link[i].parent < 0) continue;
     const NAMED(twist_change) *f = NAMED(motion_change_of)(v, i);
@@ -401,7 +405,8 @@ static void NAMED(distribute_cut_changes)(const view *v, int32_t c) {
     for (int32_t k = 0; k < w.n; k++) *NAMED(column_change_of)(v, column_of(v, c, k)->u) = zero;
     NAMED(find_constraint_changes)(v, c, &w);
     NAMED(apply_coupling_changes)(v, c, &w);
-  }
+  } else
+    for (int32_t i = 0; i < w.cluster->couplings; i++) *NAMED(coupling_change_of)(v, coupling_of(v, c, i)) = zero;
   for (int32_t number = w.cluster->ears - 1; number >= 0; number--) {
     const ear_work x = work_of_ear(v, &w, w.cluster->first_ear + number);
     NAMED(twist_change) lambda;
@@ -417,7 +422,8 @@ static void NAMED(distribute_cut_changes)(const view *v, int32_t c) {
 
 /* Accelerations of the changed loads. */
 static void NAMED(respond)(const view *v) {
-  memset(FIELD(v, wrench_change), 0, sizeof(NAMED(twist_change)) * (size_t)v->m->size.bodies);
+  const int is_one_cluster = v->m->segments == 1 && v->m->segment->cluster >= 0; /* nothing is handed on */
+  if (!is_one_cluster) memset(FIELD(v, wrench_change), 0, sizeof(NAMED(twist_change)) * (size_t)v->m->size.bodies);
   for (int32_t s = v->m->segments - 1; s >= 0; s--) {
     const lw_segment *seg = &v->m->segment[s];
     if (seg->cluster >= 0) NAMED(respond_in_cluster)(v, seg->cluster);
@@ -435,7 +441,8 @@ static void NAMED(respond)(const view *v) {
 /* And the forces of the joints. */
 static void NAMED(respond_with_forces)(const view *v) {
   NAMED(respond)(v);
-  NAMED(find_wrench_changes)(v);
+  NAMED(find_body_wrench_changes)(v);
+  NAMED(propagate_wrench_changes)(v);
   for (int32_t c = 0; c < v->m->clusters; c++) NAMED(distribute_cut_changes)(v, c);
 }
 

@@ -46,44 +46,39 @@ static int holds(const view *v, int32_t k) {
 
 /* ---- pressing forces ---- */
 
-/* The direction along which the surfaces of a joint slide; of a screw also what its load and its force along e count. */
+/* The direction along which the surfaces of a joint slide; of a screw also how much its load and its force along e count,
+ * and the lock that holds it, or -1. */
 typedef struct surfaces {
   const lw_joint *joint;
-  int is_thread, holds;
-  int32_t lock;
+  int32_t is_thread, lock;
   real e[3], by_force, by_load;
 } surfaces;
 
-static void find_surfaces(const view *v, int32_t k, surfaces *s) {
-  const lw_joint *joint = s->joint = &v->m->joint[friction_at(v, k)->joint];
-  const int32_t c = speed_of_friction(v, k) - joint->u;
-  twist P;
-  if (joint->loop >= 0) column_of_cut_joint(v, joint->loop, c, &P);
-  else column_of_link(v, joint->link, c, &P);
-  copy(3, lw_joint_sizes[joint->type].translations >> c & 1 ? P.l : P.a, s->e);
-  s->is_thread = joint->type == LW_SCREW;
-  if (!s->is_thread) return;
-  const real h = dot(P.l, s->e), r2 = FIELD(v, friction_radius)[k] * FIELD(v, friction_radius)[k];
+static void find_thread(const view *v, int32_t k, const twist *P, surfaces *s) {
+  const real h = dot(P->l, s->e), r2 = FIELD(v, friction_radius)[k] * FIELD(v, friction_radius)[k];
   s->by_force = 1.0 + h * h / r2, s->by_load = h / r2;
-  s->lock = v->m->lock_of[speed_of_friction(v, k)], s->holds = holds(v, k);
+  s->lock = holds(v, k) ? v->m->lock_of[speed_of_friction(v, k)] : -1;
 }
 
-/* The pressing force as a vector, of the wrenches that are known. `load`: of the friction. */
+INLINE void find_surfaces(const view *v, int32_t k, surfaces *s) {
+  const lw_joint *joint = s->joint = &v->m->joint[friction_at(v, k)->joint];
+  s->is_thread = joint->type == LW_SCREW;
+  if (!has_stored_columns(joint->type)) {
+    axis_of(joint->loop >= 0 ? phantom_of(v, joint->loop) : &v->motion[joint->link], s->e);
+    return;
+  }
+  const int32_t u = speed_of_friction(v, k);
+  copy(3, lw_joint_sizes[joint->type].translations >> (u - joint->u) & 1 ? v->column[u].l : v->column[u].a, s->e);
+  if (s->is_thread) find_thread(v, k, &v->column[u], s);
+}
+
+/* The pressing force as a vector, of the forces of joints that have been found. `load`: of the friction. */
 static void measure_pressing(const view *v, const surfaces *s, real load, real out[3]) {
-  const real *F =
-      s->joint->loop >= 0 ? FIELD(v, reaction_force) + 3 * (s->joint - v->m->joint) : v->wrench[s->joint->link].l;
-  const real along = dot(F, s->e);
-  for (int i = 0; i < 3; i++) out[i] = s->is_thread ? 0.0 : F[i] - along * s->e[i];
-  if (s->is_thread)
-    out[0] = along * s->by_force - (load + (s->holds ? FIELD(v, coupling_load)[s->lock] : 0.0)) * s->by_load;
-}
-
-/* The same of changes. */
-static void measure_change(const view *v, const surfaces *s, real load, real out[3]) {
   const real *F = force_change_of_one(v, s->joint), along = dot(F, s->e);
   for (int i = 0; i < 3; i++) out[i] = s->is_thread ? 0.0 : F[i] - along * s->e[i];
-  if (s->is_thread)
-    out[0] = along * s->by_force - (load + (s->holds ? *coupling_change_of_one(v, s->lock) : 0.0)) * s->by_load;
+  if (!s->is_thread) return;
+  const real held = s->lock < 0 ? 0.0 : *coupling_change_of_one(v, s->lock);
+  out[0] = along * s->by_force - (load + held) * s->by_load;
 }
 
 /* |n|, with its direction; zero has none. */
@@ -156,7 +151,7 @@ static void find_four_responses(const view *v, few_frictions *x, int32_t first) 
     if (s->is_thread) {
       four load = {0.0};
       if (k >= first && k < first + 4) load[k - first] = 1.0;
-      if (s->holds) load += *coupling_change_of_four(v, s->lock);
+      if (s->lock >= 0) load += *coupling_change_of_four(v, s->lock);
       n[0] = s->by_force * along - s->by_load * load, n[1] = n[2] = zero4();
     }
     for (int32_t j = first; j < first + 4; j++)
@@ -170,12 +165,13 @@ static void find_responses(const view *v, few_frictions *x) {
 }
 #else
 static void find_responses(const view *v, few_frictions *x) {
+  memset(x->R, 0, sizeof x->R);
   EACH_ACTIVE(x, j) {
     set_unit_load(v, x, j, 1, 0, 1.0);
     respond_with_forces_one(v);
     for (int32_t k = 0; k < x->n; k++) {
       real n[3];
-      measure_change(v, &x->surfaces[k], k == j ? 1.0 : 0.0, n);
+      measure_pressing(v, &x->surfaces[k], k == j ? 1.0 : 0.0, n);
       for (int i = 0; i < 3; i++) x->R[j][i][k] = n[i];
     }
     set_unit_load(v, x, j, 1, 0, 0.0);
@@ -183,31 +179,44 @@ static void find_responses(const view *v, few_frictions *x) {
 }
 #endif
 
-/* The pressing forces of the loads. */
-static void press(few_frictions *x) {
-  for (int32_t b = 0; b < x->blocks; b++) {
-    four n[3];
-    for (int i = 0; i < 3; i++) n[i] = ((const four *)x->at_first[i])[b];
-    EACH_ACTIVE(x, j)
-    for (int i = 0; i < 3; i++) n[i] = plus4(n[i], times4(x->load[j], ((const four *)x->R[j][i])[b]));
-    four size2 = product4(n[0], n[0]);
-    for (int i = 1; i < 3; i++) size2 = plus4(size2, product4(n[i], n[i]));
-    for (int i = 0; i < 3; i++) ((four *)x->now[i])[b] = n[i];
+/* All blocks are whole. */
+static void fill_up(few_frictions *x) {
+  for (int32_t j = 0; j < 4 * x->blocks; j++)
+    for (int i = 0; i < 3; i++)
+      for (int32_t k = j < x->n ? x->n : 0; k < 4 * x->blocks; k++) x->R[j][i][k] = 0.0;
+}
+
+/* The pressing forces of the loads. Here and below the number of blocks is a constant, so that compilers unroll. */
+INLINE void press_blocks(few_frictions *x, int32_t blocks) {
+  for (int32_t b = 0; b < blocks; b++) {
+    four n[3], size2 = zero4();
+    for (int i = 0; i < 3; i++) {
+      n[i] = ((const four *)x->at_first[i])[b];
+      for (int32_t j = 0; j < 4 * blocks; j++) n[i] = plus4(n[i], times4(x->load[j], ((const four *)x->R[j][i])[b]));
+      ((four *)x->now[i])[b] = n[i];
+      size2 = plus4(size2, product4(n[i], n[i]));
+    }
     ((four *)x->size)[b] = size2;
   }
-  for (int32_t k = 0; k < x->n; k++) x->size[k] = re(x->size[k]) > 0.0 ? root(x->size[k]) : 0.0;
+  for (int32_t k = 0; k < 4 * blocks; k++)
+    x->size[k] = LW_ARITHMETIC == LW_DOUBLE || re(x->size[k]) > 0.0 ? root(x->size[k]) : 0.0;
+}
+
+static void press(few_frictions *x) {
+  if (x->blocks == 1) press_blocks(x, 1);
+  else press_blocks(x, 2);
 }
 
 /* Rows G_kj = b_k R_kj along n_k, by columns: of the derivative of b N. */
-static void find_slopes_of_law(const few_frictions *x, real G[][FEW_FRICTIONS]) {
+INLINE void find_slopes_of_law(const few_frictions *x, int32_t blocks, real G[][FEW_FRICTIONS]) {
   real by[FEW_FRICTIONS];
-  for (int32_t k = 0; k < 4 * x->blocks; k++) by[k] = re(x->size[k]) > 0.0 ? x->slope[k] / x->size[k] : 0.0;
-  EACH_ACTIVE(x, j)
-  for (int32_t b = 0; b < x->blocks; b++) {
-    four s = product4(((const four *)x->now[0])[b], ((const four *)x->R[j][0])[b]);
-    for (int i = 1; i < 3; i++) s = plus4(s, product4(((const four *)x->now[i])[b], ((const four *)x->R[j][i])[b]));
-    ((four *)G[j])[b] = product4(s, ((const four *)by)[b]);
-  }
+  for (int32_t k = 0; k < 4 * blocks; k++) by[k] = re(x->size[k]) > 0.0 ? x->slope[k] / x->size[k] : 0.0;
+  for (int32_t j = 0; j < 4 * blocks; j++)
+    for (int32_t b = 0; b < blocks; b++) {
+      four s = product4(((const four *)x->now[0])[b], ((const four *)x->R[j][0])[b]);
+      for (int i = 1; i < 3; i++) s = plus4(s, product4(((const four *)x->now[i])[b], ((const four *)x->R[j][i])[b]));
+      ((four *)G[j])[b] = product4(s, ((const four *)by)[b]);
+    }
 }
 
 /* ---- Newton's method ---- */
@@ -242,7 +251,7 @@ static double newton_step(few_frictions *x) {
   int32_t row = 0, n = 0;
   double step = 0.0, most = 1e-300;
   press(x);
-  find_slopes_of_law(x, G);
+  find_slopes_of_law(x, x->blocks, G);
   EACH_ACTIVE(x, k) n++;
   EACH_ACTIVE(x, k) {
     int32_t column = 0;
@@ -274,39 +283,70 @@ static int converge(few_frictions *x) {
   return 0;
 }
 
-/* For small G: the inverse of 1 - G is nearly 1 + G, with which errors shrink by about G^2 each time. */
-static int converge_by_chord(few_frictions *x) {
-  real G[FEW_FRICTIONS][FEW_FRICTIONS], rest[FEW_FRICTIONS];
-  for (int32_t k = 0; k < 4 * x->blocks; k++) x->load[k] = x->slope[k] * x->size[k];
-  press(x);
-  find_slopes_of_law(x, G);
+/* Whether loads change no more, by what they miss. */
+INLINE int have_settled(const few_frictions *x, int32_t blocks, const real *rest) {
+#if LW_ARITHMETIC == LW_DOUBLE
+  const double tolerance = SAME_LOADS / (SMALL_GAIN * SMALL_GAIN);
+  four change = zero4(), size = zero4();
+  for (int32_t b = 0; b < blocks; b++) {
+    const four by = ((const four *)rest)[b], now = ((const four *)x->load)[b];
+    change += by * by, size += now * now;
+  }
+  return sum4(change) <= tolerance * tolerance * sum4(size);
+#else
+  changes all = no_changes;
+  for (int32_t k = 0; k < 4 * blocks; k++) add_change(&all, rest[k], x->load[k]);
+  return relative_change(&all) <= SAME_LOADS / (SMALL_GAIN * SMALL_GAIN);
+#endif
+}
+
+/* out = G a + b. */
+INLINE void add_times_slopes(int32_t blocks, real G[][FEW_FRICTIONS], const real *a, const real *b, real *out) {
+  for (int32_t block = 0; block < blocks; block++) {
+    four sum = ((const four *)b)[block];
+    for (int32_t j = 0; j < 4 * blocks; j++) sum = plus4(sum, times4(a[j], ((const four *)G[j])[block]));
+    ((four *)out)[block] = sum;
+  }
+}
+
+/* For small G: the inverse of 1 - G is nearly 1 + G + G^2, with which errors shrink by about G^3 each time. */
+INLINE int follow_chord(few_frictions *x, int32_t blocks) {
+  real G[FEW_FRICTIONS][FEW_FRICTIONS], rest[FEW_FRICTIONS], first[FEW_FRICTIONS], step[FEW_FRICTIONS];
+  four *load = (four *)x->load;
+  const four *slope = (const four *)x->slope, *size = (const four *)x->size;
+  for (int32_t b = 0; b < blocks; b++) load[b] = product4(slope[b], size[b]);
+  press_blocks(x, blocks);
+  find_slopes_of_law(x, blocks, G);
   for (int32_t turn = 0; turn < MOST_IN_TURN; turn++) {
-    changes all = no_changes;
-    for (int32_t k = 0; k < 4 * x->blocks; k++) rest[k] = x->slope[k] * x->size[k] - x->load[k];
-    for (int32_t b = 0; b < x->blocks; b++) {
-      four step = ((const four *)rest)[b];
-      EACH_ACTIVE(x, j) step = plus4(step, times4(rest[j], ((const four *)G[j])[b]));
-      ((four *)x->load)[b] = plus4(((const four *)x->load)[b], step);
-    }
-    for (int32_t k = 0; k < x->n; k++) add_change(&all, rest[k], x->load[k]);
-    if (relative_change(&all) <= SAME_LOADS / (SMALL_GAIN * SMALL_GAIN)) return 1;
-    press(x);
+    for (int32_t b = 0; b < blocks; b++) ((four *)rest)[b] = minus4(product4(slope[b], size[b]), load[b]);
+    add_times_slopes(blocks, G, rest, rest, first);
+    add_times_slopes(blocks, G, first, rest, step);
+    for (int32_t b = 0; b < blocks; b++) load[b] = plus4(load[b], ((const four *)step)[b]);
+    press_blocks(x, blocks);
+    if (have_settled(x, blocks, rest)) return 1;
   }
   return 0;
 }
 
-/* At least the largest row of |R b|. */
-static double bound_of_gain(const few_frictions *x) {
+static int converge_by_chord(few_frictions *x) { return x->blocks == 1 ? follow_chord(x, 1) : follow_chord(x, 2); }
+
+/* At least the square of the largest row of |R b|: n times its squares. */
+static double bound_of_gain2(const few_frictions *x) {
   double most = 0.0;
-  for (int32_t k = 0; k < x->n; k++) {
-    double sum = 0.0;
+  for (int32_t b = 0; b < x->blocks; b++) {
+    four sum = zero4();
     EACH_ACTIVE(x, j) {
-      const double size = fabs(re(x->R[j][0][k])) + fabs(re(x->R[j][1][k])) + fabs(re(x->R[j][2][k]));
-      sum += fabs(re(x->slope[j])) * size;
+      four size2 = zero4();
+      for (int i = 0; i < 3; i++)
+        size2 = plus4(size2, product4(((const four *)x->R[j][i])[b], ((const four *)x->R[j][i])[b]));
+      sum = plus4(sum, times4(x->slope[j] * x->slope[j], size2));
     }
-    most = sum > most || !(sum >= 0.0) ? sum : most;
+    for (int k = 0; k < 4; k++) {
+      const double one = re(entry_of(&sum, k));
+      if (!(one <= most)) most = one;
+    }
   }
-  return most;
+  return most * x->n;
 }
 
 /* The largest row of |R b| of those that slide, and whose it is: below one there is one solution. */
@@ -360,14 +400,17 @@ static lw_fault search_solutions(few_frictions *x, int32_t whose, int32_t first_
 
 static lw_fault solve_few(const view *v, few_frictions *x) {
   int32_t whose = 0;
-  const double bound = bound_of_gain(x);
-  if (!isfinite(bound)) return (lw_fault){LW_FAULT_NOT_FINITE, friction_at(v, x->number[0])->joint, 0.0};
+  const double bound2 = bound_of_gain2(x);
+  if (!isfinite(bound2)) return (lw_fault){LW_FAULT_NOT_FINITE, friction_at(v, x->number[0])->joint, 0.0};
   press(x);
-  if (bound < SMALL_GAIN && converge_by_chord(x)) return no_fault;
+  if (bound2 < SMALL_GAIN * SMALL_GAIN && converge_by_chord(x)) return no_fault;
   const double gain = largest_gain(x, &whose);
-  if (!(gain < 1.0)) return search_solutions(x, whose, FIRST_OF(FRICTION), gain);
+  lw_fault fault = no_fault;
   clear_loads(x);
-  return converge(x) ? no_fault : (lw_fault){LW_FAULT_JAMS, FIRST_OF(FRICTION) + whose, gain};
+  if (!(gain < 1.0)) fault = search_solutions(x, whose, FIRST_OF(FRICTION), gain);
+  else if (!converge(x)) fault = (lw_fault){LW_FAULT_JAMS, FIRST_OF(FRICTION) + whose, gain};
+  press(x);
+  return fault;
 }
 
 /* Accelerations of the loads that have been found. */
@@ -413,7 +456,7 @@ static double press_many(const view *v) {
     surfaces s;
     real n[3];
     find_surfaces(v, k, &s);
-    measure_change(v, &s, *load_tried(v, k), n);
+    measure_pressing(v, &s, *load_tried(v, k), n);
     for (int i = 0; i < 3; i++) n[i] += FIELD(v, pressing_at_first)[3 * k + i];
     FIELD(v, friction_pressing)[k] = size_of_pressing(n, direction_of_pressing(v, k));
     const real follows = *slope_of_friction(v, k) * FIELD(v, friction_pressing)[k];
@@ -433,7 +476,7 @@ static void times_newton(const view *v, const double *in, double *out) {
     surfaces s;
     real n[3];
     find_surfaces(v, k, &s);
-    measure_change(v, &s, in[k], n);
+    measure_pressing(v, &s, in[k], n);
     out[k] -= re(*slope_of_friction(v, k)) * re(dot(direction_of_pressing(v, k), n));
   }
 }
@@ -561,17 +604,16 @@ static double measure_all_pressing(const view *v) {
   return relative_change(&all);
 }
 
-static lw_fault add_few(const view *v) {
-  const friction_numbers numbers = NUMBERS_OF(FRICTION);
+static lw_fault add_few(const view *v, const friction_numbers *numbers) {
   few_frictions x;
   int active = 0;
-  memset(&x, 0, offsetof(few_frictions, surfaces));
+  memset(&x, 0, offsetof(few_frictions, R));
   EACH_PRESSED(v, k) {
     real n[3];
     x.number[x.n] = k;
-    active |= !is_zero(x.slope[x.n] = load_by_pressing(v, &numbers, k));
+    active |= !is_zero(x.slope[x.n] = load_by_pressing(v, numbers, k));
     find_surfaces(v, k, &x.surfaces[x.n]);
-    measure_pressing(v, &x.surfaces[x.n], numbers.friction_force[k], n);
+    measure_pressing(v, &x.surfaces[x.n], numbers->friction_force[k], n);
     for (int i = 0; i < 3; i++) x.at_first[i][x.n] = n[i];
     x.n++;
   }
@@ -579,36 +621,41 @@ static lw_fault add_few(const view *v) {
   if (active) {
     memset(FIELD(v, load_change), 0, 4 * sizeof(real) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
     find_responses(v, &x);
+    fill_up(&x);
     const lw_fault fault = solve_few(v, &x);
     if (fault.kind) return fault;
     add_responses(v, &x);
+  } else press(&x);
+  for (int32_t k = 0; k < x.n; k++) {
+    numbers->friction_pressing[x.number[k]] = x.size[k];
+    press_friction(v, numbers, x.number[k], x.slope[k]);
   }
-  press(&x);
-  for (int32_t k = 0; k < x.n; k++) FIELD(v, friction_pressing)[x.number[k]] = x.size[k];
   return no_fault;
 }
 
-static lw_fault add_many(const view *v) {
-  const friction_numbers numbers = NUMBERS_OF(FRICTION);
+static lw_fault add_many(const view *v, const friction_numbers *numbers) {
   EACH_PRESSED(v, k) {
     surfaces s;
-    *slope_of_friction(v, k) = load_by_pressing(v, &numbers, k);
+    *slope_of_friction(v, k) = load_by_pressing(v, numbers, k);
     find_surfaces(v, k, &s);
-    measure_pressing(v, &s, numbers.friction_force[k], FIELD(v, pressing_at_first) + 3 * k);
+    measure_pressing(v, &s, numbers->friction_force[k], FIELD(v, pressing_at_first) + 3 * k);
   }
   if (!solve_many(v)) return (lw_fault){LW_FAULT_JAMS, FIRST_OF(FRICTION), 1.0};
   for (int32_t u = 0; u < v->m->size.nu + v->m->size.nu_cut; u++)
     v->acceleration[u] += *acceleration_change_of_one(v, u);
+  EACH_PRESSED(v, k) press_friction(v, numbers, k, *slope_of_friction(v, k));
   return no_fault;
 }
 
 /* Just after a reduction without pressed loads: adds them, and their accelerations. */
 static lw_fault add_pressed_frictions(const view *v) {
-  int32_t pressed = 0;
-  find_wrenches(v);
-  EACH_PRESSED(v, k) pressed++;
-  const lw_fault fault = pressed <= FEW_FRICTIONS ? add_few(v) : add_many(v);
-  if (!fault.kind) load_by_forces(v);
-  return fault;
+  const friction_numbers numbers = NUMBERS_OF(FRICTION);
+  int32_t pressed = v->m->pressed;
+  find_joint_forces(v);
+  if (pressed > FEW_FRICTIONS) {
+    pressed = 0;
+    EACH_PRESSED(v, k) pressed++;
+  }
+  return pressed <= FEW_FRICTIONS ? add_few(v, &numbers) : add_many(v, &numbers);
 }
 #endif

@@ -678,7 +678,8 @@ static int release_pulling(lw_state *s, int32_t active) {
 
 /* ---- limits by reactions ---- */
 
-#define MOST_DECISIONS 30 /* with new limits */
+#define MOST_DECISIONS 5 /* with new limits, then one friction after the other */
+#define MOST_PIVOTS 50   /* times their number */
 
 /* A friction that has been let slide from rest, but whose speed would turn against its direction; -1: none. */
 static int32_t find_turning_back(const lw_state *s, double tolerance) {
@@ -712,6 +713,48 @@ static void decide_again(lw_state *s, int32_t active) {
   lw_state_changed(s, LW_STAGE_CONSTANTS);
 }
 
+static void lock_friction(lw_state *s, const lw_contact *c) {
+  *lw_friction_state(s, c->transition) = LW_FRICTION_STICKS;
+  lw_memory_of(s, c->transition)->shift[0] = 0.0;
+  enter_contact(s, c);
+}
+
+/* The first friction at rest that contradicts what it does changes that alone (Murty's least index): one that holds more
+ * than its limit slides against its load; one that slides but would turn back, and one that rests where nothing holds
+ * it, are locked. Returns whether one did. */
+static int change_first_friction(lw_state *s, double tolerance) {
+  const struct lw_event_workspace *r = s->events;
+  const lw_model *m = s->model;
+  for (int32_t i = 0; i < r->contacts; i++) {
+    const lw_contact *c = &r->contact[i];
+    if (!c->is_friction || !c->rests) continue;
+    const int held = lw_lock_holders(lw_reals(s)[m->at.locked + c->u]) & LW_HELD_BY_FRICTION;
+    const double a = lw_reals(s)[m->at.acceleration + c->u], state = *lw_friction_state(s, c->transition);
+    if (held && lw_friction_indicator(s, c->transition) < 0.0) {
+      const double load = lw_reals(s)[m->at.coupling_load + m->lock_of[c->u]];
+      lw_let_go(s, c->u, LW_HELD_BY_FRICTION);
+      lw_reals(s)[m->at.transition_active + c->transition] = 0.0;
+      let_slide_along(s, c, load < 0.0 ? 1.0 : -1.0);
+    } else if (!held && (may_stick(s, c) ? fabs(a) > tolerance : state * a < -tolerance)) lock_friction(s, c);
+    else continue;
+    lw_state_changed(s, LW_STAGE_CONSTANTS);
+    return 1;
+  }
+  return 0;
+}
+
+/* Where decisions of all at once lead to each other; returns whether one by one they come to an end. */
+static lw_status decide_one_by_one(lw_state *s, double tolerance, int *decided) {
+  const int32_t most = MOST_PIVOTS * s->events->contacts;
+  *decided = 0;
+  for (int32_t k = 0; k < most; k++) {
+    if ((*decided = !change_first_friction(s, tolerance))) return LW_OK;
+    const lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
+    if (e) return e;
+  }
+  return LW_OK;
+}
+
 static lw_status update_contacts(lw_state *s) {
   struct lw_event_workspace *r = s->events;
   const double slow = NEGLIGIBLE_SPEED * fastest(s, r->speed_before);
@@ -737,7 +780,12 @@ static lw_status update_contacts(lw_state *s) {
     if ((again = release_pulling(s, active)) || !s->base->pressed) continue;
     const int32_t turning = find_turning_back(s, TURNING_BACK * largest);
     if (turning < 0) break;
-    if (decisions++ == MOST_DECISIONS) return report_undecided(s, turning);
+    if (decisions++ == MOST_DECISIONS) {
+      int decided;
+      if ((e = decide_one_by_one(s, TURNING_BACK * largest, &decided))) return e;
+      if (!decided) return report_undecided(s, turning);
+      break;
+    }
     decide_again(s, active);
     again = 1;
     if ((e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;

@@ -96,5 +96,11 @@ static real friction_apply(const friction_numbers *x, int32_t k, int32_t given, 
   return x->friction_force[k] =
              -slip_of(x, k, given, rate) * size_at(x, k, limits, rate) - x->friction_viscous[k] * rate;
 }
+/* Its pressing force comes to a load of friction that has been found without: f + slope N. */
+INLINE real friction_press(const friction_numbers *x, int32_t k, int32_t given, real slope) {
+  const real pressing = x->friction_pressing[k];
+  x->friction_limit[k] += limits_by_pressing(x, k, given, pressing).most;
+  return x->friction_force[k] += slope * pressing;
+}
 #define friction_energy no_energy
 #endif

@@ -180,7 +180,7 @@ static void mark_read(lw_model *m, int of_q, int32_t index) {
     lw_loop *loop = &m->loop[l];
     if (of_q ? lw_within(index, loop->q, loop->q + loop->coordinates)
              : lw_within(index, loop->u, loop->u + loop->columns))
-      loop->coupled = 1;
+      loop->coupled = LW_COUPLED;
   }
 }
 

@@ -212,9 +212,10 @@ static int32_t cluster_of_speed(const lw_model *m, int32_t u, int any) {
   return -1;
 }
 
-static void mark_coupled(lw_model *m, int32_t u) {
+static void mark_coupled(lw_model *m, int32_t u, int32_t how) {
   for (int32_t l = 0; l < m->size.loops; l++)
-    if (lw_within(u, m->loop[l].u, m->loop[l].u + m->loop[l].columns)) m->loop[l].coupled = 1;
+    if (lw_within(u, m->loop[l].u, m->loop[l].u + m->loop[l].columns) && m->loop[l].coupled < how)
+      m->loop[l].coupled = how;
 }
 
 static lw_status read_term(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
@@ -229,7 +230,7 @@ static lw_status read_term(reader *r, lw_model *m, table_cursor *at, const int32
   }
   if (coupling->terms++ == 0) coupling->first = at->row;
   m->term[at->row] = (lw_term){.coupling = v[0], .u = v[1]};
-  mark_coupled(m, v[1]);
+  mark_coupled(m, v[1], is_lock(m, v[0]) ? LW_COUPLED_WHILE_LOCKED : LW_COUPLED);
   at->last = v[0];
   return LW_OK;
 }
@@ -288,10 +289,11 @@ static lw_status read_gear(reader *r, lw_model *m, table_cursor *at, const int32
   const lw_joint_size *size = &lw_joint_sizes[joint->type];
   if (v[0] < at->last || !acts(m, v[0], LW_ON_SPEEDS)) return lw_row_error(r, "gear", at->row);
   if (force->gears++ == 0) force->first = at->row;
-  force->has_length &= size->q == size->u;
+  const int is_friction = lw_within(v[0], m->first_force[LW_FORCE_FRICTION], m->first_force[LW_FORCE_FRICTION + 1]);
+  force->has_length &= size->q == size->u && !is_friction;
   force->joint = (int32_t)(joint - m->joint);
   m->gear[at->row] = (lw_gear){.force = v[0], .u = v[1], .loop = joint->loop};
-  mark_coupled(m, v[1]);
+  mark_coupled(m, v[1], is_friction ? LW_COUPLED_WHILE_LOCKED : LW_COUPLED);
   at->last = v[0];
   return LW_OK;
 }

@@ -228,6 +228,12 @@ INLINE int is_plain(const view *v, int32_t l) {
   return (type == LW_REVOLUTE || type == LW_SPHERICAL) && re(v->cut[l].located) == 0.0;
 }
 
+/* Or one of which the coordinate is needed by its locks alone, none of which is closed; its frictions ask for its axis. */
+INLINE int is_plain_while_open(const view *v, int32_t l) {
+  return re(v->cut[l].located) == LW_COUPLED_WHILE_LOCKED && v->m->loop[l].type == LW_REVOLUTE &&
+         !(v->m->lock_of[v->m->loop[l].u] >= 0 && re(FIELD(v, locked)[v->m->loop[l].u]) != 0.0);
+}
+
 INLINE void set_plain_speeds(const view *v, int32_t l, int32_t columns, const real *speed) {
   const int32_t first = v->m->loop[l].u;
   const real *damping = FIELD(v, damping) + first;

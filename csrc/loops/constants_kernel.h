@@ -99,9 +99,9 @@ static void cut_constants_of(const view *v, int32_t l) {
   frame_in_link(v, loop->parent, &f, c->R, c->p);
   frame_in_body(v, loop->joint, 1, 0, &f);
   frame_in_link(v, loop->child, &f, c->Rc, c->pc);
-  c->located = loop->coupled;
+  c->located = loop->coupled; /* lw_coupled */
   for (int32_t k = loop->u; k < loop->u + loop->columns; k++)
-    if (!is_zero(FIELD(v, stiffness)[k])) c->located = 1.0;
+    if (!is_zero(FIELD(v, stiffness)[k])) c->located = LW_COUPLED;
 }
 
 static lw_fault constants(const lw_model *m, lw_block b) {

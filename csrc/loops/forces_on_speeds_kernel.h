@@ -12,7 +12,7 @@
 #include "tree/kinematics_kernel.h"
 #include "tree/points_kernel.h"
 
-static void find_length(const view *v, const lw_force *force, real *length, real *rate) {
+INLINE void find_length(const view *v, const lw_force *force, real *length, real *rate) {
   const real *gear = FIELD(v, force_gear);
   *length = *rate = 0.0;
   for (int32_t g = force->first; g < force->first + force->gears; g++) {
@@ -49,6 +49,16 @@ static real load_by_pressing(const view *v, const friction_numbers *x, int32_t k
   real length, rate;
   find_length(v, force, &length, &rate);
   return friction_by_pressing(x, k, force->given, rate);
+}
+
+/* A friction that has been found without its pressing force, with it. */
+static void press_friction(const view *v, const friction_numbers *x, int32_t k, real slope) {
+  const int32_t number = FIRST_OF(FRICTION) + k;
+  const lw_force *force = &v->m->force[number];
+  const real before = x->friction_force[k];
+  FIELD(v, force_on_speeds)[number] = friction_press(x, k, force->given, slope);
+  for (int32_t g = force->first; g < force->first + force->gears; g++)
+    v->load[v->m->gear[g].u] += FIELD(v, force_gear)[g] * (x->friction_force[k] - before);
 }
 
 /* The loads of their speeds, all parts of them: it may be called again. In a jump impulses are the only ones. */

@@ -42,8 +42,9 @@ static void constrain_coupling(const view *v, int32_t c, const cluster_work *w, 
   const lw_coupling *coupling = &v->m->coupling[i];
   const int32_t blocks = blocks_of(w), at = w->ranks->constraints++;
   for (int32_t direction = 0; direction < w->ranks->width; direction++) w->C[direction * w->rows + at] = 0.0;
-  const coupling_row row = row_of_coupling(v, c, i);
+  w->C_velocity[at] = FIELD(v, coupling_residual)[i] = 0.0;
   if (!coupling_is_enforced(v, i)) return;
+  const coupling_row row = row_of_coupling(v, c, i);
   w->C[BIAS * w->rows + at] = row.stage * row.bias, w->C[RESIDUAL * w->rows + at] = row.stage * row.residual;
   w->C_velocity[at] = row.stage * row.velocity;
   if (coupling->distance >= 0) add_distance(v, w, at, coupling->distance, row.per_size);
@@ -90,17 +91,24 @@ static real eliminate_constraints(const view *v, int32_t c, const cluster_work *
   return x.smallest / x.largest;
 }
 
+/* All rows are those of locks that are open; their numbers stay as they are. */
+INLINE int asks_for_nothing(const view *v, int32_t c, const cluster_work *w) {
+  if (w->ranks->constraints) return 0;
+  for (int32_t i = 0; i < w->cluster->couplings; i++)
+    if (coupling_is_enforced(v, coupling_of(v, c, i))) return 0;
+  for (int32_t i = 0; i < w->cluster->couplings; i++) FIELD(v, coupling_residual)[coupling_of(v, c, i)] = 0.0;
+  w->ranks->constraints = w->cluster->couplings;
+  return 1;
+}
+
 static void solve_independent_constraints(const view *v, int32_t c, const cluster_work *w) {
-  int asks = w->ranks->constraints > 0; /* locks that are open do not */
-  for (int32_t j = 0; j < w->ranks->constraints + w->cluster->couplings; j++) w->C_velocity[j] = 0.0; /* of loops */
-  for (int32_t i = 0; i < w->cluster->couplings; i++) {
-    const int32_t coupling = coupling_of(v, c, i);
-    asks |= coupling_is_enforced(v, coupling);
-    choose_revolutions(v, coupling);
-    constrain_coupling(v, c, w, coupling);
-  }
   w->ranks->rank = 0;
-  if (!asks) return;
+  if (asks_for_nothing(v, c, w)) return;
+  for (int32_t j = 0; j < w->ranks->constraints; j++) w->C_velocity[j] = 0.0; /* of loops */
+  for (int32_t i = 0; i < w->cluster->couplings; i++) {
+    choose_revolutions(v, coupling_of(v, c, i));
+    constrain_coupling(v, c, w, coupling_of(v, c, i));
+  }
   const real ratio = root(eliminate_constraints(v, c, w) + 1e-300);
   for (int32_t i = 0; w->ranks->rank && i < w->cluster->loops; i++) {
     real *conditioning = FIELD(v, loop_conditioning) + loop_of(v, c, i);

@@ -120,7 +120,13 @@ static void general_closure(const view *v, int32_t c, const cluster_work *w, int
 /* The type of a plain cut joint; LW_JOINT_TYPES: not plain. */
 INLINE int32_t plain_type(const view *v, int32_t e) {
   const int32_t l = v->m->ear[e].loop;
-  return l >= 0 && is_plain(v, l) ? v->m->loop[l].type : LW_JOINT_TYPES;
+  return l >= 0 && (is_plain(v, l) || is_plain_while_open(v, l)) ? v->m->loop[l].type : LW_JOINT_TYPES;
+}
+
+/* As far as its axis and its origin go. */
+INLINE void place_plain_phantom(const view *v, int32_t l, const real R[9], const real d[3]) {
+  copy(9, R, phantom_of(v, l)->R);
+  copy(3, d, phantom_of(v, l)->r);
 }
 
 INLINE void plain_closure_of(const view *v, int32_t c, const cluster_work *w, int32_t e, int32_t type) {
@@ -138,6 +144,7 @@ INLINE void plain_closure_of(const view *v, int32_t c, const cluster_work *w, in
   copy(3, on_parent.p, x.on_parent);
   copy(3, on_child.p, x.on_child);
   set_plain_speeds(v, l, type == LW_REVOLUTE ? 1 : 3, at.u);
+  if (type == LW_REVOLUTE && v->m->loop[l].coupled) place_plain_phantom(v, l, on_parent.R, on_parent.d);
   store_residual(v, l, x.phi);
   fill_rows(v, c, w, &x, constraint_frame_of(type));
 }
@@ -194,6 +201,12 @@ INLINE void four_plain_closures(const view *v, int32_t c, const cluster_work *w,
   for (int32_t j = 0; j < run; j++) {
     const ear_work one = work_of_ear(v, w, e + j);
     set_plain_speeds(v, one.ear->loop, type == LW_REVOLUTE ? 1 : 3, u[j]);
+    if (type == LW_REVOLUTE && v->m->loop[one.ear->loop].coupled) {
+      real R[9], d[3];
+      for (int i = 0; i < 9; i++) R[i] = on_parent.R[i][j];
+      for (int i = 0; i < 3; i++) d[i] = on_parent.d[i][j];
+      place_plain_phantom(v, one.ear->loop, R, d);
+    }
     store_residual(v, one.ear->loop, one.phi);
     fill_rows(v, c, w, &one, constraint_frame_of(type));
   }

@@ -59,6 +59,10 @@ typedef struct lw_column {
   double preference;   /* weight of its size in a loop's pivoting */
 } lw_column;
 
+/* Whether coordinates of a cut joint are needed: by a coupling or a force that names it, or by a lock alone, as those of
+ * frictions are. */
+typedef enum lw_coupled { LW_NOT_COUPLED, LW_COUPLED_WHILE_LOCKED, LW_COUPLED } lw_coupled;
+
 /* A cut joint and the loop that it closes. */
 typedef struct lw_loop {
   int32_t joint, parent, child, root; /* cut joint; links, -1 the ground; root: common ancestor of both ends */
@@ -66,7 +70,7 @@ typedef struct lw_loop {
   int32_t type, q, u;                 /* of the cut joint, over all joints */
   int32_t column, columns;            /* the cut joint's columns in the cluster */
   int32_t coordinates;                /* of the cut joint */
-  int32_t coupled;                    /* a coupling or an actuator names the cut joint */
+  int32_t coupled;                    /* lw_coupled */
 } lw_loop;
 
 /* What one loop adds to those before it in its cluster: new links on at most two branches, which start at the root or

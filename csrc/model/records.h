@@ -22,7 +22,7 @@
     T R[9], p[3];   /* cut joint's frame in the parent's link frame */                                                \
     T Rc[9], pc[3]; /* cut joint's frame in the child's link frame */                                                 \
     T length;       /* of the cluster: the metric between angles and displacements */                                 \
-    T located;      /* 1: its coordinates are needed for its load or a coupling */                                    \
+    T located;      /* lw_coupled: its coordinates are needed for its load or a coupling */                           \
   } prefix##cut_constants;                                                                                            \
   typedef struct prefix##link_inertia { /* one body, world axes, about the link's point */                            \
     T J[6], h[3], m, Fa[3], Fl[3];      /* F = -(M A0 + gyroscopic wrench) */                                         \

@@ -143,10 +143,13 @@ class Maximal:
     def residual_rate(self) -> float:
         return max((abs(row.rate) for row in self.rows), default=0.0)
 
-    def solve(self, rank: float = 1e-8) -> dict[str, tuple[Array, Array]]:
-        """Angular acceleration and acceleration of the frame's origin of each body, (3,) each."""
-        names = list(self.bodies)
-        place = {name: slice(6 * i, 6 * i + 6) for i, name in enumerate(names)}
+    def places(self) -> dict[str, slice]:
+        """Where the six numbers of each body stand."""
+        return {name: slice(6 * i, 6 * i + 6) for i, name in enumerate(self.bodies)}
+
+    def equations(self) -> tuple[Array, Array, Array, Array]:
+        """M, F, A, b of M a = F + A' lambda, A a = b."""
+        names, place = list(self.bodies), self.places()
         M, F = np.zeros((6 * len(names),) * 2), np.zeros(6 * len(names))
         for name, body in self.bodies.items():
             here = place[name].start
@@ -160,6 +163,12 @@ class Maximal:
             for name, j in row.J.items():
                 A[i, place[name]] += j
             b[i] = -row.bias
+        return M, F, A, b
+
+    def solve(self, rank: float = 1e-8) -> dict[str, tuple[Array, Array]]:
+        """Angular acceleration and acceleration of the frame's origin of each body, (3,) each."""
+        place = self.places()
+        M, F, A, b = self.equations()
         U, s, Vt = np.linalg.svd(A)
         r = int((s > rank * s[0]).sum()) if len(s) else 0
         particular = Vt[:r].T @ ((U[:, :r].T @ b) / s[:r])

@@ -1,0 +1,226 @@
+"""Dry friction by reactions in every joint of five machines, against maximal coordinates with all multipliers.
+
+Up to eight frictions are found by the method of Newton, and more by loads in turn or GMRES: both are here. At rest the
+four-bar's hinges are decided together.
+"""
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.errors import SingularityError
+from support.cases import four_bar
+from support.delta import delta_robot
+from support.pressed import Pressed
+from support.quarter_car import quarter_car_multilink
+
+SPEEDS = {lw.Revolute: 1, lw.Universal: 2, lw.Prismatic: 1}
+
+
+def rubbed(mech: lw.Mechanism, mu: float, radius: float, **more: float) -> lw.Mechanism:
+    """A copy with friction in each speed of each joint that has one pressing force."""
+    mech = mech.copy()
+    for joint in list(mech.joints.values()):
+        count = SPEEDS.get(type(joint.kind), 0)
+        for k in range(count):
+            at = joint.name if count == 1 else f"{joint.name}[{k + 1}]"
+            size = {} if isinstance(joint.kind, lw.Prismatic) else {"radius": radius}
+            mech.add_force(lw.Friction(at, mu=mu, name=f"f_{joint.name}_{k}", **size, **more))
+    return mech
+
+
+def plane_machine(name: str, bars: dict[str, tuple], pins: list[tuple]) -> lw.Mechanism:
+    """Bars from one point of the x-z plane to another, 2 kg/m, and pins (name, parent, child, point)."""
+    mech = lw.Mechanism(name, gravity=(0, 0, -9.81))
+    for bar, (start, end) in bars.items():
+        a, b = np.array([start[0], 0, start[1]]), np.array([end[0], 0, end[1]])
+        length = float(np.linalg.norm(b - a))
+        x = (b - a) / length
+        turn = np.stack([x, (0, 1, 0), np.cross(x, (0, 1, 0))], axis=1)
+        inertia = lw.inertia.rod(2.0 * length, length) + np.diag([1e-3, 0, 0])
+        mech.add_body(bar, mass=2 * length, com=(length / 2, 0, 0), inertia=inertia, origin=tuple(a), rotation=turn)
+    for pin, parent, child, point in pins:
+        mech.add_joint(pin, lw.Revolute((0, 1, 0)), parent, child, at=(point[0], 0, point[1]))
+    return mech
+
+
+def five_bar() -> lw.Mechanism:
+    p = [(0.0, 0.0), (-0.2, 0.5), (0.35, 0.9), (0.9, 0.45), (0.7, 0.0)]
+    bars = {f"b{k}": (p[k], p[k + 1]) for k in range(4)}
+    names = ["ground", *bars, "ground"]
+    return plane_machine("five_bar", bars, [(f"P{k}", names[k], names[k + 1], p[k]) for k in range(5)])
+
+
+def scissor_lift(stages: int) -> lw.Mechanism:
+    """Crossed bars of 1 m; the lower right end is on a slide."""
+    w, h = 0.8, 0.6
+    at = {(k, side): (w * side, h * k) for k in range(stages + 1) for side in range(2)}
+    bars, pins = {}, [("G", "ground", "p0", at[0, 0])]
+    for k in range(stages):
+        bars[f"p{k}"], bars[f"q{k}"] = (at[k, 0], at[k + 1, 1]), (at[k, 1], at[k + 1, 0])
+        pins.append((f"M{k}", f"p{k}", f"q{k}", (w / 2, h * (k + 0.5))))
+        if k:
+            pins += [(f"L{k}", f"q{k - 1}", f"p{k}", at[k, 0]), (f"R{k}", f"p{k - 1}", f"q{k}", at[k, 1])]
+    mech = plane_machine("scissor_lift", bars, pins)
+    mech.add_body("slide", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.05), origin=(w, 0, 0))
+    mech.add_joint("F", lw.Revolute((0, 1, 0)), "slide", "q0", at=(w, 0, 0))
+    mech.add_joint("S", lw.Prismatic((1, 0, 0)), "ground", "slide", at=(w, 0, 0))
+    return mech
+
+
+def chain(links: int) -> lw.Mechanism:
+    p = [(float(x), 0.1 * (x % 2)) for x in np.arange(links + 1) * 0.2]
+    bars = {f"b{k}": (p[k], p[k + 1]) for k in range(links)}
+    names = ["ground", *bars]
+    return plane_machine("chain", bars, [(f"P{k}", names[k], names[k + 1], p[k]) for k in range(links)])
+
+
+def random_four_bar(rng: np.random.Generator) -> tuple[dict, dict]:
+    return {"A": rng.uniform(-3.1, 3.1)}, {"A": 5 * rng.normal()}
+
+
+def random_five_bar(rng: np.random.Generator) -> tuple[dict, dict]:
+    return {"P0": rng.uniform(-0.3, 0.3), "P1": rng.uniform(-0.3, 0.3)}, {"P0": rng.normal(), "P1": rng.normal()}
+
+
+def random_delta(rng: np.random.Generator) -> tuple[dict, dict]:
+    return {f"H{k}": rng.uniform(-0.3, 0.3) for k in (1, 2, 3)}, {f"H{k}": 2 * rng.normal() for k in (1, 2, 3)}
+
+
+def random_suspension(rng: np.random.Generator) -> tuple[dict, dict]:
+    return {"J0": rng.uniform(-0.1, 0.1)}, {"J0": rng.normal()}
+
+
+def random_lift(rng: np.random.Generator) -> tuple[dict, dict]:
+    return {"S": rng.uniform(-0.4, 0.1)}, {"S": rng.normal()}
+
+
+def random_chain(links: int):
+    def state(rng: np.random.Generator) -> tuple[dict, dict]:
+        names = [f"P{k}" for k in range(links)]
+        return dict(zip(names, rng.normal(size=links) * 0.3, strict=True)), dict(
+            zip(names, rng.normal(size=links), strict=True)
+        )
+
+    return state
+
+
+def suspension() -> lw.Mechanism:
+    """The multilink suspension without its spring: the reference knows none."""
+    mech = quarter_car_multilink().mechanism.copy()
+    mech.forces = []
+    return mech
+
+
+MACHINES = {
+    "four_bar": (lambda: four_bar().mechanism, random_four_bar, 0.3, 0.03, 50),
+    "five_bar": (five_bar, random_five_bar, 0.3, 0.03, 50),
+    "suspension": (suspension, random_suspension, 0.3, 0.02, 50),
+    "delta": (delta_robot, random_delta, 0.3, 0.02, 50),
+    "lift_of_3": (lambda: scissor_lift(3), random_lift, 0.2, 0.02, 50),
+    "lift_of_20": (lambda: scissor_lift(20), random_lift, 0.1, 0.01, 5),
+    "chain_of_12": (lambda: chain(12), random_chain(12), 0.4, 0.04, 30),
+    "chain_of_100": (lambda: chain(100), random_chain(100), 0.3, 0.02, 2),
+}
+
+
+def compare(name: str, states: int, seed: int) -> None:
+    build, random_state, mu, radius, _ = MACHINES[name]
+    rng = np.random.default_rng(seed)
+    mech = rubbed(build(), mu, radius)
+    model = lw.compile(mech)
+    frictions = [force for force in mech.forces if isinstance(force, lw.Friction)]
+    sizes = np.array([mu * (1.0 if force.radius is None else force.radius) for force in frictions])
+    for _ in range(states):
+        q, u = random_state(rng)
+        state = model.assemble(q=q, u=u)
+        model.accelerations(state)
+        reference = Pressed(mech, state)
+        loads, pressing, a = reference.solve(sizes * np.sign([one.slip for one in reference.surfaces]))
+        expected = reference.slip_accelerations(a)
+        found = []
+        for force in frictions:
+            joint, _, number = force.joint.partition("[")
+            found.append(np.atleast_1d(state[f"{joint}.a"])[int(number[:-1]) - 1 if number else 0])
+        assert found == pytest.approx(expected, abs=1e-9 * np.abs(expected).max())
+        assert [state[f"{force.name}.pressing"] for force in frictions] == pytest.approx(
+            pressing, abs=1e-9 * pressing.max()
+        )
+        assert [state[f"{force.name}.force"] for force in frictions] == pytest.approx(
+            loads, abs=1e-9 * np.abs(loads).max()
+        )
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_accelerations(name):
+    """At random states, accelerations, pressing forces and loads of every friction."""
+    compare(name, max(1, MACHINES[name][4] // 10), 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MACHINES)
+def test_accelerations_at_200_states(name):
+    compare(name, 200 if MACHINES[name][4] > 5 else 20, 2)
+
+
+def test_many_follow_no_earlier_solution():
+    """The same bits, whatever was evaluated before."""
+    model = lw.compile(rubbed(chain(12), 0.4, 0.04))
+    rng = np.random.default_rng(4)
+    states = [(rng.normal(size=12) * 0.3, rng.normal(size=12)) for _ in range(6)]
+    first = [model.accelerations(q, u) for q, u in states]
+    for k in (3, 0, 5, 1, 4, 2):
+        assert (model.accelerations(*states[k]) == first[k]).all()
+
+
+def test_large_gains_of_many():
+    """Where loads that follow one another do not contract: wide bearings, as of turntables, in short links."""
+    rng = np.random.default_rng(5)
+    mech, checked = rubbed(chain(10), 0.5, 0.25), 0
+    model = lw.compile(mech)
+    for _ in range(30):
+        q, u = rng.normal(size=10) * 0.3, rng.normal(size=10)
+        state = model.state(q, u)
+        try:
+            model.accelerations(state)
+        except SingularityError:  # it jams
+            continue
+        reference = Pressed(mech, state)
+        slope = 0.5 * 0.25 * np.sign(u)
+        pressing = np.array([state[f"f_P{k}_0.pressing"] for k in range(10)])
+        loads = np.array([state[f"f_P{k}_0.force"] for k in range(10)])
+        assert loads == pytest.approx(-slope * pressing, abs=1e-10 * np.abs(loads).max())
+        assert reference.pressing(loads) == pytest.approx(pressing, abs=1e-9 * pressing.max())
+        checked += 1
+    assert checked > 20
+
+
+def test_derivatives_of_many():
+    """Linear models through GMRES and loads in turn against central differences."""
+    for mu, radius in ((0.3, 0.02), (0.5, 0.15)):
+        mech = rubbed(chain(10), mu, radius)
+        model, rng, h = lw.compile(mech), np.random.default_rng(6), 1e-6
+        q, u = rng.normal(size=10) * 0.3, rng.normal(size=10)
+        A = lw.linearize(mech, model.state(q, u)).A[10:]
+        for k in range(10):
+            step = h * np.eye(10)[k]
+            by_q = (model.accelerations(q + step, u) - model.accelerations(q - step, u)) / (2 * h)
+            by_u = (model.accelerations(q, u + step) - model.accelerations(q, u - step)) / (2 * h)
+            assert A[:, k] == pytest.approx(by_q, abs=1e-6 * np.abs(A).max())
+            assert A[:, 10 + k] == pytest.approx(by_u, abs=1e-6 * np.abs(A).max())
+
+
+@pytest.mark.parametrize("pose", [-1.38327453, *np.linspace(-3.0, 3.0, 13)])
+def test_four_bar_rests_or_slides_by_wide_bearings(pose):
+    """At rest each set of hinges that stick leads to other limits: the decision ends, and obeys the law."""
+    mu, radius = 0.388, 0.245
+    mech = rubbed(four_bar().mechanism, mu, radius)
+    model = lw.compile(mech)
+    state = model.assemble(q={"A": pose})
+    a = np.array([state[f"{name}.a"] for name in "ABCD"])
+    for k, name in enumerate("ABCD"):
+        load, limit = state[f"f_{name}_0.force"], state[f"f_{name}_0.limit"]
+        assert abs(load) <= limit * (1 + 1e-9)
+        if state[f"f_{name}_0.state"] != 2.0:
+            assert abs(load) == pytest.approx(limit, rel=1e-10)
+            assert load * a[k] <= 1e-9
