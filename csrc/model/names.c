@@ -152,6 +152,8 @@ static int32_t rows_of(const lw_model *m, lw_owner owner, const char *name, int3
                                m->lookup_table[k].rows[0] * m->lookup_table[k].rows[1], row);
     }
     case LW_OF_LOOKUP_SLOPE:
+    case LW_OF_LOOKUP_REGION:
+    case LW_OF_KINK:
     case LW_OF_ONE:
     case LW_OF_FORMULA_VALUE:
     case LW_OF_FORMULA_QUANTITY:
