@@ -28,12 +28,10 @@ static void accelerate_by_motion(const view *v, const real *udot) {
  * from there. */
 static double press_by_motion(const view *v, const real *udot, const real *driving) {
   accelerate_by_motion(v, udot);
-  compute_body_wrenches(v, 1);
-  propagate_wrenches(v);
   solve_embedded_by_ears(v);
   load_by_forces(v);
   for (int32_t u = 0; u < v->m->size.nu + v->m->size.nu_cut; u++) v->load[u] += driving[u];
-  for (int32_t c = 0; c < v->m->clusters; c++) distribute_cut_wrenches(v, c);
+  find_joint_forces(v);
   return measure_all_pressing(v);
 }
 
