@@ -25,7 +25,7 @@ def test_arguments_choose_the_kind():
     at_point = lw.Force(body="rod", force=("0", "0", "-1"))
     assert [one.type_name for one in (on_joint, between, at_point)] == ["joint_force", "line_force", "point_force"]
     assert all(isinstance(one, lw.Force) and not one.keeps_energy for one in (on_joint, between, at_point))
-    given = "joint='A', formula='-k*q', parameters={'k': 3.0}, tables={}, inputs=(), states=None, name='force'"
+    given = "joint='A', formula='-k*q', parameters={'k': 3.0}, tables={}, inputs=(), name='force'"
     assert repr(on_joint) == f"Force({given})"
 
 
