@@ -10,7 +10,8 @@
  * one there may be no solution, or two (Painleve 1895; Leine, Brogliato and Nijmeijer: European Journal of Mechanics A 21
  * (2002) 869-887): both are faults. Of many the loads follow one another until they stay, which contracts by about
  * mu r / length each time; where that is slow Newton's linear equations are solved by GMRES (Saad and Schultz 1986), of
- * which each step asks for one response: the work is linear in their number, and so is the storage. Nothing depends on an
+ * which each step asks for one response: the work is linear in their number, and so is the storage. There rows of |R b|
+ * are found too, one response for each load, and other solutions are sought where they reach one. Nothing depends on an
  * earlier solution. */
 #ifndef LW_PRESSED_FRICTION_KERNEL_H
 #define LW_PRESSED_FRICTION_KERNEL_H
@@ -565,24 +566,102 @@ static int find_newton_step(const view *v) {
   return 1;
 }
 
-/* Returns whether loads have been found. */
-static int solve_many(const view *v) {
+static void add_rest(const view *v) { EACH_SLIDING(v, k) * load_tried(v, k) += *rest_of_law(v, k); }
+
+/* Newton's method from the loads tried. Returns whether it converges. */
+static int converge_many(const view *v) {
   double before = INFINITY;
-  int newton = 0;
-  EACH_PRESSED(v, k) * load_tried(v, k) = 0.0;
   for (int32_t step = 0; step < MOST_NEWTON_STEPS; step++) {
     const double change = press_many(v);
-    if (change <= SAME_LOADS) return 1;
-    if (!isfinite(change)) return 0;
-    if (step > 0 && !(change < SLOW_TURNS * before)) {
-      if (change <= (newton ? LAW_TOLERANCE : 10.0 * SAME_LOADS)) return 1;
-      newton = 1;
-    }
-    if (newton && !find_newton_step(v)) return 0;
-    EACH_SLIDING(v, k) * load_tried(v, k) += *rest_of_law(v, k);
+    if (change <= SAME_LOADS || (change <= LAW_TOLERANCE && !(change < SLOW_TURNS * before))) return 1;
+    if (!isfinite(change) || !find_newton_step(v)) return 0;
+    add_rest(v);
     before = change;
   }
   return 0;
+}
+
+/* The largest row of |R b| of those that slide, and whose it is, by one response for each. */
+static double gain_of_many(const view *v, int32_t *whose) {
+  double *row = (double *)FIELD(v, friction_krylov), most = 0.0;
+  for (int32_t k = 0; k < v->m->pressed; k++) row[k] = 0.0;
+  EACH_SLIDING(v, j) {
+    clear_load_changes(v);
+    *load_change_of_one(v, speed_of_friction(v, j)) = 1.0;
+    respond_with_forces_one(v);
+    EACH_SLIDING(v, k) {
+      surfaces s;
+      real R[3];
+      find_surfaces(v, k, &s);
+      measure_pressing(v, &s, k == j ? 1.0 : 0.0, R);
+      row[k] += fabs(re(*slope_of_friction(v, j))) * sqrt(re(dot(R, R)));
+    }
+  }
+  EACH_SLIDING(v, k) if (row[k] > most) most = row[k], *whose = k;
+  return most;
+}
+
+/* Behind the vectors of GMRES. */
+static real *first_solution(const view *v) {
+  return FIELD(v, friction_krylov) + (LW_KRYLOV_VECTORS - 1) * v->m->pressed;
+}
+
+/* As is_another(). */
+static int is_another_of_many(const view *v, int *solutions) {
+  double most = 0.0, apart = 0.0;
+  real *first = first_solution(v);
+  EACH_SLIDING(v, k) {
+    const double b = re(*slope_of_friction(v, k)), now = re(*load_tried(v, k)) / b;
+    most = larger(most, fabs(now));
+    apart = larger(apart, fabs(now - re(first[k]) / b));
+  }
+  if ((*solutions)++ > 0) return apart > SAME_SOLUTION * most;
+  EACH_SLIDING(v, k) first[k] = *load_tried(v, k);
+  return 0;
+}
+
+/* As search_solutions(). */
+static lw_fault search_solutions_of_many(const view *v, int32_t whose, double gain) {
+  const int32_t force = FIRST_OF(FRICTION) + whose;
+  int solutions = 0;
+  double scale = 0.0;
+  EACH_PRESSED(v, k) {
+    real direction[3];
+    scale = larger(scale, re(size_of_pressing(FIELD(v, pressing_at_first) + 3 * k, direction)));
+    *load_tried(v, k) = 0.0;
+  }
+  if (converge_many(v)) is_another_of_many(v, &solutions);
+  EACH_SLIDING(v, j) for (int way = -1; way <= 1; way += 2) {
+    EACH_PRESSED(v, k) * load_tried(v, k) = 0.0;
+    *load_tried(v, j) = way * FAR_LOADS * scale * *slope_of_friction(v, j);
+    if (converge_many(v) && is_another_of_many(v, &solutions)) return (lw_fault){LW_FAULT_JAMS_OR_SLIDES, force, gain};
+  }
+  if (!solutions) return (lw_fault){LW_FAULT_JAMS, force, gain};
+  EACH_SLIDING(v, k) * load_tried(v, k) = first_solution(v)[k];
+  press_many(v);
+  return no_fault;
+}
+
+/* Newton's method, where there is one solution; else it is sought whether there are others. */
+static lw_fault solve_slow_turns(const view *v) {
+  int32_t whose = 0;
+  const double gain = gain_of_many(v, &whose);
+  if (!(gain < 1.0)) return search_solutions_of_many(v, whose, gain);
+  return converge_many(v) ? no_fault : (lw_fault){LW_FAULT_JAMS, FIRST_OF(FRICTION) + whose, gain};
+}
+
+static lw_fault solve_many(const view *v) {
+  double before = INFINITY;
+  EACH_PRESSED(v, k) * load_tried(v, k) = 0.0;
+  for (int32_t turn = 0;; turn++) {
+    const double change = press_many(v);
+    if (change <= SAME_LOADS) return no_fault;
+    if (!isfinite(change)) return (lw_fault){LW_FAULT_NOT_FINITE, friction_at(v, 0)->joint, 0.0};
+    if (turn > 0 && !(change < SLOW_TURNS * before))
+      return change <= 10.0 * SAME_LOADS ? no_fault : solve_slow_turns(v);
+    add_rest(v);
+    before = change;
+  }
 }
 
 /* ---- all of it ---- */
@@ -642,7 +721,8 @@ static lw_fault add_many(const view *v, const friction_numbers *numbers) {
     find_surfaces(v, k, &s);
     measure_pressing(v, &s, numbers->friction_force[k], FIELD(v, pressing_at_first) + 3 * k);
   }
-  if (!solve_many(v)) return (lw_fault){LW_FAULT_JAMS, FIRST_OF(FRICTION), 1.0};
+  const lw_fault fault = solve_many(v);
+  if (fault.kind) return fault;
   for (int32_t u = 0; u < v->m->size.nu + v->m->size.nu_cut; u++)
     v->acceleration[u] += *acceleration_change_of_one(v, u);
   EACH_PRESSED(v, k) press_friction(v, numbers, k, *slope_of_friction(v, k));
