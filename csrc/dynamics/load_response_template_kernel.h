@@ -278,7 +278,7 @@ INLINE SCALAR NAMED(unbalanced_change)(const view *v, int32_t c, const cluster_w
 }
 
 /* mu with C'mu = the remaining load on each independent, of least norm. */
-static void NAMED(find_constraint_changes)(const view *v, int32_t c, const cluster_work *w) {
+INLINE void NAMED(find_constraint_changes)(const view *v, int32_t c, const cluster_work *w) {
   const int32_t n = w->ranks->independent, width = w->ranks->width, rows = w->ranks->constraints;
   const pivoted_columns C = columns_of_constraints(w);
   const SCALAR zero = {0.0};
@@ -311,7 +311,7 @@ static void NAMED(apply_distance_change)(const view *v, const cluster_work *w, i
     }
 }
 
-static void NAMED(apply_coupling_changes)(const view *v, int32_t c, const cluster_work *w) {
+INLINE void NAMED(apply_coupling_changes)(const view *v, int32_t c, const cluster_work *w) {
   const int32_t first = w->ranks->constraints - w->cluster->couplings;
   const SCALAR *mu = (const SCALAR *)w->mu;
   for (int32_t i = 0; i < w->cluster->couplings; i++) {
@@ -365,7 +365,7 @@ INLINE void NAMED(find_ear_change)(const view *v, int32_t c, const cluster_work 
   for (int j = 0; j < 3; j++) lambda->l[j] = per_length * lambda->l[j];
 }
 
-static void NAMED(propagate_added_changes)(const view *v, const cluster_work *w, const lw_ear *ear) {
+INLINE void NAMED(propagate_added_changes)(const view *v, const cluster_work *w, const lw_ear *ear) {
   for (int32_t j = ear->first + ear->links - 1; j >= ear->first; j--) {
     const int32_t i = v->m->ear_link[j], parent = v->m->link[i].parent;
     const NAMED(twist_change) *more = NAMED(wrench_on)(v, i);
@@ -377,7 +377,7 @@ static void NAMED(propagate_added_changes)(const view *v, const cluster_work *w,
   }
 }
 
-static void NAMED(apply_change_to_branches)(const view *v, const cluster_work *w, const ear_work *x,
+INLINE void NAMED(apply_change_to_branches)(const view *v, const cluster_work *w, const ear_work *x,
                                             const NAMED(twist_change) * lambda) {
   const lw_ear *ear = x->ear;
   const real *closure_point[2] = {x->on_parent, x->on_child};
@@ -396,16 +396,22 @@ static void NAMED(apply_change_to_branches)(const view *v, const cluster_work *w
   }
 }
 
+/* A function of its own, so that others need no more of the workspace than they use. */
+static void NAMED(load_by_constraint_changes)(const view *v, int32_t c) {
+  const cluster_work w = work_of(v, c);
+  const SCALAR zero = {0.0};
+  for (int32_t k = 0; k < w.n; k++) *NAMED(column_change_of)(v, column_of(v, c, k)->u) = zero;
+  NAMED(find_constraint_changes)(v, c, &w);
+  NAMED(apply_coupling_changes)(v, c, &w);
+}
+
 static void NAMED(distribute_cut_changes)(const view *v, int32_t c) {
   const cluster_work w = work_of(v, c);
   const int several = w.cluster->ears > 1;
   const SCALAR zero = {0.0};
   if (several) memset(NAMED(wrench_on)(v, w.cluster->first), 0, sizeof(NAMED(twist_change)) * (size_t)w.links);
-  if (w.ranks->rank) {
-    for (int32_t k = 0; k < w.n; k++) *NAMED(column_change_of)(v, column_of(v, c, k)->u) = zero;
-    NAMED(find_constraint_changes)(v, c, &w);
-    NAMED(apply_coupling_changes)(v, c, &w);
-  } else
+  if (w.ranks->rank) NAMED(load_by_constraint_changes)(v, c);
+  else
     for (int32_t i = 0; i < w.cluster->couplings; i++) *NAMED(coupling_change_of)(v, coupling_of(v, c, i)) = zero;
   for (int32_t number = w.cluster->ears - 1; number >= 0; number--) {
     const ear_work x = work_of_ear(v, &w, w.cluster->first_ear + number);
@@ -438,12 +444,32 @@ static void NAMED(respond)(const view *v) {
   }
 }
 
+static void NAMED(distribute_changes)(const view *v) {
+  for (int32_t c = 0; c < v->m->clusters; c++) NAMED(distribute_cut_changes)(v, c);
+}
+
 /* And the forces of the joints. */
 static void NAMED(respond_with_forces)(const view *v) {
   NAMED(respond)(v);
   NAMED(find_body_wrench_changes)(v);
   NAMED(propagate_wrench_changes)(v);
-  for (int32_t c = 0; c < v->m->clusters; c++) NAMED(distribute_cut_changes)(v, c);
+  NAMED(distribute_changes)(v);
+}
+
+/* The forces of the joints for loads and accelerations that are given; the biases of the bodies belong to the first. */
+static void NAMED(find_forces_of_motion)(const view *v) {
+  for (int32_t i = 0; i < v->m->size.bodies; i++) {
+    NAMED(transport_change)(v, i, NAMED(motion_change_of)(v, i));
+    NAMED(add_columns)(v, i, NAMED(motion_change_of)(v, i));
+  }
+  NAMED(find_body_wrench_changes)(v);
+  for (int32_t i = 0; i < v->m->size.bodies; i++) {
+    NAMED(twist_change) *wrench = NAMED(motion_change_of)(v, i);
+    const link_inertia *own = &v->inertia[i];
+    for (int k = 0; k < 3; k++) wrench->a[k] -= (SCALAR){own->Fa[k]}, wrench->l[k] -= (SCALAR){own->Fl[k]};
+  }
+  NAMED(propagate_wrench_changes)(v);
+  NAMED(distribute_changes)(v);
 }
 
 /* The force of a joint on its child, and the load of the lock that holds a speed. */

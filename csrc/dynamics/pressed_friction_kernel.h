@@ -10,7 +10,8 @@
  * one there may be no solution, or two (Painleve 1895; Leine, Brogliato and Nijmeijer: European Journal of Mechanics A 21
  * (2002) 869-887): both are faults. Of many the loads follow one another until they stay, which contracts by about
  * mu r / length each time; where that is slow Newton's linear equations are solved by GMRES (Saad and Schultz 1986), of
- * which each step asks for one response: the work is linear in their number, and so is the storage. Nothing depends on an
+ * which each step asks for one response: the work is linear in their number, and so is the storage. There rows of |R b|
+ * are found too, one response for each load, and other solutions are sought where they reach one. Nothing depends on an
  * earlier solution. */
 #ifndef LW_PRESSED_FRICTION_KERNEL_H
 #define LW_PRESSED_FRICTION_KERNEL_H
@@ -126,64 +127,117 @@ typedef struct few_frictions {
   real at_first[3][FEW_FRICTIONS], now[3][FEW_FRICTIONS];
   real R[FEW_FRICTIONS][3][FEW_FRICTIONS]; /* of a load, by components */
   surfaces surfaces[FEW_FRICTIONS];
+#if LW_ARITHMETIC == LW_DOUBLE
+  int along_directions; /* of one small cluster: its accelerations along these, by loads */
+  four directions[FEW_FRICTIONS / 4][FEW_DIRECTIONS];
+#endif
 } few_frictions;
 
 #define EACH_ACTIVE(x, j)              \
   for (int32_t j = 0; j < (x)->n; j++) \
     if (!is_zero((x)->slope[j]))
 
-static void set_unit_load(const view *v, const few_frictions *x, int32_t j, int32_t stride, int32_t lane, real load) {
-  FIELD(v, load_change)[stride * speed_of_friction(v, x->number[j]) + lane] = load;
+/* Loads of one of `count` frictions, each in a lane of its own; others are zero. */
+static void set_unit_loads(const view *v, const few_frictions *x, int32_t first, int32_t count) {
+  real *load = FIELD(v, load_change);
+  memset(load, 0, (size_t)count * sizeof(real) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
+  for (int32_t j = first; j < x->n && j < first + count; j++)
+    if (!is_zero(x->slope[j])) load[count * speed_of_friction(v, x->number[j]) + j - first] = 1.0;
+}
+
+static void measure_at_first(const view *v, const friction_numbers *numbers, few_frictions *x) {
+  find_joint_forces(v);
+  for (int32_t k = 0; k < x->n; k++) {
+    real n[3];
+    measure_pressing(v, &x->surfaces[k], numbers->friction_force[x->number[k]], n);
+    for (int i = 0; i < 3; i++) x->at_first[i][k] = n[i];
+  }
 }
 
 #if LW_ARITHMETIC == LW_DOUBLE
-/* Four columns of R, from `first` on. */
-static void find_four_responses(const view *v, few_frictions *x, int32_t first) {
-  for (int32_t j = first; j < x->n && j < first + 4; j++)
-    if (!is_zero(x->slope[j])) set_unit_load(v, x, j, 4, j - first, 1.0);
-  respond_with_forces_four(v);
+/* measure_pressing() of four changes. */
+INLINE void measure_four(const view *v, const surfaces *s, four load, four n[3]) {
+  const four *F = force_change_of_four(v, s->joint), along = dot_by_four(s->e, F);
+  for (int i = 0; i < 3; i++) n[i] = F[i] - s->e[i] * along;
+  if (!s->is_thread) return;
+  if (s->lock >= 0) load += *coupling_change_of_four(v, s->lock);
+  n[0] = s->by_force * along - s->by_load * load, n[1] = n[2] = zero4();
+}
+
+/* Of the unit loads from `first` on. */
+static void measure_unit_loads(const view *v, const few_frictions *x, int32_t first, four n[][3]) {
   for (int32_t k = 0; k < x->n; k++) {
-    const surfaces *s = &x->surfaces[k];
-    const four *F = force_change_of_four(v, s->joint);
-    const four along = dot_by_four(s->e, F);
-    four n[3];
-    for (int i = 0; i < 3; i++) n[i] = F[i] - s->e[i] * along;
-    if (s->is_thread) {
-      four load = {0.0};
-      if (k >= first && k < first + 4) load[k - first] = 1.0;
-      if (s->lock >= 0) load += *coupling_change_of_four(v, s->lock);
-      n[0] = s->by_force * along - s->by_load * load, n[1] = n[2] = zero4();
-    }
-    for (int32_t j = first; j < first + 4; j++)
-      for (int i = 0; i < 3; i++) x->R[j][i][k] = n[i][j - first];
+    const int32_t own = k - first;
+    measure_four(v, &x->surfaces[k], (four){own == 0, own == 1, own == 2, own == 3}, n[k]);
   }
-  for (int32_t j = first; j < x->n && j < first + 4; j++) set_unit_load(v, x, j, 4, j - first, 0.0);
+  for (int32_t k = x->n; k < 4 * x->blocks; k++) n[k][0] = n[k][1] = n[k][2] = zero4();
+}
+
+/* Four columns of R, from its rows. */
+INLINE void store_columns(few_frictions *x, int32_t first, four n[][3]) {
+  for (int32_t b = 0; b < x->blocks; b++)
+    for (int i = 0; i < 3; i++) {
+      const four *at[4] = {&n[4 * b][i], &n[4 * b + 1][i], &n[4 * b + 2][i], &n[4 * b + 3][i]};
+      for (int j = 0; j < 4; j++)
+        ((four *)x->R[first + j][i])[b] = (four){(*at[0])[j], (*at[1])[j], (*at[2])[j], (*at[3])[j]};
+    }
 }
 
 static void find_responses(const view *v, few_frictions *x) {
-  for (int32_t block = 0; block < x->blocks; block++) find_four_responses(v, x, 4 * block);
+  four n[FEW_FRICTIONS][3];
+  memset(FIELD(v, acceleration_change), 0, sizeof(four) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
+  for (int32_t first = 0; first < x->n; first += 4) {
+    set_unit_loads(v, x, first, 4);
+    respond_with_forces_four(v);
+    measure_unit_loads(v, x, first, n);
+    store_columns(x, first, n);
+  }
+}
+
+/* The same of one small cluster, and the forces at first. */
+static void find_responses_along_directions(const view *v, const friction_numbers *numbers, few_frictions *x) {
+  four direct[FEW_FRICTIONS / 4][FEW_FRICTIONS][3];
+  for (int32_t b = 0; b < x->blocks; b++) {
+    set_unit_loads(v, x, 4 * b, 4);
+    find_direct_responses(v, x->directions[b]);
+    measure_unit_loads(v, x, 4 * b, direct[b]);
+  }
+  find_forces_of_directions(v);
+  for (int32_t k = 0; k < x->n; k++) {
+    four n[3];
+    measure_four(v, &x->surfaces[k], (four){numbers->friction_force[x->number[k]]}, n);
+    for (int i = 0; i < 3; i++) {
+      x->at_first[i][k] = n[i][0];
+      for (int32_t b = 0; b < x->blocks; b++)
+        for (int j = 0; j < FEW_DIRECTIONS; j++) direct[b][k][i] += n[i][1 + j] * x->directions[b][j];
+    }
+  }
+  for (int32_t b = 0; b < x->blocks; b++) store_columns(x, 4 * b, direct[b]);
 }
 #else
 static void find_responses(const view *v, few_frictions *x) {
   memset(x->R, 0, sizeof x->R);
+  memset(FIELD(v, acceleration_change), 0, sizeof(real) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
   EACH_ACTIVE(x, j) {
-    set_unit_load(v, x, j, 1, 0, 1.0);
+    set_unit_loads(v, x, j, 1);
     respond_with_forces_one(v);
     for (int32_t k = 0; k < x->n; k++) {
       real n[3];
       measure_pressing(v, &x->surfaces[k], k == j ? 1.0 : 0.0, n);
       for (int i = 0; i < 3; i++) x->R[j][i][k] = n[i];
     }
-    set_unit_load(v, x, j, 1, 0, 0.0);
   }
 }
 #endif
 
-/* All blocks are whole. */
-static void fill_up(few_frictions *x) {
-  for (int32_t j = 0; j < 4 * x->blocks; j++)
-    for (int i = 0; i < 3; i++)
-      for (int32_t k = j < x->n ? x->n : 0; k < 4 * x->blocks; k++) x->R[j][i][k] = 0.0;
+/* Square roots of numbers that are not negative; zero has no derivative. */
+INLINE four root4(four a) {
+#if LW_ARITHMETIC == LW_DOUBLE
+  return (four){sqrt(a[0]), sqrt(a[1]), sqrt(a[2]), sqrt(a[3])};
+#else
+  for (int i = 0; i < 4; i++) a.x[i] = re(a.x[i]) > 0.0 ? root(a.x[i]) : 0.0;
+  return a;
+#endif
 }
 
 /* The pressing forces of the loads. Here and below the number of blocks is a constant, so that compilers unroll. */
@@ -196,10 +250,18 @@ INLINE void press_blocks(few_frictions *x, int32_t blocks) {
       ((four *)x->now[i])[b] = n[i];
       size2 = plus4(size2, product4(n[i], n[i]));
     }
-    ((four *)x->size)[b] = size2;
+    ((four *)x->size)[b] = root4(size2);
   }
-  for (int32_t k = 0; k < 4 * blocks; k++)
-    x->size[k] = LW_ARITHMETIC == LW_DOUBLE || re(x->size[k]) > 0.0 ? root(x->size[k]) : 0.0;
+}
+
+/* Those of no loads. */
+static void size_at_first(few_frictions *x) {
+  for (int32_t b = 0; b < x->blocks; b++) {
+    four size2 = zero4();
+    for (int i = 0; i < 3; i++)
+      size2 = plus4(size2, product4(((const four *)x->at_first[i])[b], ((const four *)x->at_first[i])[b]));
+    ((four *)x->size)[b] = root4(size2);
+  }
 }
 
 static void press(few_frictions *x) {
@@ -207,15 +269,20 @@ static void press(few_frictions *x) {
   else press_blocks(x, 2);
 }
 
-/* Rows G_kj = b_k R_kj along n_k, by columns: of the derivative of b N. */
-INLINE void find_slopes_of_law(const few_frictions *x, int32_t blocks, real G[][FEW_FRICTIONS]) {
+/* Rows R_kj along n_k, by columns: of the derivative of N. */
+INLINE void find_slopes_of_pressing(const few_frictions *x, int32_t blocks, real H[][FEW_FRICTIONS]) {
   real by[FEW_FRICTIONS];
-  for (int32_t k = 0; k < 4 * blocks; k++) by[k] = re(x->size[k]) > 0.0 ? x->slope[k] / x->size[k] : 0.0;
+#if LW_ARITHMETIC == LW_DOUBLE
+  for (int32_t b = 0; b < blocks; b++) /* where there is no pressing force it is along nothing */
+    ((four *)by)[b] = all4(1.0) / (((const four *)x->size)[b] + all4(1e-300));
+#else
+  for (int32_t k = 0; k < 4 * blocks; k++) by[k] = re(x->size[k]) > 0.0 ? 1.0 / x->size[k] : 0.0;
+#endif
   for (int32_t j = 0; j < 4 * blocks; j++)
     for (int32_t b = 0; b < blocks; b++) {
       four s = product4(((const four *)x->now[0])[b], ((const four *)x->R[j][0])[b]);
       for (int i = 1; i < 3; i++) s = plus4(s, product4(((const four *)x->now[i])[b], ((const four *)x->R[j][i])[b]));
-      ((four *)G[j])[b] = product4(s, ((const four *)by)[b]);
+      ((four *)H[j])[b] = product4(s, ((const four *)by)[b]);
     }
 }
 
@@ -247,16 +314,16 @@ static int solve_newton_rows(real *A, int32_t n, int32_t stride) {
 /* One step from the loads. Returns the largest step relative to the loads; negative: there is none. */
 static double newton_step(few_frictions *x) {
   enum { STRIDE = FEW_FRICTIONS + 1 };
-  real A[FEW_FRICTIONS * STRIDE], G[FEW_FRICTIONS][FEW_FRICTIONS];
+  real A[FEW_FRICTIONS * STRIDE], H[FEW_FRICTIONS][FEW_FRICTIONS];
   int32_t row = 0, n = 0;
   double step = 0.0, most = 1e-300;
   press(x);
-  find_slopes_of_law(x, x->blocks, G);
+  find_slopes_of_pressing(x, x->blocks, H);
   EACH_ACTIVE(x, k) n++;
   EACH_ACTIVE(x, k) {
     int32_t column = 0;
     EACH_ACTIVE(x, j) {
-      A[row * STRIDE + column] = (k == j ? 1.0 : 0.0) - G[j][k];
+      A[row * STRIDE + column] = (k == j ? 1.0 : 0.0) - x->slope[k] * H[j][k];
       column++;
     }
     A[row++ * STRIDE + n] = x->load[k] - x->slope[k] * x->size[k];
@@ -283,10 +350,10 @@ static int converge(few_frictions *x) {
   return 0;
 }
 
-/* Whether loads change no more, by what they miss. */
+/* Whether loads change no more, by what they missed before a step. */
 INLINE int have_settled(const few_frictions *x, int32_t blocks, const real *rest) {
+  const double tolerance = SAME_LOADS / (SMALL_GAIN * SMALL_GAIN * SMALL_GAIN);
 #if LW_ARITHMETIC == LW_DOUBLE
-  const double tolerance = SAME_LOADS / (SMALL_GAIN * SMALL_GAIN);
   four change = zero4(), size = zero4();
   for (int32_t b = 0; b < blocks; b++) {
     const four by = ((const four *)rest)[b], now = ((const four *)x->load)[b];
@@ -296,34 +363,41 @@ INLINE int have_settled(const few_frictions *x, int32_t blocks, const real *rest
 #else
   changes all = no_changes;
   for (int32_t k = 0; k < 4 * blocks; k++) add_change(&all, rest[k], x->load[k]);
-  return relative_change(&all) <= SAME_LOADS / (SMALL_GAIN * SMALL_GAIN);
+  return relative_change(&all) <= tolerance;
 #endif
 }
 
-/* out = G a + b. */
-INLINE void add_times_slopes(int32_t blocks, real G[][FEW_FRICTIONS], const real *a, const real *b, real *out) {
-  for (int32_t block = 0; block < blocks; block++) {
-    four sum = ((const four *)b)[block];
-    for (int32_t j = 0; j < 4 * blocks; j++) sum = plus4(sum, times4(a[j], ((const four *)G[j])[block]));
-    ((four *)out)[block] = sum;
+/* out = H a */
+INLINE void times_slopes(int32_t blocks, real H[][FEW_FRICTIONS], const real *a, four *out) {
+  for (int32_t b = 0; b < blocks; b++) {
+    out[b] = times4(a[0], ((const four *)H[0])[b]);
+    for (int32_t j = 1; j < 4 * blocks; j++) out[b] = plus4(out[b], times4(a[j], ((const four *)H[j])[b]));
   }
 }
 
-/* For small G: the inverse of 1 - G is nearly 1 + G + G^2, with which errors shrink by about G^3 each time. */
+/* For small G = b H: the inverse of 1 - G is nearly 1 + G + G^2, with which errors shrink by about G^3 each time. */
 INLINE int follow_chord(few_frictions *x, int32_t blocks) {
-  real G[FEW_FRICTIONS][FEW_FRICTIONS], rest[FEW_FRICTIONS], first[FEW_FRICTIONS], step[FEW_FRICTIONS];
-  four *load = (four *)x->load;
-  const four *slope = (const four *)x->slope, *size = (const four *)x->size;
+  real H[FEW_FRICTIONS][FEW_FRICTIONS], rest[FEW_FRICTIONS], step[FEW_FRICTIONS];
+  four by[FEW_FRICTIONS / 4], *load = (four *)x->load, *size = (four *)x->size;
+  const four *slope = (const four *)x->slope;
   for (int32_t b = 0; b < blocks; b++) load[b] = product4(slope[b], size[b]);
   press_blocks(x, blocks);
-  find_slopes_of_law(x, blocks, G);
+  find_slopes_of_pressing(x, blocks, H);
   for (int32_t turn = 0; turn < MOST_IN_TURN; turn++) {
-    for (int32_t b = 0; b < blocks; b++) ((four *)rest)[b] = minus4(product4(slope[b], size[b]), load[b]);
-    add_times_slopes(blocks, G, rest, rest, first);
-    add_times_slopes(blocks, G, first, rest, step);
+    for (int32_t b = 0; b < blocks; b++)
+      ((four *)rest)[b] = ((four *)step)[b] = minus4(product4(slope[b], size[b]), load[b]);
+    for (int power = 0; power < 2; power++) {
+      times_slopes(blocks, H, step, by);
+      for (int32_t b = 0; b < blocks; b++)
+        ((four *)step)[b] = plus4(((const four *)rest)[b], product4(slope[b], by[b]));
+    }
     for (int32_t b = 0; b < blocks; b++) load[b] = plus4(load[b], ((const four *)step)[b]);
+    if (have_settled(x, blocks, rest)) {
+      times_slopes(blocks, H, step, by);
+      for (int32_t b = 0; b < blocks; b++) size[b] = plus4(size[b], by[b]);
+      return 1;
+    }
     press_blocks(x, blocks);
-    if (have_settled(x, blocks, rest)) return 1;
   }
   return 0;
 }
@@ -402,7 +476,7 @@ static lw_fault solve_few(const view *v, few_frictions *x) {
   int32_t whose = 0;
   const double bound2 = bound_of_gain2(x);
   if (!isfinite(bound2)) return (lw_fault){LW_FAULT_NOT_FINITE, friction_at(v, x->number[0])->joint, 0.0};
-  press(x);
+  size_at_first(x);
   if (bound2 < SMALL_GAIN * SMALL_GAIN && converge_by_chord(x)) return no_fault;
   const double gain = largest_gain(x, &whose);
   lw_fault fault = no_fault;
@@ -417,13 +491,21 @@ static lw_fault solve_few(const view *v, few_frictions *x) {
 static void add_responses(const view *v, const few_frictions *x) {
   const int32_t speeds = v->m->size.nu + v->m->size.nu_cut;
 #if LW_ARITHMETIC == LW_DOUBLE
+  const four *load = (const four *)x->load;
+  if (x->along_directions) {
+    real y[FEW_DIRECTIONS] = {0.0};
+    for (int j = 0; j < FEW_DIRECTIONS; j++)
+      for (int32_t b = 0; b < x->blocks; b++) y[j] += sum4(x->directions[b][j] * load[b]);
+    accelerate_along_directions(v, y);
+    return;
+  }
   if (x->blocks == 1) {
-    const four *by = (const four *)x->load;
-    for (int32_t u = 0; u < speeds; u++) v->acceleration[u] += sum4(product4(*acceleration_change_of_four(v, u), *by));
+    for (int32_t u = 0; u < speeds; u++) v->acceleration[u] += sum4(*acceleration_change_of_four(v, u) * *load);
     return;
   }
 #endif
-  EACH_ACTIVE(x, j) FIELD(v, load_change)[speed_of_friction(v, x->number[j])] = 0.0;
+  memset(FIELD(v, load_change), 0, sizeof(real) * (size_t)speeds);
+  memset(FIELD(v, acceleration_change), 0, sizeof(real) * (size_t)speeds);
   EACH_ACTIVE(x, j) FIELD(v, load_change)[speed_of_friction(v, x->number[j])] += x->load[j];
   respond_one(v);
   for (int32_t u = 0; u < speeds; u++) v->acceleration[u] += *acceleration_change_of_one(v, u);
@@ -563,24 +645,102 @@ static int find_newton_step(const view *v) {
   return 1;
 }
 
-/* Returns whether loads have been found. */
-static int solve_many(const view *v) {
+static void add_rest(const view *v) { EACH_SLIDING(v, k) * load_tried(v, k) += *rest_of_law(v, k); }
+
+/* Newton's method from the loads tried. Returns whether it converges. */
+static int converge_many(const view *v) {
   double before = INFINITY;
-  int newton = 0;
-  EACH_PRESSED(v, k) * load_tried(v, k) = 0.0;
   for (int32_t step = 0; step < MOST_NEWTON_STEPS; step++) {
     const double change = press_many(v);
-    if (change <= SAME_LOADS) return 1;
-    if (!isfinite(change)) return 0;
-    if (step > 0 && !(change < SLOW_TURNS * before)) {
-      if (change <= (newton ? LAW_TOLERANCE : 10.0 * SAME_LOADS)) return 1;
-      newton = 1;
-    }
-    if (newton && !find_newton_step(v)) return 0;
-    EACH_SLIDING(v, k) * load_tried(v, k) += *rest_of_law(v, k);
+    if (change <= SAME_LOADS || (change <= LAW_TOLERANCE && !(change < SLOW_TURNS * before))) return 1;
+    if (!isfinite(change) || !find_newton_step(v)) return 0;
+    add_rest(v);
     before = change;
   }
   return 0;
+}
+
+/* The largest row of |R b| of those that slide, and whose it is, by one response for each. */
+static double gain_of_many(const view *v, int32_t *whose) {
+  double *row = (double *)FIELD(v, friction_krylov), most = 0.0;
+  for (int32_t k = 0; k < v->m->pressed; k++) row[k] = 0.0;
+  EACH_SLIDING(v, j) {
+    clear_load_changes(v);
+    *load_change_of_one(v, speed_of_friction(v, j)) = 1.0;
+    respond_with_forces_one(v);
+    EACH_SLIDING(v, k) {
+      surfaces s;
+      real R[3];
+      find_surfaces(v, k, &s);
+      measure_pressing(v, &s, k == j ? 1.0 : 0.0, R);
+      row[k] += fabs(re(*slope_of_friction(v, j))) * sqrt(re(dot(R, R)));
+    }
+  }
+  EACH_SLIDING(v, k) if (row[k] > most) most = row[k], *whose = k;
+  return most;
+}
+
+/* Behind the vectors of GMRES. */
+static real *first_solution(const view *v) {
+  return FIELD(v, friction_krylov) + (LW_KRYLOV_VECTORS - 1) * v->m->pressed;
+}
+
+/* As is_another(). */
+static int is_another_of_many(const view *v, int *solutions) {
+  double most = 0.0, apart = 0.0;
+  real *first = first_solution(v);
+  EACH_SLIDING(v, k) {
+    const double b = re(*slope_of_friction(v, k)), now = re(*load_tried(v, k)) / b;
+    most = larger(most, fabs(now));
+    apart = larger(apart, fabs(now - re(first[k]) / b));
+  }
+  if ((*solutions)++ > 0) return apart > SAME_SOLUTION * most;
+  EACH_SLIDING(v, k) first[k] = *load_tried(v, k);
+  return 0;
+}
+
+/* As search_solutions(). */
+static lw_fault search_solutions_of_many(const view *v, int32_t whose, double gain) {
+  const int32_t force = FIRST_OF(FRICTION) + whose;
+  int solutions = 0;
+  double scale = 0.0;
+  EACH_PRESSED(v, k) {
+    real direction[3];
+    scale = larger(scale, re(size_of_pressing(FIELD(v, pressing_at_first) + 3 * k, direction)));
+    *load_tried(v, k) = 0.0;
+  }
+  if (converge_many(v)) is_another_of_many(v, &solutions);
+  EACH_SLIDING(v, j) for (int way = -1; way <= 1; way += 2) {
+    EACH_PRESSED(v, k) * load_tried(v, k) = 0.0;
+    *load_tried(v, j) = way * FAR_LOADS * scale * *slope_of_friction(v, j);
+    if (converge_many(v) && is_another_of_many(v, &solutions)) return (lw_fault){LW_FAULT_JAMS_OR_SLIDES, force, gain};
+  }
+  if (!solutions) return (lw_fault){LW_FAULT_JAMS, force, gain};
+  EACH_SLIDING(v, k) * load_tried(v, k) = first_solution(v)[k];
+  press_many(v);
+  return no_fault;
+}
+
+/* Newton's method, where there is one solution; else it is sought whether there are others. */
+static lw_fault solve_slow_turns(const view *v) {
+  int32_t whose = 0;
+  const double gain = gain_of_many(v, &whose);
+  if (!(gain < 1.0)) return search_solutions_of_many(v, whose, gain);
+  return converge_many(v) ? no_fault : (lw_fault){LW_FAULT_JAMS, FIRST_OF(FRICTION) + whose, gain};
+}
+
+static lw_fault solve_many(const view *v) {
+  double before = INFINITY;
+  EACH_PRESSED(v, k) * load_tried(v, k) = 0.0;
+  for (int32_t turn = 0;; turn++) {
+    const double change = press_many(v);
+    if (change <= SAME_LOADS) return no_fault;
+    if (!isfinite(change)) return (lw_fault){LW_FAULT_NOT_FINITE, friction_at(v, 0)->joint, 0.0};
+    if (turn > 0 && !(change < SLOW_TURNS * before))
+      return change <= 10.0 * SAME_LOADS ? no_fault : solve_slow_turns(v);
+    add_rest(v);
+    before = change;
+  }
 }
 
 /* ---- all of it ---- */
@@ -604,28 +764,37 @@ static double measure_all_pressing(const view *v) {
   return relative_change(&all);
 }
 
+/* The forces at first, and R where one slides. */
+static void find_few(const view *v, const friction_numbers *numbers, few_frictions *x, int active) {
+#if LW_ARITHMETIC == LW_DOUBLE
+  if ((x->along_directions = active && is_one_small_cluster(v))) {
+    find_responses_along_directions(v, numbers, x);
+    return;
+  }
+#endif
+  measure_at_first(v, numbers, x);
+  if (active) find_responses(v, x);
+}
+
 static lw_fault add_few(const view *v, const friction_numbers *numbers) {
   few_frictions x;
   int active = 0;
-  memset(&x, 0, offsetof(few_frictions, R));
+  x.n = 0;
   EACH_PRESSED(v, k) {
-    real n[3];
     x.number[x.n] = k;
     active |= !is_zero(x.slope[x.n] = load_by_pressing(v, numbers, k));
-    find_surfaces(v, k, &x.surfaces[x.n]);
-    measure_pressing(v, &x.surfaces[x.n], numbers->friction_force[k], n);
-    for (int i = 0; i < 3; i++) x.at_first[i][x.n] = n[i];
-    x.n++;
+    find_surfaces(v, k, &x.surfaces[x.n++]);
   }
   x.blocks = (x.n + 3) / 4;
+  clear_loads(&x);
+  for (int32_t k = x.n; k < 4 * x.blocks; k++)
+    x.slope[k] = x.at_first[0][k] = x.at_first[1][k] = x.at_first[2][k] = 0.0;
+  find_few(v, numbers, &x, active);
   if (active) {
-    memset(FIELD(v, load_change), 0, 4 * sizeof(real) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
-    find_responses(v, &x);
-    fill_up(&x);
     const lw_fault fault = solve_few(v, &x);
     if (fault.kind) return fault;
     add_responses(v, &x);
-  } else press(&x);
+  } else size_at_first(&x);
   for (int32_t k = 0; k < x.n; k++) {
     numbers->friction_pressing[x.number[k]] = x.size[k];
     press_friction(v, numbers, x.number[k], x.slope[k]);
@@ -634,13 +803,16 @@ static lw_fault add_few(const view *v, const friction_numbers *numbers) {
 }
 
 static lw_fault add_many(const view *v, const friction_numbers *numbers) {
+  find_joint_forces(v);
+  memset(FIELD(v, acceleration_change), 0, sizeof(real) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
   EACH_PRESSED(v, k) {
     surfaces s;
     *slope_of_friction(v, k) = load_by_pressing(v, numbers, k);
     find_surfaces(v, k, &s);
     measure_pressing(v, &s, numbers->friction_force[k], FIELD(v, pressing_at_first) + 3 * k);
   }
-  if (!solve_many(v)) return (lw_fault){LW_FAULT_JAMS, FIRST_OF(FRICTION), 1.0};
+  const lw_fault fault = solve_many(v);
+  if (fault.kind) return fault;
   for (int32_t u = 0; u < v->m->size.nu + v->m->size.nu_cut; u++)
     v->acceleration[u] += *acceleration_change_of_one(v, u);
   EACH_PRESSED(v, k) press_friction(v, numbers, k, *slope_of_friction(v, k));
@@ -651,7 +823,6 @@ static lw_fault add_many(const view *v, const friction_numbers *numbers) {
 static lw_fault add_pressed_frictions(const view *v) {
   const friction_numbers numbers = NUMBERS_OF(FRICTION);
   int32_t pressed = v->m->pressed;
-  find_joint_forces(v);
   if (pressed > FEW_FRICTIONS) {
     pressed = 0;
     EACH_PRESSED(v, k) pressed++;

@@ -37,28 +37,25 @@ INLINE void find_length(const view *v, const lw_force *force, real *length, real
     }                                                                                                  \
   }
 
-static void find_forces_on_speeds(const view *v) {
+static void find_forces_on_speeds(const view *v){
 #define FORCE(TYPE, type, on, points) FIND_##on(TYPE, type)
-  LW_FORCE_RECORDS(FORCE)
+    LW_FORCE_RECORDS(FORCE)
 #undef FORCE
 }
 
-/* By which the load of a friction changes with its pressing force. */
-static real load_by_pressing(const view *v, const friction_numbers *x, int32_t k) {
+/* By which the load of a friction changes with its pressing force. It acts on one speed. */
+INLINE real load_by_pressing(const view *v, const friction_numbers *x, int32_t k) {
   const lw_force *force = &v->m->force[FIRST_OF(FRICTION) + k];
-  real length, rate;
-  find_length(v, force, &length, &rate);
-  return friction_by_pressing(x, k, force->given, rate);
+  return friction_by_pressing(x, k, force->given,
+                              FIELD(v, force_gear)[force->first] * speed_of(v, v->m->gear[force->first].u));
 }
 
 /* A friction that has been found without its pressing force, with it. */
-static void press_friction(const view *v, const friction_numbers *x, int32_t k, real slope) {
+INLINE void press_friction(const view *v, const friction_numbers *x, int32_t k, real slope) {
   const int32_t number = FIRST_OF(FRICTION) + k;
   const lw_force *force = &v->m->force[number];
-  const real before = x->friction_force[k];
   FIELD(v, force_on_speeds)[number] = friction_press(x, k, force->given, slope);
-  for (int32_t g = force->first; g < force->first + force->gears; g++)
-    v->load[v->m->gear[g].u] += FIELD(v, force_gear)[g] * (x->friction_force[k] - before);
+  v->load[v->m->gear[force->first].u] += FIELD(v, force_gear)[force->first] * (slope * x->friction_pressing[k]);
 }
 
 /* The loads of their speeds, all parts of them: it may be called again. In a jump impulses are the only ones. */
