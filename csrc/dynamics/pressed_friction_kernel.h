@@ -137,7 +137,7 @@ typedef struct few_frictions {
   for (int32_t j = 0; j < (x)->n; j++) \
     if (!is_zero((x)->slope[j]))
 
-/* Loads of one of `count` frictions, each in a lane of its own; others are zero. */
+/* Loads of one of `count` frictions, each in a SIMD lane of its own; others are zero. */
 static void set_unit_loads(const view *v, const few_frictions *x, int32_t first, int32_t count) {
   real *load = FIELD(v, load_change);
   memset(load, 0, (size_t)count * sizeof(real) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
