@@ -678,39 +678,13 @@ static int release_pulling(lw_state *s, int32_t active) {
 
 /* ---- limits by reactions ---- */
 
-#define MOST_DECISIONS 5 /* with new limits, then one friction after the other */
-#define MOST_PIVOTS 50   /* times their number */
+#define MOST_PIVOTS 50 /* times the number of frictions and stops */
 
-/* A friction that has been let slide from rest, but whose speed would turn against its direction; -1: none. */
-static int32_t find_turning_back(const lw_state *s, double tolerance) {
-  const struct lw_event_workspace *r = s->events;
-  for (int32_t i = 0; i < r->contacts; i++) {
-    const lw_contact *c = &r->contact[i];
-    if (!c->is_friction || !c->rests || may_stick(s, c)) continue;
-    const double direction = *lw_friction_state(s, c->transition);
-    if (direction * lw_reals(s)[s->model->at.acceleration + c->u] < -tolerance) return i;
-  }
-  return -1;
-}
-
-static lw_status report_undecided(lw_state *s, int32_t contact) {
-  const int32_t force = s->base->transition[s->events->contact[contact].transition].number;
+static lw_status report_undecided(lw_state *s) {
+  int32_t i = 0;
+  while (!s->events->contact[i].is_friction) i++;
+  const int32_t force = s->base->transition[s->events->contact[i].transition].number;
   return lw_report(s, (lw_fault){LW_FAULT_JAMS, force, 0.0});
-}
-
-/* Limits by the reactions of a joint depend on the decision that they lead to. Where it does not fit, all that rest are
- * decided again by the limits that follow from it. */
-static void decide_again(lw_state *s, int32_t active) {
-  struct lw_event_workspace *r = s->events;
-  free_active(s, active);
-  for (int32_t i = 0; i < r->contacts; i++) {
-    lw_contact *c = &r->contact[i];
-    if (!c->is_friction || !c->rests) continue;
-    c->limit = lw_sticking_limit(s, c->transition), c->pulls = 0;
-    lw_memory_of(s, c->transition)->shift[0] = 0.0;
-    *lw_friction_state(s, c->transition) = LW_FRICTION_STICKS;
-  }
-  lw_state_changed(s, LW_STAGE_CONSTANTS);
 }
 
 static void lock_friction(lw_state *s, const lw_contact *c) {
@@ -730,7 +704,9 @@ static int change_first_friction(lw_state *s, double tolerance) {
     if (!c->is_friction || !c->rests) continue;
     const int held = lw_lock_holders(lw_reals(s)[m->at.locked + c->u]) & LW_HELD_BY_FRICTION;
     const double a = lw_reals(s)[m->at.acceleration + c->u], state = *lw_friction_state(s, c->transition);
-    if (held && lw_friction_indicator(s, c->transition) < 0.0) {
+    const int breaks_away = c->hit && c->state == LW_FRICTION_STICKS; /* rounding does not make it stick again */
+    const double margin = breaks_away ? BREAKAWAY_MARGIN * lw_sticking_limit(s, c->transition) : 0.0;
+    if (held && lw_friction_indicator(s, c->transition) < margin) {
       const double load = lw_reals(s)[m->at.coupling_load + m->lock_of[c->u]];
       lw_let_go(s, c->u, LW_HELD_BY_FRICTION);
       lw_reals(s)[m->at.transition_active + c->transition] = 0.0;
@@ -743,16 +719,15 @@ static int change_first_friction(lw_state *s, double tolerance) {
   return 0;
 }
 
-/* Where decisions of all at once lead to each other; returns whether one by one they come to an end. */
-static lw_status decide_one_by_one(lw_state *s, double tolerance, int *decided) {
-  const int32_t most = MOST_PIVOTS * s->events->contacts;
-  *decided = 0;
-  for (int32_t k = 0; k < most; k++) {
-    if ((*decided = !change_first_friction(s, tolerance))) return LW_OK;
+/* Limits by the reactions of a joint depend on the decision that they lead to: from that of all at once on, frictions
+ * change one by one until all of them obey the law. */
+static lw_status decide_one_by_one(lw_state *s, double tolerance) {
+  for (int32_t k = MOST_PIVOTS * s->events->contacts; k > 0; k--) {
+    if (!change_first_friction(s, tolerance)) return LW_OK;
     const lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
     if (e) return e;
   }
-  return LW_OK;
+  return report_undecided(s);
 }
 
 static lw_status update_contacts(lw_state *s) {
@@ -763,7 +738,6 @@ static lw_status update_contacts(lw_state *s) {
   lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
   if (e) return e;
   const double largest = largest_acceleration(s);
-  int32_t decisions = 0;
   prepare_contacts(s, slow, NEGLIGIBLE_ACCELERATION * largest);
   for (int again = 1; again;) {
     const int32_t loaded = find_loaded(s, NEGLIGIBLE_ACCELERATION * largest);
@@ -777,21 +751,8 @@ static lw_status update_contacts(lw_state *s) {
     const int32_t active = add_unloaded(s, loaded < 0 ? 0 : loaded, slow, largest);
     for (int32_t k = 0; k < active; k++) enter_contact(s, &r->contact[r->active[k]]);
     if ((e = stop_bounces(s, active)) || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
-    if ((again = release_pulling(s, active)) || !s->base->pressed) continue;
-    const int32_t turning = find_turning_back(s, TURNING_BACK * largest);
-    if (turning < 0) break;
-    if (decisions++ == MOST_DECISIONS) {
-      int decided;
-      if ((e = decide_one_by_one(s, TURNING_BACK * largest, &decided))) return e;
-      if (!decided) return report_undecided(s, turning);
-      break;
-    }
-    decide_again(s, active);
-    again = 1;
-    if ((e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
-    find_excess(s);
-    for (int32_t i = 0; i < r->contacts; i++)
-      if (r->contact[i].is_friction) prepare_friction(s, i, NEGLIGIBLE_ACCELERATION * largest);
+    if (s->base->pressed && (e = decide_one_by_one(s, TURNING_BACK * largest))) return e;
+    again = release_pulling(s, active);
   }
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];

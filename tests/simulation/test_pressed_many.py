@@ -239,3 +239,47 @@ def test_four_bar_rests_or_slides_by_wide_bearings(pose):
         if state[f"f_{name}_0.state"] != 2.0:
             assert abs(load) == pytest.approx(limit, rel=1e-10)
             assert load * a[k] <= 1e-9
+
+
+RUNS = {
+    "four_bar": ({"A": -0.7}, {"A": -8.0}, 3.0),
+    "five_bar": ({"P0": 0.1}, {"P0": 3.0, "P1": -2.0}, 2.0),
+    "suspension": ({}, {"J0": 3.0}, 1.0),
+    "delta": ({"H1": 0.1}, {"H1": 2.0, "H2": -1.0}, 1.0),
+    "lift_of_3": ({"S": -0.1}, {"S": -0.5}, 0.5),
+    "lift_of_20": ({"S": -0.1}, {"S": -0.5}, 0.3),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_runs(name):
+    """The law at every row, slipping and sticking, and the energy with what friction takes, a state of its own."""
+    q, u, t_end = RUNS[name]
+    build, _, mu, radius, _ = MACHINES[name]
+    mech = rubbed(build(), mu, radius)
+    frictions = [force for force in mech.forces if isinstance(force, lw.Friction)]
+    speeds = {}
+    for force in frictions:
+        joint, bracket, number = force.joint.partition("[")
+        speeds[force.name] = f"{joint}.u{bracket}{number}"
+    power = " + ".join(f"-{name}.force*{speed}" for name, speed in speeds.items())
+    mech.add_state("lost", power, unit="N.m.rad")
+    mech.start(q=q, u=u)
+    run = lw.simulate(mech, t_end, rtol=1e-11, atol=1e-13)
+    energy = run["energy.kinetic"] + run["energy.potential"] + run["lost"]
+    assert np.ptp(energy) <= 1e-8 * run["energy.kinetic"].max()
+    assert run["lost"][-1] > 0
+    sticking = 0
+    for force in frictions:
+        load, size, state = (run[f"{force.name}.{what}"] for what in ("force", "pressing", "state"))
+        joint, _, number = force.joint.partition("[")
+        slip = run[f"{joint}.u"]
+        slip = slip[:, int(number[:-1]) - 1] if number else slip
+        limit = mu * (1.0 if force.radius is None else force.radius) * size
+        slides = state != 2.0
+        sticking += (~slides).sum()
+        assert load[slides] == pytest.approx(-state[slides] * limit[slides], abs=1e-10 * limit.max())
+        assert (state[slides] * slip[slides] >= -1e-9).all()
+        assert (np.abs(load[~slides]) <= limit[~slides] + 1e-10 * limit.max()).all()
+        assert (np.abs(slip[~slides]) < 1e-9).all()
+    assert sticking > 0 or name != "delta"
