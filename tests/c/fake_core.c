@@ -199,6 +199,12 @@ lw_status lw_next_event_time(lw_state *s, double *time) {
   return LW_OK;
 }
 
+/* It has no formulas. */
+lw_status lw_hold_kinks(lw_state *s) { return (void)s, LW_OK; }
+void lw_release_kinks(lw_state *s) { (void)s; }
+int32_t lw_has_passed_kinks(lw_state *s) { return (void)s, 0; }
+const char *lw_owner_of_kink(const lw_model *m, int32_t kink) { return (void)m, (void)kink, ""; }
+
 int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators) {
   (void)state, (void)t;
   indicators[0] = y[0];
