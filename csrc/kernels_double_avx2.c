@@ -3,6 +3,7 @@
 #include "block/kernels.h"
 
 #ifdef LW_HAVE_AVX2
+#include <immintrin.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 #define LW_ARITHMETIC 1 /* LW_DOUBLE */
 #define KERNELS lw_kernels_double_avx2
+#define LW_SQRT4(a) ((four)_mm256_sqrt_pd((__m256d)(a)))
 #include "all_kernels.h"
 
 #if defined(__clang__)

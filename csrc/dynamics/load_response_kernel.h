@@ -66,28 +66,29 @@ static int32_t directions_of_small_cluster(const view *v) {
 static void load_columns_at_rest(const view *v, const int32_t *column, int32_t count, four y[FEW_DIRECTIONS]) {
   const int32_t c = v->m->segment->cluster;
   const cluster_work w = work_of(v, c);
-  const size_t speeds = (size_t)(v->m->size.nu + v->m->size.nu_cut);
+  const int32_t speeds = v->m->size.nu + v->m->size.nu_cut;
   four z[FEW_COLUMNS];
-  memset(load_change_of_four(v, 0), 0, sizeof(four) * speeds);
-  memset(acceleration_change_of_four(v, 0), 0, sizeof(four) * speeds);
+  for (int32_t u = 0; u < speeds; u++) *load_change_of_four(v, u) = *acceleration_change_of_four(v, u) = zero4();
   memset(motion_change_of_four(v, 0), 0, sizeof(twist_change_four) * (size_t)v->m->size.bodies);
-  for (int32_t i = 0; i < w.ranks->independent; i++) z[i] = zero4();
+  static const real none[FEW_COLUMNS];
+  const real *X[4] = {none, none, none, none};
   for (int32_t lane = 0; lane < count; lane++) {
-    const real *X = w.X + column[lane] * w.ranks->width + FIRST_FREE;
+    X[lane] = w.X + column[lane] * w.ranks->width + FIRST_FREE;
     (*load_change_of_four(v, column_of(v, c, column[lane])->u))[lane] = 1.0;
-    for (int32_t i = 0; i < w.ranks->independent; i++) z[i][lane] = X[i];
   }
+  for (int32_t i = 0; i < w.ranks->independent; i++) z[i] = (four){X[0][i], X[1][i], X[2][i], X[3][i]};
   gather_changes_four(&w, z, y);
   ldl_solve_changes_four(w.D, free_of(&w), y);
   distribute_cut_changes_four(v, c);
 }
 
-/* The independents of the present motion, and of one along each direction, which rows of N count by. */
+/* The independents of the present motion, and of one along each direction, which rows of N count by; what stands behind
+ * the last direction does not matter. */
 INLINE void find_motions(const view *v, const cluster_work *w, four by[FEW_COLUMNS]) {
   const real *present = find_independent_accelerations(v, w) + FIRST_FREE;
   for (int32_t i = 0; i < w->ranks->independent; i++) {
-    by[i] = (four){present[i]};
-    for (int32_t j = 0; j < free_of(w); j++) by[i][1 + j] = w->ranks->rank ? w->T[i * width_of_T(w) + j] : i == j;
+    const real *T = w->T + i * width_of_T(w);
+    by[i] = w->ranks->rank ? (four){present[i], T[0], T[1], T[2]} : (four){present[i], i == 0, i == 1, i == 2};
   }
 }
 

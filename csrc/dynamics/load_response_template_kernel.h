@@ -347,17 +347,16 @@ INLINE void NAMED(changes_from_constraint_frame)(const constraint_frame *rows, c
   }
 }
 
-/* As ear_wrench() of loops/reactions_kernel.h. */
+/* As ear_wrench() of loops/reactions_kernel.h; `columns` of the loop's cut joint. */
 INLINE void NAMED(find_ear_change)(const view *v, int32_t c, const cluster_work *w, const ear_work *x, int32_t number,
-                                   NAMED(twist_change) * lambda) {
-  const lw_loop *loop = &v->m->loop[x->ear->loop];
-  const constraint_frame *cut = constraint_frame_of(loop->type);
-  const int32_t rows = 6 - loop->columns, at = w->ear_constraint[number];
+                                   int32_t columns, NAMED(twist_change) * lambda) {
+  const constraint_frame *cut = constraint_frame_of(v->m->loop[x->ear->loop].type);
+  const int32_t rows = 6 - columns, at = w->ear_constraint[number];
   const real per_length = 1.0 / length_of(v, c);
   const SCALAR zero = {0.0}, *mu = (const SCALAR *)w->mu;
   SCALAR in_rows[6];
   for (int32_t j = 0; j < rows; j++) in_rows[j] = at < 0 || w->ranks->rank == 0 ? zero : mu[at + j];
-  for (int32_t j = 0; j < loop->columns; j++) {
+  for (int32_t j = 0; j < columns; j++) {
     const int32_t k = x->ear->column + cut->speed[j];
     in_rows[rows + j] = metric_of(v, column_of(v, c, k)) * NAMED(unbalanced_change)(v, c, w, k);
   }
@@ -424,7 +423,9 @@ static void NAMED(distribute_cut_changes)(const view *v, int32_t c) {
     NAMED(twist_change) lambda;
     if (several) NAMED(propagate_added_changes)(v, &w, x.ear);
     if (x.ear->loop < 0) continue;
-    NAMED(find_ear_change)(v, c, &w, &x, number, &lambda);
+    const int32_t columns = v->m->loop[x.ear->loop].columns;
+    if (columns == 1) NAMED(find_ear_change)(v, c, &w, &x, number, 1, &lambda);
+    else NAMED(find_ear_change)(v, c, &w, &x, number, columns, &lambda);
     for (int k = 0; k < 3; k++) NAMED(cut_force_change_of)(v, x.ear->loop)[k] = lambda.l[k];
     NAMED(apply_change_to_branches)(v, &w, &x, &lambda);
   }

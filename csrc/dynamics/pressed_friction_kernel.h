@@ -146,11 +146,11 @@ static void set_unit_loads(const view *v, const few_frictions *x, int32_t first,
     if (!is_zero(x->slope[j])) load[count * speed_of_friction(v, x->number[j]) + j - first] = 1.0;
 }
 
-static void measure_at_first(const view *v, const friction_numbers *numbers, few_frictions *x) {
+static void measure_at_first(const view *v, few_frictions *x) {
   find_joint_forces(v);
   for (int32_t k = 0; k < x->n; k++) {
     real n[3];
-    measure_pressing(v, &x->surfaces[k], numbers->friction_force[x->number[k]], n);
+    measure_pressing(v, &x->surfaces[k], FIELD(v, friction_force)[x->number[k]], n);
     for (int i = 0; i < 3; i++) x->at_first[i][k] = n[i];
   }
 }
@@ -208,8 +208,7 @@ static int order_columns(const view *v, few_frictions *x) {
 }
 
 /* The same of one small cluster, and the forces at first. Its columns fill the blocks. */
-INLINE void press_by_columns(const view *v, const friction_numbers *numbers, few_frictions *x, int32_t blocks,
-                             int32_t directions) {
+INLINE void press_by_columns(const view *v, few_frictions *x, int32_t blocks, int32_t directions) {
   const int32_t columns = v->m->cluster[v->m->segment->cluster].columns;
   rows_of_R rows[FEW_FRICTIONS];
   four unbalanced[FEW_COLUMNS];
@@ -225,7 +224,7 @@ INLINE void press_by_columns(const view *v, const friction_numbers *numbers, few
   for (int32_t l = columns; l < 4 * blocks; l++) unbalanced[l] = zero4();
   for (int32_t k = 0; k < x->n; k++) {
     four n[3];
-    measure_four(v, &x->surfaces[k], (four){numbers->friction_force[x->number[k]]}, n);
+    measure_four(v, &x->surfaces[k], (four){FIELD(v, friction_force)[x->number[k]]}, n);
     for (int i = 0; i < 3; i++) {
       four *row = (four *)rows[k][i], sum = n[i];
       for (int32_t l = 0; l < 4 * blocks; l++) sum += rows[k][i][l] * unbalanced[l];
@@ -238,9 +237,9 @@ INLINE void press_by_columns(const view *v, const friction_numbers *numbers, few
   store_columns(x, blocks, rows);
 }
 
-static void find_responses_by_columns(const view *v, const friction_numbers *numbers, few_frictions *x) {
-  if (x->blocks == 1 && x->directions == 1) press_by_columns(v, numbers, x, 1, 1);
-  else press_by_columns(v, numbers, x, x->blocks, x->directions);
+static void find_responses_by_columns(const view *v, few_frictions *x) {
+  if (x->blocks == 1 && x->directions == 1) press_by_columns(v, x, 1, 1);
+  else press_by_columns(v, x, x->blocks, x->directions);
 }
 #else
 static void find_responses(const view *v, few_frictions *x) {
@@ -261,20 +260,31 @@ static void find_responses(const view *v, few_frictions *x) {
 /* Square roots of numbers that are not negative; zero has no derivative. */
 INLINE four root4(four a) {
 #if LW_ARITHMETIC == LW_DOUBLE
-  return (four){sqrt(a[0]), sqrt(a[1]), sqrt(a[2]), sqrt(a[3])};
+  return sqrt4(a);
 #else
   for (int i = 0; i < 4; i++) a.x[i] = re(a.x[i]) > 0.0 ? root(a.x[i]) : 0.0;
   return a;
 #endif
 }
 
-/* The pressing forces of the loads. Here and below the number of blocks is a constant, so that compilers unroll. */
+/* The sum of columns by factors, in two parts that need not wait for each other. Here and below the number of blocks is a
+ * constant, so that compilers unroll. */
+INLINE four sum_of_columns(int32_t blocks, const real *by, const real *column, int32_t stride) {
+  four even = zero4(), odd = zero4();
+  for (int32_t j = 0; j < 4 * blocks; j += 2, column += 2 * stride) {
+    even = plus4(even, times4(by[j], *(const four *)column));
+    odd = plus4(odd, times4(by[j + 1], *(const four *)(column + stride)));
+  }
+  return plus4(even, odd);
+}
+
+/* The pressing forces of the loads. */
 INLINE void press_blocks(few_frictions *x, int32_t blocks) {
   for (int32_t b = 0; b < blocks; b++) {
     four n[3], size2 = zero4();
     for (int i = 0; i < 3; i++) {
-      n[i] = ((const four *)x->at_first[i])[b];
-      for (int32_t j = 0; j < 4 * blocks; j++) n[i] = plus4(n[i], times4(x->load[j], ((const four *)x->R[j][i])[b]));
+      n[i] = plus4(((const four *)x->at_first[i])[b],
+                   sum_of_columns(blocks, x->load, x->R[0][i] + 4 * b, 3 * FEW_FRICTIONS));
       ((four *)x->now[i])[b] = n[i];
       size2 = plus4(size2, product4(n[i], n[i]));
     }
@@ -397,10 +407,7 @@ INLINE int have_settled(const few_frictions *x, int32_t blocks, const real *rest
 
 /* out = H a */
 INLINE void times_slopes(int32_t blocks, real H[][FEW_FRICTIONS], const real *a, four *out) {
-  for (int32_t b = 0; b < blocks; b++) {
-    out[b] = times4(a[0], ((const four *)H[0])[b]);
-    for (int32_t j = 1; j < 4 * blocks; j++) out[b] = plus4(out[b], times4(a[j], ((const four *)H[j])[b]));
-  }
+  for (int32_t b = 0; b < blocks; b++) out[b] = sum_of_columns(blocks, a, H[0] + 4 * b, FEW_FRICTIONS);
 }
 
 /* For small G = b H: the inverse of 1 - G is nearly 1 + G + G^2, with which errors shrink by about G^3 each time. */
@@ -433,11 +440,11 @@ INLINE int follow_chord(few_frictions *x, int32_t blocks) {
 static int converge_by_chord(few_frictions *x) { return x->blocks == 1 ? follow_chord(x, 1) : follow_chord(x, 2); }
 
 /* At least the square of the largest row of |R b|: n times its squares. */
-static double bound_of_gain2(const few_frictions *x) {
+INLINE double bound_of_gain2(const few_frictions *x, int32_t blocks) {
   double most = 0.0;
-  for (int32_t b = 0; b < x->blocks; b++) {
+  for (int32_t b = 0; b < blocks; b++) {
     four sum = zero4();
-    EACH_ACTIVE(x, j) {
+    for (int32_t j = 0; j < 4 * blocks; j++) {
       four size2 = zero4();
       for (int i = 0; i < 3; i++)
         size2 = plus4(size2, product4(((const four *)x->R[j][i])[b], ((const four *)x->R[j][i])[b]));
@@ -479,7 +486,7 @@ static int is_another(const few_frictions *x, real first[FEW_FRICTIONS], int *so
 }
 
 static void clear_loads(few_frictions *x) {
-  for (int32_t k = 0; k < 4 * x->blocks; k++) x->load[k] = 0.0;
+  for (int32_t b = 0; b < x->blocks; b++) ((four *)x->load)[b] = zero4();
 }
 
 /* Tries from no loads, and then from large ones of one friction after the other, either way. */
@@ -502,7 +509,7 @@ static lw_fault search_solutions(few_frictions *x, int32_t whose, int32_t first_
 
 static lw_fault solve_few(const view *v, few_frictions *x) {
   int32_t whose = 0;
-  const double bound2 = bound_of_gain2(x);
+  const double bound2 = x->blocks == 1 ? bound_of_gain2(x, 1) : bound_of_gain2(x, 2);
   if (!isfinite(bound2)) return (lw_fault){LW_FAULT_NOT_FINITE, friction_at(v, x->number[0])->joint, 0.0};
   size_at_first(x);
   if (bound2 < SMALL_GAIN * SMALL_GAIN && converge_by_chord(x)) return no_fault;
@@ -800,66 +807,65 @@ static void fill_blocks(few_frictions *x, int32_t count) {
 }
 
 /* The forces at first, and R where one slides. */
-static void find_few(const view *v, const friction_numbers *numbers, few_frictions *x, int active) {
+static void find_few(const view *v, few_frictions *x, int active) {
 #if LW_ARITHMETIC == LW_DOUBLE
   if (active && (x->directions = directions_of_small_cluster(v)) && order_columns(v, x)) {
     fill_blocks(x, v->m->cluster[v->m->segment->cluster].columns);
-    find_responses_by_columns(v, numbers, x);
+    find_responses_by_columns(v, x);
     return;
   }
   x->directions = 0;
 #endif
   fill_blocks(x, x->n);
-  measure_at_first(v, numbers, x);
+  measure_at_first(v, x);
   if (active) find_responses(v, x);
 }
 
-static lw_fault add_few(const view *v, const friction_numbers *numbers) {
+static lw_fault add_few(const view *v) {
   few_frictions x;
   int active = 0;
   x.n = 0;
   EACH_PRESSED(v, k) {
     x.number[x.n] = k;
-    active |= !is_zero(x.slope[x.n] = numbers->friction_slope[k]);
+    active |= !is_zero(x.slope[x.n] = FIELD(v, friction_slope)[k]);
     find_surfaces(v, k, &x.surfaces[x.n++]);
   }
-  find_few(v, numbers, &x, active);
+  find_few(v, &x, active);
   if (active) {
     const lw_fault fault = solve_few(v, &x);
     if (fault.kind) return fault;
     add_responses(v, &x);
   } else size_at_first(&x);
   for (int32_t k = 0; k < x.n; k++) {
-    numbers->friction_pressing[x.number[k]] = x.size[k];
-    press_friction(v, numbers, x.number[k]);
+    FIELD(v, friction_pressing)[x.number[k]] = x.size[k];
+    press_friction(v, x.number[k]);
   }
   return no_fault;
 }
 
-static lw_fault add_many(const view *v, const friction_numbers *numbers) {
+static lw_fault add_many(const view *v) {
   find_joint_forces(v);
   memset(FIELD(v, acceleration_change), 0, sizeof(real) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
   EACH_PRESSED(v, k) {
     surfaces s;
     find_surfaces(v, k, &s);
-    measure_pressing(v, &s, numbers->friction_force[k], FIELD(v, pressing_at_first) + 3 * k);
+    measure_pressing(v, &s, FIELD(v, friction_force)[k], FIELD(v, pressing_at_first) + 3 * k);
   }
   const lw_fault fault = solve_many(v);
   if (fault.kind) return fault;
   for (int32_t u = 0; u < v->m->size.nu + v->m->size.nu_cut; u++)
     v->acceleration[u] += *acceleration_change_of_one(v, u);
-  EACH_PRESSED(v, k) press_friction(v, numbers, k);
+  EACH_PRESSED(v, k) press_friction(v, k);
   return no_fault;
 }
 
 /* Just after a reduction without pressed loads: adds them, and their accelerations. */
 static lw_fault add_pressed_frictions(const view *v) {
-  const friction_numbers numbers = NUMBERS_OF(FRICTION);
   int32_t pressed = v->m->pressed;
   if (pressed > FEW_FRICTIONS) {
     pressed = 0;
     EACH_PRESSED(v, k) pressed++;
   }
-  return pressed <= FEW_FRICTIONS ? add_few(v, &numbers) : add_many(v, &numbers);
+  return pressed <= FEW_FRICTIONS ? add_few(v) : add_many(v);
 }
 #endif

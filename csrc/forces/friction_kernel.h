@@ -24,6 +24,7 @@
 #define LW_FRICTION_OUTPUTS(X)                                                                                 \
   X(friction_limit, FRICTION, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "load up to which it sticks [N or N.m]")   \
   X(friction_slope, FRICTION, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "its load by the pressing force")        \
+  X(friction_limit_slope, FRICTION, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "its limit by the pressing force") \
   X(friction_pressing, FRICTION, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "force that presses its surfaces [N]")  \
   X(friction_force, FRICTION, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "load of friction, holding ones too [N or N.m]")
 enum { LW_FRICTION_STICKS = 2 };                          /* a state */
@@ -91,15 +92,15 @@ static real friction_apply(const friction_numbers *x, int32_t k, int32_t given, 
   (void)length;
   if (GIVEN(given, friction_mu)) {
     const friction_limits more = limits_by_pressing(x, k, given);
-    x->friction_slope[k] = -slip * size_at(more, share);
+    x->friction_slope[k] = -slip * size_at(more, share), x->friction_limit_slope[k] = more.most;
     limits.coulomb += more.coulomb * x->friction_pressing[k], limits.most += more.most * x->friction_pressing[k];
   }
   x->friction_limit[k] = limits.most;
   return x->friction_force[k] = -slip * size_at(limits, share) - x->friction_viscous[k] * rate;
 }
 /* Its pressing force comes to a load of friction that has been found without: f + slope N. */
-INLINE real friction_press(const friction_numbers *x, int32_t k, int32_t given) {
-  x->friction_limit[k] += limits_by_pressing(x, k, given).most * x->friction_pressing[k];
+INLINE real friction_press(const friction_numbers *x, int32_t k) {
+  x->friction_limit[k] += x->friction_limit_slope[k] * x->friction_pressing[k];
   return x->friction_force[k] += x->friction_slope[k] * x->friction_pressing[k];
 }
 #define friction_energy no_energy

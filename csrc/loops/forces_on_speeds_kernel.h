@@ -44,11 +44,13 @@ static void find_forces_on_speeds(const view *v){
 }
 
 /* A friction that has been found without its pressing force, with it. It acts on one speed. */
-INLINE void press_friction(const view *v, const friction_numbers *x, int32_t k) {
+INLINE void press_friction(const view *v, int32_t k) {
+  const friction_numbers x = NUMBERS_OF(FRICTION);
   const int32_t number = FIRST_OF(FRICTION) + k;
   const lw_force *force = &v->m->force[number];
-  FIELD(v, force_on_speeds)[number] = friction_press(x, k, force->given);
-  v->load[v->m->gear[force->first].u] += FIELD(v, force_gear)[force->first] * (x->friction_slope[k] * x->friction_pressing[k]);
+  FIELD(v, force_on_speeds)[number] = friction_press(&x, k);
+  v->load[v->m->gear[force->first].u] +=
+      FIELD(v, force_gear)[force->first] * (x.friction_slope[k] * x.friction_pressing[k]);
 }
 
 /* The loads of their speeds, all parts of them: it may be called again. In a jump impulses are the only ones. */

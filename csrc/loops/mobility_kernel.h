@@ -14,11 +14,13 @@ static cluster_ranks *ranks_of(const view *v, int32_t c) { return lw_pivots_of(&
 
 INLINE int32_t dof_of(const cluster_ranks *r) { return r->independent - r->rank; }
 
+/* In effect; they stand before the distances. */
 static int32_t count_locks(const view *v, int32_t c) {
   const lw_cluster *cluster = &v->m->cluster[c];
+  const int32_t *end = v->m->member_coupling + cluster->member_coupling + cluster->couplings - cluster->distances;
+  const real *locked = FIELD(v, locked);
   int32_t count = 0;
-  for (int32_t i = 0; cluster->locks && i < cluster->couplings; i++)
-    count += v->m->coupling[coupling_of(v, c, i)].lock >= 0 && coupling_is_enforced(v, coupling_of(v, c, i));
+  for (const int32_t *i = end - cluster->locks; i < end; i++) count += re(locked[v->m->coupling[*i].lock]) != 0.0;
   return count;
 }
 

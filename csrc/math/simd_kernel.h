@@ -13,6 +13,13 @@ INLINE four minus4(four a, four b) { return a - b; }
 INLINE four times4(real s, four a) { return s * a; }
 INLINE four product4(four a, four b) { return a * b; }
 INLINE real sum4(four a) { return (a[0] + a[1]) + (a[2] + a[3]); }
+INLINE four sqrt4(four a) {
+#ifdef LW_SQRT4 /* at once, with the same bits */
+  return LW_SQRT4(a);
+#else
+  return (four){sqrt(a[0]), sqrt(a[1]), sqrt(a[2]), sqrt(a[3])};
+#endif
+}
 #else
 typedef struct four {
   real x[4];
