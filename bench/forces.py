@@ -1,4 +1,4 @@
-"""What friction, formulas and long tables cost."""
+"""Cost of friction, formulas and long tables."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def times_of_formulas(driver: Path, model: lw.Model) -> tuple[list[list[float]],
 
 
 def shown(ns: float) -> float | None:
-    """What was measured."""
+    """The time, None: there is none."""
     return None if np.isnan(ns) else ns
 
 

@@ -3,7 +3,6 @@
 #include "block/kernels.h"
 
 #ifdef LW_HAVE_AVX2
-#include <immintrin.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -15,7 +14,9 @@
 
 #define LW_ARITHMETIC 1 /* LW_DOUBLE */
 #define KERNELS lw_kernels_double_avx2
-#define LW_SQRT4(a) ((four)_mm256_sqrt_pd((__m256d)(a)))
+#ifndef __clang__ /* which finds it by itself */
+#define LW_SQRT4(a) ((four)__builtin_ia32_sqrtpd256(a))
+#endif
 #include "all_kernels.h"
 
 #if defined(__clang__)

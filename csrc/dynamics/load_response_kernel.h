@@ -82,8 +82,8 @@ static void load_columns_at_rest(const view *v, const int32_t *column, int32_t c
   distribute_cut_changes_four(v, c);
 }
 
-/* The independents of the present motion, and of one along each direction, which rows of N count by; what stands behind
- * the last direction does not matter. */
+/* The independents of the present motion, and of one along each direction, which rows of N count by; numbers behind the
+ * last direction do not matter. */
 INLINE void find_motions(const view *v, const cluster_work *w, four by[FEW_COLUMNS]) {
   const real *present = find_independent_accelerations(v, w) + FIRST_FREE;
   for (int32_t i = 0; i < w->ranks->independent; i++) {

@@ -76,6 +76,7 @@ class Field(NamedTuple):
     stage: Stage
     meaning: str
     tunable: bool
+    internal: bool  # it has no variables
 
     @property
     def span(self) -> slice:
@@ -106,7 +107,9 @@ class Fields(Mapping[str, Field]):
         kind = _KINDS[name]
         f = ffi.new("lw_field *")
         lib.lw_model_field(self._model, kind.number, f)
-        found = self._found[name] = Field(f.first, f.rows, f.columns, kind.stage, kind.meaning, bool(f.tunable))
+        internal = f.access == lib.LW_INTERNAL
+        found = Field(f.first, f.rows, f.columns, kind.stage, kind.meaning, bool(f.tunable), internal)
+        self._found[name] = found
         return found
 
     def __iter__(self) -> Iterator[str]:

@@ -58,10 +58,12 @@ MACHINES = {
 }
 
 
-def compare(name: str, states: int, seed: int) -> None:
+def compare(name: str, states: int, seed: int, kept: list[int] | None = None) -> None:
     build, random_state, mu, radius, _ = MACHINES[name]
     rng = np.random.default_rng(seed)
     mech = rubbed(build(), mu, radius)
+    if kept is not None:
+        mech.forces = [mech.forces[k] for k in kept]
     model = lw.compile(mech)
     frictions = [force for force in mech.forces if isinstance(force, lw.Friction)]
     sizes = np.array([mu * (1.0 if force.radius is None else force.radius) for force in frictions])
@@ -95,6 +97,12 @@ def test_accelerations(name):
 @pytest.mark.parametrize("name", MACHINES)
 def test_accelerations_at_200_states(name):
     compare(name, 200 if MACHINES[name][4] > 5 else 20, 2)
+
+
+@pytest.mark.parametrize(("name", "kept"), [("four_bar", [3]), ("four_bar", [0, 2]), ("five_bar", [4, 1, 0])])
+def test_some_joints_alone(name, kept):
+    """Where other joints of the loop have no friction."""
+    compare(name, 20, 6, kept)
 
 
 def test_many_follow_no_earlier_solution():
