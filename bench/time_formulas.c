@@ -21,7 +21,7 @@ static double bumper(double q, double u, const double *p) {
   return depth > 0.0 ? -p[1] * depth * sqrt(depth) * (1.0 + p[2] * u) : 0.0;
 }
 static double stribeck(double q, double u, const double *p) {
-  const double ratio = (u + q * p[3]) / p[2];
+  const double ratio = (q * p[3] + u) / p[2];
   return -p[0] * tanh(ratio) - p[1] * exp(-ratio * ratio);
 }
 
@@ -32,7 +32,7 @@ static const struct here {
 } here[] = {{damper, "-k*q - d*u", "k d", {300.0, 2.0}},
             {hardening, "-k*q - k3*q^3 - d*u*abs(u)", "k k3 d", {300.0, 4000.0, 2.0}},
             {bumper, "if(q > gap, -k*max(q - gap, 0)*sqrt(max(q - gap, 0))*(1 + c*u), 0)", "gap k c", {0.4, 5e4, 0.2}},
-            {stribeck, "-f*tanh((u + q*w)/v) - g*exp(-((u + q*w)/v)^2)", "f g v w", {3.0, 1.0, 0.5, 0.1}}};
+            {stribeck, "-f*tanh((q*w + u)/v) - g*exp(-((q*w + u)/v)^2)", "f g v w", {3.0, 1.0, 0.5, 0.1}}};
 enum { HERE = sizeof here / sizeof *here };
 
 _Noreturn static void fail(const char *what, const char *why) {
