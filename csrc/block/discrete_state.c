@@ -77,10 +77,10 @@ static lw_status create_contacts(const lw_model *m, struct lw_event_workspace *r
     n += m->transition[i].action == LW_STOP || m->transition[i].action == LW_STICK;
   r->contact = malloc(sizeof *r->contact * (n + 1));
   r->active = malloc(sizeof *r->active * (n + 1));
-  r->eligible = malloc(2 * n + 2);
+  r->eligible = malloc(4 * n + 4);
   r->compliance = malloc(sizeof(double) * (n * n + 4 * n + LW_COMPLEMENTARITY_SCRATCH(n) + 1));
   if (!r->contact || !r->active || !r->eligible || !r->compliance) return LW_ERROR_MEMORY;
-  r->unloaded = r->eligible + n + 1;
+  r->unloaded = r->eligible + n + 1, r->held = r->unloaded + n + 1, r->others = r->held + n + 1;
   r->excess = r->compliance + n * n;
   r->load = r->excess + n;
   r->lower = r->load + n;

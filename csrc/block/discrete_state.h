@@ -49,6 +49,7 @@ struct lw_event_workspace {
   int32_t contacts, *active;          /* active: those with a load */
   int deciding;                       /* an evaluation is deciding which frictions stick */
   unsigned char *eligible, *unloaded; /* that may carry a load; that touch at rest without one */
+  unsigned char *held, *others;       /* frictions at their limits whose speeds others hold; scratch */
   double *compliance, *excess, *load, *lower, *upper, *scratch; /* arguments of lw_solve_complementarity() */
 };
 

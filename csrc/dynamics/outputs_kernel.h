@@ -102,10 +102,25 @@ static void locate_cuts(const lw_model *m, lw_block b) {
     if (coupling_is_enforced(&v, i)) choose_revolutions(&v, i);
 }
 
-/* Where a speed sticks, the load that holds it. */
+static real sticking_limit_of(const view *v, int32_t force) {
+#define LIMIT(TYPE, type)                                                                                    \
+  if (force < v->m->first_force[LW_FORCE_##TYPE + 1]) return FIELD(v, type##_limit)[force - FIRST_OF(TYPE)];
+  LW_EACH_STICKING_FORCE(LIMIT)
+#undef LIMIT
+  return 0.0;
+}
+
+/* Where a speed sticks, the load that holds it, of which several have shares as their limits. */
 static void report_holding_load(const view *v, int32_t force, double state, real *load) {
   const int32_t lock = v->m->lock_of[v->m->gear[v->m->force[force].first].u];
-  if (state == LW_FRICTION_STICKS && lock >= 0) *load = FIELD(v, coupling_load)[lock];
+  if (state != LW_FRICTION_STICKS || lock < 0) return;
+  *load = FIELD(v, coupling_load)[lock];
+  if (v->m->force[force].next_in_speed == force) return;
+  const real limit = sticking_limit_of(v, force);
+  real all = limit;
+  for (int32_t other = v->m->force[force].next_in_speed; other != force; other = v->m->force[other].next_in_speed)
+    all += sticking_limit_of(v, other);
+  *load *= re(all) > 0.0 ? limit / all : 1.0;
 }
 
 static void report_holding_loads(const view *v) {

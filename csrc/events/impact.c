@@ -6,9 +6,11 @@
  * the others, is hit next, in the same way. Then
  *   a = a0 + W f >= 0,   f >= 0,   each f zero where the inequality is strict
  * selects the stops that carry a load: their coordinates are locked, until the load would become a tension.
- * Frictions of speeds that are zero take part: f between -F and F, a zero within. A speed that sticks is locked, until the
- * load exceeds F; one whose load is at a limit slides, with the friction of its direction from there. A dry friction has
- * no impulse, so that in an impact nothing sticks. */
+ * Frictions of speeds that are zero take part, those of one speed together: f between -F and F, a zero within. A speed
+ * that sticks is locked, until the load exceeds F. One whose load is at a limit slides, with the friction of its direction
+ * from there, unless the others that stick hold its speed: it is then locked too, which gives the loads of least norm, or,
+ * where these exceed a limit, rests with the load of its limit. A dry friction has no impulse, so that in an impact
+ * nothing sticks. */
 #include "events/impact.h"
 #include "events/dead_points.h"
 #include "events/lock_up.h"
@@ -317,6 +319,52 @@ static void find_contacts(lw_state *s) {
 
 /* ---- frictions ---- */
 
+static lw_complementarity problem_of(const lw_state *s, double tolerance) {
+  const struct lw_event_workspace *r = s->events;
+  return (lw_complementarity){.n = r->contacts,
+                              .W = r->compliance,
+                              .b = r->excess,
+                              .lower = r->lower,
+                              .upper = r->upper,
+                              .eligible = r->eligible,
+                              .tolerance = tolerance,
+                              .lambda = r->load,
+                              .active = r->active,
+                              .scratch = r->scratch};
+}
+
+/* Whether the speed of a friction is zero wherever those of `others` are. */
+static int follows_others(const lw_state *s, int32_t i) {
+  const struct lw_event_workspace *r = s->events;
+  const lw_complementarity problem = problem_of(s, 0.0);
+  return r->compliance[i * r->contacts + i] > 0.0 && lw_is_dependent(&problem, r->others, i);
+}
+
+#define EACH_IN_SPEED(s, c, i)                                                                                         \
+  for (int32_t i = (c)->transition, end = -1; i != end; i = transition_of(s, i)->next_in_speed, end = (c)->transition)
+
+/* Those of one speed are one contact, that of the first. */
+static int is_first_in_speed(const lw_state *s, int32_t i) {
+  int32_t j = transition_of(s, i)->next_in_speed;
+  while (j > i) j = transition_of(s, j)->next_in_speed;
+  return j == i;
+}
+
+static void set_friction(lw_state *s, const lw_contact *c, double state, double shift) {
+  EACH_IN_SPEED(s, c, i) * lw_friction_state(s, i) = state, lw_memory_of(s, i)->shift[0] = shift;
+}
+
+static void set_active(lw_state *s, const lw_contact *c, int active) {
+  double *of = lw_reals(s) + s->model->at.transition_active;
+  if (c->is_friction) EACH_IN_SPEED(s, c, i) of[i] = active;
+  else of[c->transition] = active;
+}
+
+static int is_due(const lw_state *s, const lw_contact *c) {
+  EACH_IN_SPEED(s, c, i) if (s->events->due[i]) return 1;
+  return 0;
+}
+
 /* Adds the frictions of joints that are closed and not locked, none of which holds its speed any more. */
 static void find_frictions(lw_state *s) {
   struct lw_event_workspace *r = s->events;
@@ -330,13 +378,10 @@ static void find_frictions(lw_state *s) {
     *lw_friction_state(s, i) = LW_FRICTION_STICKS;
     lw_reals(s)[m->at.transition_active + i] = 0.0;
     if (is_open(m, x->joint) || lw_lock_holders(lw_reals(s)[m->at.locked + u]) & LW_HELD_BY_LOCK) continue;
-    r->contact[r->contacts++] = (lw_contact){.transition = i,
-                                             .u = u,
-                                             .outward = 1.0,
-                                             .is_friction = 1,
-                                             .state = state,
-                                             .limit = -1.0,
-                                             .hit = r->due[i] != 0};
+    if (!is_first_in_speed(s, i)) continue;
+    lw_contact *c = &r->contact[r->contacts++];
+    *c = (lw_contact){.transition = i, .u = u, .outward = 1.0, .is_friction = 1, .state = state, .limit = -1.0};
+    c->hit = is_due(s, c);
   }
 }
 
@@ -349,42 +394,54 @@ int lw_has_friction(const lw_state *s) {
 /* A speed that errors leave short of zero counts from there. */
 static void let_slide_along(lw_state *s, const lw_contact *c, double direction) {
   const double speed = s->events->speed_before[c->u];
-  *lw_friction_state(s, c->transition) = direction;
-  lw_memory_of(s, c->transition)->shift[0] = direction * speed < 0.0 ? speed : 0.0;
+  set_friction(s, c, direction, direction * speed < 0.0 ? speed : 0.0);
 }
 
-/* Those that slide after a jump; the others, whose speeds are zero, may stick. */
+/* Those that slide after a jump; the others, whose speeds are zero but for errors or follow from such, may stick. */
 static void find_sliding(lw_state *s, double slow) {
   struct lw_event_workspace *r = s->events;
   for (int32_t i = 0; i < r->contacts; i++) {
-    lw_contact *c = &r->contact[i];
-    if (!c->is_friction) continue;
-    const double speed = r->speed_before[c->u];
-    if (fabs(speed) <= fmax(slow, TOGETHER_AT_REST) || c->hit) continue;
-    let_slide_along(s, c, speed > 0.0 ? 1.0 : -1.0);
+    const lw_contact *c = &r->contact[i];
+    r->others[i] = c->is_friction && (c->hit || fabs(r->speed_before[c->u]) <= fmax(slow, TOGETHER_AT_REST));
+  }
+  for (int32_t i = 0; i < r->contacts; i++) {
+    const lw_contact *c = &r->contact[i];
+    if (c->is_friction && !r->others[i] && !follows_others(s, i))
+      let_slide_along(s, c, r->speed_before[c->u] > 0.0 ? 1.0 : -1.0);
   }
 }
 
 /* Those whose states have changed take part in the event. */
 static void note_changed_frictions(lw_state *s) {
   const struct lw_event_workspace *r = s->events;
-  for (int32_t i = 0; i < r->contacts; i++)
-    if (r->contact[i].is_friction && *lw_friction_state(s, r->contact[i].transition) != r->contact[i].state)
-      lw_memory_of(s, r->contact[i].transition)->last = lw_reals(s)[s->base->at.event_count];
+  for (int32_t k = 0; k < r->contacts; k++) {
+    const lw_contact *c = &r->contact[k];
+    if (!c->is_friction || *lw_friction_state(s, c->transition) == c->state) continue;
+    EACH_IN_SPEED(s, c, i) lw_memory_of(s, i)->last = lw_reals(s)[s->base->at.event_count];
+  }
+}
+
+static int is_within_limits(const struct lw_event_workspace *r, int32_t i) {
+  return r->load[i] > r->lower[i] && r->load[i] < r->upper[i];
 }
 
 static int may_stick(const lw_state *s, const lw_contact *c) {
   return *lw_friction_state(s, c->transition) == LW_FRICTION_STICKS;
 }
 
-/* Frictions at a limit slide; returns whether one does. */
+/* The direction in which a load at a limit lets slide. */
+static double direction_at_limit(const struct lw_event_workspace *r, int32_t i) {
+  return r->load[i] == r->lower[i] ? 1.0 : -1.0;
+}
+
+/* Frictions at a limit slide unless others hold their speeds; returns whether one does. */
 static int let_slide(lw_state *s) {
   struct lw_event_workspace *r = s->events;
   int found = 0;
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
-    if (!c->is_friction || !r->eligible[i] || (r->load[i] > r->lower[i] && r->load[i] < r->upper[i])) continue;
-    let_slide_along(s, c, r->load[i] == r->lower[i] ? 1.0 : -1.0);
+    if (!c->is_friction || !r->eligible[i] || r->held[i] || is_within_limits(r, i)) continue;
+    let_slide_along(s, c, direction_at_limit(r, i));
     r->eligible[i] = 0, found = 1;
   }
   if (found) lw_state_changed(s, LW_STAGE_CONSTANTS);
@@ -402,24 +459,30 @@ static lw_status measure_compliance(lw_state *s) {
   return e;
 }
 
-static lw_complementarity problem_of(const lw_state *s, double tolerance) {
-  const struct lw_event_workspace *r = s->events;
-  return (lw_complementarity){.n = r->contacts,
-                              .W = r->compliance,
-                              .b = r->excess,
-                              .lower = r->lower,
-                              .upper = r->upper,
-                              .eligible = r->eligible,
-                              .tolerance = tolerance,
-                              .lambda = r->load,
-                              .active = r->active,
-                              .scratch = r->scratch};
-}
-
 /* The loads for the present excess; returns how many stops are active, -1: no loads do. */
 static int32_t solve_loads(lw_state *s, double tolerance) {
   const lw_complementarity problem = problem_of(s, tolerance);
   return lw_solve_complementarity(&problem);
+}
+
+/* Notes the frictions at their limits whose speeds the active ones hold. */
+static void find_held(lw_state *s, int32_t active) {
+  struct lw_event_workspace *r = s->events;
+  memset(r->others, 0, (size_t)r->contacts);
+  for (int32_t k = 0; k < active; k++) r->others[r->active[k]] = 1;
+  for (int32_t i = 0; i < r->contacts; i++)
+    r->held[i] = r->contact[i].is_friction && r->eligible[i] && may_stick(s, &r->contact[i]) && !r->others[i] &&
+                 follows_others(s, i);
+  for (int32_t i = 0, k = 0; k < active; i++)
+    if (r->others[i]) r->active[k++] = i;
+}
+
+/* Whether the present locks of other frictions and stops hold the speed of a friction. */
+static int is_held_by_others(lw_state *s, int32_t i) {
+  struct lw_event_workspace *r = s->events;
+  for (int32_t j = 0; j < r->contacts; j++)
+    r->others[j] = j != i && lw_lock_holders(lw_reals(s)[s->model->at.locked + r->contact[j].u]) != 0;
+  return follows_others(s, i);
 }
 
 /* ---- impacts ---- */
@@ -529,7 +592,7 @@ static void enter_contact(lw_state *s, const lw_contact *c) {
   const int holder = c->is_friction ? LW_HELD_BY_FRICTION : LW_HELD_BY_STOP;
   x[s->model->at.locked + c->u] = (double)(lw_lock_holders(x[s->model->at.locked + c->u]) | holder);
   x[s->model->at.lock_value + c->u] = lw_coordinate_value(s, c->u);
-  x[s->model->at.transition_active + c->transition] = 1.0;
+  set_active(s, c, 1);
   if (!c->is_friction) lw_memory_of(s, c->transition)->event_sign = -c->outward;
 }
 
@@ -648,12 +711,51 @@ static lw_status stop_bounces(lw_state *s, int32_t active) {
   return project_speeds(s);
 }
 
-static void free_active(lw_state *s, int32_t active) {
+static void let_go_friction(lw_state *s, const lw_contact *c) {
+  lw_let_go(s, c->u, LW_HELD_BY_FRICTION);
+  set_active(s, c, 0);
+}
+
+/* Whether the load of a lock exceeds the limit of its friction. */
+static int exceeds_limits(const lw_state *s, int32_t active) {
+  const struct lw_event_workspace *r = s->events;
   for (int32_t k = 0; k < active; k++) {
-    const lw_contact *c = &s->events->contact[s->events->active[k]];
+    const lw_contact *c = &r->contact[r->active[k]];
+    if (c->is_friction && lw_friction_indicator(s, c->transition) < 0.0) return 1;
+  }
+  return 0;
+}
+
+/* Locks of the frictions that others hold give all of them the loads of least norm. Where these exceed a limit, the
+ * frictions at their limits rest by these loads. Returns how many locks there are. */
+static lw_status share_loads(lw_state *s, int32_t *active) {
+  struct lw_event_workspace *r = s->events;
+  const int32_t independent = *active;
+  int32_t all = independent;
+  for (int32_t i = 0; i < r->contacts; i++)
+    if (r->held[i]) r->active[all++] = i, enter_contact(s, &r->contact[i]);
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
+  *active = all;
+  if (e || all == independent || s->base->pressed || !exceeds_limits(s, all)) return e;
+  for (*active = independent; all > independent; all--) {
+    const int32_t i = r->active[all - 1];
+    let_go_friction(s, &r->contact[i]);
+    set_friction(s, &r->contact[i], LW_FRICTION_AT_LIMIT * direction_at_limit(r, i), 0.0);
+  }
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  return lw_evaluate(s, LW_STAGE_OUTPUTS);
+}
+
+static void free_active(lw_state *s, int32_t active) {
+  struct lw_event_workspace *r = s->events;
+  for (int32_t k = 0; k < active; k++) {
+    const lw_contact *c = &r->contact[r->active[k]];
     if (c->is_friction) lw_let_go(s, c->u, LW_HELD_BY_FRICTION);
     else free_contact(s, c->transition);
   }
+  for (int32_t i = 0; i < r->contacts; i++)
+    if (r->held[i]) set_friction(s, &r->contact[i], LW_FRICTION_STICKS, 0.0);
 }
 
 /* The loads that select the stops and those of the locks differ by rounding and by the feedback on loops: a lock that
@@ -688,14 +790,13 @@ static lw_status report_undecided(lw_state *s) {
 }
 
 static void lock_friction(lw_state *s, const lw_contact *c) {
-  *lw_friction_state(s, c->transition) = LW_FRICTION_STICKS;
-  lw_memory_of(s, c->transition)->shift[0] = 0.0;
+  set_friction(s, c, LW_FRICTION_STICKS, 0.0);
   enter_contact(s, c);
 }
 
 /* The first friction at rest that contradicts what it does changes that alone (Murty's least index): one that holds more
- * than its limit slides against its load; one that slides but would turn back, and one that rests where nothing holds
- * it, are locked. Returns whether one did. */
+ * than its limit slides against its load, or rests at its limit where others hold its speed; one that slides but would
+ * turn back, and one that rests where nothing holds it, are locked. Returns whether one did. */
 static int change_first_friction(lw_state *s, double tolerance) {
   const struct lw_event_workspace *r = s->events;
   const lw_model *m = s->model;
@@ -704,14 +805,15 @@ static int change_first_friction(lw_state *s, double tolerance) {
     if (!c->is_friction || !c->rests) continue;
     const int held = lw_lock_holders(lw_reals(s)[m->at.locked + c->u]) & LW_HELD_BY_FRICTION;
     const double a = lw_reals(s)[m->at.acceleration + c->u], state = *lw_friction_state(s, c->transition);
+    const int slides = fabs(state) == 1.0;
     const int breaks_away = c->hit && c->state == LW_FRICTION_STICKS; /* rounding does not make it stick again */
     const double margin = breaks_away ? BREAKAWAY_MARGIN * lw_sticking_limit(s, c->transition) : 0.0;
     if (held && lw_friction_indicator(s, c->transition) < margin) {
-      const double load = lw_reals(s)[m->at.coupling_load + m->lock_of[c->u]];
-      lw_let_go(s, c->u, LW_HELD_BY_FRICTION);
-      lw_reals(s)[m->at.transition_active + c->transition] = 0.0;
-      let_slide_along(s, c, load < 0.0 ? 1.0 : -1.0);
-    } else if (!held && (may_stick(s, c) ? fabs(a) > tolerance : state * a < -tolerance)) lock_friction(s, c);
+      const double direction = lw_reals(s)[m->at.coupling_load + m->lock_of[c->u]] < 0.0 ? 1.0 : -1.0;
+      let_go_friction(s, c);
+      if (is_held_by_others(s, i)) set_friction(s, c, LW_FRICTION_AT_LIMIT * direction, 0.0);
+      else let_slide_along(s, c, direction);
+    } else if (!held && (slides ? state * a < -tolerance : fabs(a) > tolerance)) lock_friction(s, c);
     else continue;
     lw_state_changed(s, LW_STAGE_CONSTANTS);
     return 1;
@@ -741,6 +843,7 @@ static lw_status update_contacts(lw_state *s) {
   prepare_contacts(s, slow, NEGLIGIBLE_ACCELERATION * largest);
   for (int again = 1; again;) {
     const int32_t loaded = find_loaded(s, NEGLIGIBLE_ACCELERATION * largest);
+    find_held(s, loaded < 0 ? 0 : loaded);
     if (let_slide(s)) {
       if ((e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
       find_excess(s);
@@ -748,9 +851,9 @@ static lw_status update_contacts(lw_state *s) {
         if (r->contact[i].is_friction && !r->eligible[i]) r->lower[i] = r->upper[i] = 0.0;
       continue;
     }
-    const int32_t active = add_unloaded(s, loaded < 0 ? 0 : loaded, slow, largest);
+    int32_t active = add_unloaded(s, loaded < 0 ? 0 : loaded, slow, largest);
     for (int32_t k = 0; k < active; k++) enter_contact(s, &r->contact[r->active[k]]);
-    if ((e = stop_bounces(s, active)) || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
+    if ((e = stop_bounces(s, active)) || (e = share_loads(s, &active))) return e;
     if (s->base->pressed && (e = decide_one_by_one(s, TURNING_BACK * largest))) return e;
     again = release_pulling(s, active);
   }

@@ -282,7 +282,7 @@ static int32_t check_friction_trigger(const lw_state *s, int32_t i) {
   const indicator_view w = current_view(s);
   const double z = friction_indicator(&w, i), state = friction_state(&w, i);
   if (sticks(&w, i)) return z < 0.5 * HOLDING_MARGIN * sticking_limit(&w, i) ? LW_CHANGE_FRICTION : 0;
-  if (state == LW_FRICTION_STICKS || state == 0.0) return 0;
+  if (state == LW_FRICTION_STICKS || lw_is_at_limit(state) || state == 0.0) return 0;
   const double rate = state * lw_reals(s)[s->model->at.acceleration + lw_stopped_speed(s->model, transition_of(s, i))];
   return has_crossed((quantity){z, rate}, lw_zero_tolerance(0.0)) ? LW_CHANGE_FRICTION : 0;
 }

@@ -126,8 +126,13 @@ INLINE double friction_state(const indicator_view *w, int32_t i) {
   return re(w->x[lw_places_of_friction(w->s, i).state]);
 }
 
-/* The load up to which a speed sticks. */
-INLINE real sticking_limit(const indicator_view *w, int32_t i) { return w->x[lw_places_of_friction(w->s, i).limit]; }
+/* The load up to which a speed sticks, by all its frictions together. */
+static real sticking_limit(const indicator_view *w, int32_t i) {
+  real limit = w->x[lw_places_of_friction(w->s, i).limit];
+  for (int32_t j = transition_of(w->s, i)->next_in_speed; j != i; j = transition_of(w->s, j)->next_in_speed)
+    limit += w->x[lw_places_of_friction(w->s, j).limit];
+  return limit;
+}
 
 static int sticks(const indicator_view *w, int32_t i) {
   const int32_t u = lw_stopped_speed(w->s->model, transition_of(w->s, i));
@@ -143,7 +148,7 @@ static real holding_load(const indicator_view *w, int32_t i) {
 /* While it sticks, the rest of the limit; while it slides, the speed in its direction. */
 static real friction_indicator(const indicator_view *w, int32_t i) {
   const double state = friction_state(w, i);
-  if (state == 0.0 || (state == LW_FRICTION_STICKS && !sticks(w, i))) return 1.0;
+  if (state == 0.0 || lw_is_at_limit(state) || (state == LW_FRICTION_STICKS && !sticks(w, i))) return 1.0;
   if (state != LW_FRICTION_STICKS)
     return state *
                (speed_at(w, lw_stopped_speed(w->s->model, transition_of(w->s, i))) - lw_memory_of(w->s, i)->shift[0]) +

@@ -23,7 +23,8 @@ static real brake_apply(const brake_numbers *x, int32_t k, int32_t given, real l
   evaluate_program(x->program + k, x->block);
   const real value = result_of(x->program + k, x->block, 0), capacity = select_less(value, 0.0, 0.0, value);
   x->brake_limit[k] = GIVEN(given, brake_static) ? x->brake_static[k] * capacity : capacity;
-  return x->brake_force[k] = -slip_direction(re(x->brake_state[k]), re(rate)) * capacity;
+  const double state = re(x->brake_state[k]);
+  return x->brake_force[k] = -slip_direction(state, re(rate)) * (lw_is_at_limit(state) ? x->brake_limit[k] : capacity);
 }
 #define brake_energy no_energy
 #endif

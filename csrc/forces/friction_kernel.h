@@ -2,7 +2,8 @@
  *   F = -s (F_c + (F_s - F_c) exp(-(u / u_s)^2)) - d u
  * with Coulomb friction F_c, static friction F_s, Stribeck's speed u_s (0: F_s holds at rest alone) and viscous friction d
  * (Armstrong-Helouvry, B. et al.: Automatica 30 (1994) 1083-1138). While it sticks a lock holds the speed at zero, with
- * any load up to F_s: events decide between both (events/impact.c). The regularised law, which never sticks, has
+ * any load up to F_s: events decide between both (events/impact.c). Where others hold the same speed through loops and
+ * couplings it may also rest with a load of F_s, which no lock gives. The regularised law, which never sticks, has
  * tanh(u / u_r) in place of s.
  *
  * By the pressing force N of its joint F_c has mu r N in addition, and F_s mu_s r N; r is one in slides. Loads of friction
@@ -19,13 +20,17 @@
   X(friction_radius, FRICTION, 1, LW_TUNABLE, LW_STAGE_NONE, "of its bearing or thread [m]; not given: a slide")      \
   X(friction_static_mu, FRICTION, 1, LW_TUNABLE, LW_STAGE_NONE, "up to which it sticks, likewise; not given: mu")
 #define LW_FRICTION_INPUTS(X)
-#define LW_FRICTION_DISCRETE(X)                                                                                        \
-  X(friction_state, FRICTION, 1, LW_OUTPUT, LW_STAGE_NONE, "1, -1: slides in this direction; 2: sticks; 0: undecided")
+#define LW_FRICTION_DISCRETE(X)                                                        \
+  X(friction_state, FRICTION, 1, LW_OUTPUT, LW_STAGE_NONE,                             \
+    "1, -1: slides in this direction; 2, 3, -3: sticks, 3 at its limit; 0: undecided")
 #define LW_FRICTION_OUTPUTS(X)                                                                                 \
   X(friction_limit, FRICTION, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "load up to which it sticks [N or N.m]")   \
   X(friction_pressing, FRICTION, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "force that presses its surfaces [N]")  \
   X(friction_force, FRICTION, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "load of friction, holding ones too [N or N.m]")
-enum { LW_FRICTION_STICKS = 2 };                          /* a state */
+enum { LW_FRICTION_STICKS = 2, LW_FRICTION_AT_LIMIT = 3 }; /* states, the latter with a direction */
+static inline int lw_is_at_limit(double state) {
+  return state == LW_FRICTION_AT_LIMIT || state == -LW_FRICTION_AT_LIMIT;
+}
 enum { LW_SMOOTH_FRICTION = 4, LW_PRESSED_FRICTION = 5 }; /* the places of friction_smooth and friction_mu */
 #endif
 #if !defined(FORCE_RECORDS) && !defined(LW_FORCES_FRICTION_KERNEL_H)
@@ -38,7 +43,8 @@ FORCE_NUMBERS(friction, FRICTION)
 /* The direction in which it slides: before the first decision that of its speed. */
 INLINE double slip_direction(double state, double rate) {
   if (state == LW_FRICTION_STICKS) return 0.0;
-  return state != 0.0 ? state : (rate > 0.0) - (rate < 0.0);
+  const double toward = state != 0.0 ? state : rate;
+  return (toward > 0.0) - (toward < 0.0);
 }
 
 INLINE real decay(real ratio) {
@@ -75,6 +81,7 @@ INLINE real slip_of(const friction_numbers *x, int32_t k, int32_t given, real ra
 }
 
 INLINE real size_at(const friction_numbers *x, int32_t k, friction_limits limits, real rate) {
+  if (lw_is_at_limit(re(x->friction_state[k]))) return limits.most;
   if (!(re(x->friction_stribeck[k]) > 0.0)) return limits.coulomb;
   return limits.coulomb + (limits.most - limits.coulomb) * decay(rate / x->friction_stribeck[k]);
 }

@@ -147,6 +147,7 @@ typedef struct lw_force {
   int32_t first, gears, has_length;
   int32_t joint; /* of its last gear */
   int32_t first_point, points;
+  int32_t next_in_speed; /* of a force that sticks: the next one of the same speed, in a ring */
 } lw_force;
 
 typedef struct lw_gear {
@@ -198,9 +199,10 @@ typedef struct lw_transition {
   int32_t quantity;   /* that crosses: lw_quantity; -1 for other triggers */
   int32_t number;  /* of the coordinate or speed, over all joints; offset of the variable; force that sticks; else -1 */
   int32_t body[2]; /* of a distance; -1 the ground */
-  int32_t direction; /* +1 rising, -1 falling, 0 both */
-  int32_t undone;    /* a command that ends undoes it */
-  int32_t indicator; /* its first one; a stop has one for each bound */
+  int32_t direction;     /* +1 rising, -1 falling, 0 both */
+  int32_t undone;        /* a command that ends undoes it */
+  int32_t indicator;     /* its first one; a stop has one for each bound */
+  int32_t next_in_speed; /* of a force that sticks: the next one of the same speed, in a ring */
 } lw_transition;
 
 /* A run of links that one algorithm sweeps. */
