@@ -421,8 +421,14 @@ static void note_changed_frictions(lw_state *s) {
   }
 }
 
-static int is_within_limits(const struct lw_event_workspace *r, int32_t i) {
-  return r->load[i] > r->lower[i] && r->load[i] < r->upper[i];
+/* Its holding load has reached the limit. */
+static int broke_away(const lw_contact *c) { return c->is_friction && c->hit && c->state == LW_FRICTION_STICKS; }
+
+/* A friction that others do not hold. */
+static int is_at_limit(const lw_state *s, int32_t i) {
+  const struct lw_event_workspace *r = s->events;
+  return r->contact[i].is_friction && r->eligible[i] && !r->held[i] &&
+         !(r->load[i] > r->lower[i] && r->load[i] < r->upper[i]);
 }
 
 static int may_stick(const lw_state *s, const lw_contact *c) {
@@ -439,9 +445,8 @@ static int let_slide(lw_state *s) {
   struct lw_event_workspace *r = s->events;
   int found = 0;
   for (int32_t i = 0; i < r->contacts; i++) {
-    const lw_contact *c = &r->contact[i];
-    if (!c->is_friction || !r->eligible[i] || r->held[i] || is_within_limits(r, i)) continue;
-    let_slide_along(s, c, direction_at_limit(r, i));
+    if (!is_at_limit(s, i)) continue;
+    let_slide_along(s, &r->contact[i], direction_at_limit(r, i));
     r->eligible[i] = 0, found = 1;
   }
   if (found) lw_state_changed(s, LW_STAGE_CONSTANTS);
@@ -643,6 +648,23 @@ static int32_t find_loaded(lw_state *s, double tolerance) {
   }
 }
 
+/* Where a friction has just reached its limit the excess is rounding: with a little less of it the others hold in its
+ * place, or all of them break away. Returns as find_loaded(). */
+static int32_t find_clearly_loaded(lw_state *s, double tolerance) {
+  struct lw_event_workspace *r = s->events;
+  int32_t loaded = find_loaded(s, tolerance);
+  int reached = 0;
+  find_held(s, loaded < 0 ? 0 : loaded);
+  for (int32_t i = 0; i < r->contacts; i++) {
+    if (!broke_away(&r->contact[i]) || !is_at_limit(s, i) || fabs(loaded_acceleration(r, i)) > tolerance) continue;
+    r->lower[i] *= 1.0 - CLEARLY_WITHIN, r->upper[i] *= 1.0 - CLEARLY_WITHIN, reached = 1;
+  }
+  if (!reached) return loaded;
+  loaded = find_loaded(s, tolerance);
+  find_held(s, loaded < 0 ? 0 : loaded);
+  return loaded;
+}
+
 static double largest_acceleration(const lw_state *s) {
   double most = 0.0;
   for (int32_t u = 0; u < speeds_of(s); u++) most = fmax(most, fabs(lw_reals(s)[s->model->at.acceleration + u]));
@@ -716,12 +738,14 @@ static void let_go_friction(lw_state *s, const lw_contact *c) {
   set_active(s, c, 0);
 }
 
-/* Whether the load of a lock exceeds the limit of its friction. */
+/* Whether the load of a lock exceeds the limit of its friction, which the indicator allows a margin. */
 static int exceeds_limits(const lw_state *s, int32_t active) {
   const struct lw_event_workspace *r = s->events;
   for (int32_t k = 0; k < active; k++) {
     const lw_contact *c = &r->contact[r->active[k]];
-    if (c->is_friction && lw_friction_indicator(s, c->transition) < 0.0) return 1;
+    if (c->is_friction &&
+        lw_friction_indicator(s, c->transition) < HOLDING_MARGIN * lw_sticking_limit(s, c->transition))
+      return 1;
   }
   return 0;
 }
@@ -806,8 +830,8 @@ static int change_first_friction(lw_state *s, double tolerance) {
     const int held = lw_lock_holders(lw_reals(s)[m->at.locked + c->u]) & LW_HELD_BY_FRICTION;
     const double a = lw_reals(s)[m->at.acceleration + c->u], state = *lw_friction_state(s, c->transition);
     const int slides = fabs(state) == 1.0;
-    const int breaks_away = c->hit && c->state == LW_FRICTION_STICKS; /* rounding does not make it stick again */
-    const double margin = breaks_away ? BREAKAWAY_MARGIN * lw_sticking_limit(s, c->transition) : 0.0;
+    /* rounding does not make one stick again that has broken away */
+    const double margin = broke_away(c) ? BREAKAWAY_MARGIN * lw_sticking_limit(s, c->transition) : 0.0;
     if (held && lw_friction_indicator(s, c->transition) < margin) {
       const double direction = lw_reals(s)[m->at.coupling_load + m->lock_of[c->u]] < 0.0 ? 1.0 : -1.0;
       let_go_friction(s, c);
@@ -842,8 +866,7 @@ static lw_status update_contacts(lw_state *s) {
   const double largest = largest_acceleration(s);
   prepare_contacts(s, slow, NEGLIGIBLE_ACCELERATION * largest);
   for (int again = 1; again;) {
-    const int32_t loaded = find_loaded(s, NEGLIGIBLE_ACCELERATION * largest);
-    find_held(s, loaded < 0 ? 0 : loaded);
+    const int32_t loaded = find_clearly_loaded(s, NEGLIGIBLE_ACCELERATION * largest);
     if (let_slide(s)) {
       if ((e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
       find_excess(s);

@@ -197,6 +197,7 @@
 #define SMALL_HALF_ANGLE2 1e-4  /* sin^2 of half the angle of a bushing below which series replace quotients */
 #define HOLDING_MARGIN 1e-11    /* of a limit of friction: what sticks exactly at it does */
 #define BREAKAWAY_MARGIN 1e-10  /* the same, of a friction that held more: it slides where it still holds nearly that */
+#define CLEARLY_WITHIN 1e-6     /* of a limit that is reached: others hold in its place if they do with so much less */
 #define MIN_CONTACT_FORCE 1e-12 /* N or N m: the indicator of a contact is positive at no force */
 #define MOST_ACCELERATION 5e6   /* m/s2 or rad/s2 */
 #define SIMULTANEOUS 1e-9       /* relative time difference of simultaneous events */
