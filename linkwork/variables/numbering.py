@@ -197,9 +197,12 @@ def number(mech: Mechanism, native: NativeModel) -> Numbering:
 
 
 def formula_kinds(kinds: Iterable[type[ForceElement]], fields: Mapping[str, Field]) -> list[type[FormulaForce]]:
-    """Return those that are by formulas, in the order of the core, which is that of their formulas."""
+    """Return those that are by formulas, in the order of the core, which is that of their formulas.
+
+    Their last outputs stand in it; those that events change stand among other fields.
+    """
     found = [kind for kind in kinds if issubclass(kind, FormulaForce)]
-    return sorted(found, key=lambda kind: fields[kind.fields_of("output")[0].field].first)
+    return sorted(found, key=lambda kind: fields[kind.fields_of("output")[-1].field].first)
 
 
 def _force_inputs(mech: Mechanism, native: NativeModel) -> tuple[dict[str, slice], dict[str, str], int]:
