@@ -107,6 +107,8 @@ typedef struct lw_kernels {
   lw_fault (*outputs)(const lw_model *m, lw_block b);
   /* Indicators of kinks, unless these need the motion; needs constants. */
   void (*kinks)(const lw_model *m, lw_block b);
+  /* A formula at what it reads in the block, with its kinks free; needs constants. */
+  void (*free_formula)(const lw_model *m, lw_block b, int32_t formula);
   /* Poses and velocities of the bodies in their fields, and in the wrench records positions and velocities of the links'
    * points; needs constants, and leaves no later stage; double only. */
   void (*body_motions)(const lw_model *m, lw_block b);

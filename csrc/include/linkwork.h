@@ -580,6 +580,18 @@ typedef struct lw_load_equations {
  * `done` the motion branches, or it has other degrees of freedom; LW_ERROR_USAGE: the capacity is too small. */
 LW_API lw_status lw_find_load_equations(lw_state *state, lw_load_equations *equations);
 
+/* What the formula of a force, by its index among all, reads: offsets in the block of its quantities, in their order, unless
+ * `offsets` is NULL; returns how many there are. -1: the force has no formula. */
+LW_API int32_t lw_formula_quantities(const lw_model *model, int32_t force, int32_t *offsets);
+/* How many results the formula of a force has, and how many tables it calls; 0: it has no formula. */
+LW_API int32_t lw_formula_results(const lw_model *model, int32_t force);
+LW_API int32_t lw_formula_tables(const lw_model *model, int32_t force);
+/* The formula of a force as a function of what it reads, at the parameters of the state, which stays as it is:
+ * quantities[rows][of them] to values[rows][results], and to arguments[rows][tables] the first argument of each table
+ * where it is first called; NULL: not requested. Kinks are free. No number: there is no value. The quantities stay. */
+LW_API lw_status lw_formula_values(lw_state *state, int32_t force, int32_t rows, double *quantities, double *values,
+                                   double *arguments);
+
 /* Joint-space mass matrix of the spanning tree (loops open), nu x nu, row by row. */
 LW_API lw_status lw_mass_matrix(lw_state *state, double *matrix);
 

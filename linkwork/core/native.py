@@ -235,6 +235,13 @@ class NativeModel:
         lib.lw_model_table(handle, kind, ffi.from_buffer("int32_t[]", rows))
         return rows
 
+    def formula_quantities(self, force: str) -> NDArray[np.int32]:
+        """Return where the numbers stand in a block that the formula of a force reads, in its order."""
+        index = lib.lw_model_find(self.handle, lib.LW_KIND_FORCE, force.encode())
+        found = np.empty(lib.lw_formula_quantities(self.handle, index, ffi.NULL), dtype=np.int32)
+        lib.lw_formula_quantities(self.handle, index, ffi.from_buffer("int32_t[]", found))
+        return found
+
     def cost(self, cluster: int, method: int) -> float:
         """Return the expected multiplications of a method for a cluster, -1 all; infinite: it cannot, or unknown."""
         return float(lib.lw_model_cost(self.handle, cluster, method))
@@ -386,6 +393,20 @@ class Block:
         given = np.ascontiguousarray(udot, dtype=np.float64)
         self._check(lib.lw_inverse_dynamics(self.handle, doubles(given), doubles(tau)))
         return tau
+
+    def formula_values(self, force: str, quantities: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the results of the formula of a force (rows, results) at rows of what it reads, at these parameters.
+
+        Then, for each row, the first argument of each of its tables (rows, tables).
+        """
+        model = self.model.handle
+        index = lib.lw_model_find(model, lib.LW_KIND_FORCE, force.encode())
+        given = np.array(quantities, dtype=np.float64, order="C")
+        values = np.empty((len(given), lib.lw_formula_results(model, index)))
+        arguments = np.empty((len(given), lib.lw_formula_tables(model, index)))
+        arrays = (doubles(one) for one in (given, values, arguments))
+        self._check(lib.lw_formula_values(self.handle, index, len(given), *arrays))
+        return values, arguments
 
     def load_equations(
         self,

@@ -15,6 +15,7 @@ from linkwork.mechanism.forces import names_in_use
 from linkwork.model.compile import compile
 from linkwork.model.compiled import compile_mechanism
 from linkwork.view import payload
+from linkwork.view.characteristics import add_characteristics
 from linkwork.view.meshes import ShapeTable
 from linkwork.view.packing import pack
 from linkwork.view.page import page
@@ -52,6 +53,7 @@ def live_part(model: Model, request: PageRequest) -> PagePart:
     shapes = ShapeTable(model.mechanism)
     scene = scene_of(model, shapes=shapes)
     live, scene["units"] = live_model(model, request)
+    add_characteristics(scene, model, live=True)
     return PagePart(scene, live=live, meshes=shapes.packed())
 
 
