@@ -16,6 +16,9 @@ _LIMITS: dict[str, tuple[float | None, float | None]] = {
     **dict.fromkeys(("body_mass", "reflected_inertia", "max_load"), (0.0, None)),
     **dict.fromkeys((f"friction_{one}" for one in ("coulomb", "static", "stribeck", "viscous", "smooth")), (0.0, None)),
     "brake_static": (1.0, None),
+    **dict.fromkeys(
+        (f"{kind}_{one}" for kind in ("friction", "brake") for one in ("forward", "backward")), (0.0, None)
+    ),
     "restitution": (0.0, 1.0),
 }
 
