@@ -285,6 +285,11 @@ class Dependencies:
         loop = self._topology.loops[self._loop_of_joint[joint]]
         return max(loop.parent, loop.child)
 
+    def at_joint(self, joint: str) -> Names:
+        """Of the coordinates and speeds of a joint, which are those of its loop where that is closed by it."""
+        places = [(joint, k) for k in range(self._mech.joints[joint].kind.nu)]
+        return self._of_places(places, "q", "u")
+
     def accelerations(self, joints: Iterable[str]) -> Names:
         """Of the accelerations of several joints, and of loads that follow from them."""
         return _united(map(self.acceleration, joints))
