@@ -9,8 +9,9 @@
  * Frictions of speeds that are zero take part, those of one speed together: f between -F and F, a zero within. A speed
  * that sticks is locked, until the load exceeds F. One whose load is at a limit slides, with the friction of its direction
  * from there, unless the others that stick hold its speed: it is then locked too, which gives the loads of least norm, or,
- * where these exceed a limit, rests with the load of its limit. A dry friction has no impulse, so that in an impact
- * nothing sticks. */
+ * where these exceed a limit, rests with the load of its limit. Limits may differ by direction: a freewheel has the lower
+ * one 0. A dry friction has no impulse, so that in an impact nothing sticks; but one of infinite limit takes part as a stop
+ * without restitution does. */
 #include "events/impact.h"
 #include "events/dead_points.h"
 #include "events/lock_up.h"
@@ -22,6 +23,11 @@
 #include <string.h>
 
 static int32_t speeds_of(const lw_state *s) { return s->model->size.nu + s->model->size.nu_cut; }
+
+/* The rate of what touches, of one number for each speed. */
+static double rate_along(const lw_state *s, const lw_contact *c, const double *by_speed) {
+  return c->is_friction ? lw_along_friction(s, c->transition, by_speed) : by_speed[c->u];
+}
 
 static double restitution_of(const lw_state *s, int32_t i) { return lw_reals(s)[s->model->at.restitution + i]; }
 
@@ -263,7 +269,7 @@ static int is_open(const lw_model *m, int32_t joint) {
 
 /* A stop that touched at rest, without a load, still does where nothing has moved it. */
 static int has_stayed(const lw_state *s, int32_t i, int bound) {
-  const double speed = s->events->speed_before[lw_stopped_speed(s->model, transition_of(s, i))];
+  const double speed = s->events->speed_before[transition_of(s, i)->hold];
   return fabs(speed) <= NEGLIGIBLE_SPEED * fastest(s, s->events->speed_before) &&
          fabs(lw_stop_gap(s, i, bound)) <= UNLOADED_GAP * bound_scale(s, i, bound);
 }
@@ -276,7 +282,7 @@ static int touches(const lw_state *s, int32_t i, int bound) {
 
 /* A stop on which a joint rested lets it go. */
 static void free_contact(lw_state *s, int32_t i) {
-  double *locked = lw_reals(s) + s->model->at.locked + lw_stopped_speed(s->model, transition_of(s, i));
+  double *locked = lw_reals(s) + s->model->at.locked + transition_of(s, i)->hold;
   *locked = (double)(lw_lock_holders(*locked) & ~LW_HELD_BY_STOP);
   lw_memory_of(s, i)->event_sign = 0.0;
   lw_reals(s)[s->model->at.transition_active + i] = 0.0;
@@ -299,7 +305,7 @@ static void find_contacts(lw_state *s) {
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     const lw_transition *x = transition_of(s, i);
     if (x->action != LW_STOP || is_open(m, x->joint)) continue;
-    const int32_t u = lw_stopped_speed(m, x), hit = r->due[i] & LW_HIT;
+    const int32_t u = x->hold, hit = r->due[i] & LW_HIT;
     const double sign = lw_memory_of(s, i)->event_sign;
     if (lw_lock_holders(lw_reals(s)[m->at.locked + u]) & LW_HELD_BY_LOCK) continue;
     for (int bound = 0; bound < 2; bound++) {
@@ -372,17 +378,24 @@ static void find_frictions(lw_state *s) {
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     const lw_transition *x = transition_of(s, i);
     if (x->action != LW_STICK) continue;
-    const int32_t u = lw_stopped_speed(m, x);
     const double state = *lw_friction_state(s, i);
-    lw_let_go(s, u, LW_HELD_BY_FRICTION);
+    lw_let_go(s, x->hold, LW_HELD_BY_FRICTION);
     *lw_friction_state(s, i) = LW_FRICTION_STICKS;
     lw_reals(s)[m->at.transition_active + i] = 0.0;
-    if (is_open(m, x->joint) || lw_lock_holders(lw_reals(s)[m->at.locked + u]) & LW_HELD_BY_LOCK) continue;
-    if (!is_first_in_speed(s, i)) continue;
+    if (lw_lock_holders(lw_reals(s)[m->at.locked + x->hold]) & LW_HELD_BY_LOCK) continue;
+    if ((x->directions && is_open(m, x->joint)) || !is_first_in_speed(s, i)) continue;
     lw_contact *c = &r->contact[r->contacts++];
-    *c = (lw_contact){.transition = i, .u = u, .outward = 1.0, .is_friction = 1, .state = state, .limit = -1.0};
+    *c = (lw_contact){.transition = i, .u = x->hold, .outward = 1.0, .is_friction = 1, .state = state};
     c->hit = is_due(s, c);
   }
+}
+
+/* It never slides backwards, whatever load or impulse that takes. */
+static int never_yields(const lw_state *s, const lw_contact *c) {
+  double lower, upper;
+  if (!c->is_friction) return 0;
+  lw_holding_limits(s, c->transition, &lower, &upper);
+  return isinf(upper);
 }
 
 int lw_has_friction(const lw_state *s) {
@@ -393,22 +406,34 @@ int lw_has_friction(const lw_state *s) {
 
 /* A speed that errors leave short of zero counts from there. */
 static void let_slide_along(lw_state *s, const lw_contact *c, double direction) {
-  const double speed = s->events->speed_before[c->u];
+  const double speed = rate_along(s, c, s->events->speed_before);
   set_friction(s, c, direction, direction * speed < 0.0 ? speed : 0.0);
 }
 
+static lw_status report_backward(lw_state *s, const lw_contact *c, double speed) {
+  return lw_fail(s, LW_ERROR_USAGE,
+                 "'%.60s' has a speed of %.6g rad/s or m/s, and its infinite capacity allows none backwards: give it a "
+                 "start that is not negative, or a capacity",
+                 s->base->transition_name[c->transition], speed);
+}
+
 /* Those that slide after a jump; the others, whose speeds are zero but for errors or follow from such, may stick. */
-static void find_sliding(lw_state *s, double slow) {
+static lw_status find_sliding(lw_state *s, double slow) {
   struct lw_event_workspace *r = s->events;
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
-    r->others[i] = c->is_friction && (c->hit || fabs(r->speed_before[c->u]) <= fmax(slow, TOGETHER_AT_REST));
+    const double speed = rate_along(s, c, r->speed_before);
+    r->others[i] = c->is_friction && (c->hit || fabs(speed) <= fmax(slow, TOGETHER_AT_REST));
+    if (!c->is_friction || r->others[i] || speed > 0.0 || !never_yields(s, c)) continue;
+    if (c->state == 0.0) return report_backward(s, c, speed);
+    r->others[i] = 1; /* it was free until now: errors of the solution */
   }
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
     if (c->is_friction && !r->others[i] && !follows_others(s, i))
-      let_slide_along(s, c, r->speed_before[c->u] > 0.0 ? 1.0 : -1.0);
+      let_slide_along(s, c, rate_along(s, c, r->speed_before) > 0.0 ? 1.0 : -1.0);
   }
+  return LW_OK;
 }
 
 /* Those whose states have changed take part in the event. */
@@ -440,12 +465,26 @@ static double direction_at_limit(const struct lw_event_workspace *r, int32_t i) 
   return r->load[i] == r->lower[i] ? 1.0 : -1.0;
 }
 
+static double loaded_acceleration(const struct lw_event_workspace *r, int32_t i) {
+  double a = r->excess[i];
+  for (int32_t j = 0; j < r->contacts; j++) a += r->compliance[i * r->contacts + j] * r->load[j];
+  return a;
+}
+
+/* It is at rest and nothing moves it, without a load, as one of one direction may be: unless it was free, it holds. */
+static int rests_unloaded(const lw_state *s, int32_t i, double tolerance) {
+  const struct lw_event_workspace *r = s->events;
+  const lw_contact *c = &r->contact[i];
+  return r->load[i] == 0.0 && (c->hit ? c->state != LW_FRICTION_STICKS : c->state != 1.0 && c->state != -1.0) &&
+         loaded_acceleration(r, i) <= tolerance && loaded_acceleration(r, i) >= -tolerance;
+}
+
 /* Frictions at a limit slide unless others hold their speeds; returns whether one does. */
-static int let_slide(lw_state *s) {
+static int let_slide(lw_state *s, double tolerance) {
   struct lw_event_workspace *r = s->events;
   int found = 0;
   for (int32_t i = 0; i < r->contacts; i++) {
-    if (!is_at_limit(s, i)) continue;
+    if (!is_at_limit(s, i) || rests_unloaded(s, i, tolerance)) continue;
     let_slide_along(s, &r->contact[i], direction_at_limit(r, i));
     r->eligible[i] = 0, found = 1;
   }
@@ -453,14 +492,63 @@ static int let_slide(lw_state *s) {
   return found;
 }
 
-/* W; a coordinate that cannot move has none. */
+/* A contact along speeds, each by a gear. */
+typedef struct speeds_of_contact {
+  int32_t first, count;
+  const lw_gear *gear;  /* NULL: its one speed */
+  const double *factor; /* of each gear */
+} speeds_of_contact;
+
+static speeds_of_contact speeds_along(const lw_state *s, const lw_contact *c, int32_t first) {
+  const lw_transition *x = transition_of(s, c->transition);
+  if (!c->is_friction) return (speeds_of_contact){first, 1, NULL, &c->outward};
+  const lw_force *of = &s->model->force[x->number];
+  return (speeds_of_contact){first, of->gears, s->model->gear + of->first,
+                             lw_reals(s) + s->model->at.force_gear + of->first};
+}
+
+/* The speeds of all contacts, one after the other; returns how many. */
+static int32_t list_directions(const lw_state *s) {
+  struct lw_event_workspace *r = s->events;
+  int32_t n = 0;
+  for (int32_t i = 0; i < r->contacts; i++) {
+    const speeds_of_contact along = speeds_along(s, &r->contact[i], n);
+    for (int32_t k = 0; k < along.count; k++) r->direction[n++] = along.gear ? along.gear[k].u : r->contact[i].u;
+  }
+  return n;
+}
+
+/* An element of W from that of its speeds; *size: the sum of its parts regardless of sign. */
+static double compliance_of_pair(const lw_state *s, speeds_of_contact a, speeds_of_contact b, int32_t n, double *size) {
+  double sum = 0.0;
+  *size = 0.0;
+  for (int32_t i = 0; i < a.count; i++)
+    for (int32_t j = 0; j < b.count; j++) {
+      const double part = a.factor[i] * b.factor[j] * s->events->by_direction[(a.first + i) * n + b.first + j];
+      sum += part, *size += fabs(part);
+    }
+  return sum;
+}
+
+/* W; what cannot move has none. */
 static lw_status measure_compliance(lw_state *s) {
   struct lw_event_workspace *r = s->events;
-  const int32_t n = r->contacts;
-  for (int32_t i = 0; i < n; i++) r->active[i] = r->contact[i].u;
-  const lw_status e = n ? lw_find_speed_compliance(s, n, r->active, r->compliance) : LW_OK;
+  const int32_t n = r->contacts, speeds = list_directions(s);
+  const lw_status e = n ? lw_find_speed_compliance(s, speeds, r->direction, r->by_direction) : LW_OK;
+  double size;
+  for (int32_t i = 0, first = 0; !e && i < n; i++) {
+    const speeds_of_contact a = speeds_along(s, &r->contact[i], first);
+    for (int32_t j = 0, other = 0; j < n; j++) {
+      const speeds_of_contact b = speeds_along(s, &r->contact[j], other);
+      const double W = compliance_of_pair(s, a, b, speeds, &size);
+      r->compliance[i * n + j] = i == j && W <= DEPENDENT_DIRECTION * size ? 0.0 : W;
+      other += b.count;
+    }
+    first += a.count;
+  }
   for (int32_t i = 0; i < n; i++)
-    for (int32_t j = 0; j < n; j++) r->compliance[i * n + j] *= r->contact[i].outward * r->contact[j].outward;
+    for (int32_t j = 0; j < n; j++)
+      if (r->compliance[i * n + i] == 0.0 || r->compliance[j * n + j] == 0.0) r->compliance[i * n + j] = 0.0;
   return e;
 }
 
@@ -494,11 +582,16 @@ static int is_held_by_others(lw_state *s, int32_t i) {
 
 #define MAX_ROUNDS 1000 /* of impacts at one time; then nothing rebounds */
 
-static double outward_speed(const lw_contact *c, const double *speed) { return c->outward * speed[c->u]; }
+static double outward_speed(const lw_state *s, const lw_contact *c, const double *speed) {
+  return c->outward * rate_along(s, c, speed);
+}
+
+/* Stops, and frictions that never slide back, push in an impact. */
+static int pushes(const lw_state *s, const lw_contact *c) { return !c->is_friction || never_yields(s, c); }
 
 /* The least outward speed that a stop asks for after an impact. */
 static double rebound_speed(const lw_state *s, const lw_contact *c, int inelastic) {
-  return inelastic || c->before >= 0.0 || has_died_away(s, c->transition)
+  return inelastic || c->is_friction || c->before >= 0.0 || has_died_away(s, c->transition)
              ? 0.0
              : -restitution_of(s, c->transition) * c->before;
 }
@@ -509,7 +602,7 @@ static int32_t find_pushing(lw_state *s, int inelastic, double tolerance) {
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
     r->excess[i] = c->after - rebound_speed(s, c, inelastic);
-    r->eligible[i] = !c->is_friction && (inelastic || c->before <= tolerance);
+    r->eligible[i] = pushes(s, c) && (inelastic || c->before <= tolerance);
     r->lower[i] = 0.0, r->upper[i] = INFINITY;
   }
   return solve_loads(s, tolerance);
@@ -540,7 +633,7 @@ static int find_impact(lw_state *s, int inelastic, double tolerance) {
       continue;
     }
     for (int32_t j = 0; j < r->contacts; j++) c->after += r->compliance[i * r->contacts + j] * r->load[j];
-    pressed |= !c->is_friction && c->after < -tolerance;
+    pressed |= pushes(s, c) && c->after < -tolerance;
   }
   return pressed;
 }
@@ -551,7 +644,7 @@ static void find_impacts_in_turn(lw_state *s) {
   const double tolerance = NEGLIGIBLE_SPEED * fmax(fastest(s, r->speed_before), fastest(s, r->speed_after));
   for (int32_t i = 0; i < r->contacts; i++) {
     lw_contact *c = &r->contact[i];
-    c->before = outward_speed(c, r->speed_before), c->after = outward_speed(c, r->speed_after);
+    c->before = outward_speed(s, c, r->speed_before), c->after = outward_speed(s, c, r->speed_after);
   }
   for (int round = 0; find_impact(s, round == MAX_ROUNDS, tolerance) && round < MAX_ROUNDS; round++)
     for (int32_t i = 0; i < r->contacts; i++) r->contact[i].before = r->contact[i].after;
@@ -568,6 +661,20 @@ static lw_status find_speeds_without_stops(lw_state *s) {
   return LW_OK;
 }
 
+/* Frictions that never slide back are brought to rest by their locks. */
+static void lock_impacted_frictions(lw_state *s, int locked) {
+  int changed = 0;
+  for (int32_t i = 0; i < s->events->contacts; i++) {
+    const lw_contact *c = &s->events->contact[i];
+    if (!c->impacted || !c->is_friction) continue;
+    double *by = lw_reals(s) + s->model->at.locked + c->u;
+    if (locked) *by = (double)(lw_lock_holders(*by) | LW_HELD_BY_FRICTION);
+    else lw_let_go(s, c->u, LW_HELD_BY_FRICTION);
+    changed = 1;
+  }
+  if (changed) lw_state_changed(s, LW_STAGE_CONSTANTS);
+}
+
 /* *residual: as of find_velocity_jump(). One jump in which all stops with an impact give the speeds of their last one; its impulses are those of all. */
 static lw_status jump_with_impacts(lw_state *s, double *residual) {
   struct lw_event_workspace *r = s->events;
@@ -576,13 +683,14 @@ static lw_status jump_with_impacts(lw_state *s, double *residual) {
   find_impacts_in_turn(s);
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
-    if (!c->impacted) continue;
+    if (!c->impacted || c->is_friction) continue;
     r->constrained[c->u] = 1;
     r->target[c->u] = c->outward * c->after - r->speed_before[c->u];
   }
-  if ((e = find_velocity_jump(s, residual))) return e;
-  apply_velocity_jump(s);
-  return LW_OK;
+  lock_impacted_frictions(s, 1);
+  if (!(e = find_velocity_jump(s, residual))) apply_velocity_jump(s);
+  lock_impacted_frictions(s, 0);
+  return e;
 }
 
 void lw_store_speeds_before(lw_state *s) {
@@ -596,7 +704,9 @@ static void enter_contact(lw_state *s, const lw_contact *c) {
   double *x = lw_reals(s);
   const int holder = c->is_friction ? LW_HELD_BY_FRICTION : LW_HELD_BY_STOP;
   x[s->model->at.locked + c->u] = (double)(lw_lock_holders(x[s->model->at.locked + c->u]) | holder);
-  x[s->model->at.lock_value + c->u] = lw_coordinate_value(s, c->u);
+  x[s->model->at.lock_value + c->u] = transition_of(s, c->transition)->directions
+                                          ? lw_coordinate_value(s, c->u)
+                                          : lw_position_of_friction(s, c->transition);
   set_active(s, c, 1);
   if (!c->is_friction) lw_memory_of(s, c->transition)->event_sign = -c->outward;
 }
@@ -606,16 +716,10 @@ static void shift_bound(lw_state *s, const lw_contact *c) {
   const double gap = lw_stop_gap(s, c->transition, c->upper);
   double *shift = lw_memory_of(s, c->transition)->shift + c->upper;
   if (c->hit) {
-    const int rebounds = restitution_of(s, c->transition) > 0.0 && outward_speed(c, s->events->speed_before) > 0.0;
+    const int rebounds = restitution_of(s, c->transition) > 0.0 && outward_speed(s, c, s->events->speed_before) > 0.0;
     *shift = gap + (rebounds ? bound_tolerance(s, c->transition, c->upper) : 0.0);
     if (!c->impacted) *shift = gap - 2.0 * c->grazing;
   } else if (c->rested) *shift = fmin(gap, 0.0);
-}
-
-static double loaded_acceleration(const struct lw_event_workspace *r, int32_t i) {
-  double a = r->excess[i];
-  for (int32_t j = 0; j < r->contacts; j++) a += r->compliance[i * r->contacts + j] * r->load[j];
-  return a;
 }
 
 /* A stop that touches without a load, since others hold its coordinate, would be hit again and again by rounding. */
@@ -639,7 +743,8 @@ static int32_t find_loaded(lw_state *s, double tolerance) {
       const int32_t i = r->active[k];
       const lw_contact *c = &r->contact[i];
       if (c->is_friction) continue;
-      const double away = outward_speed(c, r->speed_before), inward = r->compliance[i * r->contacts + i] * r->load[i];
+      const double away = outward_speed(s, c, r->speed_before),
+                   inward = r->compliance[i * r->contacts + i] * r->load[i];
       const int pulls = r->due[c->transition] & LW_LEAVE_CONTACT && r->load[i] <= NEGLIGIBLE_LOAD * largest;
       if (!pulls && (away <= slow || is_negligible_bounce(s, c, away, inward))) continue;
       r->eligible[i] = 0, changed = 1;
@@ -675,20 +780,21 @@ static double largest_acceleration(const lw_state *s) {
 static void find_excess(lw_state *s) {
   struct lw_event_workspace *r = s->events;
   for (int32_t i = 0; i < r->contacts; i++)
-    r->excess[i] = r->contact[i].outward * lw_reals(s)[s->model->at.acceleration + r->contact[i].u];
+    r->excess[i] = outward_speed(s, &r->contact[i], lw_reals(s) + s->model->at.acceleration);
 }
 
 /* A speed that nothing can change, as that of a joint at a dead point, sticks only where it stays. */
 static void prepare_friction(lw_state *s, int32_t i, double tolerance) {
   struct lw_event_workspace *r = s->events;
   lw_contact *c = &r->contact[i];
-  const double limit = c->limit < 0.0 ? lw_sticking_limit(s, c->transition) : c->limit,
-               yields = r->compliance[i * r->contacts + i];
+  const double yields = r->compliance[i * r->contacts + i];
+  double lower, upper;
+  lw_holding_limits(s, c->transition, &lower, &upper);
   c->rests |= may_stick(s, c);
-  r->eligible[i] = may_stick(s, c) && yields > 0.0 && limit > 0.0;
+  r->eligible[i] = may_stick(s, c) && yields > 0.0 && upper > lower;
   if (may_stick(s, c) && !(yields > 0.0) && fabs(r->excess[i]) > tolerance)
     let_slide_along(s, c, r->excess[i] > 0.0 ? 1.0 : -1.0);
-  r->lower[i] = r->eligible[i] ? -limit : 0.0, r->upper[i] = r->eligible[i] ? limit : 0.0;
+  r->lower[i] = r->eligible[i] ? lower : 0.0, r->upper[i] = r->eligible[i] ? upper : 0.0;
 }
 
 static void prepare_contacts(lw_state *s, double slow, double tolerance) {
@@ -703,7 +809,7 @@ static void prepare_contacts(lw_state *s, double slow, double tolerance) {
     if (c->hit) count_impact(s, c->transition);
     r->lower[i] = 0.0, r->upper[i] = INFINITY;
     r->eligible[i] = r->compliance[i * r->contacts + i] > 0.0 &&
-                     (c->hit || outward_speed(c, r->speed_before) <= slow || restitution_of(s, c->transition) < 1.0);
+                     (c->hit || outward_speed(s, c, r->speed_before) <= slow || restitution_of(s, c->transition) < 1.0);
     shift_bound(s, c);
   }
 }
@@ -715,8 +821,12 @@ static int32_t add_unloaded(lw_state *s, int32_t active, double slow, double lar
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
     const int leaves = r->due[c->transition] & LW_LEAVE_CONTACT;
-    r->unloaded[i] = !c->is_friction && r->eligible[i] && r->load[i] == 0.0 && !c->pulls && !leaves &&
-                     fabs(outward_speed(c, r->speed_before)) <= slow &&
+    if (c->is_friction) {
+      r->unloaded[i] = r->eligible[i] && r->load[i] == r->lower[i] && !c->pulls; /* it did not begin to slide */
+      continue;
+    }
+    r->unloaded[i] = r->eligible[i] && r->load[i] == 0.0 && !c->pulls && !leaves &&
+                     fabs(outward_speed(s, c, r->speed_before)) <= slow &&
                      loaded_acceleration(r, i) <= NEGLIGIBLE_ACCELERATION * largest + SEPARATION;
   }
   const lw_complementarity problem = problem_of(s, 0.0);
@@ -727,7 +837,7 @@ static int32_t add_unloaded(lw_state *s, int32_t active, double slow, double lar
 static lw_status stop_bounces(lw_state *s, int32_t active) {
   struct lw_event_workspace *r = s->events;
   int moving = 0;
-  for (int32_t k = 0; k < active; k++) moving |= r->speed_before[r->contact[r->active[k]].u] != 0.0;
+  for (int32_t k = 0; k < active; k++) moving |= rate_along(s, &r->contact[r->active[k]], r->speed_before) != 0.0;
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   if (!moving) return LW_OK;
   return project_speeds(s);
@@ -738,14 +848,11 @@ static void let_go_friction(lw_state *s, const lw_contact *c) {
   set_active(s, c, 0);
 }
 
-/* Whether the load of a lock exceeds the limit of its friction, which the indicator allows a margin. */
 static int exceeds_limits(const lw_state *s, int32_t active) {
   const struct lw_event_workspace *r = s->events;
   for (int32_t k = 0; k < active; k++) {
     const lw_contact *c = &r->contact[r->active[k]];
-    if (c->is_friction &&
-        lw_friction_indicator(s, c->transition) < HOLDING_MARGIN * lw_sticking_limit(s, c->transition))
-      return 1;
+    if (c->is_friction && lw_exceeds_limits(s, c->transition)) return 1;
   }
   return 0;
 }
@@ -786,18 +893,19 @@ static void free_active(lw_state *s, int32_t active) {
  * pulls opens, or the next event would release what this one has locked. Returns whether one did. */
 static int release_pulling(lw_state *s, int32_t active) {
   struct lw_event_workspace *r = s->events;
-  double most = 0.0;
+  double most = 0.0, side = 0.0;
   int32_t worst = -1;
   for (int32_t k = 0; k < active; k++) {
     const lw_contact *c = &r->contact[r->active[k]];
+    double slides = 0.0;
     const double force =
-        c->is_friction ? lw_friction_indicator(s, c->transition) : lw_contact_indicator(s, c->transition);
-    if (force < most) most = force, worst = r->active[k];
+        c->is_friction ? lw_holding_reserve(s, c->transition, &slides) : lw_contact_indicator(s, c->transition);
+    if (force < most) most = force, worst = r->active[k], side = slides;
   }
   if (worst < 0) return 0;
   free_active(s, active);
   r->eligible[worst] = 0, r->contact[worst].pulls = 1;
-  if (r->contact[worst].is_friction) let_slide_along(s, &r->contact[worst], r->load[worst] < 0.0 ? 1.0 : -1.0);
+  if (r->contact[worst].is_friction) let_slide_along(s, &r->contact[worst], side);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   return 1;
 }
@@ -818,6 +926,14 @@ static void lock_friction(lw_state *s, const lw_contact *c) {
   enter_contact(s, c);
 }
 
+/* Of one that breaks away rounding does not make it stick again. */
+static double breakaway_margin(const lw_state *s, const lw_contact *c) {
+  double lower, upper;
+  lw_holding_limits(s, c->transition, &lower, &upper);
+  const double most = isinf(upper) ? 0.0 : fmax(-lower, upper);
+  return broke_away(c) ? BREAKAWAY_MARGIN * most : 0.0;
+}
+
 /* The first friction at rest that contradicts what it does changes that alone (Murty's least index): one that holds more
  * than its limit slides against its load, or rests at its limit where others hold its speed; one that slides but would
  * turn back, and one that rests where nothing holds it, are locked. Returns whether one did. */
@@ -828,15 +944,13 @@ static int change_first_friction(lw_state *s, double tolerance) {
     const lw_contact *c = &r->contact[i];
     if (!c->is_friction || !c->rests) continue;
     const int held = lw_lock_holders(lw_reals(s)[m->at.locked + c->u]) & LW_HELD_BY_FRICTION;
-    const double a = lw_reals(s)[m->at.acceleration + c->u], state = *lw_friction_state(s, c->transition);
+    const double a = rate_along(s, c, lw_reals(s) + m->at.acceleration), state = *lw_friction_state(s, c->transition);
     const int slides = fabs(state) == 1.0;
-    /* rounding does not make one stick again that has broken away */
-    const double margin = broke_away(c) ? BREAKAWAY_MARGIN * lw_sticking_limit(s, c->transition) : 0.0;
-    if (held && lw_friction_indicator(s, c->transition) < margin) {
-      const double direction = lw_reals(s)[m->at.coupling_load + m->lock_of[c->u]] < 0.0 ? 1.0 : -1.0;
+    double side;
+    if (held && lw_holding_reserve(s, c->transition, &side) < breakaway_margin(s, c)) {
       let_go_friction(s, c);
-      if (is_held_by_others(s, i)) set_friction(s, c, LW_FRICTION_AT_LIMIT * direction, 0.0);
-      else let_slide_along(s, c, direction);
+      if (is_held_by_others(s, i)) set_friction(s, c, LW_FRICTION_AT_LIMIT * side, 0.0);
+      else let_slide_along(s, c, side);
     } else if (!held && (slides ? state * a < -tolerance : fabs(a) > tolerance)) lock_friction(s, c);
     else continue;
     lw_state_changed(s, LW_STAGE_CONSTANTS);
@@ -859,15 +973,14 @@ static lw_status decide_one_by_one(lw_state *s, double tolerance) {
 static lw_status update_contacts(lw_state *s) {
   struct lw_event_workspace *r = s->events;
   const double slow = NEGLIGIBLE_SPEED * fastest(s, r->speed_before);
-  find_sliding(s, slow);
+  lw_status e = find_sliding(s, slow);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
-  lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
-  if (e) return e;
+  if (e || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
   const double largest = largest_acceleration(s);
   prepare_contacts(s, slow, NEGLIGIBLE_ACCELERATION * largest);
   for (int again = 1; again;) {
     const int32_t loaded = find_clearly_loaded(s, NEGLIGIBLE_ACCELERATION * largest);
-    if (let_slide(s)) {
+    if (let_slide(s, NEGLIGIBLE_ACCELERATION * largest + SEPARATION)) {
       if ((e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
       find_excess(s);
       for (int32_t i = 0; i < r->contacts; i++)
@@ -884,7 +997,7 @@ static lw_status update_contacts(lw_state *s) {
     const lw_contact *c = &r->contact[i];
     if (c->is_friction) continue;
     const int unloaded = r->eligible[i] && loaded_acceleration(r, i) <= NEGLIGIBLE_DEPENDENT * largest;
-    if ((unloaded || c->pulls) && outward_speed(c, r->speed_before) <= slow) widen_unloaded(s, c);
+    if ((unloaded || c->pulls) && outward_speed(s, c, r->speed_before) <= slow) widen_unloaded(s, c);
   }
   note_changed_frictions(s);
   return LW_OK;

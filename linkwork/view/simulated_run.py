@@ -180,7 +180,7 @@ def _in_words(model: Model, name: str, event: Event, stops: dict[tuple[str, floa
     transition = model.mechanism.transitions.get(name)
     if transition is None:
         friction = next(one for one in sticking(model.mechanism) if one.name == name)
-        return f"{name}: {friction.joint} sticks, or slides again"
+        return f"{name}: {friction.place} sticks, or slides again"
     action = transition.action
     lost = f", {event.energy_lost:.3g} J lost" if event.energy_lost > 0.0 else ""
     if isinstance(action, Stop):
