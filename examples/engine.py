@@ -1,4 +1,4 @@
-"""A piston engine with a flywheel: gas pressure from a table over two revolutions of the crank, and rings with dry friction.
+"""A piston engine with a flywheel: gas pressure from a table over the crank angle, and rings with dry friction.
 
 The table of the pressure, the friction that sticks and the crank mechanism are one model, in Python as in an FMU. The
 run is compared with the equation of the crank angle alone, with the work of gas, friction and load by hand:
@@ -7,6 +7,7 @@ run is compared with the equation of the crank angle alone, with the work of gas
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from drawing import AMBER, BLUE, OUT, RED, dress, legend, save, save_page, sheet
@@ -44,7 +45,7 @@ def mechanism() -> lw.Mechanism:
     return mech
 
 
-def slopes(q: complex) -> tuple[complex, complex]:
+def slopes(q: Any) -> tuple[Any, Any]:
     """Rate of the piston and inertia of all parts by the crank's speed."""
     sine, cosine = np.sin(q), np.cos(q)
     rod = np.sqrt(ROD**2 - (CRANK * sine) ** 2)
@@ -62,7 +63,7 @@ def by_hand(t_end: float) -> np.ndarray:
 
     def rates(_: float, y: np.ndarray) -> list[float]:
         q, u = y
-        piston, inertia = (float(value) for value in slopes(q))
+        piston, inertia = slopes(q)
         bend = slopes(q + 1e-30j)[1].imag / 1e-30
         load = -AREA * (pressure(q % (4 * np.pi)) - AMBIENT) * piston - RINGS * abs(piston) - LOAD
         return [u, (load - bend * u * u / 2) / inertia]
