@@ -20,6 +20,7 @@ BENCHMARKS = {
     "start_up": "import, compile and export in a fresh process",
     "simulation": "runs of the examples by each solver, next to those of another installation (--other)",
     "state_loads": "a load in Python in each evaluation; a study against compiling each point",
+    "forces": "friction by reactions, formulas and long tables: time and instructions (minutes)",
     "motor_loads": "inverse dynamics of a delta robot over 1000 rows, against its closed form",
     "sweep": "a sweep of a four-bar by one process, by two and by a cluster of two workers",
     "fmu": "Co-Simulation against Pinocchio with SciPy, Model Exchange against the core; size, export, start",

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +19,9 @@ from bench.timing import Timing
 
 PATIENCE = 120.0  # s
 Motion = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+INSTRUCTIONS = re.compile(r"Collected : (\d+)")
 
 
 @dataclass(frozen=True)
@@ -44,18 +51,47 @@ def time_core(driver: Path, scene: Scene) -> dict[str, Timing]:
     return run_driver(driver, scene.system, scene.motion).timings
 
 
-def run_driver(driver: Path, system: lw.Model, motion: Motion) -> Run:
-    """Time a system at q, u (tree joints) and tau (all joints) in a process of its own."""
+@contextmanager
+def written(system: lw.Model, motion: Motion) -> Iterator[tuple[Path, Path]]:
+    """The files that the driver reads."""
     with tempfile.TemporaryDirectory() as folder:
         model, numbers = Path(folder) / "model", Path(folder) / "motion"
         model.write_bytes(system.model_bytes)
         numbers.write_bytes(np.concatenate(motion).tobytes())
-        try:
-            done = subprocess.run([driver, model, numbers], capture_output=True, text=True, timeout=PATIENCE)
-        except subprocess.TimeoutExpired:
-            raise Missing(f"the timing driver takes longer than {PATIENCE:g} s") from None
+        yield model, numbers
+
+
+def answer_of(command: list[str | Path]) -> subprocess.CompletedProcess[str]:
+    """Run a driver, which must succeed."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        raise Missing(f"the timing driver takes longer than {PATIENCE:g} s") from None
     if done.returncode:
         raise Missing(f"the timing driver fails: {done.stderr.strip() or done.returncode}")
+    return done
+
+
+def count_instructions(driver: Path, system: lw.Model, motion: Motion) -> float | None:
+    """Return the instructions of one evaluation of the accelerations, None without valgrind."""
+    valgrind = shutil.which("valgrind")
+    if valgrind is None:
+        return None
+    few, many, found = 10, 110, []
+    with written(system, motion) as files:
+        for count in (few, many):
+            counted = [valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null", driver, *files, str(count)]
+            match = INSTRUCTIONS.search(answer_of(counted).stderr)
+            if match is None:
+                return None
+            found.append(int(match[1]))
+    return (found[1] - found[0]) / (many - few)
+
+
+def run_driver(driver: Path, system: lw.Model, motion: Motion) -> Run:
+    """Time a system at q, u (tree joints) and tau (all joints) in a process of its own."""
+    with written(system, motion) as files:
+        done = answer_of([driver, *files])
     *lines, accelerations = done.stdout.splitlines()
     udot = np.array(accelerations.split(), dtype=float)
     found = {name: float(number) for name, number in (line.split() for line in lines)}

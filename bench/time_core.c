@@ -1,7 +1,8 @@
 /* Times the core without Python: time_core MODEL MOTION, where MOTION holds the doubles q, u (tree joints), tau (all).
  * Prints for each stage its name and the CPU time of one evaluation in us, then the bytes of the state's block and of
  * the process at its peak (0: unknown), then the accelerations of the tree joints.
- * Best of many batches, as the machine may be shared; the stages alternate, so that all run under the same load. */
+ * Best of many batches, as the machine may be shared; the stages alternate, so that all run under the same load.
+ * time_core MODEL MOTION COUNT only makes so many evaluations, in order that another program counts instructions. */
 #include "linkwork.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,13 +57,17 @@ static void enter_motion(const lw_model *model, lw_state *state, const char *pat
   lw_state_changed(state, LW_STAGE_CONSTANTS);
 }
 
-static double seconds(lw_state *state, lw_stage stage, long evaluations) {
-  struct timespec start, end;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+static void evaluate(lw_state *state, lw_stage stage, long evaluations) {
   for (long i = 0; i < evaluations; i++) {
     lw_state_changed(state, LW_STAGE_CONSTANTS);
     if (lw_evaluate(state, stage)) fail("evaluation", lw_state_message(state));
   }
+}
+
+static double seconds(lw_state *state, lw_stage stage, long evaluations) {
+  struct timespec start, end;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+  evaluate(state, stage, evaluations);
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
   return (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
 }
@@ -98,7 +103,7 @@ static void print_memory(const lw_model *model) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 3) fail("usage", "time_core MODEL MOTION");
+  if (argc < 3 || argc > 4) fail("usage", "time_core MODEL MOTION [COUNT]");
   char message[256];
   size_t size;
   lw_model *model;
@@ -107,8 +112,10 @@ int main(int argc, char **argv) {
   if (lw_model_load(bytes, size, &model, message, sizeof message)) fail(argv[1], message);
   if (lw_state_create(model, &state)) fail(argv[1], "no memory");
   enter_motion(model, state, argv[2]);
-  print_times(state);
-  print_memory(model);
+  int32_t jumps; /* frictions are decided as in a run */
+  if (lw_start_events(state, &jumps)) fail("start", lw_state_message(state));
+  if (argc == 4) evaluate(state, LW_STAGE_ACCELERATIONS, strtol(argv[3], NULL, 10));
+  else print_times(state), print_memory(model);
   const double *acceleration = lw_state_reals(state) + field_named(model, "acceleration").first;
   for (int32_t i = 0; i < lw_model_sizes(model).nu; i++) printf("%.17g ", acceleration[i]);
   printf("\n");

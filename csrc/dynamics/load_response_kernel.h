@@ -32,54 +32,102 @@ static void find_joint_forces(const view *v) {
   const int32_t speeds = v->m->size.nu + v->m->size.nu_cut;
   copy(speeds, v->load, load_change_of_one(v, 0));
   copy(speeds, v->acceleration, acceleration_change_of_one(v, 0));
-  find_forces_of_motion_one(v);
+  for (int32_t i = 0; i < v->m->size.bodies; i++) {
+    transport_change_one(v, i, motion_change_of_one(v, i));
+    add_columns_one(v, i, motion_change_of_one(v, i));
+  }
+  find_body_wrench_changes_one(v);
+  for (int32_t i = 0; i < v->m->size.bodies; i++) {
+    twist_change_one *wrench = motion_change_of_one(v, i);
+    for (int k = 0; k < 3; k++) wrench->a[k] -= v->inertia[i].Fa[k], wrench->l[k] -= v->inertia[i].Fl[k];
+  }
+  propagate_wrench_changes_one(v);
+  distribute_changes_one(v);
 }
 
 #if LW_ARITHMETIC == LW_DOUBLE
-/* ---- one cluster alone ---- */
+/* ---- one small cluster alone ---- */
 
-/* Where all links are those of one cluster with few directions, changed loads act through its accelerations y along these
- * and on the cut joints directly. With the responses of the former every response follows from four changes: the present
- * motion, and one for each direction. */
-enum { FEW_DIRECTIONS = 3 };
+/* Where all links are those of one cluster with few columns, a load on a column acts in two ways: on the joints as if
+ * nothing could move, and through the accelerations y along the directions that are free. A motion acts on the joints by
+ * the wrenches that its bodies need, and by the loads on columns that these leave unbalanced. So all forces follow from
+ * those of unit loads on the columns at rest, of the present motion, and of one along each direction. */
+enum { FEW_DIRECTIONS = 3, FEW_COLUMNS = 8 };
 
-static int is_one_small_cluster(const view *v) {
+/* Its free directions; 0: there is no such cluster. */
+static int32_t directions_of_small_cluster(const view *v) {
   if (v->m->segments != 1 || v->m->segment->cluster < 0) return 0;
   const cluster_work w = work_of(v, v->m->segment->cluster);
-  return w.cluster->root < 0 && free_of(&w) <= FEW_DIRECTIONS;
+  const int32_t r = free_of(&w);
+  return w.cluster->root < 0 && w.n <= FEW_COLUMNS && r <= FEW_DIRECTIONS ? r : 0;
 }
 
-/* The accelerations y of four changed loads; then the forces of the joints by these loads where y are zero. */
-static void find_direct_responses(const view *v, four y[FEW_DIRECTIONS]) {
+/* The forces of the joints by unit loads on some of its columns, at most four, at rest; and y of these loads. */
+static void load_columns_at_rest(const view *v, const int32_t *column, int32_t count, four y[FEW_DIRECTIONS]) {
   const int32_t c = v->m->segment->cluster;
   const cluster_work w = work_of(v, c);
-  const int32_t r = free_of(&w);
-  respond_in_cluster_four(v, c);
-  for (int32_t j = 0; j < FEW_DIRECTIONS; j++)
-    y[j] = j < r ? *column_change_of_four(v, column_of(v, c, j)->u) : zero4();
-  ldl_solve_changes_four(w.D, r, y);
-  memset(acceleration_change_of_four(v, 0), 0, sizeof(four) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
+  const size_t speeds = (size_t)(v->m->size.nu + v->m->size.nu_cut);
+  four z[FEW_COLUMNS];
+  memset(load_change_of_four(v, 0), 0, sizeof(four) * speeds);
+  memset(acceleration_change_of_four(v, 0), 0, sizeof(four) * speeds);
   memset(motion_change_of_four(v, 0), 0, sizeof(twist_change_four) * (size_t)v->m->size.bodies);
+  for (int32_t i = 0; i < w.ranks->independent; i++) z[i] = zero4();
+  for (int32_t lane = 0; lane < count; lane++) {
+    const real *X = w.X + column[lane] * w.ranks->width + FIRST_FREE;
+    (*load_change_of_four(v, column_of(v, c, column[lane])->u))[lane] = 1.0;
+    for (int32_t i = 0; i < w.ranks->independent; i++) z[i][lane] = X[i];
+  }
+  gather_changes_four(&w, z, y);
+  ldl_solve_changes_four(w.D, free_of(&w), y);
   distribute_cut_changes_four(v, c);
 }
 
-/* The forces of the joints of the present loads and accelerations, then those of each direction. */
-static void find_forces_of_directions(const view *v) {
+/* The independents of the present motion, and of one along each direction, which rows of N count by. */
+INLINE void find_motions(const view *v, const cluster_work *w, four by[FEW_COLUMNS]) {
+  const real *present = find_independent_accelerations(v, w) + FIRST_FREE;
+  for (int32_t i = 0; i < w->ranks->independent; i++) {
+    by[i] = (four){present[i]};
+    for (int32_t j = 0; j < free_of(w); j++) by[i][1 + j] = w->ranks->rank ? w->T[i * width_of_T(w) + j] : i == j;
+  }
+}
+
+/* The present motion alone has a bias. */
+INLINE four times_motions(int32_t independents, const real *row, const four *by) {
+  four sum = {row[BIAS]};
+  for (int32_t i = 0; i < independents; i++) sum += row[FIRST_FREE + i] * by[i];
+  return sum;
+}
+
+INLINE void move_along_motions(const view *v, int32_t c, const cluster_work *w, int32_t independents, const four *by) {
+  const int32_t width = w->ranks->width;
+  four G[6];
+  for (int32_t i = 0; i < v->m->size.bodies; i++) {
+    const real *rows = w->G + 6 * (i - w->cluster->first) * width;
+    for (int k = 0; k < 6; k++) G[k] = times_motions(independents, rows + k * width, by);
+    body_inertia_times_rows(&v->inertia[i], all_blocks(1), G, motion_change_of_four(v, i)->a);
+  }
+  for (int32_t k = 0; k < w->n; k++)
+    *acceleration_change_of_four(v, column_of(v, c, k)->u) = times_motions(independents, w->X + k * width, by);
+}
+
+/* The forces on the joints of the tree that the bodies need for these motions, none on the cut ones; and the loads that
+ * they leave unbalanced, on columns in this order. */
+static void find_needs_of_motions(const view *v, const int32_t *column, four *unbalanced) {
   const int32_t c = v->m->segment->cluster;
   const cluster_work w = work_of(v, c);
-  const int32_t r = free_of(&w), n = w.ranks->independent, width = w.ranks->width;
+  four by[FEW_COLUMNS];
+  find_motions(v, &w, by);
+  if (w.ranks->independent == 1) move_along_motions(v, c, &w, 1, by);
+  else move_along_motions(v, c, &w, w.ranks->independent, by);
+  propagate_wrench_changes_four(v);
   for (int32_t k = 0; k < w.n; k++) {
-    const int32_t u = column_of(v, c, k)->u;
-    const real *X = w.X + k * width + FIRST_FREE;
-    real along[FEW_DIRECTIONS] = {0.0};
-    for (int32_t j = 0; j < r; j++) {
-      along[j] = w.ranks->rank ? 0.0 : X[j];
-      for (int32_t z = 0; w.ranks->rank && z < n; z++) along[j] += X[z] * w.T[z * width_of_T(&w) + j];
-    }
-    *acceleration_change_of_four(v, u) = (four){v->acceleration[u], along[0], along[1], along[2]};
-    *load_change_of_four(v, u) = (four){v->load[u]};
+    const lw_column *on = column_of(v, c, column[k]);
+    *load_change_of_four(v, on->u) = (four){v->load[on->u]};
+    unbalanced[k] = unbalanced_by_motion_four(v, on);
   }
-  find_forces_of_motion_four(v);
+  memset(cut_force_change_of_four(v, 0), 0, sizeof(four) * 3 * (size_t)v->m->size.loops);
+  for (int32_t i = 0; w.ranks->rank && i < w.cluster->couplings; i++)
+    *coupling_change_of_four(v, coupling_of(v, c, i)) = zero4();
 }
 
 /* The present accelerations change by those along the directions. */

@@ -265,16 +265,22 @@ static void NAMED(propagate_wrench_changes)(const view *v) {
   }
 }
 
+/* The load of a column that neither its rotor nor the wrench on its link takes. */
+INLINE SCALAR NAMED(unbalanced_by_motion)(const view *v, const lw_column *column) {
+  const int32_t u = column->u;
+  const SCALAR load = *NAMED(load_change_of)(v, u) - v->rotor[u] * *NAMED(acceleration_change_of)(v, u);
+  if (column->link < 0) return load;
+  twist P;
+  column_of_link(v, column->link, u - v->m->link[column->link].u, &P);
+  return load - NAMED(along)(&P, NAMED(motion_change_of)(v, column->link));
+}
+
 /* As unbalanced_load() of loops/reactions_kernel.h. */
 INLINE SCALAR NAMED(unbalanced_change)(const view *v, int32_t c, const cluster_work *w, int32_t k) {
   const lw_column *column = column_of(v, c, k);
-  SCALAR load =
-      *NAMED(load_change_of)(v, column->u) - v->rotor[column->u] * *NAMED(acceleration_change_of)(v, column->u);
+  SCALAR load = NAMED(unbalanced_by_motion)(v, column);
   if (w->ranks->rank) load += *NAMED(column_change_of)(v, column->u);
-  if (column->link < 0) return load;
-  twist P;
-  column_of_link(v, column->link, column->u - v->m->link[column->link].u, &P);
-  return load - NAMED(along)(&P, NAMED(motion_change_of)(v, column->link));
+  return load;
 }
 
 /* mu with C'mu = the remaining load on each independent, of least norm. */
@@ -452,22 +458,6 @@ static void NAMED(distribute_changes)(const view *v) {
 static void NAMED(respond_with_forces)(const view *v) {
   NAMED(respond)(v);
   NAMED(find_body_wrench_changes)(v);
-  NAMED(propagate_wrench_changes)(v);
-  NAMED(distribute_changes)(v);
-}
-
-/* The forces of the joints for loads and accelerations that are given; the biases of the bodies belong to the first. */
-static void NAMED(find_forces_of_motion)(const view *v) {
-  for (int32_t i = 0; i < v->m->size.bodies; i++) {
-    NAMED(transport_change)(v, i, NAMED(motion_change_of)(v, i));
-    NAMED(add_columns)(v, i, NAMED(motion_change_of)(v, i));
-  }
-  NAMED(find_body_wrench_changes)(v);
-  for (int32_t i = 0; i < v->m->size.bodies; i++) {
-    NAMED(twist_change) *wrench = NAMED(motion_change_of)(v, i);
-    const link_inertia *own = &v->inertia[i];
-    for (int k = 0; k < 3; k++) wrench->a[k] -= (SCALAR){own->Fa[k]}, wrench->l[k] -= (SCALAR){own->Fl[k]};
-  }
   NAMED(propagate_wrench_changes)(v);
   NAMED(distribute_changes)(v);
 }

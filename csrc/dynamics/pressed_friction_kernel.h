@@ -128,8 +128,9 @@ typedef struct few_frictions {
   real R[FEW_FRICTIONS][3][FEW_FRICTIONS]; /* of a load, by components */
   surfaces surfaces[FEW_FRICTIONS];
 #if LW_ARITHMETIC == LW_DOUBLE
-  int along_directions; /* of one small cluster: its accelerations along these, by loads */
-  four directions[FEW_FRICTIONS / 4][FEW_DIRECTIONS];
+  int32_t directions; /* of one small cluster: its accelerations y along these, by loads on its columns; 0: not so */
+  int32_t column[FEW_COLUMNS]; /* those of the frictions first */
+  four y[FEW_COLUMNS / 4][FEW_DIRECTIONS];
 #endif
 } few_frictions;
 
@@ -164,55 +165,82 @@ INLINE void measure_four(const view *v, const surfaces *s, four load, four n[3])
   n[0] = s->by_force * along - s->by_load * load, n[1] = n[2] = zero4();
 }
 
-/* Of the unit loads from `first` on. */
-static void measure_unit_loads(const view *v, const few_frictions *x, int32_t first, four n[][3]) {
-  for (int32_t k = 0; k < x->n; k++) {
-    const int32_t own = k - first;
-    measure_four(v, &x->surfaces[k], (four){own == 0, own == 1, own == 2, own == 3}, n[k]);
-  }
-  for (int32_t k = x->n; k < 4 * x->blocks; k++) n[k][0] = n[k][1] = n[k][2] = zero4();
-}
-
-/* Four columns of R, from its rows. */
-INLINE void store_columns(few_frictions *x, int32_t first, four n[][3]) {
-  for (int32_t b = 0; b < x->blocks; b++)
-    for (int i = 0; i < 3; i++) {
-      const four *at[4] = {&n[4 * b][i], &n[4 * b + 1][i], &n[4 * b + 2][i], &n[4 * b + 3][i]};
-      for (int j = 0; j < 4; j++)
-        ((four *)x->R[first + j][i])[b] = (four){(*at[0])[j], (*at[1])[j], (*at[2])[j], (*at[3])[j]};
-    }
+/* Rows of R, of each joint by loads, to columns. */
+typedef real rows_of_R[3][FEW_FRICTIONS];
+INLINE void store_columns(few_frictions *x, int32_t blocks, rows_of_R *rows) {
+  for (int32_t k = x->n; k < 4 * blocks; k++) memset(rows[k], 0, sizeof rows[k]);
+  for (int32_t b = 0; b < blocks; b++)
+    for (int32_t j = 0; j < 4 * blocks; j++)
+      for (int i = 0; i < 3; i++)
+        ((four *)x->R[j][i])[b] =
+            (four){rows[4 * b][i][j], rows[4 * b + 1][i][j], rows[4 * b + 2][i][j], rows[4 * b + 3][i][j]};
 }
 
 static void find_responses(const view *v, few_frictions *x) {
-  four n[FEW_FRICTIONS][3];
+  rows_of_R rows[FEW_FRICTIONS];
   memset(FIELD(v, acceleration_change), 0, sizeof(four) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
-  for (int32_t first = 0; first < x->n; first += 4) {
-    set_unit_loads(v, x, first, 4);
-    respond_with_forces_four(v);
-    measure_unit_loads(v, x, first, n);
-    store_columns(x, first, n);
-  }
-}
-
-/* The same of one small cluster, and the forces at first. */
-static void find_responses_along_directions(const view *v, const friction_numbers *numbers, few_frictions *x) {
-  four direct[FEW_FRICTIONS / 4][FEW_FRICTIONS][3];
   for (int32_t b = 0; b < x->blocks; b++) {
     set_unit_loads(v, x, 4 * b, 4);
-    find_direct_responses(v, x->directions[b]);
-    measure_unit_loads(v, x, 4 * b, direct[b]);
+    respond_with_forces_four(v);
+    for (int32_t k = 0; k < x->n; k++) {
+      const int32_t own = k - 4 * b;
+      four n[3];
+      measure_four(v, &x->surfaces[k], (four){own == 0, own == 1, own == 2, own == 3}, n);
+      for (int i = 0; i < 3; i++) ((four *)rows[k][i])[b] = n[i];
+    }
   }
-  find_forces_of_directions(v);
+  store_columns(x, x->blocks, rows);
+}
+
+/* The columns of the frictions, then the others. Returns whether each friction has one of its own. */
+static int order_columns(const view *v, few_frictions *x) {
+  const int32_t columns = v->m->cluster[v->m->segment->cluster].columns;
+  int32_t placed = 0;
+  uint32_t of_frictions = 0;
+  for (; placed < x->n; placed++) {
+    const int32_t k = x->column[placed] = v->m->gear[friction_at(v, x->number[placed])->first].column;
+    if (of_frictions >> k & 1) return 0;
+    of_frictions |= 1u << k;
+  }
+  for (int32_t k = 0; k < columns; k++)
+    if (!(of_frictions >> k & 1)) x->column[placed++] = k;
+  return 1;
+}
+
+/* The same of one small cluster, and the forces at first. Its columns fill the blocks. */
+INLINE void press_by_columns(const view *v, const friction_numbers *numbers, few_frictions *x, int32_t blocks,
+                             int32_t directions) {
+  const int32_t columns = v->m->cluster[v->m->segment->cluster].columns;
+  rows_of_R rows[FEW_FRICTIONS];
+  four unbalanced[FEW_COLUMNS];
+  for (int32_t b = 0; b < blocks; b++) {
+    load_columns_at_rest(v, x->column + 4 * b, columns - 4 * b < 4 ? columns - 4 * b : 4, x->y[b]);
+    for (int32_t k = 0; k < x->n; k++) {
+      four n[3];
+      measure_four(v, &x->surfaces[k], zero4(), n);
+      for (int i = 0; i < 3; i++) ((four *)rows[k][i])[b] = n[i];
+    }
+  }
+  find_needs_of_motions(v, x->column, unbalanced);
+  for (int32_t l = columns; l < 4 * blocks; l++) unbalanced[l] = zero4();
   for (int32_t k = 0; k < x->n; k++) {
     four n[3];
     measure_four(v, &x->surfaces[k], (four){numbers->friction_force[x->number[k]]}, n);
     for (int i = 0; i < 3; i++) {
-      x->at_first[i][k] = n[i][0];
-      for (int32_t b = 0; b < x->blocks; b++)
-        for (int j = 0; j < FEW_DIRECTIONS; j++) direct[b][k][i] += n[i][1 + j] * x->directions[b][j];
+      four *row = (four *)rows[k][i], sum = n[i];
+      for (int32_t l = 0; l < 4 * blocks; l++) sum += rows[k][i][l] * unbalanced[l];
+      x->at_first[i][k] = sum[0];
+      for (int32_t b = 0; b < blocks; b++)
+        for (int32_t j = 0; j < directions; j++) row[b] += sum[1 + j] * x->y[b][j];
     }
+    if (x->surfaces[k].is_thread) rows[k][0][k] -= x->surfaces[k].by_load;
   }
-  for (int32_t b = 0; b < x->blocks; b++) store_columns(x, 4 * b, direct[b]);
+  store_columns(x, blocks, rows);
+}
+
+static void find_responses_by_columns(const view *v, const friction_numbers *numbers, few_frictions *x) {
+  if (x->blocks == 1 && x->directions == 1) press_by_columns(v, numbers, x, 1, 1);
+  else press_by_columns(v, numbers, x, x->blocks, x->directions);
 }
 #else
 static void find_responses(const view *v, few_frictions *x) {
@@ -492,10 +520,10 @@ static void add_responses(const view *v, const few_frictions *x) {
   const int32_t speeds = v->m->size.nu + v->m->size.nu_cut;
 #if LW_ARITHMETIC == LW_DOUBLE
   const four *load = (const four *)x->load;
-  if (x->along_directions) {
+  if (x->directions) {
     real y[FEW_DIRECTIONS] = {0.0};
-    for (int j = 0; j < FEW_DIRECTIONS; j++)
-      for (int32_t b = 0; b < x->blocks; b++) y[j] += sum4(x->directions[b][j] * load[b]);
+    for (int32_t j = 0; j < x->directions; j++)
+      for (int32_t b = 0; b < x->blocks; b++) y[j] += sum4(x->y[b][j] * load[b]);
     accelerate_along_directions(v, y);
     return;
   }
@@ -516,10 +544,10 @@ static void add_responses(const view *v, const few_frictions *x) {
 enum { MOST_KRYLOV = LW_MOST_KRYLOV }; /* directions of GMRES before it starts again */
 #define MOST_RESTARTS 12
 
-INLINE real *slope_of_friction(const view *v, int32_t k) { return FIELD(v, friction_found) + 6 * k; }
-INLINE real *load_tried(const view *v, int32_t k) { return FIELD(v, friction_found) + 6 * k + 1; }
-INLINE real *rest_of_law(const view *v, int32_t k) { return FIELD(v, friction_found) + 6 * k + 2; }
-INLINE real *direction_of_pressing(const view *v, int32_t k) { return FIELD(v, friction_found) + 6 * k + 3; }
+INLINE const real *slope_of_friction(const view *v, int32_t k) { return FIELD(v, friction_slope) + k; }
+INLINE real *load_tried(const view *v, int32_t k) { return FIELD(v, friction_found) + 5 * k; }
+INLINE real *rest_of_law(const view *v, int32_t k) { return FIELD(v, friction_found) + 5 * k + 1; }
+INLINE real *direction_of_pressing(const view *v, int32_t k) { return FIELD(v, friction_found) + 5 * k + 2; }
 
 #define EACH_SLIDING(v, k) EACH_PRESSED(v, k) if (!is_zero(*slope_of_friction(v, k)))
 
@@ -764,14 +792,24 @@ static double measure_all_pressing(const view *v) {
   return relative_change(&all);
 }
 
+static void fill_blocks(few_frictions *x, int32_t count) {
+  x->blocks = (count + 3) / 4;
+  clear_loads(x);
+  for (int32_t k = x->n; k < 4 * x->blocks; k++)
+    x->slope[k] = x->at_first[0][k] = x->at_first[1][k] = x->at_first[2][k] = 0.0;
+}
+
 /* The forces at first, and R where one slides. */
 static void find_few(const view *v, const friction_numbers *numbers, few_frictions *x, int active) {
 #if LW_ARITHMETIC == LW_DOUBLE
-  if ((x->along_directions = active && is_one_small_cluster(v))) {
-    find_responses_along_directions(v, numbers, x);
+  if (active && (x->directions = directions_of_small_cluster(v)) && order_columns(v, x)) {
+    fill_blocks(x, v->m->cluster[v->m->segment->cluster].columns);
+    find_responses_by_columns(v, numbers, x);
     return;
   }
+  x->directions = 0;
 #endif
+  fill_blocks(x, x->n);
   measure_at_first(v, numbers, x);
   if (active) find_responses(v, x);
 }
@@ -782,13 +820,9 @@ static lw_fault add_few(const view *v, const friction_numbers *numbers) {
   x.n = 0;
   EACH_PRESSED(v, k) {
     x.number[x.n] = k;
-    active |= !is_zero(x.slope[x.n] = load_by_pressing(v, numbers, k));
+    active |= !is_zero(x.slope[x.n] = numbers->friction_slope[k]);
     find_surfaces(v, k, &x.surfaces[x.n++]);
   }
-  x.blocks = (x.n + 3) / 4;
-  clear_loads(&x);
-  for (int32_t k = x.n; k < 4 * x.blocks; k++)
-    x.slope[k] = x.at_first[0][k] = x.at_first[1][k] = x.at_first[2][k] = 0.0;
   find_few(v, numbers, &x, active);
   if (active) {
     const lw_fault fault = solve_few(v, &x);
@@ -797,7 +831,7 @@ static lw_fault add_few(const view *v, const friction_numbers *numbers) {
   } else size_at_first(&x);
   for (int32_t k = 0; k < x.n; k++) {
     numbers->friction_pressing[x.number[k]] = x.size[k];
-    press_friction(v, numbers, x.number[k], x.slope[k]);
+    press_friction(v, numbers, x.number[k]);
   }
   return no_fault;
 }
@@ -807,7 +841,6 @@ static lw_fault add_many(const view *v, const friction_numbers *numbers) {
   memset(FIELD(v, acceleration_change), 0, sizeof(real) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
   EACH_PRESSED(v, k) {
     surfaces s;
-    *slope_of_friction(v, k) = load_by_pressing(v, numbers, k);
     find_surfaces(v, k, &s);
     measure_pressing(v, &s, numbers->friction_force[k], FIELD(v, pressing_at_first) + 3 * k);
   }
@@ -815,7 +848,7 @@ static lw_fault add_many(const view *v, const friction_numbers *numbers) {
   if (fault.kind) return fault;
   for (int32_t u = 0; u < v->m->size.nu + v->m->size.nu_cut; u++)
     v->acceleration[u] += *acceleration_change_of_one(v, u);
-  EACH_PRESSED(v, k) press_friction(v, numbers, k, *slope_of_friction(v, k));
+  EACH_PRESSED(v, k) press_friction(v, numbers, k);
   return no_fault;
 }
 

@@ -29,6 +29,7 @@
     "1, -1: slides in this direction; 2, 3, -3: sticks, 3 at its limit; 0: undecided")
 #define LW_FRICTION_OUTPUTS(X)                                                                                 \
   X(friction_limit, FRICTION, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "load up to which it sticks [N or N.m]")   \
+  X(friction_slope, FRICTION, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "its load by the pressing force")        \
   X(friction_pressing, FRICTION, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "force that presses its surfaces [N]")  \
   X(friction_force, FRICTION, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "load of friction, holding ones too [N or N.m]")
 enum { LW_FRICTION_STICKS = 2, LW_FRICTION_AT_LIMIT = 3 }; /* states, the latter with a direction */
@@ -92,13 +93,14 @@ INLINE real share_along(friction_shares shares, real slip) {
   return select_less(slip, 0.0, shares.backward, shares.forward) * slip;
 }
 
-/* Loads F_c and F_s of a pressing force. */
+/* Loads F_c and F_s. */
 typedef struct friction_limits {
   real coulomb, most;
 } friction_limits;
 
-INLINE friction_limits limits_by_pressing(const friction_numbers *x, int32_t k, int32_t given, real pressing) {
-  const real by = GIVEN(given, friction_radius) ? x->friction_radius[k] * pressing : pressing, mu = x->friction_mu[k];
+/* By which they change with the pressing force. */
+INLINE friction_limits limits_by_pressing(const friction_numbers *x, int32_t k, int32_t given) {
+  const real by = GIVEN(given, friction_radius) ? x->friction_radius[k] : 1.0, mu = x->friction_mu[k];
   return (friction_limits){mu * by, (GIVEN(given, friction_static_mu) ? x->friction_static_mu[k] : mu) * by};
 }
 
@@ -108,34 +110,34 @@ INLINE real slip_of(const friction_numbers *x, int32_t k, int32_t given, real ra
                                               : slip_direction(re(x->friction_state[k]), re(rate)));
 }
 
-INLINE real size_at(const friction_numbers *x, int32_t k, friction_limits limits, real rate) {
-  if (rests_by_limit(re(x->friction_state[k]), limits.most)) return limits.most;
-  if (!(re(x->friction_stribeck[k]) > 0.0)) return limits.coulomb;
-  return limits.coulomb + (limits.most - limits.coulomb) * decay(rate / x->friction_stribeck[k]);
+/* How much of F_s - F_c there is at a speed. */
+INLINE real share_of_static(const friction_numbers *x, int32_t k, real rate) {
+  if (lw_is_at_limit(re(x->friction_state[k]))) return 1.0;
+  return re(x->friction_stribeck[k]) > 0.0 ? decay(rate / x->friction_stribeck[k]) : 0.0;
 }
 
-/* By which its load changes with the pressing force. */
-INLINE real friction_by_pressing(const friction_numbers *x, int32_t k, int32_t given, real rate) {
-  return -slip_of(x, k, given, rate) * size_at(x, k, limits_by_pressing(x, k, given, 1.0), rate);
+/* An infinite F_s, of a freewheel, is not reached. */
+INLINE real size_at(friction_limits limits, real share) {
+  if (re(share) == 0.0 || !(re(limits.most) < INFINITY)) return limits.coulomb;
+  return limits.coulomb + (limits.most - limits.coulomb) * share;
 }
 
 static real friction_apply(const friction_numbers *x, int32_t k, int32_t given, real length, real rate) {
-  const real coulomb = x->friction_coulomb[k];
+  const real coulomb = x->friction_coulomb[k], slip = slip_of(x, k, given, rate), share = share_of_static(x, k, rate);
   friction_limits limits = {coulomb, GIVEN(given, friction_static) ? x->friction_static[k] : coulomb};
   (void)length;
   if (GIVEN(given, friction_mu)) {
-    const friction_limits more = limits_by_pressing(x, k, given, x->friction_pressing[k]);
-    limits.coulomb += more.coulomb, limits.most += more.most;
+    const friction_limits more = limits_by_pressing(x, k, given);
+    x->friction_slope[k] = -slip * size_at(more, share);
+    limits.coulomb += more.coulomb * x->friction_pressing[k], limits.most += more.most * x->friction_pressing[k];
   }
   x->friction_limit[k] = limits.most;
-  return x->friction_force[k] =
-             -slip_of(x, k, given, rate) * size_at(x, k, limits, rate) - x->friction_viscous[k] * rate;
+  return x->friction_force[k] = -slip * size_at(limits, share) - x->friction_viscous[k] * rate;
 }
 /* Its pressing force comes to a load of friction that has been found without: f + slope N. */
-INLINE real friction_press(const friction_numbers *x, int32_t k, int32_t given, real slope) {
-  const real pressing = x->friction_pressing[k];
-  x->friction_limit[k] += limits_by_pressing(x, k, given, pressing).most;
-  return x->friction_force[k] += slope * pressing;
+INLINE real friction_press(const friction_numbers *x, int32_t k, int32_t given) {
+  x->friction_limit[k] += limits_by_pressing(x, k, given).most * x->friction_pressing[k];
+  return x->friction_force[k] += x->friction_slope[k] * x->friction_pressing[k];
 }
 #define friction_energy no_energy
 #endif

@@ -107,12 +107,23 @@ static lw_status check_roots(reader *r, const lw_model *m) {
   return LW_OK;
 }
 
-static void find_terms(lw_model *m) {
+/* Of a speed in a cluster; -1: it is not there. */
+static int32_t column_of_speed(const lw_model *m, int32_t cluster, int32_t u) {
+  for (int32_t k = 0; cluster >= 0 && k < m->cluster[cluster].columns; k++)
+    if (m->column[m->cluster[cluster].first_column + k].u == u) return k;
+  return -1;
+}
+
+static void find_columns_of_terms_and_gears(lw_model *m) {
   for (int32_t t = 0; t < m->terms; t++) {
-    if (m->coupling[m->term[t].coupling].cluster < 0) continue;
-    const lw_cluster *c = &m->cluster[m->coupling[m->term[t].coupling].cluster];
-    for (int32_t k = 0; k < c->columns; k++)
-      if (m->column[c->first_column + k].u == m->term[t].u) m->term[t].column = k;
+    const int32_t column = column_of_speed(m, m->coupling[m->term[t].coupling].cluster, m->term[t].u);
+    if (column >= 0) m->term[t].column = column;
+  }
+  for (int32_t g = 0; g < m->size.gears; g++) {
+    const lw_joint *joint = m->joint;
+    while (!lw_within(m->gear[g].u, joint->u, joint->u + lw_joint_sizes[joint->type].u)) joint++;
+    const int32_t cluster = joint->loop >= 0 ? m->loop[joint->loop].cluster : m->link[joint->link].cluster;
+    m->gear[g].column = column_of_speed(m, cluster, m->gear[g].u);
   }
 }
 
@@ -139,7 +150,7 @@ static lw_status list_columns(reader *r, lw_model *m) {
       return lw_format_error(r, "too many loops of the model share joints with each other");
   }
   m->cluster_reals = (int32_t)reals, m->integers = (int32_t)integers;
-  find_terms(m);
+  find_columns_of_terms_and_gears(m);
   return LW_OK;
 }
 

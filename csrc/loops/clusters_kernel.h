@@ -14,14 +14,18 @@
 
 static const lw_fault no_fault = {LW_FAULT_NONE, 0, 0.0};
 
-/* Most clusters have no constraints, and need no workspace here. */
+/* A function of its own, so that clusters without constraints need no workspace. */
+static void solve_constraints_among_independents(const view *v, int32_t c) {
+  const cluster_work w = work_of(v, c);
+  solve_independent_constraints(v, c, &w);
+}
+
 INLINE void apply_independent_constraints(const view *v, int32_t c) {
   const lw_cluster *cluster = &v->m->cluster[c];
   cluster_ranks *ranks = lw_pivots_of(cluster, v->integers).ranks;
   ranks->rank = 0;
   if (!ranks->constraints && !cluster->couplings) return;
-  const cluster_work w = work_of(v, c);
-  solve_independent_constraints(v, c, &w);
+  if (!asks_for_nothing(v, c, ranks)) solve_constraints_among_independents(v, c);
 }
 
 /* These return 0 where the cluster has more degrees of freedom than its capacity. */

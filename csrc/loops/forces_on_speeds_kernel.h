@@ -43,19 +43,13 @@ static void find_forces_on_speeds(const view *v){
 #undef FORCE
 }
 
-/* By which the load of a friction changes with its pressing force. It acts on one speed. */
-INLINE real load_by_pressing(const view *v, const friction_numbers *x, int32_t k) {
-  const lw_force *force = &v->m->force[FIRST_OF(FRICTION) + k];
-  return friction_by_pressing(x, k, force->given,
-                              FIELD(v, force_gear)[force->first] * speed_of(v, v->m->gear[force->first].u));
-}
-
-/* A friction that has been found without its pressing force, with it. */
-INLINE void press_friction(const view *v, const friction_numbers *x, int32_t k, real slope) {
+/* A friction that has been found without its pressing force, with it. It acts on one speed. */
+INLINE void press_friction(const view *v, const friction_numbers *x, int32_t k) {
   const int32_t number = FIRST_OF(FRICTION) + k;
   const lw_force *force = &v->m->force[number];
-  FIELD(v, force_on_speeds)[number] = friction_press(x, k, force->given, slope);
-  v->load[v->m->gear[force->first].u] += FIELD(v, force_gear)[force->first] * (slope * x->friction_pressing[k]);
+  FIELD(v, force_on_speeds)[number] = friction_press(x, k, force->given);
+  v->load[v->m->gear[force->first].u] +=
+      FIELD(v, force_gear)[force->first] * (x->friction_slope[k] * x->friction_pressing[k]);
 }
 
 /* The loads of their speeds, all parts of them: it may be called again. In a jump impulses are the only ones. */

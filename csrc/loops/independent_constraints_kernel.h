@@ -92,18 +92,17 @@ static real eliminate_constraints(const view *v, int32_t c, const cluster_work *
 }
 
 /* All rows are those of locks that are open; their numbers stay as they are. */
-INLINE int asks_for_nothing(const view *v, int32_t c, const cluster_work *w) {
-  if (w->ranks->constraints) return 0;
-  for (int32_t i = 0; i < w->cluster->couplings; i++)
+INLINE int asks_for_nothing(const view *v, int32_t c, cluster_ranks *ranks) {
+  const int32_t couplings = v->m->cluster[c].couplings;
+  if (ranks->constraints) return 0;
+  for (int32_t i = 0; i < couplings; i++)
     if (coupling_is_enforced(v, coupling_of(v, c, i))) return 0;
-  for (int32_t i = 0; i < w->cluster->couplings; i++) FIELD(v, coupling_residual)[coupling_of(v, c, i)] = 0.0;
-  w->ranks->constraints = w->cluster->couplings;
+  for (int32_t i = 0; i < couplings; i++) FIELD(v, coupling_residual)[coupling_of(v, c, i)] = 0.0;
+  ranks->constraints = couplings;
   return 1;
 }
 
 static void solve_independent_constraints(const view *v, int32_t c, const cluster_work *w) {
-  w->ranks->rank = 0;
-  if (asks_for_nothing(v, c, w)) return;
   for (int32_t j = 0; j < w->ranks->constraints; j++) w->C_velocity[j] = 0.0; /* of loops */
   for (int32_t i = 0; i < w->cluster->couplings; i++) {
     choose_revolutions(v, coupling_of(v, c, i));

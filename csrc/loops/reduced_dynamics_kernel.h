@@ -242,24 +242,31 @@ INLINE void accelerate_columns(const view *v, int32_t c, const cluster_work *w, 
     if (v->m->link[i].place.has_outboard) increment_from_N(v, w, i, blocks, by);
 }
 
-/* Accelerations of all columns from those of the root: each direction times its independent acceleration, the bias
- * once. */
+/* By which the entries of rows of N count, from the acceleration of the root: each direction by its independent
+ * acceleration, the bias once. */
+INLINE const real *find_independent_accelerations(const view *v, const cluster_work *w) {
+  const int32_t r = free_of(w), n = w->ranks->independent, width = w->ranks->width;
+  real *y = w->solution, *by = w->solution + width;
+  copy(r, w->e, y);
+  if (w->cluster->root >= 0) {
+    const twist *root = &v->increment[w->cluster->root];
+    for (int32_t j = 0; j < r; j++)
+      for (int i = 0; i < 3; i++)
+        y[j] -= w->B[i * (r + 1) + j] * root->a[i] + w->B[(3 + i) * (r + 1) + j] * root->l[i];
+  }
+  ldl_solve(w->D, r, y);
+  by[BIAS] = 1.0, by[RESIDUAL] = 0.0;
+  extend(w, y, BIAS, by + FIRST_FREE);
+  for (int32_t direction = FIRST_FREE + n; direction < width; direction++) by[direction] = 0.0;
+  return by;
+}
+
+/* Accelerations of all columns. */
 static void reduce_out(const view *v, int32_t c) {
   const cluster_work w = work_of(v, c);
-  const int32_t r = free_of(&w), n = w.ranks->independent, width = w.ranks->width;
-  real *y = w.solution, *by = w.solution + width;
-  copy(r, w.e, y);
-  if (w.cluster->root >= 0) {
-    const twist *root = &v->increment[w.cluster->root];
-    for (int32_t j = 0; j < r; j++)
-      for (int i = 0; i < 3; i++) y[j] -= w.B[i * (r + 1) + j] * root->a[i] + w.B[(3 + i) * (r + 1) + j] * root->l[i];
-  }
-  ldl_solve(w.D, r, y);
-  by[BIAS] = 1.0, by[RESIDUAL] = 0.0;
-  extend(&w, y, BIAS, by + FIRST_FREE);
-  for (int32_t direction = FIRST_FREE + n; direction < width; direction++) by[direction] = 0.0;
-  if (width == 4) accelerate_columns(v, c, &w, 1, (const four *)by);
-  else accelerate_columns(v, c, &w, width / 4, (const four *)by);
+  const four *by = (const four *)find_independent_accelerations(v, &w);
+  if (w.ranks->width == 4) accelerate_columns(v, c, &w, 1, by);
+  else accelerate_columns(v, c, &w, w.ranks->width / 4, by);
 }
 
 /* From closed loops to accelerations. */

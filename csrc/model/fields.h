@@ -256,8 +256,8 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(cut_force_change, LOOP, LW_IF_PRESSED(3 * LW_CHANGES), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "of cut joints")      \
   X(coupling_change, COUPLING, LW_IF_PRESSED(LW_CHANGES), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "of its load")         \
   X(pressing_at_first, FRICTION, LW_IF_PRESSED(3), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "without pressed frictions")  \
-  X(friction_found, FRICTION, LW_IF_PRESSED(6), LW_INTERNAL, LW_STAGE_ACCELERATIONS,                                  \
-    "slope; load; what it misses; direction")                                                                         \
+  X(friction_found, FRICTION, LW_IF_PRESSED(5), LW_INTERNAL, LW_STAGE_ACCELERATIONS,                                  \
+    "load; what it misses; direction")                                                                                \
   X(friction_krylov, FRICTION, LW_IF_PRESSED(LW_KRYLOV_VECTORS), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")             \
   X(formula_value, FORMULA_VALUE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS,                                             \
     "of its instructions, one formula's at a time")                                                                   \

@@ -155,6 +155,7 @@ typedef struct lw_force {
 typedef struct lw_gear {
   int32_t force, u; /* u: over all joints */
   int32_t loop;     /* of a cut joint; -1 for a tree joint */
+  int32_t column;   /* in its cluster; -1: it is in none */
 } lw_gear;
 
 typedef struct lw_line_point {
