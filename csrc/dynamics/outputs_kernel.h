@@ -144,24 +144,11 @@ static void report_holding_loads(const view *v) {
     find_length(v, &v->m->force[FIRST_OF(TYPE) + k], &length, &rate);      \
     POWER_OF(TYPE) = FIELD(v, force_on_speeds)[FIRST_OF(TYPE) + k] * rate; \
   }
-#define REPORT_LW_ON_POINT(TYPE, type, points)                       \
-  {                                                                  \
-    const type##_numbers x = NUMBERS_OF(TYPE);                       \
-    EACH_OF(TYPE) {                                                  \
-      const int32_t link = v->m->force[FIRST_OF(TYPE) + k].end[0];   \
-      const real *w = v->motion[link].w;                             \
-      real arm[3], velocity[3];                                      \
-      twist applied;                                                 \
-      arm_to(v, link, x.points + 3 * k, arm);                        \
-      type##_wrench(&x, k, &applied);                                \
-      copy(3, v->wrench[link].l, velocity);                          \
-      add_cross(w, arm, velocity);                                   \
-      POWER_OF(TYPE) = dot(applied.l, velocity) + dot(applied.a, w); \
-    }                                                                \
-  }
+#define REPORT_LW_ON_POINT(TYPE, type, points) /* find_powers_at_points() */
 
 /* While the wrench records have the velocities of the links' points. */
 static void report_powers(const view *v) {
+  find_powers_at_points(v);
 #define FORCE(TYPE, type, on, points) REPORT_##on(TYPE, type, points)
   LW_FORCE_RECORDS(FORCE)
 #undef FORCE

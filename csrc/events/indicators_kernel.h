@@ -178,7 +178,7 @@ static holding_limits holding_limits_of(const indicator_view *w, int32_t i) {
   return (holding_limits){-(forward * most), backward * most};
 }
 
-/* What is left of the limits, and the margin that this has at a limit; `side`: the direction in which it slides there. */
+/* The rest of the limits, the margin that this has at a limit, and the direction `side` in which it slides there. */
 typedef struct holding_reserve {
   real left;
   double margin;
@@ -198,7 +198,7 @@ static holding_reserve find_reserve(const indicator_view *w, int32_t i) {
   return re(backward.left) < re(forward.left) ? backward : forward;
 }
 
-/* While it sticks, what is left of its limits; while it slides, the speed in its direction. */
+/* While it sticks, the rest of its limits; while it slides, the speed in its direction. */
 static real friction_indicator(const indicator_view *w, int32_t i) {
   const double state = friction_state(w, i);
   if (state == 0.0 || lw_is_at_limit(state) || (state == LW_FRICTION_STICKS && !sticks(w, i))) return 1.0;

@@ -139,7 +139,7 @@ INLINE void turn_of_body(const view *v, int32_t link, real R[9]) {
 #define FIRST_OF(TYPE) v->m->first_force[LW_FORCE_##TYPE]
 #define EACH_OF(TYPE) for (int32_t k = 0; k < v->m->first_force[LW_FORCE_##TYPE + 1] - FIRST_OF(TYPE); k++)
 
-/* What force k of a type gives the bodies; those whose velocities follow with the outputs (report_powers()) excepted. */
+/* What force k of a type gives the bodies; those at points excepted, whose velocities follow with the outputs. */
 #define POWER_OF(TYPE) FIELD(v, force_power)[FIRST_OF(TYPE) + k]
 
 #define APPLY_LW_ON_POINT(TYPE, type, points)                      \
@@ -212,6 +212,33 @@ static void apply_forces_by_formulas(const view *v) {
   if (v->m->size.formulas == 0) return;
 #define FORCE(TYPE, type, on, points) APPLY_##on(TYPE, type, points)
   LW_FORMULA_FORCE_RECORDS(FORCE)
+#undef FORCE
+}
+
+#define POWER_LW_ON_POINT(TYPE, type, points)                        \
+  {                                                                  \
+    const type##_numbers x = NUMBERS_OF(TYPE);                       \
+    EACH_OF(TYPE) {                                                  \
+      const int32_t link = v->m->force[FIRST_OF(TYPE) + k].end[0];   \
+      const real *w = v->motion[link].w;                             \
+      real arm[3], velocity[3];                                      \
+      twist applied;                                                 \
+      arm_to(v, link, x.points + 3 * k, arm);                        \
+      type##_wrench(&x, k, &applied);                                \
+      copy(3, v->wrench[link].l, velocity);                          \
+      add_cross(w, arm, velocity);                                   \
+      POWER_OF(TYPE) = dot(applied.l, velocity) + dot(applied.a, w); \
+    }                                                                \
+  }
+#define POWER_LW_BETWEEN_POINTS(TYPE, type, points)
+#define POWER_LW_BETWEEN_FRAMES(TYPE, type, points)
+#define POWER_LW_ALONG_LINE(TYPE, type, points)
+#define POWER_LW_ON_SPEEDS(TYPE, type, points) /* dynamics/outputs_kernel.h */
+
+/* Of those at points of bodies, while the wrench records have the velocities of the links' points. */
+static void find_powers_at_points(const view *v) {
+#define FORCE(TYPE, type, on, points) POWER_##on(TYPE, type, points)
+  LW_FORCE_RECORDS(FORCE)
 #undef FORCE
 }
 

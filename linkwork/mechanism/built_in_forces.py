@@ -280,7 +280,7 @@ class BuiltInForce(Force):
 class OnJoints(BuiltInForce):
     """A built-in force on a joint, or on several with gears."""
 
-    acts_as = (ByFormulaOnJoints,)
+    acts_as: ClassVar[tuple[type[FormulaForce], ...]] = (ByFormulaOnJoints,)
     joint: str | Mapping[str, float]
     _: KW_ONLY
     name: str = "force"

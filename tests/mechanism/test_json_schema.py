@@ -94,8 +94,8 @@ OTHER_FORCES = {  # other alternatives of their arguments
     "torsion_bar": {"joint": "A", "stiffness": 3.0},
     "motor_characteristic": {"joint": {"A": 5}, "table": TABLE},
     "freewheel": {"joint": {"A": -1}},
-    "friction": {"joint": {"A": 2, "B": -1}, "coulomb": 0.2},
-    "brake": {"joint": {"A": 2}, "capacity": "3"},
+    "friction": {"joint": {"A": 2}, "coulomb": 0.2},
+    "brake": {"joint": {"A": 2}, "capacity": "k", "parameters": {"k": 3.0}},
 }
 ACTION_SAMPLES = {
     "lock": {"joint": "A", "speeds": [1], "when": WHEN},
