@@ -223,7 +223,8 @@ class Identification(TableResult, NamedValues[str]):
             f"  residual of {name}: {std:.3g} {self.units.get(name, '')}".rstrip()
             for name, std in self.residual_std.items()
         ]
-        lines += [f"  at rest: {name} in {rows} of {n + self.left_out} rows" for name, rows in self.at_rest.items() if rows]
+        all_rows = n + self.left_out
+        lines += [f"  at rest: {name} in {rows} of {all_rows} rows" for name, rows in self.at_rest.items() if rows]
         return "\n".join([*lines, f"  without influence: {', '.join(self.idle)}"] if self.idle else lines)
 
 
@@ -557,7 +558,7 @@ class _PressedRegression(_Regression):
         motors = Motors(space, data.motors)
         self._factors = np.ones(len(motors))  # forces of actuators by their inputs
         self._factors[motors.actuators[0]] = space.block["actuator_gain"][motors.actuators[1]]
-        slides = ~data.at_rest.any(axis=1)
+        slides = np.array(~data.at_rest.any(axis=1), dtype=np.bool_)
         counts = dict(zip(data.frictions, data.at_rest.sum(axis=0).tolist(), strict=True))
         if not slides.any():
             raise MechanismError(
