@@ -92,8 +92,8 @@ typedef struct lw_load_row {
   const double *motor;           /* [motors][nu + nu_cut] */
   double *matrix, *load, *speed; /* [capacity][motors], [capacity], [motors] */
   double *violation;             /* [3] */
-  const double *loads;           /* [motors], with which joints press; NULL: nothing presses them */
-  double *pressing;              /* [frictions]: replaced by those of the loads */
+  const double *loads;           /* [motors], with which joints press; NULL: pressing forces stay */
+  double *pressing;              /* [frictions]: replaced by those of the loads; NULL: nothing presses joints */
 } lw_load_row;
 
 typedef struct lw_kernels {

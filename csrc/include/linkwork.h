@@ -572,7 +572,8 @@ typedef struct lw_load_equations {
   double *violation;
   double *actuator; /* [rows][2][actuators]: length and force of each actuator by its input; NULL: not requested */
   /* Of friction by reactions: [rows][motors], loads with which the joints press, and [rows][frictions], the pressing
-   * forces so far, which those of these loads replace. Both are given again until they stay. NULL: without pressing. */
+   * forces so far, which those of these loads replace. Both are given again until they stay. Loads NULL: the pressing
+   * forces are those given, in which the equations are linear; both NULL: without pressing. */
   const double *loads;
   double *pressing;
   int32_t dof;  /* degrees of freedom of the first row, which the others have as well */

@@ -48,6 +48,13 @@ class Measured(NamedTuple):
     at_rest: NDArray[np.bool_]  # (n, frictions), where they may stick
 
 
+def rows_of(data: Measured, chosen: NDArray[np.bool_]) -> Measured:
+    """Return those rows of a motion that are chosen (n,)."""
+    of_each = ("t", "bases", "loads", "rows", "friction_rows", "at_rest")
+    samples = Samples(*(one[chosen] for one in data.samples))
+    return data._replace(samples=samples, **{name: getattr(data, name)[chosen] for name in of_each})
+
+
 class Columns:
     """Measured columns by name, all finite and of one length.
 

@@ -422,8 +422,8 @@ class Block:
         turns: FloatArray | None,
         capacity: int,  # degrees of freedom that there are at most
         # Loads (rows, motors) with which joints press, and the pressing forces of frictions (rows, frictions) so far,
-        # which those of the loads replace; None: nothing presses.
-        pressed: tuple[FloatArray, FloatArray] | None = None,
+        # which those of the loads replace; without loads they are those given, without both nothing presses.
+        pressed: tuple[FloatArray | None, FloatArray | None] = (None, None),
     ) -> LoadEquations:
         """Return what loads of motors must satisfy along a motion, as far as such equations exist."""
         rows, motors, actuators = len(t), len(motor), self.model.fields["actuator_length"].rows
@@ -433,8 +433,9 @@ class Block:
         given = {"motor": motor, "t": t, "q": q, "u": u, "udot": udot, "inputs": inputs, "turns": turns}
         arrays = {name: np.ascontiguousarray(x, np.float64) for name, x in given.items() if x is not None}
         arrays |= {"matrix": matrix, "load": load, "speed": speed, "actuator": actuator, "violation": violation}
-        if pressed is not None:
-            arrays |= {"loads": np.ascontiguousarray(pressed[0]), "pressing": pressed[1]}
+        loads, pressing = pressed
+        arrays |= {} if loads is None else {"loads": np.ascontiguousarray(loads)}
+        arrays |= {} if pressing is None else {"pressing": pressing}
         wanted = {"rows": rows, "motors": motors, "capacity": capacity}
         of = ffi.new("lw_load_equations *", wanted | {name: doubles(x) for name, x in arrays.items()})
         error = None

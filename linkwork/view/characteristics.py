@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from linkwork.formula import NUMBER, OPERATIONS
 from linkwork.mechanism.formula_forces import ByFormulaAlongLine, ByFormulaAtPoint, ByFormulaOnJoints, FormulaForce
 from linkwork.mechanism.friction import Brake
 from linkwork.view import payload
@@ -102,18 +101,10 @@ def _abscissae(program: Program, result: int) -> list[int]:
 
     It is one on which the argument of a table depends, and then the coordinate or length before its rate.
     """
-    depends: list[set[int]] = []
-    at_tables: list[set[int]] = []  # of each value, what the tables in it are over
-    for name, *operands in program.operations:
-        used = [k for kind, k in zip(OPERATIONS[NUMBER[name]].operands, operands, strict=False) if kind == "v"]
-        depends.append({operands[0]} if name == "quantity" else set[int]().union(*(depends[k] for k in used)))
-        at_tables.append(set[int]().union(*(at_tables[k] for k in used)))
-        if name == "table":
-            at_tables[-1] |= depends[operands[0]]
-    place = program.results[result]
+    depends, at_tables = program.reads(result)
 
     def preference(k: int) -> tuple[bool, int, int]:
         field = program.readings[k].field
-        return k not in at_tables[place], next((r for r, f in enumerate(_RANKS) if field in f), _OTHERS), k
+        return k not in at_tables, next((r for r, f in enumerate(_RANKS) if field in f), _OTHERS), k
 
-    return sorted(depends[place], key=preference)
+    return sorted(depends, key=preference)
