@@ -189,7 +189,7 @@ class Friction(DryFriction):
         parameter("{0}.radius", "friction_radius", "m", "radius of the bearing or thread"),
         parameter("{0}.static_mu", "friction_static_mu", "1", "coefficient up to which it sticks"),
         *_shares("friction"),
-        output("{0}.state", "friction_state", "1", "1, -1: slides in this direction; 2: sticks", discrete=True),
+        output("{0}.state", "friction_state", "1", "1, -1: slides in this direction; 2, 3, -3: sticks", discrete=True),
         output("{0}.limit", "friction_limit", "{load}", "load up to which it sticks", dependency=2),
         output("{0}.pressing", "friction_pressing", "N", "force that presses its surfaces together", dependency=2),
         output("{0}.force", "friction_force", "{load}", "load of friction, holding ones too", dependency=2),
@@ -280,7 +280,7 @@ class FrictionByFormula(FormulaForce, DryFriction):
     record = (
         parameter("{0}.static", "brake_static", "1", "load up to which it sticks by that while it slides"),
         *_shares("brake"),
-        output("{0}.state", "brake_state", "1", "1, -1: slides in this direction; 2: sticks", discrete=True),
+        output("{0}.state", "brake_state", "1", "1, -1: slides in this direction; 2, 3, -3: sticks", discrete=True),
         output("{0}.limit", "brake_limit", "{load}", "load up to which it sticks", dependency=2),
         output("{0}.force", "brake_force", "{load}", "load of friction, holding ones too", dependency=2),
     )

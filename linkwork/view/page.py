@@ -163,7 +163,7 @@ def _scene_number(data: payload.Payload, part: PagePart) -> int:
 
 
 def _drawn_in(scene: payload.Scene) -> dict[str, Any]:
-    """Return what of a scene is drawn, without what runs of one mechanism may add to it."""
+    """Return a scene without the units and the model that runs of one mechanism add to it."""
     return {**scene, "units": None, "model": None}
 
 
