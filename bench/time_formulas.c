@@ -118,7 +118,8 @@ int main(int argc, char **argv) {
   lw_state *state;
   if (argc == 1)
     for (int k = 0; k < HERE; k++)
-      printf("%s; %s; %g %g %g %g\n", here[k].text, here[k].names, here[k].p[0], here[k].p[1], here[k].p[2], here[k].p[3]);
+      printf("%s; %s; %g %g %g %g\n", here[k].text, here[k].names, here[k].p[0], here[k].p[1], here[k].p[2],
+             here[k].p[3]);
   if (argc != 2) return 0;
   void *bytes = read_file(argv[1], &size);
   double load = INFINITY;

@@ -201,10 +201,9 @@ static holding_reserve find_reserve(const indicator_view *w, int32_t i) {
 /* While it sticks, the rest of its limits; while it slides, the speed in its direction. */
 static real friction_indicator(const indicator_view *w, int32_t i) {
   const double state = friction_state(w, i);
-  if (state == 0.0 || lw_is_at_limit(state) || (state == LW_FRICTION_STICKS && !sticks(w, i))) return 1.0;
-  if (state != LW_FRICTION_STICKS)
+  if (state == 1.0 || state == -1.0)
     return state * (friction_rate(w, i) - lw_memory_of(w->s, i)->shift[0]) + zero_tolerance(0.0);
-  return find_reserve(w, i).left;
+  return sticks(w, i) ? find_reserve(w, i).left : 1.0;
 }
 
 /* Writes at most two indicators of a transition; returns how many. */

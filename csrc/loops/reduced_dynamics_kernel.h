@@ -251,8 +251,7 @@ INLINE const real *find_independent_accelerations(const view *v, const cluster_w
   if (w->cluster->root >= 0) {
     const twist *root = &v->increment[w->cluster->root];
     for (int32_t j = 0; j < r; j++)
-      for (int i = 0; i < 3; i++)
-        y[j] -= w->B[i * (r + 1) + j] * root->a[i] + w->B[(3 + i) * (r + 1) + j] * root->l[i];
+      for (int i = 0; i < 3; i++) y[j] -= w->B[i * (r + 1) + j] * root->a[i] + w->B[(3 + i) * (r + 1) + j] * root->l[i];
   }
   ldl_solve(w->D, r, y);
   by[BIAS] = 1.0, by[RESIDUAL] = 0.0;
