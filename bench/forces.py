@@ -166,7 +166,7 @@ def times_of_formulas(driver: Path, model: lw.Model) -> tuple[list[list[float]],
 
 
 def shown(ns: float) -> float | None:
-    """Parts that were measured."""
+    """A measured number; none where it is not one."""
     return None if np.isnan(ns) else ns
 
 
