@@ -16,6 +16,7 @@ typedef struct lw_contact {
   int rests;                    /* a friction that may stick, whatever is decided */
   double outward;               /* sign of the speed that leaves the bound */
   int32_t rested, hit;          /* it carried a load before the event; its bound is reached with a speed */
+  int32_t begins;               /* a friction that rested without being held moves */
   int32_t impacted;             /* it has an impulse in the present event */
   int32_t pulls;                /* it would pull */
   double grazing;               /* depth to which a driven coordinate passes the bound by errors alone; else 0 */
@@ -88,6 +89,11 @@ double lw_along_friction(const lw_state *s, int32_t transition, const double *by
 double lw_rate_of_friction(const lw_state *s, int32_t transition);
 double lw_position_of_friction(const lw_state *s, int32_t transition);
 /* Whether a speed of it is of a cut joint. */
+/* Whether a joint is one that a transition has released. */
+static inline int lw_is_open(const lw_model *m, int32_t joint) {
+  return m->joint[joint].loop >= 0 && m->loop[m->joint[joint].loop].cluster < 0;
+}
+
 int lw_friction_is_cut(const lw_state *s, int32_t transition);
 /* Takes one holder away from a lock, a row of the field `locked`. */
 void lw_let_go(lw_state *s, int32_t hold, int holder);

@@ -263,10 +263,6 @@ static int is_negligible_bounce(const lw_state *s, const lw_contact *c, double a
 
 /* ---- stops that touch ---- */
 
-static int is_open(const lw_model *m, int32_t joint) {
-  return m->joint[joint].loop >= 0 && m->loop[m->joint[joint].loop].cluster < 0;
-}
-
 /* A stop that touched at rest, without a load, still does where nothing has moved it. */
 static int has_stayed(const lw_state *s, int32_t i, int bound) {
   const double speed = s->events->speed_before[transition_of(s, i)->hold];
@@ -304,7 +300,7 @@ static void find_contacts(lw_state *s) {
   r->contacts = 0;
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     const lw_transition *x = transition_of(s, i);
-    if (x->action != LW_STOP || is_open(m, x->joint)) continue;
+    if (x->action != LW_STOP || lw_is_open(m, x->joint)) continue;
     const int32_t u = x->hold, hit = r->due[i] & LW_HIT;
     const double sign = lw_memory_of(s, i)->event_sign;
     if (lw_lock_holders(lw_reals(s)[m->at.locked + u]) & LW_HELD_BY_LOCK) continue;
@@ -366,9 +362,10 @@ static void set_active(lw_state *s, const lw_contact *c, int active) {
   else of[c->transition] = active;
 }
 
-static int is_due(const lw_state *s, const lw_contact *c) {
-  EACH_IN_SPEED(s, c, i) if (s->events->due[i]) return 1;
-  return 0;
+static int32_t due_in_speed(const lw_state *s, const lw_contact *c) {
+  int32_t due = 0;
+  EACH_IN_SPEED(s, c, i) due |= s->events->due[i];
+  return due;
 }
 
 /* Adds the frictions of joints that are closed and not locked, none of which holds its speed any more. */
@@ -383,10 +380,11 @@ static void find_frictions(lw_state *s) {
     *lw_friction_state(s, i) = LW_FRICTION_STICKS;
     lw_reals(s)[m->at.transition_active + i] = 0.0;
     if (lw_lock_holders(lw_reals(s)[m->at.locked + x->hold]) & LW_HELD_BY_LOCK) continue;
-    if ((x->directions && is_open(m, x->joint)) || !is_first_in_speed(s, i)) continue;
+    if ((x->directions && lw_is_open(m, x->joint)) || !is_first_in_speed(s, i)) continue;
     lw_contact *c = &r->contact[r->contacts++];
     *c = (lw_contact){.transition = i, .u = x->hold, .outward = 1.0, .is_friction = 1, .state = state};
-    c->hit = is_due(s, c);
+    const int32_t due = due_in_speed(s, c);
+    c->hit = due & LW_CHANGE_FRICTION, c->begins = due & LW_BEGIN_TO_SLIDE;
   }
 }
 
@@ -423,14 +421,14 @@ static lw_status find_sliding(lw_state *s, double slow) {
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
     const double speed = rate_along(s, c, r->speed_before);
-    r->others[i] = c->is_friction && (c->hit || fabs(speed) <= fmax(slow, TOGETHER_AT_REST));
+    r->others[i] = c->is_friction && !c->begins && (c->hit || fabs(speed) <= fmax(slow, TOGETHER_AT_REST));
     if (!c->is_friction || r->others[i] || speed > 0.0 || !never_yields(s, c)) continue;
     if (c->state == 0.0) return report_backward(s, c, speed);
     r->others[i] = 1; /* it was free until now: errors of the solution */
   }
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
-    if (c->is_friction && !r->others[i] && !follows_others(s, i))
+    if (c->is_friction && !r->others[i] && (c->begins || !follows_others(s, i)))
       let_slide_along(s, c, rate_along(s, c, r->speed_before) > 0.0 ? 1.0 : -1.0);
   }
   return LW_OK;
@@ -935,8 +933,9 @@ static double breakaway_margin(const lw_state *s, const lw_contact *c) {
 }
 
 /* The first friction at rest that contradicts what it does changes that alone (Murty's least index): one that holds more
- * than its limit slides against its load, or rests at its limit where others hold its speed; one that slides but would
- * turn back, and one that rests where nothing holds it, are locked. Returns whether one did. */
+ * than its limit slides against its load, or rests at its limit where others hold its speed, and slides when these no
+ * longer do; one that slides but would turn back, and one that rests where nothing holds it, are locked. Returns whether
+ * one did. */
 static int change_first_friction(lw_state *s, double tolerance) {
   const struct lw_event_workspace *r = s->events;
   const lw_model *m = s->model;
@@ -952,6 +951,8 @@ static int change_first_friction(lw_state *s, double tolerance) {
       if (is_held_by_others(s, i)) set_friction(s, c, LW_FRICTION_AT_LIMIT * side, 0.0);
       else let_slide_along(s, c, side);
     } else if (!held && (slides ? state * a < -tolerance : fabs(a) > tolerance)) lock_friction(s, c);
+    else if (fabs(state) == LW_FRICTION_AT_LIMIT && !is_held_by_others(s, i))
+      let_slide_along(s, c, state / LW_FRICTION_AT_LIMIT);
     else continue;
     lw_state_changed(s, LW_STAGE_CONSTANTS);
     return 1;

@@ -285,12 +285,12 @@ static int32_t check_stop_trigger(const lw_state *s, int32_t i) {
   return 0;
 }
 
-/* It comes to rest, or its holding load reaches the limit. */
+/* It comes to rest, its holding load reaches the limit, or it moves though it rested without a load. */
 static int32_t check_friction_trigger(const lw_state *s, int32_t i) {
   const indicator_view w = current_view(s);
   const double z = friction_indicator(&w, i), state = friction_state(&w, i);
   if (sticks(&w, i)) return z < 0.5 * find_reserve(&w, i).margin ? LW_CHANGE_FRICTION : 0;
-  if (state != 1.0 && state != -1.0) return 0;
+  if (state != 1.0 && state != -1.0) return z < 0.0 ? LW_BEGIN_TO_SLIDE : 0;
   const double rate = state * lw_along_friction(s, i, lw_reals(s) + s->model->at.acceleration);
   return has_crossed((quantity){z, rate}, lw_zero_tolerance(0.0)) ? LW_CHANGE_FRICTION : 0;
 }

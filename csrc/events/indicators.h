@@ -4,7 +4,15 @@
 #include "block/discrete_state.h"
 
 /* Due actions of a transition, bits. */
-enum { LW_DO = 1, LW_UNDO = 2, LW_HIT_LOWER = 4, LW_HIT_UPPER = 8, LW_LEAVE_CONTACT = 16, LW_CHANGE_FRICTION = 32 };
+enum {
+  LW_DO = 1,
+  LW_UNDO = 2,
+  LW_HIT_LOWER = 4,
+  LW_HIT_UPPER = 8,
+  LW_LEAVE_CONTACT = 16,
+  LW_CHANGE_FRICTION = 32,
+  LW_BEGIN_TO_SLIDE = 64
+};
 #define LW_HIT (LW_HIT_LOWER | LW_HIT_UPPER)
 
 /* Sets events->due of every transition for the present time, state and commands, and updates the stored signs. Returns

@@ -198,12 +198,23 @@ static holding_reserve find_reserve(const indicator_view *w, int32_t i) {
   return re(backward.left) < re(forward.left) ? backward : forward;
 }
 
-/* While it sticks, the rest of its limits; while it slides, the speed in its direction. */
+/* At a dead point or without a limit nothing holds it, and at its limit others do. */
+static int rests_by_itself(const indicator_view *w, int32_t i) {
+  const lw_model *m = w->s->model;
+  const lw_transition *x = transition_of(w->s, i);
+  return friction_state(w, i) != 0.0 && re(w->x[m->at.locked + x->hold]) == 0.0 &&
+         !(x->directions && lw_is_open(m, x->joint));
+}
+
+/* While it sticks, the rest of its limits; while it slides, the speed in its direction; at rest, that it stays. */
 static real friction_indicator(const indicator_view *w, int32_t i) {
   const double state = friction_state(w, i);
   if (state == 1.0 || state == -1.0)
     return state * (friction_rate(w, i) - lw_memory_of(w->s, i)->shift[0]) + zero_tolerance(0.0);
-  return sticks(w, i) ? find_reserve(w, i).left : 1.0;
+  if (sticks(w, i)) return find_reserve(w, i).left;
+  if (!rests_by_itself(w, i)) return 1.0;
+  const real rate = friction_rate(w, i);
+  return MOVING - select_less(rate, 0.0, -rate, rate);
 }
 
 /* Writes at most two indicators of a transition; returns how many. */

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from linkwork.mechanism.formula_forces import ByFormulaAlongLine, ByFormulaAtPoint, ByFormulaOnJoints, FormulaForce
-from linkwork.mechanism.friction import Brake
+from linkwork.mechanism.friction import FrictionByFormula
 from linkwork.view import payload
 from linkwork.view.packing import pack
 
@@ -88,7 +88,7 @@ def argument_columns(model: Model) -> list[str]:
 
 def _labels(force: FormulaForce) -> list[str]:
     """Return what the results of a force are called."""
-    if isinstance(force, Brake):
+    if isinstance(force, FrictionByFormula):
         return ["capacity"]
     if isinstance(force, ByFormulaOnJoints | ByFormulaAlongLine):
         return ["force"]

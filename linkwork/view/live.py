@@ -74,8 +74,8 @@ def live_model(
     dragged, wrenches = with_drags(model)
     if start:
         dragged = dragged.with_parameters(start)
-    own = {f"{name}.{what}[{i}]" for name in wrenches.values() for what in ("point", "F", "T") for i in (1, 2, 3)}
-    variables = [v for v in dragged.variables if v.name not in own]
+    known = {v.name for v in model.variables}
+    variables = [v for v in dragged.variables if v.name in known]
     settings = {
         kind: [_setting(v) for v in variables if v.kind == kind and _may_change(dragged, v)]
         for kind in ("parameter", "input", "start")

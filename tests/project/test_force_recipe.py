@@ -20,6 +20,8 @@ BETWEEN = {
     "output": ("coupling_residual", "body_position"),
     "discrete": ("impulse_torque", "acceleration"),
 }
+# What the core alone reads.
+WITHIN = {"friction_slope"}
 
 
 def stated(force, kind):
@@ -37,7 +39,7 @@ def fields():
 
 @pytest.mark.parametrize("kind", BETWEEN)
 def test_records_of_python_have_the_fields_of_the_core(kind, fields):
-    names = list(fields)
+    names = [name for name in fields if name not in WITHIN]
     first, last = (names.index(name) for name in BETWEEN[kind])
     found = [one.field for force in RECORDS for one in stated(force, kind)]
     assert sorted(names[first + 1 : last]) == sorted(found)

@@ -34,7 +34,6 @@ NASTY = [
         "<script>",
         "f(x)",
         "a^b",
-        "q=u",
     ),
 ]
 
