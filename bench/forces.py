@@ -165,7 +165,7 @@ def times_of_formulas(driver: Path, model: lw.Model) -> tuple[list[list[float]],
 
 
 def shown(ns: float) -> float | None:
-    """The time, None: there is none."""
+    """A measured number; none where it is not one."""
     return None if np.isnan(ns) else ns
 
 

@@ -1,9 +1,11 @@
 /* Absolute tolerances that follow the mechanism's own lengths and times: a mechanism of a micrometre has errors of parts
  * of a micrometre. lw_counted_size() has the rule for sizes; mechanisms of the usual size have the tolerance itself.
  *
- * Angles have size one. Displacements have the largest of: distances between joints and centres of mass of bodies that
- * turn, coordinates, deflections of springs. Rates have the largest of: speeds, the roots of sizes times accelerations;
- * those of angles at most one. States of elements have their nominal values. Errors of rates that do no harm to the coordinates over the duration are allowed.
+ * Angles have size one. Displacements have the largest of: distances of joints from centres of mass and points of forces
+ * of bodies that turn, coordinates, deflections of springs; at least a small part of the radii of gyration of these
+ * bodies, since all of the others may begin at zero. Rates have the largest of: speeds, the roots of sizes times accelerations; those of angles
+ * at most one. States of elements have their nominal values. Errors of rates that do no harm to the coordinates over the
+ * duration are allowed.
  *
  * FMUs have the same sizes as nominal values, from which importers make absolute tolerances. */
 #include <math.h>
@@ -15,6 +17,7 @@
 #include "math/tolerances.h"
 
 typedef struct sizes {
+  double body;                /* radius of gyration of the largest body that turns */
   double length, speed, rate; /* of displacements, of their rates, of angular rates */
   double acceleration;        /* of displacements */
 } sizes;
@@ -41,20 +44,52 @@ static int turns(const lw_model *m, int32_t link) {
   return 0;
 }
 
-/* Distances from a joint to the centres of mass of the bodies that turn there. */
-static double arm_of(const lw_model *m, const double *x, int32_t i) {
+/* The place of a link's joint in its body, or in that of its parent. */
+static const double *place_of_joint(const lw_model *m, const double *x, const lw_link *link, int in_parent) {
+  return x + (link->reversed == in_parent ? m->at.child_position : m->at.parent_position) + 3 * link->joint;
+}
+
+static void add_arm(const lw_model *m, int32_t link, const double *from, const double *to, sizes *s) {
+  if (turns(m, link)) s->length = fmax(s->length, distance(from, to));
+}
+
+/* Of the joint from the centres of mass of both its bodies, and the radius of gyration. */
+static void add_arms(const lw_model *m, const double *x, int32_t i, sizes *s) {
   const lw_link *link = &m->link[i];
-  const double *ends[2] = {x + m->at.parent_position + 3 * link->joint, x + m->at.child_position + 3 * link->joint};
-  double arm = 0.0;
-  if (turns(m, i)) arm = distance(ends[!link->reversed], x + m->at.body_com + 3 * link->body);
-  if (link->parent < 0 || !turns(m, link->parent)) return arm;
-  return fmax(arm, distance(ends[link->reversed], x + m->at.body_com + 3 * m->link[link->parent].body));
+  const double mass = x[m->at.body_mass + link->body], *inertia = x + m->at.body_inertia + 6 * link->body;
+  add_arm(m, i, place_of_joint(m, x, link, 0), x + m->at.body_com + 3 * link->body, s);
+  if (mass > 0.0 && turns(m, i)) s->body = fmax(s->body, sqrt(fmax(inertia[0], fmax(inertia[3], inertia[5])) / mass));
+  if (link->parent < 0) return;
+  add_arm(m, link->parent, place_of_joint(m, x, link, 1), x + m->at.body_com + 3 * m->link[link->parent].body, s);
+}
+
+static void add_point(const lw_model *m, const double *x, int32_t link, int32_t point, sizes *s) {
+  if (link >= 0) add_arm(m, link, place_of_joint(m, x, &m->link[link], 0), x + point, s);
+}
+
+#define POINTS_LW_ON_POINT(field) add_point(m, x, of->end[0], m->at.field + 3 * k, s);
+#define POINTS_LW_BETWEEN_POINTS(field)                                                              \
+  for (int end = 0; end < 2; end++) add_point(m, x, of->end[end], m->at.field + 6 * k + 3 * end, s);
+#define POINTS_LW_BETWEEN_FRAMES POINTS_LW_BETWEEN_POINTS
+#define POINTS_LW_ON_SPEEDS(field) (void)of;
+#define POINTS_LW_ALONG_LINE(field)                                        \
+  for (int32_t p = of->first_point; p < of->first_point + of->points; p++) \
+    add_point(m, x, m->line_point[p].link, m->at.line_point + 3 * p, s);
+
+static void add_points_of_forces(const lw_model *m, const double *x, sizes *s) {
+#define FORCE(TYPE, type, on, points)                                                                                  \
+  for (int32_t first = m->first_force[LW_FORCE_##TYPE], k = 0; k < m->first_force[LW_FORCE_##TYPE + 1] - first; k++) { \
+    const lw_force *of = &m->force[first + k];                                                                         \
+    POINTS_##on(points)                                                                                                \
+  }
+  LW_FORCE_RECORDS(FORCE)
+#undef FORCE
 }
 
 static void add_link(const lw_model *m, const double *x, int32_t i, int accelerations, sizes *s) {
   const lw_link *link = &m->link[i];
   const lw_joint_size *size = &lw_joint_sizes[link->type];
-  s->length = fmax(s->length, arm_of(m, x, i));
+  add_arms(m, x, i, s);
   for (int32_t k = 0; k < size->q; k++)
     if (is_displacement(link->type, k)) s->length = fmax(s->length, fabs(x[m->at.q + link->q + k]));
   for (int32_t k = 0; k < size->u; k++) {
@@ -78,6 +113,8 @@ static lw_motion_sizes motion_sizes(lw_state *state, double duration) {
   const double *x = state->block.reals, over = duration > LONG_RUN ? LONG_RUN / duration : 1.0;
   sizes s = {0};
   for (int32_t i = 0; i < m->size.bodies; i++) add_link(m, x, i, accelerations, &s);
+  add_points_of_forces(m, x, &s);
+  s.length = fmax(s.length, LEAST_LENGTH * s.body);
   const double length = lw_counted_size(s.length);
   const double speed = fmax(fmax(s.speed, s.length * s.rate), sqrt(s.length * s.acceleration));
   return (lw_motion_sizes){

@@ -39,8 +39,8 @@ static lw_status find_row(lw_state *s, lw_load_equations *of, int32_t row) {
                     .load = of->load + i * capacity,
                     .speed = of->speed + i * motors,
                     .violation = of->violation + 3 * i};
-  if (of->loads)
-    at.loads = of->loads + i * motors, at.pressing = of->pressing + i * count_forces(s->model, LW_FORCE_FRICTION);
+  if (of->pressing) at.pressing = of->pressing + i * count_forces(s->model, LW_FORCE_FRICTION);
+  if (of->loads) at.loads = of->loads + i * motors;
   const double *udot = of->udot + i * (size_t)s->model->size.nu;
   enter_row(s, of, row);
   lw_status e = lw_begin_given_motion(s, udot);

@@ -72,10 +72,10 @@ static int32_t mark_redundant(const view *v, const cluster_work *w) {
 
 INLINE int is_distance(const view *v, int32_t coupling) { return v->m->coupling[coupling].distance >= 0; }
 
-/* It moves by itself, or gives one coordinate: that is meant to leave nothing free. */
+/* It moves by itself, or gives one coordinate: that is meant to leave nothing free. A lock may be open. */
 static int is_given(const view *v, int32_t coupling) {
   const lw_coupling *of = &v->m->coupling[coupling];
-  return of->terms == 1 || of->reads_time || FIELD(v, coupling_motion)[7 * coupling] != 0.0;
+  return of->lock >= 0 || of->terms == 1 || of->reads_time || FIELD(v, coupling_motion)[7 * coupling] != 0.0;
 }
 
 /* Whether the rows hold all joints of a coupling. They move at very different speeds where a train of gears ends in

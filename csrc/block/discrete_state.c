@@ -28,20 +28,54 @@ double lw_speed_value(const lw_state *s, int32_t u) {
 lw_friction_places lw_places_of_friction(const lw_state *s, int32_t i) {
   const lw_model *m = s->base;
   const int32_t force = transition_of(s, i)->number;
-#define PLACES(TYPE, type)                                                                               \
-  if (force < m->first_force[LW_FORCE_##TYPE + 1]) {                                                     \
-    const int32_t k = force - m->first_force[LW_FORCE_##TYPE];                                           \
-    return (lw_friction_places){m->at.type##_state + k, m->at.type##_limit + k, m->at.type##_force + k}; \
+  const int32_t given = m->force[force].given;
+#define PLACES(TYPE, type)                                                                         \
+  if (force < m->first_force[LW_FORCE_##TYPE + 1]) {                                               \
+    const int32_t k = force - m->first_force[LW_FORCE_##TYPE];                                     \
+    return (lw_friction_places){m->at.type##_state + k, m->at.type##_limit + k,                    \
+                                given >> LW_FORWARD_##TYPE & 1 ? m->at.type##_forward + k : -1,    \
+                                given >> LW_BACKWARD_##TYPE & 1 ? m->at.type##_backward + k : -1}; \
   }
   LW_EACH_STICKING_FORCE(PLACES)
 #undef PLACES
-  return (lw_friction_places){0, 0, 0};
+  return (lw_friction_places){0, 0, -1, -1};
 }
 
 double *lw_friction_state(const lw_state *s, int32_t i) { return lw_reals(s) + lw_places_of_friction(s, i).state; }
 
-void lw_let_go(lw_state *s, int32_t u, int holder) {
-  double *locked = lw_reals(s) + s->model->at.locked + u;
+#define EACH_GEAR_OF(s, i, g)                                                  \
+  for (int32_t g = (s)->model->force[transition_of(s, i)->number].first,       \
+               end = g + (s)->model->force[transition_of(s, i)->number].gears; \
+       g < end; g++)
+
+static double gear_of(const lw_state *s, int32_t g) { return lw_reals(s)[s->model->at.force_gear + g]; }
+
+double lw_along_friction(const lw_state *s, int32_t i, const double *by_speed) {
+  double sum = 0.0;
+  EACH_GEAR_OF(s, i, g) sum += gear_of(s, g) * by_speed[s->model->gear[g].u];
+  return sum;
+}
+
+double lw_rate_of_friction(const lw_state *s, int32_t i) {
+  double sum = 0.0;
+  EACH_GEAR_OF(s, i, g) sum += gear_of(s, g) * lw_speed_value(s, s->model->gear[g].u);
+  return sum;
+}
+
+double lw_position_of_friction(const lw_state *s, int32_t i) {
+  double sum = 0.0;
+  EACH_GEAR_OF(s, i, g) sum += gear_of(s, g) * lw_coordinate_value(s, s->model->gear[g].u);
+  return sum;
+}
+
+int lw_friction_is_cut(const lw_state *s, int32_t i) {
+  int cut = 0;
+  EACH_GEAR_OF(s, i, g) cut |= s->model->gear[g].u >= s->model->size.nu;
+  return cut;
+}
+
+void lw_let_go(lw_state *s, int32_t hold, int holder) {
+  double *locked = lw_reals(s) + s->model->at.locked + hold;
   *locked = (double)(lw_lock_holders(*locked) & ~holder);
 }
 
@@ -49,7 +83,7 @@ void lw_forget_frictions(lw_state *s) {
   if (!s->before_accelerations || s->events->deciding || lw_event_memory_of(s)->frictions_decided != 0.0) return;
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     if (transition_of(s, i)->action != LW_STICK) continue;
-    lw_let_go(s, lw_stopped_speed(s->model, transition_of(s, i)), LW_HELD_BY_FRICTION);
+    lw_let_go(s, transition_of(s, i)->hold, LW_HELD_BY_FRICTION);
     *lw_friction_state(s, i) = 0.0;
   }
 }
@@ -63,24 +97,24 @@ int32_t lw_speed_of_coordinate(const lw_model *m, int32_t q) {
   return -1;
 }
 
-int32_t lw_stopped_speed(const lw_model *m, const lw_transition *x) {
-  int32_t c = 0;
-  while (!(x->directions >> c & 1)) c++;
-  return m->joint[x->joint].u + c;
-}
-
 double lw_zero_tolerance(double value) { return LW_ZERO_TOLERANCE * (1.0 + fabs(value)); }
 
 static lw_status create_contacts(const lw_model *m, struct lw_event_workspace *r) {
-  size_t n = 0;
-  for (int32_t i = 0; i < m->size.transitions; i++)
-    n += m->transition[i].action == LW_STOP || m->transition[i].action == LW_STICK;
+  size_t n = 0, speeds = 0;
+  for (int32_t i = 0; i < m->size.transitions; i++) {
+    const lw_transition *x = &m->transition[i];
+    n += x->action == LW_STOP || x->action == LW_STICK;
+    speeds += x->action == LW_STOP ? 1 : x->action == LW_STICK ? (size_t)m->force[x->number].gears : 0;
+  }
   r->contact = malloc(sizeof *r->contact * (n + 1));
   r->active = malloc(sizeof *r->active * (n + 1));
-  r->eligible = malloc(2 * n + 2);
+  r->eligible = malloc(4 * n + 4);
   r->compliance = malloc(sizeof(double) * (n * n + 4 * n + LW_COMPLEMENTARITY_SCRATCH(n) + 1));
-  if (!r->contact || !r->active || !r->eligible || !r->compliance) return LW_ERROR_MEMORY;
-  r->unloaded = r->eligible + n + 1;
+  r->direction = malloc(sizeof *r->direction * (speeds + 1));
+  r->by_direction = malloc(sizeof(double) * (speeds * speeds + 1));
+  if (!r->contact || !r->active || !r->eligible || !r->compliance || !r->direction || !r->by_direction)
+    return LW_ERROR_MEMORY;
+  r->unloaded = r->eligible + n + 1, r->held = r->unloaded + n + 1, r->others = r->held + n + 1;
   r->excess = r->compliance + n * n;
   r->load = r->excess + n;
   r->lower = r->load + n;
@@ -126,5 +160,7 @@ void lw_free_event_workspace(lw_state *s) {
   free(s->events->active);
   free(s->events->eligible);
   free(s->events->compliance);
+  free(s->events->direction);
+  free(s->events->by_direction);
   free(s->events);
 }

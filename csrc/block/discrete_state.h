@@ -11,12 +11,12 @@ typedef lw_double_transition_memory lw_transition_memory;
 /* A bound of a stop that its coordinate touches; or a friction, which holds by a load within its limits. */
 typedef struct lw_contact {
   int32_t transition, u, upper; /* u: the speed that the stop limits */
-  int32_t is_friction;          /* its load counts along the speed: outward is 1 */
+  int32_t is_friction;          /* its load counts along its rate: outward is 1 */
   double state;                 /* of a friction before the event */
-  double limit;                 /* up to which it may stick; below zero: that of the present evaluation */
   int rests;                    /* a friction that may stick, whatever is decided */
   double outward;               /* sign of the speed that leaves the bound */
   int32_t rested, hit;          /* it carried a load before the event; its bound is reached with a speed */
+  int32_t begins;               /* a friction that rested without being held moves */
   int32_t impacted;             /* it has an impulse in the present event */
   int32_t pulls;                /* it would pull */
   double grazing;               /* depth to which a driven coordinate passes the bound by errors alone; else 0 */
@@ -49,7 +49,10 @@ struct lw_event_workspace {
   int32_t contacts, *active;          /* active: those with a load */
   int deciding;                       /* an evaluation is deciding which frictions stick */
   unsigned char *eligible, *unloaded; /* that may carry a load; that touch at rest without one */
+  unsigned char *held, *others;       /* frictions at their limits whose speeds others hold; scratch */
   double *compliance, *excess, *load, *lower, *upper, *scratch; /* arguments of lw_solve_complementarity() */
+  int32_t *direction;                                           /* speeds of the contacts, one after the other */
+  double *by_direction;                                         /* their compliance */
 };
 
 static inline lw_event_memory *lw_event_memory_of(const lw_state *s) {
@@ -69,17 +72,31 @@ double lw_coordinate_value(const lw_state *s, int32_t u);
 double lw_speed_value(const lw_state *s, int32_t u);
 /* The speed that is the time derivative of coordinate q; -1: none. */
 int32_t lw_speed_of_coordinate(const lw_model *m, int32_t q);
-/* The speed that a stop limits. */
-int32_t lw_stopped_speed(const lw_model *m, const lw_transition *x);
+/* The coupling that holds what stops or sticks. */
+static inline int32_t lw_lock_of(const lw_model *m, const lw_transition *x) {
+  return x->directions ? m->lock_of[x->hold] : x->joint;
+}
 
-/* Of a transition that sticks, where its state, the load up to which it sticks and its load stand in the block. */
+/* Of a transition that sticks, where its state, the load up to which it sticks and the shares of that by direction stand
+ * in the block; -1: one. */
 typedef struct lw_friction_places {
-  int32_t state, limit, load;
+  int32_t state, limit, forward, backward;
 } lw_friction_places;
 lw_friction_places lw_places_of_friction(const lw_state *s, int32_t transition);
 double *lw_friction_state(const lw_state *s, int32_t transition);
-/* Takes one holder away from a lock. */
-void lw_let_go(lw_state *s, int32_t u, int holder);
+/* Of a transition that sticks the sum of gear times number, of one number for each speed of all joints. */
+double lw_along_friction(const lw_state *s, int32_t transition, const double *by_speed);
+double lw_rate_of_friction(const lw_state *s, int32_t transition);
+double lw_position_of_friction(const lw_state *s, int32_t transition);
+/* Whether a speed of it is of a cut joint. */
+/* Whether a joint is one that a transition has released. */
+static inline int lw_is_open(const lw_model *m, int32_t joint) {
+  return m->joint[joint].loop >= 0 && m->loop[m->joint[joint].loop].cluster < 0;
+}
+
+int lw_friction_is_cut(const lw_state *s, int32_t transition);
+/* Takes one holder away from a lock, a row of the field `locked`. */
+void lw_let_go(lw_state *s, int32_t hold, int holder);
 /* What an evaluation decided for itself alone: frictions act by the signs of speeds again. */
 void lw_forget_frictions(lw_state *s);
 

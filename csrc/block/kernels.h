@@ -92,8 +92,8 @@ typedef struct lw_load_row {
   const double *motor;           /* [motors][nu + nu_cut] */
   double *matrix, *load, *speed; /* [capacity][motors], [capacity], [motors] */
   double *violation;             /* [3] */
-  const double *loads;           /* [motors], with which joints press; NULL: nothing presses them */
-  double *pressing;              /* [frictions]: replaced by those of the loads */
+  const double *loads;           /* [motors], with which joints press; NULL: pressing forces stay */
+  double *pressing;              /* [frictions]: replaced by those of the loads; NULL: nothing presses joints */
 } lw_load_row;
 
 typedef struct lw_kernels {
@@ -107,6 +107,8 @@ typedef struct lw_kernels {
   lw_fault (*outputs)(const lw_model *m, lw_block b);
   /* Indicators of kinks, unless these need the motion; needs constants. */
   void (*kinks)(const lw_model *m, lw_block b);
+  /* A formula at what it reads in the block, with its kinks free; needs constants. */
+  void (*free_formula)(const lw_model *m, lw_block b, int32_t formula);
   /* Poses and velocities of the bodies in their fields, and in the wrench records positions and velocities of the links'
    * points; needs constants, and leaves no later stage; double only. */
   void (*body_motions)(const lw_model *m, lw_block b);

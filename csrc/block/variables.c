@@ -85,6 +85,7 @@ static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
     case LW_OF_SPEED:
     case LW_OF_TREE_SPEED: return joint_of(m, 0, row);
     case LW_OF_CUT_SPEED: return joint_of(m, 0, m->size.nu + row);
+    case LW_OF_HOLD: break; /* internal */
     case LW_OF_COUPLING:
       return (owned){m->coupling_name[row], m->coupling[row].distance < 0 ? "coupling" : "distance", 0};
     case LW_OF_DISTANCE: return (owned){m->coupling_name[m->distance[row].coupling], "distance", 0};

@@ -161,6 +161,7 @@ static lw_status finish(lw_builder *b, const int32_t *open, int32_t count, lw_mo
   if (b->exact) copy_frames(b, given, 1);
   if (e) lw_model_free(*model), *model = NULL;
   b->joints = joints;
+  lw_remove_sticking(b);
   free(given);
   lw_free_plan(&p);
   free(b->bytes);

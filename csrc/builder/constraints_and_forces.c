@@ -174,8 +174,10 @@ static lw_status take_parameter(lw_builder *b, const lw_force_type *type, const 
   int32_t k = 0;
   while (k < count && strcmp(given[k].name, p->name) != 0) k++;
   if (k < count) *mask |= 1 << number;
-  if ((e = lw_take_numbers(b, type->name, name, p->name, k < count ? given[k].values : NULL, p->columns, values)))
-    return e;
+  for (int32_t i = 0; k < count && i < p->columns; i++) {
+    values[i] = given[k].values[i];
+    if (!lw_is_valid(p->name, values[i])) return lw_not_finite(b, type->name, name, p->name);
+  }
   if (k < count && p->setting == LW_TUNABLE_LIMITS && !(values[0] < values[1]))
     return lw_refuse(b, LW_ERROR_PARAMETER, "%s '%s': the lower limit of %s must be less than the upper one",
                      type->name, name, p->name);
@@ -211,6 +213,28 @@ static lw_status find_force_type(lw_builder *b, const char *name, int32_t *type)
   return lw_refuse(b, LW_ERROR_USAGE, "there is no type '%s' of forces: give one of %s", name ? name : "", listed);
 }
 
+/* Without a limit it never slides back, and so holds in one direction alone. */
+static lw_status check_infinite(lw_builder *b, const force_part *made, const char *name) {
+  const lw_force_type *type = &lw_force_types[made->type];
+  double number[LW_MOST_PARAMETERS]; /* the first one of each parameter */
+  if (!lw_is_friction(made->type)) return LW_OK;
+  for (int32_t p = 0, at = made->first; p < type->parameters; at += type->parameter[p++].columns)
+    number[p] = b->force_number[at];
+  const int is_brake = made->type == LW_FORCE_BRAKE;
+  const int32_t forward = is_brake ? LW_FORWARD_BRAKE : LW_FORWARD_FRICTION;
+  if (!isinf(number[is_brake ? LW_STATIC_BRAKE : LW_STATIC_FRICTION])) return LW_OK;
+  if (!lw_force_sticks(made->type, made->given) || (!is_brake && number[LW_STRIBECK_FRICTION] != 0.0))
+    return lw_refuse(b, LW_ERROR_PARAMETER,
+                     "%s '%s': an infinite limit has no smooth form and no Stribeck speed: leave them out, or give a "
+                     "limit",
+                     type->name, name);
+  if (made->given >> forward & 1 && number[forward] == 0.0) return LW_OK;
+  return lw_refuse(b, LW_ERROR_PARAMETER,
+                   "%s '%s': an infinite limit holds against negative speeds alone: give its forward share as 0, or a "
+                   "limit",
+                   type->name, name);
+}
+
 lw_status lw_builder_add_force(lw_builder *b, const char *type, const char *name, const char *body,
                                const char *other_body, const lw_parameter *parameters, int32_t count) {
   force_part made = {.first = b->force_numbers};
@@ -223,6 +247,7 @@ lw_status lw_builder_add_force(lw_builder *b, const char *type, const char *name
     return e;
   for (int32_t k = 0; k < of->parameters && !e; k++)
     e = take_parameter(b, of, shown, k, parameters, count, &made.given);
+  if (!e) e = check_infinite(b, &made, shown);
   if (!e && !(made.name = lw_new_name(b, A_FORCE, of->name, name, b->forces))) e = b->status;
   made.row = b->of_type[made.type];
   if (!e && !(e = append_force(b, made))) b->of_type[made.type]++;
@@ -252,6 +277,39 @@ static int has_pressed_surfaces(int32_t type) {
          type == LW_SCREW;
 }
 
+static lw_status refuse_sum_of_turns(lw_builder *b, const force_part *of, int32_t joint) {
+  return lw_refuse(
+      b, LW_ERROR_USAGE,
+      "%s '%s': joint '%s' (%s) turns by a quaternion, whose speeds do not add up to one that sticks; name "
+      "joints of fixed axes, or that speed alone by a gear of 1",
+      lw_force_types[of->type].name, of->name, b->joint[joint].name, lw_joint_type_name(b->joint[joint].type));
+}
+
+/* A coupling holds sums of rates of coordinates; a pressing force is of one joint. */
+static lw_status check_gear_of_friction(lw_builder *b, const gear_part *made, const char *joint) {
+  const force_part *of = &b->force[made->force];
+  const char *what = lw_force_types[of->type].name;
+  const int32_t type = b->joint[made->joint].type;
+  int sums = 0;
+  for (int32_t i = 0; i < b->gears; i++) sums |= b->gear[i].force == made->force;
+  const int geared = sums || made->gear != 1.0;
+  if (of->type == LW_FORCE_FRICTION && of->given >> LW_PRESSED_FRICTION & 1 && (geared || !has_pressed_surfaces(type)))
+    return geared ? lw_refuse(b, LW_ERROR_USAGE,
+                              "%s '%s': its joint's reaction presses it (friction_mu), and it acts on one speed by a "
+                              "gear of 1",
+                              what, of->name)
+                  : lw_refuse(b, LW_ERROR_USAGE,
+                              "%s '%s': the surfaces of joint '%s' (%s) have no one pressing force; give it no "
+                              "friction_mu",
+                              what, of->name, joint, lw_joint_type_name(type));
+  for (int32_t i = 0; i < b->gears; i++) {
+    const int32_t other = b->joint[b->gear[i].joint].type;
+    if (b->gear[i].force == made->force && lw_joint_sizes[other].q != lw_joint_sizes[other].u)
+      return refuse_sum_of_turns(b, of, b->gear[i].joint);
+  }
+  return sums && lw_joint_sizes[type].q != lw_joint_sizes[type].u ? refuse_sum_of_turns(b, of, made->joint) : LW_OK;
+}
+
 lw_status lw_builder_add_gear(lw_builder *b, const char *force, const char *joint, int32_t element, double gear) {
   gear_part made = {.element = element, .gear = gear};
   lw_status e;
@@ -275,14 +333,7 @@ lw_status lw_builder_add_gear(lw_builder *b, const char *force, const char *join
         "%s '%s': the orientation of joint '%s' (%s) is a quaternion, so that it has no length: give it no "
         "stiffness",
         what, force, joint, lw_joint_type_name(j->type));
-  for (int32_t i = 0; i < b->gears && lw_is_friction(of->type); i++)
-    if (b->gear[i].force == made.force) return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' acts on one speed", what, force);
-  if (lw_is_friction(of->type) && gear != 1.0)
-    return lw_refuse(b, LW_ERROR_PARAMETER, "%s '%s': its gear must be 1", what, force);
-  if (of->type == LW_FORCE_FRICTION && of->given >> LW_PRESSED_FRICTION & 1 && !has_pressed_surfaces(j->type))
-    return lw_refuse(b, LW_ERROR_USAGE,
-                     "%s '%s': the surfaces of joint '%s' (%s) have no one pressing force; give it no friction_mu",
-                     what, force, joint, lw_joint_type_name(j->type));
+  if (lw_is_friction(of->type) && (e = check_gear_of_friction(b, &made, joint))) return e;
   for (int32_t i = 0; i < b->gears; i++)
     if (b->gear[i].force == made.force && b->gear[i].joint == made.joint && b->gear[i].element == element)
       return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' has a gear of joint '%s' already: give one with the sum of both",

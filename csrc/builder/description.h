@@ -56,8 +56,8 @@ typedef struct joint_part {
 
 typedef struct coupling_part {
   const char *name;
-  double offset, motion[7]; /* motion: a row of the field coupling_motion */
-  int32_t has_formula;
+  double offset, motion[7];         /* motion: a row of the field coupling_motion */
+  int32_t has_formula, of_friction; /* of_friction: it holds while a friction across gears sticks */
 } coupling_part;
 
 typedef struct term_part {
@@ -128,6 +128,7 @@ typedef struct transition_part {
   const char *name;
   int32_t action, trigger;          /* lw_action, lw_trigger; LW_NO_TRIGGER until one is given */
   int32_t joint, pin, body;         /* what it acts on; -1: nothing of that kind */
+  int32_t coupling;                 /* that holds a friction across gears; -1: none */
   int32_t directions, bounds;       /* as in lw_transition */
   int32_t quantity, crossing_joint; /* lw_quantity that crosses, -1 none; its joint, -1 for a distance */
   int32_t element, direction;       /* element: of the joint's coordinates or speeds; of a variable: among quantities */

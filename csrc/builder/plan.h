@@ -83,8 +83,10 @@ typedef struct plan {
 } plan;
 
 /* ---- transitions.c ---- */
-/* Every friction that is not smooth makes its speed stick: a transition behind all others. */
+/* Every friction that is not smooth makes its speed stick: a transition behind all others, and across gears a coupling
+ * behind all others. */
 lw_status lw_add_sticking(lw_builder *b);
+void lw_remove_sticking(lw_builder *b);
 lw_status lw_check_transitions(lw_builder *b);
 /* Joints of pins stand behind all others meanwhile. */
 lw_status lw_plan_variants(lw_builder *b, variants *v);

@@ -20,6 +20,7 @@ static transition_part blank(lw_action action, const char *name) {
                            .joint = -1,
                            .pin = -1,
                            .body = -1,
+                           .coupling = -1,
                            .quantity = -1,
                            .crossing_joint = -1};
 }
@@ -226,18 +227,36 @@ lw_status lw_builder_at_variable(lw_builder *b, const char *transition, const lw
 
 /* ---- friction ---- */
 
+void lw_remove_sticking(lw_builder *b) {
+  while (b->transitions && b->transition[b->transitions - 1].action == LW_STICK) b->transitions--;
+  while (b->couplings && b->coupling[b->couplings - 1].of_friction) b->couplings--;
+  while (b->terms && b->term[b->terms - 1].coupling >= b->couplings) b->terms--;
+}
+
+/* A coupling that holds the sum of the speeds of a force while that sticks. */
+static lw_status add_sum(lw_builder *b, int32_t first, int32_t count) {
+  lw_status e = append_coupling(b, (coupling_part){.name = b->force[b->gear[first].force].name, .of_friction = 1});
+  for (int32_t k = first; !e && k < first + count; k++) {
+    const gear_part *gear = &b->gear[k];
+    const term_part term = {b->couplings - 1, gear->joint, gear->element, {gear->gear, 0.0, 0.0, 0.0}};
+    b->joint[gear->joint].coupled = 1;
+    e = append_term(b, term);
+  }
+  return e;
+}
+
 lw_status lw_add_sticking(lw_builder *b) {
   lw_status e = LW_OK;
-  while (b->transitions && b->transition[b->transitions - 1].action == LW_STICK) b->transitions--;
-  for (int32_t k = 0; !e && k < b->gears; k++) {
+  for (int32_t k = 0, count; !e && k < b->gears; k += count) {
     const gear_part *gear = &b->gear[k];
     const force_part *force = &b->force[gear->force];
+    for (count = 1; k + count < b->gears && b->gear[k + count].force == gear->force; count++) continue;
     if (!lw_force_sticks(force->type, force->given)) continue;
     transition_part made = blank(LW_STICK, force->name);
-    made.trigger = LW_NO_TRIGGER;
-    made.joint = gear->joint, made.element = gear->element, made.directions = 1 << gear->element;
-    made.friction = gear->force;
-    e = append_transition(b, made);
+    made.trigger = LW_NO_TRIGGER, made.friction = gear->force;
+    if (count == 1) made.joint = gear->joint, made.element = gear->element, made.directions = 1 << gear->element;
+    else if (!(e = add_sum(b, k, count))) made.coupling = b->couplings - 1;
+    if (!e) e = append_transition(b, made);
   }
   return e;
 }
@@ -292,8 +311,8 @@ static lw_status check_pair(lw_builder *b, const transition_part *a, const trans
 }
 
 static lw_status check_start(lw_builder *b, const transition_part *t) {
+  if (t->action != LW_STOP || !b->joint[t->joint].q_rank) return LW_OK;
   const joint_part *j = &b->joint[t->joint];
-  if (t->action != LW_STOP || !j->q_rank) return LW_OK;
   const double q = j->q[t->element];
   if (((t->bounds & LOWER) && q < t->value[0]) || ((t->bounds & UPPER) && q > t->value[1]))
     return lw_refuse(
@@ -340,8 +359,13 @@ static int by_place(const void *a, const void *c) {
 static lw_status refuse_coupled(lw_builder *b, int32_t joint) {
   int32_t k = 0;
   while (b->term[k].joint != joint) k++;
+  const coupling_part *by = &b->coupling[b->term[k].coupling];
+  if (by->of_friction)
+    return lw_refuse(b, LW_ERROR_USAGE,
+                     "friction '%s' acts by gears on joint '%s', which may open: name joints that stay", by->name,
+                     b->joint[joint].name);
   return lw_refuse(b, LW_ERROR_USAGE, "coupling '%s' names joint '%s', which may open: couple a joint that stays",
-                   b->coupling[b->term[k].coupling].name, b->joint[joint].name);
+                   by->name, b->joint[joint].name);
 }
 
 /* Pins, which stand behind all other joints, and joints that are released. */
@@ -375,7 +399,7 @@ lw_status lw_plan_variants(lw_builder *b, variants *v) {
     const transition_part *t = &b->transition[i];
     if (t->action == LW_RELEASE && t->joint >= 0) b->joint[t->joint].cut = 1;
     const int locks = t->action == LW_LOCK || t->action == LW_UNLOCK || t->action == LW_STOP || t->action == LW_STICK;
-    for (int32_t k = 0; locks && k < lw_joint_sizes[b->joint[t->joint].type].u; k++)
+    for (int32_t k = 0; locks && t->joint >= 0 && k < lw_joint_sizes[b->joint[t->joint].type].u; k++)
       if (t->directions >> k & 1) v->lock[v->locks][0] = t->joint, v->lock[v->locks++][1] = k;
   }
   qsort(v->lock, (size_t)v->locks, sizeof *v->lock, by_place);

@@ -250,7 +250,10 @@ static void put_transitions(const plan *p, model_bytes *out) {
   const int32_t first_pin = b->joints - b->pins;
   for (int32_t k = 0; k < b->transitions; k++) {
     const transition_part *t = &b->transition[k];
-    const int32_t subject = t->pin >= 0 ? first_pin + t->pin : t->joint >= 0 ? t->joint : t->body;
+    const int32_t subject = t->pin >= 0     ? first_pin + t->pin
+                            : t->joint >= 0 ? t->joint
+                            : t->body >= 0  ? t->body
+                                            : t->coupling;
     const int32_t row[12] = {t->action,
                              subject,
                              t->directions,

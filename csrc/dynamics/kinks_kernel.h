@@ -19,4 +19,10 @@ static void kinks(const lw_model *m, lw_block b) {
   for (int32_t k = 0; k < m->size.formulas; k++)
     if (m->program[k].kinks) evaluate_program(m->program + k, v.x);
 }
+
+/* A formula as it is, at what it reads in the block. */
+static void free_formula(const lw_model *m, lw_block b, int32_t formula) {
+  const view v = open_view(m, b);
+  run_program(m->program + formula, m->program[formula].free, v.x);
+}
 #endif

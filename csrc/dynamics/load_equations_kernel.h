@@ -130,13 +130,14 @@ static void find_motor_speeds(const view *v, lw_load_row *row) {
   }
 }
 
-/* Pressing forces of the motion with loads of the motors; without these none. */
+/* Pressing forces of the motion with loads of the motors; without these as they are given, or none. */
 static lw_fault press_by_motors(const view *v, const double *udot, const lw_load_row *row) {
   const int32_t speeds = v->m->size.nu + v->m->size.nu_cut;
   real *driving = FIELD(v, load_change);
   clear_pressing(v);
-  if (!v->m->pressed || !row->loads) return no_fault;
+  if (!v->m->pressed || !row->pressing) return no_fault;
   copy(v->m->pressed, row->pressing, FIELD(v, friction_pressing));
+  if (!row->loads) return no_fault;
   const lw_fault fault = compute_loop_closures(v);
   if (fault.kind) return fault;
   place_stand_ins(v, 0);

@@ -102,10 +102,28 @@ static void locate_cuts(const lw_model *m, lw_block b) {
     if (coupling_is_enforced(&v, i)) choose_revolutions(&v, i);
 }
 
-/* Where a speed sticks, the load that holds it. */
+/* The load up to which a force sticks, as one on its speed. */
+static real limit_in_speed(const view *v, int32_t force) {
+  const real gear = FIELD(v, force_gear)[v->m->force[force].first], size = select_less(gear, 0.0, -gear, gear);
+#define LIMIT(TYPE, type)                                                                                           \
+  if (force < v->m->first_force[LW_FORCE_##TYPE + 1]) return size * FIELD(v, type##_limit)[force - FIRST_OF(TYPE)];
+  LW_EACH_STICKING_FORCE(LIMIT)
+#undef LIMIT
+  return 0.0;
+}
+
+/* Where a speed sticks, the load that holds it, of which several have shares as their limits. */
 static void report_holding_load(const view *v, int32_t force, double state, real *load) {
-  const int32_t lock = v->m->lock_of[v->m->gear[v->m->force[force].first].u];
-  if (state == LW_FRICTION_STICKS && lock >= 0) *load = FIELD(v, coupling_load)[lock];
+  const lw_force *of = &v->m->force[force];
+  const int32_t lock = of->lock >= 0 ? of->lock : v->m->lock_of[v->m->gear[of->first].u];
+  if (state != LW_FRICTION_STICKS || lock < 0) return;
+  *load = FIELD(v, coupling_load)[lock] / (of->lock >= 0 ? 1.0 : FIELD(v, force_gear)[of->first]);
+  if (of->next_in_speed == force) return;
+  const real limit = limit_in_speed(v, force);
+  real all = limit;
+  for (int32_t other = of->next_in_speed; other != force; other = v->m->force[other].next_in_speed)
+    all += limit_in_speed(v, other);
+  *load *= re(all) > 0.0 ? limit / all : 1.0;
 }
 
 static void report_holding_loads(const view *v) {
@@ -113,6 +131,37 @@ static void report_holding_loads(const view *v) {
   EACH_OF(TYPE) report_holding_load(v, FIRST_OF(TYPE) + k, re(FIELD(v, type##_state)[k]), FIELD(v, type##_force) + k);
   LW_EACH_STICKING_FORCE(REPORT)
 #undef REPORT
+}
+
+/* ---- powers; those of forces between bodies are there since they were applied ---- */
+
+#define REPORT_LW_BETWEEN_POINTS(TYPE, type, points)
+#define REPORT_LW_BETWEEN_FRAMES(TYPE, type, points)
+#define REPORT_LW_ALONG_LINE(TYPE, type, points)
+#define REPORT_LW_ON_SPEEDS(TYPE, type, points)                            \
+  EACH_OF(TYPE) {                                                          \
+    real length, rate;                                                     \
+    find_length(v, &v->m->force[FIRST_OF(TYPE) + k], &length, &rate);      \
+    POWER_OF(TYPE) = FIELD(v, force_on_speeds)[FIRST_OF(TYPE) + k] * rate; \
+  }
+#define REPORT_LW_ON_POINT(TYPE, type, points) /* find_powers_at_points() */
+
+/* While the wrench records have the velocities of the links' points. */
+static void report_powers(const view *v) {
+  find_powers_at_points(v);
+#define FORCE(TYPE, type, on, points) REPORT_##on(TYPE, type, points)
+  LW_FORCE_RECORDS(FORCE)
+#undef FORCE
+  for (int32_t j = 0; j < v->m->size.joints; j++) {
+    const lw_joint *joint = &v->m->joint[j];
+    real power = 0.0;
+    for (int32_t u = joint->u; joint_is_active(v->m, j) && u < joint->u + speeds_of(v->m, j); u++) {
+      const real k = FIELD(v, stiffness)[u],
+                 stretch = is_zero(k) ? 0.0 : coordinate_of(v, u) - FIELD(v, free_coordinate)[u];
+      power -= (k * stretch + FIELD(v, damping)[u] * speed_of(v, u)) * speed_of(v, u);
+    }
+    FIELD(v, spring_power)[j] = power;
+  }
 }
 
 /* No number where a formula has no value. */
@@ -143,6 +192,7 @@ static lw_fault outputs(const lw_model *m, lw_block b) {
       add_rotor_energy(&v, c, FIELD(&v, u_cut)[c - m->size.nu]);
     }
   FIELD(&v, energy_potential)[0] += energy_of_forces(&v);
+  report_powers(&v);
   compute_reactions(&v);
   report_holding_loads(&v);
   report_points(&v);

@@ -13,7 +13,8 @@ void lw_add_name(lw_name_list *list, const char *kind, const char *name) {
 
 void lw_name_transition(const lw_state *s, int32_t i, lw_name_list *list) {
   const int32_t action = transition_of(s, i)->action;
-  lw_add_name(list, action == LW_STOP ? "stop" : action == LW_PIN ? "pin" : "lock", s->base->transition_name[i]);
+  const char *kind = action == LW_STOP ? "stop" : action == LW_PIN ? "pin" : action == LW_STICK ? "friction" : "lock";
+  lw_add_name(list, kind, s->base->transition_name[i]);
 }
 
 void lw_name_motion(const lw_state *s, int32_t coupling, lw_name_list *list) {
@@ -34,6 +35,7 @@ int32_t lw_constrained_cluster(const lw_state *s, int32_t i) {
   const lw_transition *x = transition_of(s, i);
   if (x->action == LW_IMPULSE) return -1;
   if (x->action == LW_PIN) return s->model->loop[s->model->joint[x->joint].loop].cluster;
+  if (!x->directions) return s->model->coupling[x->joint].cluster;
   for (int32_t c = 0; x->directions >> c; c++) {
     const int32_t lock = x->directions >> c & 1 ? s->model->lock_of[s->model->joint[x->joint].u + c] : -1;
     if (lock >= 0) return s->model->coupling[lock].cluster;

@@ -191,8 +191,7 @@ static lw_status apply(lw_state *s, const int32_t *which, int32_t n) {
     const lw_transition *x = transition_of(s, which[k]);
     const lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
     if (e) return restore_backup(s, e);
-    const int up = x->action == LW_STOP &&
-                   (x->bounds == 2 || (x->bounds == 3 && lw_speed_value(s, lw_stopped_speed(s->model, x)) > 0.0));
+    const int up = x->action == LW_STOP && (x->bounds == 2 || (x->bounds == 3 && lw_speed_value(s, x->hold) > 0.0));
     if (x->trigger == LW_AT_TIME) lw_memory_of(s, which[k])->done = 1.0;
     s->events->due[which[k]] = x->action != LW_STOP ? LW_DO : up ? LW_HIT_UPPER : LW_HIT_LOWER;
   }

@@ -94,10 +94,11 @@ static lw_status report(lw_state *s, const lw_name_list *what, int32_t cluster, 
                  t, what->text, residual);
 }
 
-/* The lock or stop that holds a speed. */
+/* The lock or stop that holds a speed, or the friction that holds a sum of speeds. */
 static int32_t holder_of(const lw_state *s, int32_t u) {
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     const lw_transition *x = transition_of(s, i);
+    if (x->action == LW_STICK && !x->directions && x->hold == u) return i;
     if (x->action != LW_LOCK && x->action != LW_STOP) continue;
     const int32_t k = u - s->model->joint[x->joint].u;
     if (is_active(s, i) && k >= 0 && k < 6 && x->directions >> k & 1) return i;

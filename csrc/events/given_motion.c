@@ -2,6 +2,7 @@
 #include "events/given_motion.h"
 #include "events/dead_points.h"
 #include "events/impact.h"
+#include "events/indicators.h"
 #include "math/tolerances.h"
 #include <math.h>
 #include <string.h>
@@ -14,9 +15,8 @@ static int direct_by_speeds(lw_state *s, const double *before, double slow) {
   int resting = 0;
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     if (transition_of(s, i)->action != LW_STICK) continue;
-    const int32_t u = lw_stopped_speed(s->model, transition_of(s, i));
-    if (before && fabs(before[u]) > TOGETHER_AT_REST) continue;
-    const double direction = sign_beyond(lw_speed_value(s, u), slow);
+    if (before && fabs(lw_along_friction(s, i, before)) > TOGETHER_AT_REST) continue;
+    const double direction = sign_beyond(lw_rate_of_friction(s, i), slow);
     *lw_friction_state(s, i) = direction != 0.0 ? direction : LW_FRICTION_STICKS;
     resting |= direction == 0.0;
   }
@@ -25,8 +25,7 @@ static int direct_by_speeds(lw_state *s, const double *before, double slow) {
 
 static void release_frictions(lw_state *s) {
   for (int32_t i = 0; i < s->base->size.transitions; i++)
-    if (transition_of(s, i)->action == LW_STICK)
-      lw_let_go(s, lw_stopped_speed(s->model, transition_of(s, i)), LW_HELD_BY_FRICTION);
+    if (transition_of(s, i)->action == LW_STICK) lw_let_go(s, transition_of(s, i)->hold, LW_HELD_BY_FRICTION);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
 }
 
@@ -47,6 +46,21 @@ static lw_status direct_resting(lw_state *s, const double *udot) {
   return e;
 }
 
+/* No load is known with which one without a limit would slide back. */
+static lw_status check_backward(lw_state *s) {
+  for (int32_t i = 0; i < s->base->size.transitions; i++) {
+    double lower, upper;
+    if (transition_of(s, i)->action != LW_STICK || *lw_friction_state(s, i) != -1.0) continue;
+    lw_holding_limits(s, i, &lower, &upper);
+    if (isinf(upper))
+      return lw_fail(s, LW_ERROR_USAGE,
+                     "'%.60s' turns backwards in the given motion, which its infinite capacity does not allow: give it "
+                     "a capacity, or another motion",
+                     s->base->transition_name[i]);
+  }
+  return LW_OK;
+}
+
 lw_status lw_begin_given_motion(lw_state *s, const double *udot) {
   if (!s->before_accelerations) return LW_OK;
   memcpy(s->events->before, s->snapshot, s->snapshot_size);
@@ -55,7 +69,8 @@ lw_status lw_begin_given_motion(lw_state *s, const double *udot) {
   const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
   if (e) return e;
   lw_store_speeds_before(s);
-  return direct_by_speeds(s, NULL, TOGETHER_AT_REST) ? direct_resting(s, udot) : LW_OK;
+  const lw_status resting = direct_by_speeds(s, NULL, TOGETHER_AT_REST) ? direct_resting(s, udot) : LW_OK;
+  return resting ? resting : check_backward(s);
 }
 
 void lw_end_given_motion(lw_state *s) {

@@ -6,9 +6,12 @@
  * the others, is hit next, in the same way. Then
  *   a = a0 + W f >= 0,   f >= 0,   each f zero where the inequality is strict
  * selects the stops that carry a load: their coordinates are locked, until the load would become a tension.
- * Frictions of speeds that are zero take part: f between -F and F, a zero within. A speed that sticks is locked, until the
- * load exceeds F; one whose load is at a limit slides, with the friction of its direction from there. A dry friction has
- * no impulse, so that in an impact nothing sticks. */
+ * Frictions of speeds that are zero take part, those of one speed together: f between -F and F, a zero within. A speed
+ * that sticks is locked, until the load exceeds F. One whose load is at a limit slides, with the friction of its direction
+ * from there, unless the others that stick hold its speed: it is then locked too, which gives the loads of least norm, or,
+ * where these exceed a limit, rests with the load of its limit. Limits may differ by direction: a freewheel has the lower
+ * one 0. A dry friction has no impulse, so that in an impact nothing sticks; but one of infinite limit takes part as a stop
+ * without restitution does. */
 #include "events/impact.h"
 #include "events/dead_points.h"
 #include "events/lock_up.h"
@@ -20,6 +23,11 @@
 #include <string.h>
 
 static int32_t speeds_of(const lw_state *s) { return s->model->size.nu + s->model->size.nu_cut; }
+
+/* The rate of what touches, of one number for each speed. */
+static double rate_along(const lw_state *s, const lw_contact *c, const double *by_speed) {
+  return c->is_friction ? lw_along_friction(s, c->transition, by_speed) : by_speed[c->u];
+}
 
 static double restitution_of(const lw_state *s, int32_t i) { return lw_reals(s)[s->model->at.restitution + i]; }
 
@@ -255,13 +263,9 @@ static int is_negligible_bounce(const lw_state *s, const lw_contact *c, double a
 
 /* ---- stops that touch ---- */
 
-static int is_open(const lw_model *m, int32_t joint) {
-  return m->joint[joint].loop >= 0 && m->loop[m->joint[joint].loop].cluster < 0;
-}
-
 /* A stop that touched at rest, without a load, still does where nothing has moved it. */
 static int has_stayed(const lw_state *s, int32_t i, int bound) {
-  const double speed = s->events->speed_before[lw_stopped_speed(s->model, transition_of(s, i))];
+  const double speed = s->events->speed_before[transition_of(s, i)->hold];
   return fabs(speed) <= NEGLIGIBLE_SPEED * fastest(s, s->events->speed_before) &&
          fabs(lw_stop_gap(s, i, bound)) <= UNLOADED_GAP * bound_scale(s, i, bound);
 }
@@ -274,7 +278,7 @@ static int touches(const lw_state *s, int32_t i, int bound) {
 
 /* A stop on which a joint rested lets it go. */
 static void free_contact(lw_state *s, int32_t i) {
-  double *locked = lw_reals(s) + s->model->at.locked + lw_stopped_speed(s->model, transition_of(s, i));
+  double *locked = lw_reals(s) + s->model->at.locked + transition_of(s, i)->hold;
   *locked = (double)(lw_lock_holders(*locked) & ~LW_HELD_BY_STOP);
   lw_memory_of(s, i)->event_sign = 0.0;
   lw_reals(s)[s->model->at.transition_active + i] = 0.0;
@@ -296,8 +300,8 @@ static void find_contacts(lw_state *s) {
   r->contacts = 0;
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     const lw_transition *x = transition_of(s, i);
-    if (x->action != LW_STOP || is_open(m, x->joint)) continue;
-    const int32_t u = lw_stopped_speed(m, x), hit = r->due[i] & LW_HIT;
+    if (x->action != LW_STOP || lw_is_open(m, x->joint)) continue;
+    const int32_t u = x->hold, hit = r->due[i] & LW_HIT;
     const double sign = lw_memory_of(s, i)->event_sign;
     if (lw_lock_holders(lw_reals(s)[m->at.locked + u]) & LW_HELD_BY_LOCK) continue;
     for (int bound = 0; bound < 2; bound++) {
@@ -317,91 +321,6 @@ static void find_contacts(lw_state *s) {
 
 /* ---- frictions ---- */
 
-/* Adds the frictions of joints that are closed and not locked, none of which holds its speed any more. */
-static void find_frictions(lw_state *s) {
-  struct lw_event_workspace *r = s->events;
-  const lw_model *m = s->model;
-  for (int32_t i = 0; i < s->base->size.transitions; i++) {
-    const lw_transition *x = transition_of(s, i);
-    if (x->action != LW_STICK) continue;
-    const int32_t u = lw_stopped_speed(m, x);
-    const double state = *lw_friction_state(s, i);
-    lw_let_go(s, u, LW_HELD_BY_FRICTION);
-    *lw_friction_state(s, i) = LW_FRICTION_STICKS;
-    lw_reals(s)[m->at.transition_active + i] = 0.0;
-    if (is_open(m, x->joint) || lw_lock_holders(lw_reals(s)[m->at.locked + u]) & LW_HELD_BY_LOCK) continue;
-    r->contact[r->contacts++] = (lw_contact){.transition = i,
-                                             .u = u,
-                                             .outward = 1.0,
-                                             .is_friction = 1,
-                                             .state = state,
-                                             .limit = -1.0,
-                                             .hit = r->due[i] != 0};
-  }
-}
-
-int lw_has_friction(const lw_state *s) {
-  for (int32_t i = 0; i < s->base->size.transitions; i++)
-    if (transition_of(s, i)->action == LW_STICK) return 1;
-  return 0;
-}
-
-/* A speed that errors leave short of zero counts from there. */
-static void let_slide_along(lw_state *s, const lw_contact *c, double direction) {
-  const double speed = s->events->speed_before[c->u];
-  *lw_friction_state(s, c->transition) = direction;
-  lw_memory_of(s, c->transition)->shift[0] = direction * speed < 0.0 ? speed : 0.0;
-}
-
-/* Those that slide after a jump; the others, whose speeds are zero, may stick. */
-static void find_sliding(lw_state *s, double slow) {
-  struct lw_event_workspace *r = s->events;
-  for (int32_t i = 0; i < r->contacts; i++) {
-    lw_contact *c = &r->contact[i];
-    if (!c->is_friction) continue;
-    const double speed = r->speed_before[c->u];
-    if (fabs(speed) <= fmax(slow, TOGETHER_AT_REST) || c->hit) continue;
-    let_slide_along(s, c, speed > 0.0 ? 1.0 : -1.0);
-  }
-}
-
-/* Those whose states have changed take part in the event. */
-static void note_changed_frictions(lw_state *s) {
-  const struct lw_event_workspace *r = s->events;
-  for (int32_t i = 0; i < r->contacts; i++)
-    if (r->contact[i].is_friction && *lw_friction_state(s, r->contact[i].transition) != r->contact[i].state)
-      lw_memory_of(s, r->contact[i].transition)->last = lw_reals(s)[s->base->at.event_count];
-}
-
-static int may_stick(const lw_state *s, const lw_contact *c) {
-  return *lw_friction_state(s, c->transition) == LW_FRICTION_STICKS;
-}
-
-/* Frictions at a limit slide; returns whether one does. */
-static int let_slide(lw_state *s) {
-  struct lw_event_workspace *r = s->events;
-  int found = 0;
-  for (int32_t i = 0; i < r->contacts; i++) {
-    const lw_contact *c = &r->contact[i];
-    if (!c->is_friction || !r->eligible[i] || (r->load[i] > r->lower[i] && r->load[i] < r->upper[i])) continue;
-    let_slide_along(s, c, r->load[i] == r->lower[i] ? 1.0 : -1.0);
-    r->eligible[i] = 0, found = 1;
-  }
-  if (found) lw_state_changed(s, LW_STAGE_CONSTANTS);
-  return found;
-}
-
-/* W; a coordinate that cannot move has none. */
-static lw_status measure_compliance(lw_state *s) {
-  struct lw_event_workspace *r = s->events;
-  const int32_t n = r->contacts;
-  for (int32_t i = 0; i < n; i++) r->active[i] = r->contact[i].u;
-  const lw_status e = n ? lw_find_speed_compliance(s, n, r->active, r->compliance) : LW_OK;
-  for (int32_t i = 0; i < n; i++)
-    for (int32_t j = 0; j < n; j++) r->compliance[i * n + j] *= r->contact[i].outward * r->contact[j].outward;
-  return e;
-}
-
 static lw_complementarity problem_of(const lw_state *s, double tolerance) {
   const struct lw_event_workspace *r = s->events;
   return (lw_complementarity){.n = r->contacts,
@@ -416,21 +335,261 @@ static lw_complementarity problem_of(const lw_state *s, double tolerance) {
                               .scratch = r->scratch};
 }
 
+/* Whether the speed of a friction is zero wherever those of `others` are. */
+static int follows_others(const lw_state *s, int32_t i) {
+  const struct lw_event_workspace *r = s->events;
+  const lw_complementarity problem = problem_of(s, 0.0);
+  return r->compliance[i * r->contacts + i] > 0.0 && lw_is_dependent(&problem, r->others, i);
+}
+
+#define EACH_IN_SPEED(s, c, i)                                                                                         \
+  for (int32_t i = (c)->transition, end = -1; i != end; i = transition_of(s, i)->next_in_speed, end = (c)->transition)
+
+/* Those of one speed are one contact, that of the first. */
+static int is_first_in_speed(const lw_state *s, int32_t i) {
+  int32_t j = transition_of(s, i)->next_in_speed;
+  while (j > i) j = transition_of(s, j)->next_in_speed;
+  return j == i;
+}
+
+static void set_friction(lw_state *s, const lw_contact *c, double state, double shift) {
+  EACH_IN_SPEED(s, c, i) * lw_friction_state(s, i) = state, lw_memory_of(s, i)->shift[0] = shift;
+}
+
+static void set_active(lw_state *s, const lw_contact *c, int active) {
+  double *of = lw_reals(s) + s->model->at.transition_active;
+  if (c->is_friction) EACH_IN_SPEED(s, c, i) of[i] = active;
+  else of[c->transition] = active;
+}
+
+static int32_t due_in_speed(const lw_state *s, const lw_contact *c) {
+  int32_t due = 0;
+  EACH_IN_SPEED(s, c, i) due |= s->events->due[i];
+  return due;
+}
+
+/* Adds the frictions of joints that are closed and not locked, none of which holds its speed any more. */
+static void find_frictions(lw_state *s) {
+  struct lw_event_workspace *r = s->events;
+  const lw_model *m = s->model;
+  for (int32_t i = 0; i < s->base->size.transitions; i++) {
+    const lw_transition *x = transition_of(s, i);
+    if (x->action != LW_STICK) continue;
+    const double state = *lw_friction_state(s, i);
+    lw_let_go(s, x->hold, LW_HELD_BY_FRICTION);
+    *lw_friction_state(s, i) = LW_FRICTION_STICKS;
+    lw_reals(s)[m->at.transition_active + i] = 0.0;
+    if (lw_lock_holders(lw_reals(s)[m->at.locked + x->hold]) & LW_HELD_BY_LOCK) continue;
+    if ((x->directions && lw_is_open(m, x->joint)) || !is_first_in_speed(s, i)) continue;
+    lw_contact *c = &r->contact[r->contacts++];
+    *c = (lw_contact){.transition = i, .u = x->hold, .outward = 1.0, .is_friction = 1, .state = state};
+    const int32_t due = due_in_speed(s, c);
+    c->hit = due & LW_CHANGE_FRICTION, c->begins = due & LW_BEGIN_TO_SLIDE;
+  }
+}
+
+/* It never slides backwards, whatever load or impulse that takes. */
+static int never_yields(const lw_state *s, const lw_contact *c) {
+  double lower, upper;
+  if (!c->is_friction) return 0;
+  lw_holding_limits(s, c->transition, &lower, &upper);
+  return isinf(upper);
+}
+
+int lw_has_friction(const lw_state *s) {
+  for (int32_t i = 0; i < s->base->size.transitions; i++)
+    if (transition_of(s, i)->action == LW_STICK) return 1;
+  return 0;
+}
+
+/* A speed that errors leave short of zero counts from there. */
+static void let_slide_along(lw_state *s, const lw_contact *c, double direction) {
+  const double speed = rate_along(s, c, s->events->speed_before);
+  set_friction(s, c, direction, direction * speed < 0.0 ? speed : 0.0);
+}
+
+static lw_status report_backward(lw_state *s, const lw_contact *c, double speed) {
+  return lw_fail(s, LW_ERROR_USAGE,
+                 "'%.60s' has a speed of %.6g rad/s or m/s, and its infinite capacity allows none backwards: give it a "
+                 "start that is not negative, or a capacity",
+                 s->base->transition_name[c->transition], speed);
+}
+
+/* Those that slide after a jump; the others, whose speeds are zero but for errors or follow from such, may stick. */
+static lw_status find_sliding(lw_state *s, double slow) {
+  struct lw_event_workspace *r = s->events;
+  for (int32_t i = 0; i < r->contacts; i++) {
+    const lw_contact *c = &r->contact[i];
+    const double speed = rate_along(s, c, r->speed_before);
+    r->others[i] = c->is_friction && !c->begins && (c->hit || fabs(speed) <= fmax(slow, TOGETHER_AT_REST));
+    if (!c->is_friction || r->others[i] || speed > 0.0 || !never_yields(s, c)) continue;
+    if (c->state == 0.0) return report_backward(s, c, speed);
+    r->others[i] = 1; /* it was free until now: errors of the solution */
+  }
+  for (int32_t i = 0; i < r->contacts; i++) {
+    const lw_contact *c = &r->contact[i];
+    if (c->is_friction && !r->others[i] && (c->begins || !follows_others(s, i)))
+      let_slide_along(s, c, rate_along(s, c, r->speed_before) > 0.0 ? 1.0 : -1.0);
+  }
+  return LW_OK;
+}
+
+/* Those whose states have changed take part in the event. */
+static void note_changed_frictions(lw_state *s) {
+  const struct lw_event_workspace *r = s->events;
+  for (int32_t k = 0; k < r->contacts; k++) {
+    const lw_contact *c = &r->contact[k];
+    if (!c->is_friction || *lw_friction_state(s, c->transition) == c->state) continue;
+    EACH_IN_SPEED(s, c, i) lw_memory_of(s, i)->last = lw_reals(s)[s->base->at.event_count];
+  }
+}
+
+/* Its holding load has reached the limit. */
+static int broke_away(const lw_contact *c) { return c->is_friction && c->hit && c->state == LW_FRICTION_STICKS; }
+
+/* A friction that others do not hold. */
+static int is_at_limit(const lw_state *s, int32_t i) {
+  const struct lw_event_workspace *r = s->events;
+  return r->contact[i].is_friction && r->eligible[i] && !r->held[i] &&
+         !(r->load[i] > r->lower[i] && r->load[i] < r->upper[i]);
+}
+
+static int may_stick(const lw_state *s, const lw_contact *c) {
+  return *lw_friction_state(s, c->transition) == LW_FRICTION_STICKS;
+}
+
+/* The direction in which a load at a limit lets slide. */
+static double direction_at_limit(const struct lw_event_workspace *r, int32_t i) {
+  return r->load[i] == r->lower[i] ? 1.0 : -1.0;
+}
+
+static double loaded_acceleration(const struct lw_event_workspace *r, int32_t i) {
+  double a = r->excess[i];
+  for (int32_t j = 0; j < r->contacts; j++) a += r->compliance[i * r->contacts + j] * r->load[j];
+  return a;
+}
+
+/* It is at rest and nothing moves it, without a load, as one of one direction may be: unless it was free, it holds. */
+static int rests_unloaded(const lw_state *s, int32_t i, double tolerance) {
+  const struct lw_event_workspace *r = s->events;
+  const lw_contact *c = &r->contact[i];
+  return r->load[i] == 0.0 && (c->hit ? c->state != LW_FRICTION_STICKS : c->state != 1.0 && c->state != -1.0) &&
+         loaded_acceleration(r, i) <= tolerance && loaded_acceleration(r, i) >= -tolerance;
+}
+
+/* Frictions at a limit slide unless others hold their speeds; returns whether one does. */
+static int let_slide(lw_state *s, double tolerance) {
+  struct lw_event_workspace *r = s->events;
+  int found = 0;
+  for (int32_t i = 0; i < r->contacts; i++) {
+    if (!is_at_limit(s, i) || rests_unloaded(s, i, tolerance)) continue;
+    let_slide_along(s, &r->contact[i], direction_at_limit(r, i));
+    r->eligible[i] = 0, found = 1;
+  }
+  if (found) lw_state_changed(s, LW_STAGE_CONSTANTS);
+  return found;
+}
+
+/* A contact along speeds, each by a gear. */
+typedef struct speeds_of_contact {
+  int32_t first, count;
+  const lw_gear *gear;  /* NULL: its one speed */
+  const double *factor; /* of each gear */
+} speeds_of_contact;
+
+static speeds_of_contact speeds_along(const lw_state *s, const lw_contact *c, int32_t first) {
+  const lw_transition *x = transition_of(s, c->transition);
+  if (!c->is_friction) return (speeds_of_contact){first, 1, NULL, &c->outward};
+  const lw_force *of = &s->model->force[x->number];
+  return (speeds_of_contact){first, of->gears, s->model->gear + of->first,
+                             lw_reals(s) + s->model->at.force_gear + of->first};
+}
+
+/* The speeds of all contacts, one after the other; returns how many. */
+static int32_t list_directions(const lw_state *s) {
+  struct lw_event_workspace *r = s->events;
+  int32_t n = 0;
+  for (int32_t i = 0; i < r->contacts; i++) {
+    const speeds_of_contact along = speeds_along(s, &r->contact[i], n);
+    for (int32_t k = 0; k < along.count; k++) r->direction[n++] = along.gear ? along.gear[k].u : r->contact[i].u;
+  }
+  return n;
+}
+
+/* An element of W from that of its speeds; *size: the sum of its parts regardless of sign. */
+static double compliance_of_pair(const lw_state *s, speeds_of_contact a, speeds_of_contact b, int32_t n, double *size) {
+  double sum = 0.0;
+  *size = 0.0;
+  for (int32_t i = 0; i < a.count; i++)
+    for (int32_t j = 0; j < b.count; j++) {
+      const double part = a.factor[i] * b.factor[j] * s->events->by_direction[(a.first + i) * n + b.first + j];
+      sum += part, *size += fabs(part);
+    }
+  return sum;
+}
+
+/* W; what cannot move has none. */
+static lw_status measure_compliance(lw_state *s) {
+  struct lw_event_workspace *r = s->events;
+  const int32_t n = r->contacts, speeds = list_directions(s);
+  const lw_status e = n ? lw_find_speed_compliance(s, speeds, r->direction, r->by_direction) : LW_OK;
+  double size;
+  for (int32_t i = 0, first = 0; !e && i < n; i++) {
+    const speeds_of_contact a = speeds_along(s, &r->contact[i], first);
+    for (int32_t j = 0, other = 0; j < n; j++) {
+      const speeds_of_contact b = speeds_along(s, &r->contact[j], other);
+      const double W = compliance_of_pair(s, a, b, speeds, &size);
+      r->compliance[i * n + j] = i == j && W <= DEPENDENT_DIRECTION * size ? 0.0 : W;
+      other += b.count;
+    }
+    first += a.count;
+  }
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t j = 0; j < n; j++)
+      if (r->compliance[i * n + i] == 0.0 || r->compliance[j * n + j] == 0.0) r->compliance[i * n + j] = 0.0;
+  return e;
+}
+
 /* The loads for the present excess; returns how many stops are active, -1: no loads do. */
 static int32_t solve_loads(lw_state *s, double tolerance) {
   const lw_complementarity problem = problem_of(s, tolerance);
   return lw_solve_complementarity(&problem);
 }
 
+/* Notes the frictions at their limits whose speeds the active ones hold. */
+static void find_held(lw_state *s, int32_t active) {
+  struct lw_event_workspace *r = s->events;
+  memset(r->others, 0, (size_t)r->contacts);
+  for (int32_t k = 0; k < active; k++) r->others[r->active[k]] = 1;
+  for (int32_t i = 0; i < r->contacts; i++)
+    r->held[i] = r->contact[i].is_friction && r->eligible[i] && may_stick(s, &r->contact[i]) && !r->others[i] &&
+                 follows_others(s, i);
+  for (int32_t i = 0, k = 0; k < active; i++)
+    if (r->others[i]) r->active[k++] = i;
+}
+
+/* Whether the present locks of other frictions and stops hold the speed of a friction. */
+static int is_held_by_others(lw_state *s, int32_t i) {
+  struct lw_event_workspace *r = s->events;
+  for (int32_t j = 0; j < r->contacts; j++)
+    r->others[j] = j != i && lw_lock_holders(lw_reals(s)[s->model->at.locked + r->contact[j].u]) != 0;
+  return follows_others(s, i);
+}
+
 /* ---- impacts ---- */
 
 #define MAX_ROUNDS 1000 /* of impacts at one time; then nothing rebounds */
 
-static double outward_speed(const lw_contact *c, const double *speed) { return c->outward * speed[c->u]; }
+static double outward_speed(const lw_state *s, const lw_contact *c, const double *speed) {
+  return c->outward * rate_along(s, c, speed);
+}
+
+/* Stops, and frictions that never slide back, push in an impact. */
+static int pushes(const lw_state *s, const lw_contact *c) { return !c->is_friction || never_yields(s, c); }
 
 /* The least outward speed that a stop asks for after an impact. */
 static double rebound_speed(const lw_state *s, const lw_contact *c, int inelastic) {
-  return inelastic || c->before >= 0.0 || has_died_away(s, c->transition)
+  return inelastic || c->is_friction || c->before >= 0.0 || has_died_away(s, c->transition)
              ? 0.0
              : -restitution_of(s, c->transition) * c->before;
 }
@@ -441,7 +600,7 @@ static int32_t find_pushing(lw_state *s, int inelastic, double tolerance) {
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
     r->excess[i] = c->after - rebound_speed(s, c, inelastic);
-    r->eligible[i] = !c->is_friction && (inelastic || c->before <= tolerance);
+    r->eligible[i] = pushes(s, c) && (inelastic || c->before <= tolerance);
     r->lower[i] = 0.0, r->upper[i] = INFINITY;
   }
   return solve_loads(s, tolerance);
@@ -472,7 +631,7 @@ static int find_impact(lw_state *s, int inelastic, double tolerance) {
       continue;
     }
     for (int32_t j = 0; j < r->contacts; j++) c->after += r->compliance[i * r->contacts + j] * r->load[j];
-    pressed |= !c->is_friction && c->after < -tolerance;
+    pressed |= pushes(s, c) && c->after < -tolerance;
   }
   return pressed;
 }
@@ -483,7 +642,7 @@ static void find_impacts_in_turn(lw_state *s) {
   const double tolerance = NEGLIGIBLE_SPEED * fmax(fastest(s, r->speed_before), fastest(s, r->speed_after));
   for (int32_t i = 0; i < r->contacts; i++) {
     lw_contact *c = &r->contact[i];
-    c->before = outward_speed(c, r->speed_before), c->after = outward_speed(c, r->speed_after);
+    c->before = outward_speed(s, c, r->speed_before), c->after = outward_speed(s, c, r->speed_after);
   }
   for (int round = 0; find_impact(s, round == MAX_ROUNDS, tolerance) && round < MAX_ROUNDS; round++)
     for (int32_t i = 0; i < r->contacts; i++) r->contact[i].before = r->contact[i].after;
@@ -500,6 +659,20 @@ static lw_status find_speeds_without_stops(lw_state *s) {
   return LW_OK;
 }
 
+/* Frictions that never slide back are brought to rest by their locks. */
+static void lock_impacted_frictions(lw_state *s, int locked) {
+  int changed = 0;
+  for (int32_t i = 0; i < s->events->contacts; i++) {
+    const lw_contact *c = &s->events->contact[i];
+    if (!c->impacted || !c->is_friction) continue;
+    double *by = lw_reals(s) + s->model->at.locked + c->u;
+    if (locked) *by = (double)(lw_lock_holders(*by) | LW_HELD_BY_FRICTION);
+    else lw_let_go(s, c->u, LW_HELD_BY_FRICTION);
+    changed = 1;
+  }
+  if (changed) lw_state_changed(s, LW_STAGE_CONSTANTS);
+}
+
 /* *residual: as of find_velocity_jump(). One jump in which all stops with an impact give the speeds of their last one; its impulses are those of all. */
 static lw_status jump_with_impacts(lw_state *s, double *residual) {
   struct lw_event_workspace *r = s->events;
@@ -508,13 +681,14 @@ static lw_status jump_with_impacts(lw_state *s, double *residual) {
   find_impacts_in_turn(s);
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
-    if (!c->impacted) continue;
+    if (!c->impacted || c->is_friction) continue;
     r->constrained[c->u] = 1;
     r->target[c->u] = c->outward * c->after - r->speed_before[c->u];
   }
-  if ((e = find_velocity_jump(s, residual))) return e;
-  apply_velocity_jump(s);
-  return LW_OK;
+  lock_impacted_frictions(s, 1);
+  if (!(e = find_velocity_jump(s, residual))) apply_velocity_jump(s);
+  lock_impacted_frictions(s, 0);
+  return e;
 }
 
 void lw_store_speeds_before(lw_state *s) {
@@ -528,8 +702,10 @@ static void enter_contact(lw_state *s, const lw_contact *c) {
   double *x = lw_reals(s);
   const int holder = c->is_friction ? LW_HELD_BY_FRICTION : LW_HELD_BY_STOP;
   x[s->model->at.locked + c->u] = (double)(lw_lock_holders(x[s->model->at.locked + c->u]) | holder);
-  x[s->model->at.lock_value + c->u] = lw_coordinate_value(s, c->u);
-  x[s->model->at.transition_active + c->transition] = 1.0;
+  x[s->model->at.lock_value + c->u] = transition_of(s, c->transition)->directions
+                                          ? lw_coordinate_value(s, c->u)
+                                          : lw_position_of_friction(s, c->transition);
+  set_active(s, c, 1);
   if (!c->is_friction) lw_memory_of(s, c->transition)->event_sign = -c->outward;
 }
 
@@ -538,16 +714,10 @@ static void shift_bound(lw_state *s, const lw_contact *c) {
   const double gap = lw_stop_gap(s, c->transition, c->upper);
   double *shift = lw_memory_of(s, c->transition)->shift + c->upper;
   if (c->hit) {
-    const int rebounds = restitution_of(s, c->transition) > 0.0 && outward_speed(c, s->events->speed_before) > 0.0;
+    const int rebounds = restitution_of(s, c->transition) > 0.0 && outward_speed(s, c, s->events->speed_before) > 0.0;
     *shift = gap + (rebounds ? bound_tolerance(s, c->transition, c->upper) : 0.0);
     if (!c->impacted) *shift = gap - 2.0 * c->grazing;
   } else if (c->rested) *shift = fmin(gap, 0.0);
-}
-
-static double loaded_acceleration(const struct lw_event_workspace *r, int32_t i) {
-  double a = r->excess[i];
-  for (int32_t j = 0; j < r->contacts; j++) a += r->compliance[i * r->contacts + j] * r->load[j];
-  return a;
 }
 
 /* A stop that touches without a load, since others hold its coordinate, would be hit again and again by rounding. */
@@ -571,13 +741,31 @@ static int32_t find_loaded(lw_state *s, double tolerance) {
       const int32_t i = r->active[k];
       const lw_contact *c = &r->contact[i];
       if (c->is_friction) continue;
-      const double away = outward_speed(c, r->speed_before), inward = r->compliance[i * r->contacts + i] * r->load[i];
+      const double away = outward_speed(s, c, r->speed_before),
+                   inward = r->compliance[i * r->contacts + i] * r->load[i];
       const int pulls = r->due[c->transition] & LW_LEAVE_CONTACT && r->load[i] <= NEGLIGIBLE_LOAD * largest;
       if (!pulls && (away <= slow || is_negligible_bounce(s, c, away, inward))) continue;
       r->eligible[i] = 0, changed = 1;
     }
     if (!changed) return active;
   }
+}
+
+/* Where a friction has just reached its limit the excess is rounding: with a little less of it the others hold in its
+ * place, or all of them break away. Returns as find_loaded(). */
+static int32_t find_clearly_loaded(lw_state *s, double tolerance) {
+  struct lw_event_workspace *r = s->events;
+  int32_t loaded = find_loaded(s, tolerance);
+  int reached = 0;
+  find_held(s, loaded < 0 ? 0 : loaded);
+  for (int32_t i = 0; i < r->contacts; i++) {
+    if (!broke_away(&r->contact[i]) || !is_at_limit(s, i) || fabs(loaded_acceleration(r, i)) > tolerance) continue;
+    r->lower[i] *= 1.0 - CLEARLY_WITHIN, r->upper[i] *= 1.0 - CLEARLY_WITHIN, reached = 1;
+  }
+  if (!reached) return loaded;
+  loaded = find_loaded(s, tolerance);
+  find_held(s, loaded < 0 ? 0 : loaded);
+  return loaded;
 }
 
 static double largest_acceleration(const lw_state *s) {
@@ -590,20 +778,21 @@ static double largest_acceleration(const lw_state *s) {
 static void find_excess(lw_state *s) {
   struct lw_event_workspace *r = s->events;
   for (int32_t i = 0; i < r->contacts; i++)
-    r->excess[i] = r->contact[i].outward * lw_reals(s)[s->model->at.acceleration + r->contact[i].u];
+    r->excess[i] = outward_speed(s, &r->contact[i], lw_reals(s) + s->model->at.acceleration);
 }
 
 /* A speed that nothing can change, as that of a joint at a dead point, sticks only where it stays. */
 static void prepare_friction(lw_state *s, int32_t i, double tolerance) {
   struct lw_event_workspace *r = s->events;
   lw_contact *c = &r->contact[i];
-  const double limit = c->limit < 0.0 ? lw_sticking_limit(s, c->transition) : c->limit,
-               yields = r->compliance[i * r->contacts + i];
+  const double yields = r->compliance[i * r->contacts + i];
+  double lower, upper;
+  lw_holding_limits(s, c->transition, &lower, &upper);
   c->rests |= may_stick(s, c);
-  r->eligible[i] = may_stick(s, c) && yields > 0.0 && limit > 0.0;
+  r->eligible[i] = may_stick(s, c) && yields > 0.0 && upper > lower;
   if (may_stick(s, c) && !(yields > 0.0) && fabs(r->excess[i]) > tolerance)
     let_slide_along(s, c, r->excess[i] > 0.0 ? 1.0 : -1.0);
-  r->lower[i] = r->eligible[i] ? -limit : 0.0, r->upper[i] = r->eligible[i] ? limit : 0.0;
+  r->lower[i] = r->eligible[i] ? lower : 0.0, r->upper[i] = r->eligible[i] ? upper : 0.0;
 }
 
 static void prepare_contacts(lw_state *s, double slow, double tolerance) {
@@ -618,7 +807,7 @@ static void prepare_contacts(lw_state *s, double slow, double tolerance) {
     if (c->hit) count_impact(s, c->transition);
     r->lower[i] = 0.0, r->upper[i] = INFINITY;
     r->eligible[i] = r->compliance[i * r->contacts + i] > 0.0 &&
-                     (c->hit || outward_speed(c, r->speed_before) <= slow || restitution_of(s, c->transition) < 1.0);
+                     (c->hit || outward_speed(s, c, r->speed_before) <= slow || restitution_of(s, c->transition) < 1.0);
     shift_bound(s, c);
   }
 }
@@ -630,8 +819,12 @@ static int32_t add_unloaded(lw_state *s, int32_t active, double slow, double lar
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
     const int leaves = r->due[c->transition] & LW_LEAVE_CONTACT;
-    r->unloaded[i] = !c->is_friction && r->eligible[i] && r->load[i] == 0.0 && !c->pulls && !leaves &&
-                     fabs(outward_speed(c, r->speed_before)) <= slow &&
+    if (c->is_friction) {
+      r->unloaded[i] = r->eligible[i] && r->load[i] == r->lower[i] && !c->pulls; /* it did not begin to slide */
+      continue;
+    }
+    r->unloaded[i] = r->eligible[i] && r->load[i] == 0.0 && !c->pulls && !leaves &&
+                     fabs(outward_speed(s, c, r->speed_before)) <= slow &&
                      loaded_acceleration(r, i) <= NEGLIGIBLE_ACCELERATION * largest + SEPARATION;
   }
   const lw_complementarity problem = problem_of(s, 0.0);
@@ -642,36 +835,75 @@ static int32_t add_unloaded(lw_state *s, int32_t active, double slow, double lar
 static lw_status stop_bounces(lw_state *s, int32_t active) {
   struct lw_event_workspace *r = s->events;
   int moving = 0;
-  for (int32_t k = 0; k < active; k++) moving |= r->speed_before[r->contact[r->active[k]].u] != 0.0;
+  for (int32_t k = 0; k < active; k++) moving |= rate_along(s, &r->contact[r->active[k]], r->speed_before) != 0.0;
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   if (!moving) return LW_OK;
   return project_speeds(s);
 }
 
-static void free_active(lw_state *s, int32_t active) {
+static void let_go_friction(lw_state *s, const lw_contact *c) {
+  lw_let_go(s, c->u, LW_HELD_BY_FRICTION);
+  set_active(s, c, 0);
+}
+
+static int exceeds_limits(const lw_state *s, int32_t active) {
+  const struct lw_event_workspace *r = s->events;
   for (int32_t k = 0; k < active; k++) {
-    const lw_contact *c = &s->events->contact[s->events->active[k]];
+    const lw_contact *c = &r->contact[r->active[k]];
+    if (c->is_friction && lw_exceeds_limits(s, c->transition)) return 1;
+  }
+  return 0;
+}
+
+/* Locks of the frictions that others hold give all of them the loads of least norm. Where these exceed a limit, the
+ * frictions at their limits rest by these loads. Returns how many locks there are. */
+static lw_status share_loads(lw_state *s, int32_t *active) {
+  struct lw_event_workspace *r = s->events;
+  const int32_t independent = *active;
+  int32_t all = independent;
+  for (int32_t i = 0; i < r->contacts; i++)
+    if (r->held[i]) r->active[all++] = i, enter_contact(s, &r->contact[i]);
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
+  *active = all;
+  if (e || all == independent || s->base->pressed || !exceeds_limits(s, all)) return e;
+  for (*active = independent; all > independent; all--) {
+    const int32_t i = r->active[all - 1];
+    let_go_friction(s, &r->contact[i]);
+    set_friction(s, &r->contact[i], LW_FRICTION_AT_LIMIT * direction_at_limit(r, i), 0.0);
+  }
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  return lw_evaluate(s, LW_STAGE_OUTPUTS);
+}
+
+static void free_active(lw_state *s, int32_t active) {
+  struct lw_event_workspace *r = s->events;
+  for (int32_t k = 0; k < active; k++) {
+    const lw_contact *c = &r->contact[r->active[k]];
     if (c->is_friction) lw_let_go(s, c->u, LW_HELD_BY_FRICTION);
     else free_contact(s, c->transition);
   }
+  for (int32_t i = 0; i < r->contacts; i++)
+    if (r->held[i]) set_friction(s, &r->contact[i], LW_FRICTION_STICKS, 0.0);
 }
 
 /* The loads that select the stops and those of the locks differ by rounding and by the feedback on loops: a lock that
  * pulls opens, or the next event would release what this one has locked. Returns whether one did. */
 static int release_pulling(lw_state *s, int32_t active) {
   struct lw_event_workspace *r = s->events;
-  double most = 0.0;
+  double most = 0.0, side = 0.0;
   int32_t worst = -1;
   for (int32_t k = 0; k < active; k++) {
     const lw_contact *c = &r->contact[r->active[k]];
+    double slides = 0.0;
     const double force =
-        c->is_friction ? lw_friction_indicator(s, c->transition) : lw_contact_indicator(s, c->transition);
-    if (force < most) most = force, worst = r->active[k];
+        c->is_friction ? lw_holding_reserve(s, c->transition, &slides) : lw_contact_indicator(s, c->transition);
+    if (force < most) most = force, worst = r->active[k], side = slides;
   }
   if (worst < 0) return 0;
   free_active(s, active);
   r->eligible[worst] = 0, r->contact[worst].pulls = 1;
-  if (r->contact[worst].is_friction) let_slide_along(s, &r->contact[worst], r->load[worst] < 0.0 ? 1.0 : -1.0);
+  if (r->contact[worst].is_friction) let_slide_along(s, &r->contact[worst], side);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   return 1;
 }
@@ -688,14 +920,22 @@ static lw_status report_undecided(lw_state *s) {
 }
 
 static void lock_friction(lw_state *s, const lw_contact *c) {
-  *lw_friction_state(s, c->transition) = LW_FRICTION_STICKS;
-  lw_memory_of(s, c->transition)->shift[0] = 0.0;
+  set_friction(s, c, LW_FRICTION_STICKS, 0.0);
   enter_contact(s, c);
 }
 
+/* Of one that breaks away rounding does not make it stick again. */
+static double breakaway_margin(const lw_state *s, const lw_contact *c) {
+  double lower, upper;
+  lw_holding_limits(s, c->transition, &lower, &upper);
+  const double most = isinf(upper) ? 0.0 : fmax(-lower, upper);
+  return broke_away(c) ? BREAKAWAY_MARGIN * most : 0.0;
+}
+
 /* The first friction at rest that contradicts what it does changes that alone (Murty's least index): one that holds more
- * than its limit slides against its load; one that slides but would turn back, and one that rests where nothing holds
- * it, are locked. Returns whether one did. */
+ * than its limit slides against its load, or rests at its limit where others hold its speed, and slides when these no
+ * longer do; one that slides but would turn back, and one that rests where nothing holds it, are locked. Returns whether
+ * one did. */
 static int change_first_friction(lw_state *s, double tolerance) {
   const struct lw_event_workspace *r = s->events;
   const lw_model *m = s->model;
@@ -703,15 +943,16 @@ static int change_first_friction(lw_state *s, double tolerance) {
     const lw_contact *c = &r->contact[i];
     if (!c->is_friction || !c->rests) continue;
     const int held = lw_lock_holders(lw_reals(s)[m->at.locked + c->u]) & LW_HELD_BY_FRICTION;
-    const double a = lw_reals(s)[m->at.acceleration + c->u], state = *lw_friction_state(s, c->transition);
-    const int breaks_away = c->hit && c->state == LW_FRICTION_STICKS; /* rounding does not make it stick again */
-    const double margin = breaks_away ? BREAKAWAY_MARGIN * lw_sticking_limit(s, c->transition) : 0.0;
-    if (held && lw_friction_indicator(s, c->transition) < margin) {
-      const double load = lw_reals(s)[m->at.coupling_load + m->lock_of[c->u]];
-      lw_let_go(s, c->u, LW_HELD_BY_FRICTION);
-      lw_reals(s)[m->at.transition_active + c->transition] = 0.0;
-      let_slide_along(s, c, load < 0.0 ? 1.0 : -1.0);
-    } else if (!held && (may_stick(s, c) ? fabs(a) > tolerance : state * a < -tolerance)) lock_friction(s, c);
+    const double a = rate_along(s, c, lw_reals(s) + m->at.acceleration), state = *lw_friction_state(s, c->transition);
+    const int slides = fabs(state) == 1.0;
+    double side;
+    if (held && lw_holding_reserve(s, c->transition, &side) < breakaway_margin(s, c)) {
+      let_go_friction(s, c);
+      if (is_held_by_others(s, i)) set_friction(s, c, LW_FRICTION_AT_LIMIT * side, 0.0);
+      else let_slide_along(s, c, side);
+    } else if (!held && (slides ? state * a < -tolerance : fabs(a) > tolerance)) lock_friction(s, c);
+    else if (fabs(state) == LW_FRICTION_AT_LIMIT && !is_held_by_others(s, i))
+      let_slide_along(s, c, state / LW_FRICTION_AT_LIMIT);
     else continue;
     lw_state_changed(s, LW_STAGE_CONSTANTS);
     return 1;
@@ -733,24 +974,23 @@ static lw_status decide_one_by_one(lw_state *s, double tolerance) {
 static lw_status update_contacts(lw_state *s) {
   struct lw_event_workspace *r = s->events;
   const double slow = NEGLIGIBLE_SPEED * fastest(s, r->speed_before);
-  find_sliding(s, slow);
+  lw_status e = find_sliding(s, slow);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
-  lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
-  if (e) return e;
+  if (e || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
   const double largest = largest_acceleration(s);
   prepare_contacts(s, slow, NEGLIGIBLE_ACCELERATION * largest);
   for (int again = 1; again;) {
-    const int32_t loaded = find_loaded(s, NEGLIGIBLE_ACCELERATION * largest);
-    if (let_slide(s)) {
+    const int32_t loaded = find_clearly_loaded(s, NEGLIGIBLE_ACCELERATION * largest);
+    if (let_slide(s, NEGLIGIBLE_ACCELERATION * largest + SEPARATION)) {
       if ((e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
       find_excess(s);
       for (int32_t i = 0; i < r->contacts; i++)
         if (r->contact[i].is_friction && !r->eligible[i]) r->lower[i] = r->upper[i] = 0.0;
       continue;
     }
-    const int32_t active = add_unloaded(s, loaded < 0 ? 0 : loaded, slow, largest);
+    int32_t active = add_unloaded(s, loaded < 0 ? 0 : loaded, slow, largest);
     for (int32_t k = 0; k < active; k++) enter_contact(s, &r->contact[r->active[k]]);
-    if ((e = stop_bounces(s, active)) || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
+    if ((e = stop_bounces(s, active)) || (e = share_loads(s, &active))) return e;
     if (s->base->pressed && (e = decide_one_by_one(s, TURNING_BACK * largest))) return e;
     again = release_pulling(s, active);
   }
@@ -758,7 +998,7 @@ static lw_status update_contacts(lw_state *s) {
     const lw_contact *c = &r->contact[i];
     if (c->is_friction) continue;
     const int unloaded = r->eligible[i] && loaded_acceleration(r, i) <= NEGLIGIBLE_DEPENDENT * largest;
-    if ((unloaded || c->pulls) && outward_speed(c, r->speed_before) <= slow) widen_unloaded(s, c);
+    if ((unloaded || c->pulls) && outward_speed(s, c, r->speed_before) <= slow) widen_unloaded(s, c);
   }
   note_changed_frictions(s);
   return LW_OK;

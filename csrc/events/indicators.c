@@ -83,7 +83,7 @@ int lw_trigger_distance(lw_state *s, int32_t i, double *distance, double *rate) 
   if (x->action == LW_STOP) {
     const int upper = x->bounds == 2 || (x->bounds == 3 && stop_gap(&w, i, 1) < stop_gap(&w, i, 0));
     *distance = stop_gap(&w, i, upper);
-    *rate = (upper ? -1.0 : 1.0) * speed_at(&w, lw_stopped_speed(s->model, x));
+    *rate = (upper ? -1.0 : 1.0) * speed_at(&w, x->hold);
     return 1;
   }
   const int is_length = x->quantity == LW_COORDINATE || x->quantity == LW_DISTANCE;
@@ -93,14 +93,23 @@ int lw_trigger_distance(lw_state *s, int32_t i, double *distance, double *rate) 
   return 1;
 }
 
-double lw_sticking_limit(const lw_state *s, int32_t i) {
+void lw_holding_limits(const lw_state *s, int32_t i, double *lower, double *upper) {
   const indicator_view w = current_view(s);
-  return sticking_limit(&w, i);
+  const holding_limits limits = holding_limits_of(&w, i);
+  *lower = limits.lower, *upper = limits.upper;
 }
 
-double lw_friction_indicator(const lw_state *s, int32_t i) {
+double lw_holding_reserve(const lw_state *s, int32_t i, double *side) {
   const indicator_view w = current_view(s);
-  return friction_indicator(&w, i);
+  const holding_reserve found = find_reserve(&w, i);
+  if (side) *side = found.side;
+  return found.left;
+}
+
+int lw_exceeds_limits(const lw_state *s, int32_t i) {
+  const indicator_view w = current_view(s);
+  const holding_reserve found = find_reserve(&w, i);
+  return found.left < found.margin;
 }
 
 double lw_contact_indicator(const lw_state *s, int32_t i) {
@@ -126,7 +135,7 @@ static lw_stage stage_of_quantity(const lw_model *m, const lw_transition *x, int
 
 static lw_stage stage_of_friction(const lw_state *s, int32_t i, int with_rates) {
   const indicator_view w = current_view(s);
-  if (sticks(&w, i) || lw_stopped_speed(s->base, transition_of(s, i)) >= s->base->size.nu) return LW_STAGE_OUTPUTS;
+  if (sticks(&w, i) || lw_friction_is_cut(s, i)) return LW_STAGE_OUTPUTS;
   return with_rates ? LW_STAGE_ACCELERATIONS : LW_STAGE_NONE;
 }
 
@@ -136,8 +145,7 @@ static lw_stage stage_of(const lw_state *s, int32_t i, int with_rates) {
   if (x->trigger == LW_ZERO_CROSSING) return stage_of_quantity(m, x, with_rates);
   if (x->action == LW_STICK) return stage_of_friction(s, i, with_rates);
   if (x->action != LW_STOP) return LW_STAGE_NONE;
-  return lw_stopped_speed(m, x) >= m->size.nu || lw_memory_of(s, i)->event_sign != 0.0 ? LW_STAGE_OUTPUTS
-                                                                                       : LW_STAGE_NONE;
+  return x->hold >= m->size.nu || lw_memory_of(s, i)->event_sign != 0.0 ? LW_STAGE_OUTPUTS : LW_STAGE_NONE;
 }
 
 /* Of the indicators; `with_rates`: of what decides whether a transition is due as well. */
@@ -277,13 +285,13 @@ static int32_t check_stop_trigger(const lw_state *s, int32_t i) {
   return 0;
 }
 
-/* It comes to rest, or its holding load reaches the limit. */
+/* It comes to rest, its holding load reaches the limit, or it moves though it rested without a load. */
 static int32_t check_friction_trigger(const lw_state *s, int32_t i) {
   const indicator_view w = current_view(s);
   const double z = friction_indicator(&w, i), state = friction_state(&w, i);
-  if (sticks(&w, i)) return z < 0.5 * HOLDING_MARGIN * sticking_limit(&w, i) ? LW_CHANGE_FRICTION : 0;
-  if (state == LW_FRICTION_STICKS || state == 0.0) return 0;
-  const double rate = state * lw_reals(s)[s->model->at.acceleration + lw_stopped_speed(s->model, transition_of(s, i))];
+  if (sticks(&w, i)) return z < 0.5 * find_reserve(&w, i).margin ? LW_CHANGE_FRICTION : 0;
+  if (state != 1.0 && state != -1.0) return z < 0.0 ? LW_BEGIN_TO_SLIDE : 0;
+  const double rate = state * lw_along_friction(s, i, lw_reals(s) + s->model->at.acceleration);
   return has_crossed((quantity){z, rate}, lw_zero_tolerance(0.0)) ? LW_CHANGE_FRICTION : 0;
 }
 

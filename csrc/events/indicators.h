@@ -4,7 +4,15 @@
 #include "block/discrete_state.h"
 
 /* Due actions of a transition, bits. */
-enum { LW_DO = 1, LW_UNDO = 2, LW_HIT_LOWER = 4, LW_HIT_UPPER = 8, LW_LEAVE_CONTACT = 16, LW_CHANGE_FRICTION = 32 };
+enum {
+  LW_DO = 1,
+  LW_UNDO = 2,
+  LW_HIT_LOWER = 4,
+  LW_HIT_UPPER = 8,
+  LW_LEAVE_CONTACT = 16,
+  LW_CHANGE_FRICTION = 32,
+  LW_BEGIN_TO_SLIDE = 64
+};
 #define LW_HIT (LW_HIT_LOWER | LW_HIT_UPPER)
 
 /* Sets events->due of every transition for the present time, state and commands, and updates the stored signs. Returns
@@ -23,9 +31,12 @@ int lw_trigger_distance(lw_state *s, int32_t transition, double *distance, doubl
 void lw_shift_speed_crossings(lw_state *s);
 /* The event indicator of the stop on which a joint rests: negative where its lock pulls. Needs outputs. */
 double lw_contact_indicator(const lw_state *s, int32_t transition);
-/* Of a friction: the load up to which it sticks, and its event indicator. Needs outputs. */
-double lw_sticking_limit(const lw_state *s, int32_t transition);
-double lw_friction_indicator(const lw_state *s, int32_t transition);
+/* Of a friction: the least and the largest load with which it holds; and, of one that sticks, its event indicator and the
+ * direction in which it slides where that is negative. Needs outputs. */
+void lw_holding_limits(const lw_state *s, int32_t transition, double *lower, double *upper);
+double lw_holding_reserve(const lw_state *s, int32_t transition, double *side);
+/* Whether it holds more than its limits, which the indicator allows a margin. Needs outputs. */
+int lw_exceeds_limits(const lw_state *s, int32_t transition);
 /* Initialises the signs of the event functions that are not yet known, and checks the bounds of stops against the
  * start. */
 lw_status lw_initialize_event_signs(lw_state *s);

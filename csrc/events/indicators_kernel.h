@@ -84,13 +84,13 @@ static real crossing_indicator(const indicator_view *w, int32_t i) {
 
 static real stop_gap(const indicator_view *w, int32_t i, int bound) {
   const lw_model *m = w->s->model;
-  const real q = coordinate_at(w, m->coordinate[lw_stopped_speed(m, transition_of(w->s, i))]);
+  const real q = coordinate_at(w, m->coordinate[transition_of(w->s, i)->hold]);
   return bound ? values_of(w, i)[1] - q : q - values_of(w, i)[0];
 }
 
 /* Contact force of the stop on which the joint rests. */
 static real contact_force(const indicator_view *w, int32_t i) {
-  const int32_t lock = w->s->model->lock_of[lw_stopped_speed(w->s->model, transition_of(w->s, i))];
+  const int32_t lock = w->s->model->lock_of[transition_of(w->s, i)->hold];
   return -lw_memory_of(w->s, i)->event_sign * w->x[w->s->model->at.coupling_load + lock];
 }
 
@@ -106,7 +106,7 @@ static real gap_after_contact(real gap, real rate, double shift) {
 
 static quantity bound_quantity(const indicator_view *w, int32_t i, int bound) {
   const lw_transition_memory *memory = lw_memory_of(w->s, i);
-  const real speed = speed_at(w, lw_stopped_speed(w->s->model, transition_of(w->s, i)));
+  const real speed = speed_at(w, transition_of(w->s, i)->hold);
   if (memory->event_sign == (bound ? 1.0 : -1.0)) return (quantity){contact_force(w, i) + MIN_CONTACT_FORCE, -1.0};
   if (memory->event_sign != 0.0) return (quantity){1.0, 0.0};
   const real rate = bound ? -speed : speed;
@@ -126,30 +126,95 @@ INLINE double friction_state(const indicator_view *w, int32_t i) {
   return re(w->x[lw_places_of_friction(w->s, i).state]);
 }
 
-/* The load up to which a speed sticks. */
-INLINE real sticking_limit(const indicator_view *w, int32_t i) { return w->x[lw_places_of_friction(w->s, i).limit]; }
+/* Times the limit of a friction that as one on its speed. */
+INLINE real size_of_gear(const indicator_view *w, int32_t i) {
+  const lw_model *m = w->s->model;
+  const real gear = w->x[m->at.force_gear + m->force[transition_of(w->s, i)->number].first];
+  return select_less(gear, 0.0, -gear, gear);
+}
+
+/* The load up to which a speed sticks, by all its frictions together. */
+static real sticking_limit(const indicator_view *w, int32_t i) {
+  const real own = w->x[lw_places_of_friction(w->s, i).limit];
+  real all = own;
+  for (int32_t j = transition_of(w->s, i)->next_in_speed; j != i; j = transition_of(w->s, j)->next_in_speed)
+    all += w->x[lw_places_of_friction(w->s, j).limit] * size_of_gear(w, j) / size_of_gear(w, i);
+  return all;
+}
 
 static int sticks(const indicator_view *w, int32_t i) {
-  const int32_t u = lw_stopped_speed(w->s->model, transition_of(w->s, i));
   return friction_state(w, i) == LW_FRICTION_STICKS &&
-         lw_lock_holders(re(w->x[w->s->model->at.locked + u])) == LW_HELD_BY_FRICTION;
+         lw_lock_holders(re(w->x[w->s->model->at.locked + transition_of(w->s, i)->hold])) == LW_HELD_BY_FRICTION;
 }
 
+/* The lock of a speed holds this, that of a sum the sum. */
 static real holding_load(const indicator_view *w, int32_t i) {
-  const int32_t lock = w->s->model->lock_of[lw_stopped_speed(w->s->model, transition_of(w->s, i))];
-  return w->x[w->s->model->at.coupling_load + lock];
+  const lw_model *m = w->s->model;
+  const lw_transition *x = transition_of(w->s, i);
+  const real load = w->x[m->at.coupling_load + lw_lock_of(m, x)];
+  return x->directions ? load / w->x[m->at.force_gear + m->force[x->number].first] : load;
 }
 
-/* While it sticks, the rest of the limit; while it slides, the speed in its direction. */
+/* Along its gears. */
+static real friction_rate(const indicator_view *w, int32_t i) {
+  const lw_model *m = w->s->model;
+  const lw_force *of = &m->force[transition_of(w->s, i)->number];
+  real rate = 0.0;
+  for (int32_t g = of->first; g < of->first + of->gears; g++)
+    rate += w->x[m->at.force_gear + g] * speed_at(w, m->gear[g].u);
+  return rate;
+}
+
+/* The least and the largest load with which it holds. An infinite one holds against negative speeds alone. */
+typedef struct holding_limits {
+  real lower, upper;
+} holding_limits;
+
+static holding_limits holding_limits_of(const indicator_view *w, int32_t i) {
+  const lw_friction_places at = lw_places_of_friction(w->s, i);
+  const real most = sticking_limit(w, i);
+  const real forward = at.forward < 0 ? 1.0 : w->x[at.forward], backward = at.backward < 0 ? 1.0 : w->x[at.backward];
+  if (isinf(re(most))) return (holding_limits){0.0, INFINITY};
+  return (holding_limits){-(forward * most), backward * most};
+}
+
+/* The rest of the limits, the margin that this has at a limit, and the direction `side` in which it slides there. */
+typedef struct holding_reserve {
+  real left;
+  double margin;
+  double side;
+} holding_reserve;
+
+static double holding_margin(double limit) {
+  return limit > 0.0 && limit < INFINITY ? HOLDING_MARGIN * limit : MIN_CONTACT_FORCE;
+}
+
+static holding_reserve find_reserve(const indicator_view *w, int32_t i) {
+  const real load = holding_load(w, i);
+  const holding_limits limits = holding_limits_of(w, i);
+  const double below = holding_margin(-re(limits.lower)), above = holding_margin(re(limits.upper));
+  const holding_reserve forward = {load - limits.lower + below, below, 1.0};
+  const holding_reserve backward = {limits.upper - load + above, above, -1.0};
+  return re(backward.left) < re(forward.left) ? backward : forward;
+}
+
+/* At a dead point or without a limit nothing holds it, and at its limit others do. */
+static int rests_by_itself(const indicator_view *w, int32_t i) {
+  const lw_model *m = w->s->model;
+  const lw_transition *x = transition_of(w->s, i);
+  return friction_state(w, i) != 0.0 && re(w->x[m->at.locked + x->hold]) == 0.0 &&
+         !(x->directions && lw_is_open(m, x->joint));
+}
+
+/* While it sticks, the rest of its limits; while it slides, the speed in its direction; at rest, that it stays. */
 static real friction_indicator(const indicator_view *w, int32_t i) {
   const double state = friction_state(w, i);
-  if (state == 0.0 || (state == LW_FRICTION_STICKS && !sticks(w, i))) return 1.0;
-  if (state != LW_FRICTION_STICKS)
-    return state *
-               (speed_at(w, lw_stopped_speed(w->s->model, transition_of(w->s, i))) - lw_memory_of(w->s, i)->shift[0]) +
-           zero_tolerance(0.0);
-  const real load = holding_load(w, i), limit = sticking_limit(w, i);
-  return limit * (1.0 + HOLDING_MARGIN) - select_less(load, 0.0, -load, load);
+  if (state == 1.0 || state == -1.0)
+    return state * (friction_rate(w, i) - lw_memory_of(w->s, i)->shift[0]) + zero_tolerance(0.0);
+  if (sticks(w, i)) return find_reserve(w, i).left;
+  if (!rests_by_itself(w, i)) return 1.0;
+  const real rate = friction_rate(w, i);
+  return MOVING - select_less(rate, 0.0, -rate, rate);
 }
 
 /* Writes at most two indicators of a transition; returns how many. */

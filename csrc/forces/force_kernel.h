@@ -13,7 +13,8 @@
  *   LW_ALONG_LINE      real type_apply(const type_numbers *x, int32_t k, const line_motion *s), the tension, which each
  *                      piece has by its factor
  * each of which sets the outputs, and where the type is by formulas evaluates its program, number k of `program` in the
- * `block`; and real type_energy(const type_numbers *x, int32_t k), what it stores, after these; `no_energy`: nothing. */
+ * `block`; and real type_energy(const type_numbers *x, int32_t k), what it stores, after these; `no_energy`: nothing. One
+ * on a point has void type_wrench(const type_numbers *x, int32_t k, twist *applied) besides, what it applied last. */
 #ifndef LW_FORCES_FORCE_KERNEL_H
 #define LW_FORCES_FORCE_KERNEL_H
 #include "formula/program.h"

@@ -34,5 +34,10 @@ static void point_formula_apply(const point_formula_numbers *x, int32_t k, const
   copy(3, applied->l, x->point_formula_force + 3 * k);
   copy(3, applied->a, x->point_formula_torque + 3 * k);
 }
+
+static void point_formula_wrench(const point_formula_numbers *x, int32_t k, twist *applied) {
+  copy(3, x->point_formula_force + 3 * k, applied->l);
+  copy(3, x->point_formula_torque + 3 * k, applied->a);
+}
 #define point_formula_energy no_energy
 #endif

@@ -15,10 +15,14 @@
 
 FORCE_NUMBERS(wrench, WRENCH)
 
-static void wrench_apply(const wrench_numbers *x, int32_t k, const real R[9], twist *applied) {
-  (void)R;
+static void wrench_wrench(const wrench_numbers *x, int32_t k, twist *applied) {
   copy(3, x->applied_torque + 3 * k, applied->a);
   copy(3, x->applied_force + 3 * k, applied->l);
+}
+
+static void wrench_apply(const wrench_numbers *x, int32_t k, const real R[9], twist *applied) {
+  (void)R;
+  wrench_wrench(x, k, applied);
 }
 #define wrench_energy no_energy
 #endif

@@ -62,6 +62,7 @@ typedef struct lw_sizes {
   int32_t couplings, terms; /* distances count among the couplings */
   int32_t distances;
   int32_t locks;         /* and so do locks of single speeds, which come before the distances */
+  int32_t held_sums;     /* the last couplings before the locks: sums of speeds in which frictions stick */
   int32_t forces, gears; /* those of lw_builder_add_force; speeds on which they act */
   int32_t line_points;   /* of forces along lines */
   int32_t formulas, formula_numbers, formula_inputs, formula_quantities;
@@ -350,18 +351,20 @@ typedef struct lw_parameter {
  *               row by row: displacement and rotation vector of the second frame in the first; bushing_points[6],
  *               bushing_rotations[8], quaternions that must not be zero, bushing_stiffness[21], bushing_damping[21],
  *               bushing_preload[6]
- *   "friction"  dry friction in one speed, by a gear of 1, that slides or sticks: friction_coulomb, friction_static, by
+ *   "friction"  dry friction on speeds, as an actuator, that slides or sticks: friction_coulomb, friction_static, by
  *               default the same, friction_stribeck, friction_viscous; with friction_smooth it never sticks; with
  *               friction_mu the joint's reaction presses its surfaces, friction_radius for speeds of rotation,
- *               friction_static_mu, by default the same; in a revolute, prismatic, cylindrical, universal or screw joint
+ *               friction_static_mu, by default the same; by a gear of 1 in a revolute, prismatic, cylindrical, universal
+ *               or screw joint. friction_forward and friction_backward, by default 1, times the friction at positive and
+ *               at negative speeds; with friction_forward 0 friction_static may be infinite: it never slides back
  * Those by a formula, which lw_builder_set_formula gives:
  *   "joint_formula" on speeds, as an actuator; one result
  *   "line_formula"  along the line through points of bodies, as of a cable, which it tightens: lw_builder_add_line_point
  *                   names them; one result, the tension
  *   "point_formula" a force at a point of a body and a torque: six results; point_formula_point[3], point_formula_axes:
  *                   0 for components in world axes, 1 in those of the body
- *   "brake"         dry friction in one speed, as "friction", that has its one result while it slides and sticks up to
- *                   brake_static times it, by default 1
+ *   "brake"         dry friction, as "friction", that has its one result while it slides and sticks up to brake_static
+ *                   times it, by default 1; brake_forward, brake_backward
  *   "frame_formula" a force and a torque between frames of two bodies, on the second about its frame's origin, in axes of
  *                   the first, which has the opposite: six results; frame_formula_points[6], frame_formula_rotations[8]; it
  *                   reads its frame_formula_displacement, _rotation, _velocity and _angular_velocity */
@@ -569,7 +572,8 @@ typedef struct lw_load_equations {
   double *violation;
   double *actuator; /* [rows][2][actuators]: length and force of each actuator by its input; NULL: not requested */
   /* Of friction by reactions: [rows][motors], loads with which the joints press, and [rows][frictions], the pressing
-   * forces so far, which those of these loads replace. Both are given again until they stay. NULL: without pressing. */
+   * forces so far, which those of these loads replace. Both are given again until they stay. Loads NULL: the pressing
+   * forces are those given, in which the equations are linear; both NULL: without pressing. */
   const double *loads;
   double *pressing;
   int32_t dof;  /* degrees of freedom of the first row, which the others have as well */
@@ -579,6 +583,18 @@ typedef struct lw_load_equations {
 /* The state's q, u, time and, if given, inputs are overwritten; its parameters and modes are taken. LW_ERROR_SINGULAR: in row
  * `done` the motion branches, or it has other degrees of freedom; LW_ERROR_USAGE: the capacity is too small. */
 LW_API lw_status lw_find_load_equations(lw_state *state, lw_load_equations *equations);
+
+/* What the formula of a force, by its index among all, reads: offsets in the block of its quantities, in their order, unless
+ * `offsets` is NULL; returns how many there are. -1: the force has no formula. */
+LW_API int32_t lw_formula_quantities(const lw_model *model, int32_t force, int32_t *offsets);
+/* How many results the formula of a force has, and how many tables it calls; 0: it has no formula. */
+LW_API int32_t lw_formula_results(const lw_model *model, int32_t force);
+LW_API int32_t lw_formula_tables(const lw_model *model, int32_t force);
+/* The formula of a force as a function of what it reads, at the parameters of the state, which stays as it is:
+ * quantities[rows][of them] to values[rows][results], and to arguments[rows][tables] the first argument of each table
+ * where it is first called; NULL: not requested. Kinks are free. No number: there is no value. The quantities stay. */
+LW_API lw_status lw_formula_values(lw_state *state, int32_t force, int32_t rows, double *quantities, double *values,
+                                   double *arguments);
 
 /* Joint-space mass matrix of the spanning tree (loops open), nu x nu, row by row. */
 LW_API lw_status lw_mass_matrix(lw_state *state, double *matrix);

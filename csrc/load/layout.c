@@ -236,12 +236,54 @@ static void prepare_pressed_frictions(lw_model *m) {
   for (int32_t c = 0; m->pressed && c < m->clusters; c++) m->cluster[c].method = LW_RCR;
 }
 
+/* Adds one to the ring that `last` ends; returns the next one in it. */
+static int32_t enter_ring(int32_t *last, int32_t one, int32_t *next_of_last) {
+  const int32_t next = *last < 0 ? one : *next_of_last;
+  if (*last >= 0) *next_of_last = one;
+  *last = one;
+  return next;
+}
+
+/* Whether a force holds its one speed together with others: it sticks, alike in both directions. */
+static int shares_speed(const lw_model *m, int32_t force) {
+  const int32_t type = lw_type_of_force(m, force), given = m->force[force].given;
+  if (!lw_force_sticks(type, given) || m->force[force].gears != 1) return 0;
+#define BY_DIRECTION(TYPE, of)                                                                           \
+  if (type == LW_FORCE_##TYPE) return !((given >> LW_FORWARD_##TYPE | given >> LW_BACKWARD_##TYPE) & 1);
+  LW_EACH_STICKING_FORCE(BY_DIRECTION)
+#undef BY_DIRECTION
+  return 0;
+}
+
+/* Forces that stick in one speed hold it together. */
+static lw_status link_frictions(lw_model *m) {
+  const size_t speeds = (size_t)(m->size.nu + m->size.nu_cut);
+  int32_t *last = malloc(2 * sizeof *last * (speeds + 1)), *last_transition = last + speeds;
+  if (!last) return LW_ERROR_MEMORY;
+  for (size_t u = 0; u < 2 * speeds; u++) last[u] = -1;
+  for (int32_t k = 0; k < m->size.forces; k++) {
+    m->force[k].next_in_speed = k;
+    if (!shares_speed(m, k)) continue;
+    int32_t *end = last + m->gear[m->force[k].first].u;
+    m->force[k].next_in_speed = enter_ring(end, k, *end < 0 ? NULL : &m->force[*end].next_in_speed);
+  }
+  for (int32_t i = 0; i < m->size.transitions; i++) {
+    m->transition[i].next_in_speed = i;
+    if (m->transition[i].action != LW_STICK || !shares_speed(m, m->transition[i].number)) continue;
+    int32_t *end = last_transition + m->gear[m->force[m->transition[i].number].first].u;
+    m->transition[i].next_in_speed = enter_ring(end, i, *end < 0 ? NULL : &m->transition[*end].next_in_speed);
+  }
+  free(last);
+  return LW_OK;
+}
+
 /* The columns twice: the first time with the minimal width, which suffices to count the independent directions. */
 lw_status lw_layout_model(reader *r, lw_model *m) {
   lw_status e;
   for (int32_t i = 0; i < m->clusters; i++) m->cluster[i].independents = -1;
   prepare_pressed_frictions(m);
   lw_count_kinks(m);
+  if ((e = link_frictions(m))) return e;
   if ((e = lw_layout_block(r, m)) || (e = lw_make_programs(r, m)) || (e = lw_plan_multipliers(r, m)) ||
       (e = list_columns(r, m)) || (e = check_roots(r, m)))
     return e;

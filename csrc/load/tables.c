@@ -265,8 +265,8 @@ static lw_status read_force(reader *r, lw_model *m, table_cursor *at, const int3
   if ((v[0] < 0 && type->on == LW_ON_POINT) || (v[0] >= 0 && !lw_is_on_bodies(type->on)) ||
       (v[1] >= 0 && !lw_is_between_bodies(type->on)) || v[2] < 0 || v[2] >> type->parameters)
     return lw_row_error(r, "force", at->row);
-  m->force[at->row] =
-      (lw_force){.end = {v[0], v[1]}, .root = common_ancestor(m, v[0], v[1]), .given = v[2], .has_length = 1};
+  m->force[at->row] = (lw_force){
+      .end = {v[0], v[1]}, .root = common_ancestor(m, v[0], v[1]), .given = v[2], .has_length = 1, .lock = -1};
   return LW_OK;
 }
 

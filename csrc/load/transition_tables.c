@@ -24,13 +24,37 @@ static int is_direction_of(const lw_model *m, const lw_transition *x) {
   return is_joint_with(m, x->joint, x->directions) && !(x->directions & (x->directions - 1));
 }
 
-/* Of a friction its speed sticks. */
+/* A coupling of the speeds of a force, in their order, that nothing else has taken as a lock. */
+static int couples_gears(const lw_model *m, int32_t coupling, const lw_force *of) {
+  if (!lw_within(coupling, 0, m->couplings - m->size.locks - m->size.distances)) return 0;
+  const lw_coupling *c = &m->coupling[coupling];
+  if (c->lock >= 0 || c->formula >= 0 || c->cluster < 0 || c->terms != of->gears) return 0;
+  for (int32_t k = 0; k < of->gears; k++)
+    if (m->term[c->first + k].u != m->gear[of->first + k].u) return 0;
+  return 1;
+}
+
+/* Of a friction its speed sticks, or the sum of its speeds. */
 static int is_friction(const lw_model *m, const lw_transition *x) {
-  if (!lw_within(x->number, 0, m->size.forces) || !is_direction_of(m, x)) return 0;
+  if (!lw_within(x->number, 0, m->size.forces) || x->trigger != LW_NO_TRIGGER) return 0;
   const lw_force *of = &m->force[x->number];
-  return lw_force_sticks(lw_type_of_force(m, x->number), of->given) && of->gears == 1 &&
-         lw_within(m->gear[of->first].u - m->joint[x->joint].u, 0, 6) &&
-         1 << (m->gear[of->first].u - m->joint[x->joint].u) == x->directions && x->trigger == LW_NO_TRIGGER;
+  if (!lw_force_sticks(lw_type_of_force(m, x->number), of->given)) return 0;
+  if (x->directions == 0) return of->lock < 0 && couples_gears(m, x->joint, of);
+  return is_direction_of(m, x) && of->gears == 1 && lw_within(m->gear[of->first].u - m->joint[x->joint].u, 0, 6) &&
+         1 << (m->gear[of->first].u - m->joint[x->joint].u) == x->directions;
+}
+
+/* Which row of the field `locked` what stops or sticks has; a coupling that holds a sum becomes its lock. */
+static int32_t take_hold(lw_model *m, const lw_transition *x) {
+  if (x->directions != 0) {
+    int32_t c = 0;
+    while (!(x->directions >> c & 1)) c++;
+    return m->joint[x->joint].u + c;
+  }
+  lw_coupling *coupling = &m->coupling[x->joint];
+  m->force[x->number].lock = x->joint;
+  m->cluster[coupling->cluster].locks++;
+  return coupling->lock = m->size.nu + m->size.nu_cut + m->size.held_sums++;
 }
 
 static int is_action(const lw_model *m, const lw_transition *x) {
@@ -83,6 +107,7 @@ lw_status lw_read_transition(reader *r, lw_model *m, table_cursor *at, const int
                        .indicator = m->size.event_indicators};
   if (!is_action(m, x) || !is_trigger(m, x) || !lw_within(v[11], 0, 3)) return lw_row_error(r, "transition", at->row);
   if (x->action == LW_PIN) m->joint[x->joint].captured = v[11];
+  x->hold = x->action == LW_STOP || x->action == LW_STICK ? take_hold(m, x) : -1;
   if (x->action == LW_STOP) m->size.event_indicators += (x->bounds & 1) + (x->bounds >> 1);
   if (x->trigger == LW_ZERO_CROSSING || x->action == LW_STICK) m->size.event_indicators++;
   return LW_OK;

@@ -106,3 +106,9 @@ int32_t lw_add_independent(const lw_complementarity *p, int32_t active, const un
   }
   return active;
 }
+
+int lw_is_dependent(const lw_complementarity *p, const unsigned char *others, int32_t i) {
+  const int32_t active = lw_add_independent(p, 0, others);
+  p->active[active] = i;
+  return !factor(p, active, active + 1, p->scratch);
+}

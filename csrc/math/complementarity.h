@@ -21,6 +21,8 @@ typedef struct lw_complementarity {
 
 /* Returns how many are active; -1: there is no solution. */
 int32_t lw_solve_complementarity(const lw_complementarity *p);
+/* Whether w of a load cannot change while those of the others do not: their rows of W contain its own. Uses `active`. */
+int lw_is_dependent(const lw_complementarity *p, const unsigned char *others, int32_t i);
 /* Adds to the `active` ones those candidates whose rows of W are independent; returns how many are active then. */
 int32_t lw_add_independent(const lw_complementarity *p, int32_t active, const unsigned char *candidate);
 #endif

@@ -183,6 +183,7 @@
 #define LEAST_CORRECTION 1e-9  /* of the fastest speed */
 #define RATE_STEP 1e-6         /* s: by the rate then a variable without a rate is known to rise or fall */
 #define INSTANT 1e-6           /* s: after it a speed that begins has its sign */
+#define MOVING 1e-9            /* rad/s or m/s: what rested without being held slides */
 #define TOGETHER_AT_REST (100.0 * LW_ZERO_TOLERANCE) /* rad/s or m/s: joints that one motion takes to rest at once */
 #define SAME_LOADS                                                                                           \
   1e-14 /* of the largest pressing force: loads of friction that follow from each other have come to rest */
@@ -197,6 +198,7 @@
 #define SMALL_HALF_ANGLE2 1e-4  /* sin^2 of half the angle of a bushing below which series replace quotients */
 #define HOLDING_MARGIN 1e-11    /* of a limit of friction: what sticks exactly at it does */
 #define BREAKAWAY_MARGIN 1e-10  /* the same, of a friction that held more: it slides where it still holds nearly that */
+#define CLEARLY_WITHIN 1e-6     /* of a limit that is reached: others hold in its place if they do with so much less */
 #define MIN_CONTACT_FORCE 1e-12 /* N or N m: the indicator of a contact is positive at no force */
 #define MOST_ACCELERATION 5e6   /* m/s2 or rad/s2 */
 #define SIMULTANEOUS 1e-9       /* relative time difference of simultaneous events */
@@ -273,6 +275,7 @@
 /* Spectral radius of df/dy up to which a step of size one of lw_dopri5 is stable, for all damping. */
 #define LW_DOPRI5_STABLE 3.3
 #define LONG_RUN 10.0       /* s: in shorter runs errors of rates below those of coordinates do no harm */
+#define LEAST_LENGTH 1e-3   /* of the radius of gyration: displacements of a body that turns count at least so */
 #define SMALLEST_SIZE 1e-15 /* rad, m or per second: below, a size is rounding */
 
 /* ---- Descriptions ---- */

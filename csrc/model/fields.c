@@ -24,7 +24,8 @@ const lw_force_type lw_force_types[LW_FORCE_TYPES] = {
 #undef X
 
 int lw_is_valid(const char *field, double value) {
-  return isfinite(value) || (value > 0.0 && strcmp(field, "max_load") == 0);
+  return isfinite(value) || (value > 0.0 && (strcmp(field, "max_load") == 0 || strcmp(field, "friction_static") == 0 ||
+                                             strcmp(field, "brake_static") == 0));
 }
 
 lw_sizes lw_model_sizes(const lw_model *m) { return m ? m->size : (lw_sizes){0}; }

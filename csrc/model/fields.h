@@ -15,6 +15,7 @@ typedef enum lw_owner {
   LW_OF_LOOP,
   LW_OF_COORDINATE, /* of all joints: the tree's, then the cut ones' */
   LW_OF_SPEED,
+  LW_OF_HOLD, /* what may be held at rest: speeds of all joints, then sums of speeds in which frictions stick */
   LW_OF_TREE_COORDINATE,
   LW_OF_TREE_SPEED,
   LW_OF_CUT_COORDINATE,
@@ -59,6 +60,7 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
     case LW_OF_LOOP: return s->loops;
     case LW_OF_COORDINATE: return s->nq + s->nq_cut;
     case LW_OF_SPEED: return s->nu + s->nu_cut;
+    case LW_OF_HOLD: return s->nu + s->nu_cut + s->held_sums;
     case LW_OF_TREE_COORDINATE: return s->nq;
     case LW_OF_TREE_SPEED: return s->nu;
     case LW_OF_CUT_COORDINATE: return s->nq_cut;
@@ -161,8 +163,8 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
 #define LW_DISCRETE_FIELDS(X)                                                                                         \
   X(joint_closed, JOINT, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "1 or 0, of joints that may open")         \
   X(captured_frame, JOINT, LW_IF_TRANSITIONS(7), LW_INTERNAL, LW_STAGE_NONE, "of a pin, found when it closed: r, Q")  \
-  X(locked, SPEED, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "who holds it, see block/discrete_state.h")      \
-  X(lock_value, SPEED, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "coordinate at which it is held")            \
+  X(locked, HOLD, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "who holds it, see block/discrete_state.h")       \
+  X(lock_value, HOLD, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "coordinate at which it is held")             \
   X(transition_active, TRANSITION, 1, LW_OUTPUT, LW_STAGE_NONE, "1: in effect")                                       \
   X(transition_memory, TRANSITION, LW_REALS(transition_memory), LW_INTERNAL, LW_STAGE_NONE, "for it")                 \
   X(event_memory, ONE, LW_IF_TRANSITIONS(9), LW_INTERNAL, LW_STAGE_NONE,                                              \
@@ -190,6 +192,8 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(reaction_torque, JOINT, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "same, about the child's joint frame [N.m]")            \
   X(coupling_load, COUPLING, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "on each of its joints acts p' times this")            \
   X(distance_force, DISTANCE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "pulls both ends towards each other [N]")             \
+  X(force_power, FORCE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "that it gives the bodies and rotors [W]")                  \
+  X(spring_power, JOINT, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "the same of the springs and dampers of joints [W]")       \
   X(point_position, POINT, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "world axes [m]")                                        \
   X(point_velocity, POINT, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "world axes [m/s]")                                      \
   X(point_acceleration, POINT, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "world axes [m/s2]")                                 \

@@ -117,11 +117,12 @@ typedef struct lw_cluster {
 } lw_cluster;
 
 /* sum of p(q) over its terms = offset + f(t), p the polynomial c1 q + c2 q^2 + c3 q^3 + c4 q^4; or a distance in
- * place of the sum; or a lock, of one term, which asks for nothing while it is open. */
+ * place of the sum; or a lock, of one term, or of several where a friction holds their sum, which asks for nothing while
+ * it is open. */
 typedef struct lw_coupling {
   int32_t cluster, first, terms;
   int32_t distance;   /* -1: none */
-  int32_t lock;       /* the speed that it holds where that is locked; -1: no lock */
+  int32_t lock;       /* row of the field `locked` while which it holds: a speed's, or a friction's; -1: no lock */
   int32_t rates_only; /* a lock of a speed that is not the rate of a coordinate */
   int32_t formula;    /* of its coordinates and time; -1: none */
   int32_t reads_time; /* the formula */
@@ -146,7 +147,9 @@ typedef struct lw_force {
   int32_t given; /* a mask: which of its parameters are given */
   int32_t first, gears, has_length;
   int32_t joint; /* of its last gear */
+  int32_t lock;  /* of a friction across gears the coupling that holds it; -1: the lock of its speed does */
   int32_t first_point, points;
+  int32_t next_in_speed; /* of a force that sticks: the next one of the same speed, in a ring */
 } lw_force;
 
 typedef struct lw_gear {
@@ -191,17 +194,19 @@ typedef enum lw_quantity {
 
 /* A discontinuous change, and what brings it about. */
 typedef struct lw_transition {
-  int32_t action;     /* lw_action */
-  int32_t joint;      /* that it locks, pins, stops, ...; of an impulse: the body */
-  int32_t directions; /* of the joint's speeds those that are meant, a mask; a stop's one bit */
+  int32_t action; /* lw_action */
+  int32_t joint;  /* that it locks, pins, stops, ...; of an impulse the body, across gears the coupling that holds */
+  int32_t directions; /* of the joint's speeds those that are meant, a mask; a stop's one bit; 0: across gears */
+  int32_t hold;       /* of what stops or sticks: its row of the field `locked`, a speed but for those across gears */
   int32_t bounds;     /* a stop's: 1 lower, 2 upper */
   int32_t trigger;    /* lw_trigger */
   int32_t quantity;   /* that crosses: lw_quantity; -1 for other triggers */
   int32_t number;  /* of the coordinate or speed, over all joints; offset of the variable; force that sticks; else -1 */
   int32_t body[2]; /* of a distance; -1 the ground */
-  int32_t direction; /* +1 rising, -1 falling, 0 both */
-  int32_t undone;    /* a command that ends undoes it */
-  int32_t indicator; /* its first one; a stop has one for each bound */
+  int32_t direction;     /* +1 rising, -1 falling, 0 both */
+  int32_t undone;        /* a command that ends undoes it */
+  int32_t indicator;     /* its first one; a stop has one for each bound */
+  int32_t next_in_speed; /* of a force that sticks: the next one of the same speed, in a ring */
 } lw_transition;
 
 /* A run of links that one algorithm sweeps. */
@@ -399,7 +404,7 @@ static inline int32_t lw_first_of_states(const lw_model *m) {
 static inline int32_t lw_first_of_couplings(const lw_model *m) { return m->size.formulas - m->size.coupling_formulas; }
 const char *lw_owner_of_formula(const lw_model *m, int32_t formula);
 
-/* Whether a field may hold a value: only max_load may be infinite. */
+/* Whether a field may hold a value: only max_load and limits of sticking may be infinite. */
 int lw_is_valid(const char *field, double value);
 
 static inline int lw_has_multipliers(const lw_model *m) { return m->method != LW_BY_CLUSTERS && m->method != LW_DCA; }

@@ -99,6 +99,7 @@ static int32_t rows_of(const lw_model *m, lw_owner owner, const char *name, int3
     case LW_OF_TREE_COORDINATE: return rows_of_joint(m, name, 1, 0, row);
     case LW_OF_CUT_COORDINATE: return rows_of_joint(m, name, 1, m->size.nq, row);
     case LW_OF_SPEED:
+    case LW_OF_HOLD:
     case LW_OF_TREE_SPEED: return rows_of_joint(m, name, 0, 0, row);
     case LW_OF_CUT_SPEED: return rows_of_joint(m, name, 0, m->size.nu, row);
     case LW_OF_COUPLING: return one_row(lw_model_find(m, LW_KIND_COUPLING, name), row);

@@ -139,6 +139,9 @@ INLINE void turn_of_body(const view *v, int32_t link, real R[9]) {
 #define FIRST_OF(TYPE) v->m->first_force[LW_FORCE_##TYPE]
 #define EACH_OF(TYPE) for (int32_t k = 0; k < v->m->first_force[LW_FORCE_##TYPE + 1] - FIRST_OF(TYPE); k++)
 
+/* What force k of a type gives the bodies; those at points excepted, whose velocities follow with the outputs. */
+#define POWER_OF(TYPE) FIELD(v, force_power)[FIRST_OF(TYPE) + k]
+
 #define APPLY_LW_ON_POINT(TYPE, type, points)                      \
   {                                                                \
     const type##_numbers x = NUMBERS_OF(TYPE);                     \
@@ -162,6 +165,7 @@ INLINE void turn_of_body(const view *v, int32_t link, real R[9]) {
       real from[3], to[3];                                          \
       measure_force_span(v, force, x.points + 6 * k, from, to, &s); \
       type##_apply(&x, k, &s, pull.l);                              \
+      POWER_OF(TYPE) = -dot(pull.l, s.n) * s.rate;                  \
       apply_wrench(v, force->end[0], from, 1.0, &pull);             \
       apply_wrench(v, force->end[1], to, -1.0, &pull);              \
     }                                                               \
@@ -176,6 +180,7 @@ INLINE void turn_of_body(const view *v, int32_t link, real R[9]) {
       twist in_frame, applied;                                                            \
       measure_frames(v, force, x.points + 6 * k, x.type##_rotations + 8 * k, arm, R, &s); \
       type##_apply(&x, k, &s, &in_frame);                                                 \
+      POWER_OF(TYPE) = dot(in_frame.l, s.v) + dot(in_frame.a, s.w);                       \
       rotate(R, in_frame.a, applied.a);                                                   \
       rotate(R, in_frame.l, applied.l);                                                   \
       apply_wrench(v, force->end[0], arm[0], -1.0, &applied);                             \
@@ -189,7 +194,9 @@ INLINE void turn_of_body(const view *v, int32_t link, real R[9]) {
       const lw_force *force = &v->m->force[FIRST_OF(TYPE) + k]; \
       line_motion s;                                            \
       measure_line(v, force, &s);                               \
-      pull_along_line(v, force, type##_apply(&x, k, &s));       \
+      const real tension = type##_apply(&x, k, &s);             \
+      POWER_OF(TYPE) = -tension * s.rate;                       \
+      pull_along_line(v, force, tension);                       \
     }                                                           \
   }
 #define APPLY_LW_ON_SPEEDS(TYPE, type, points) /* loops/forces_on_speeds_kernel.h */
@@ -205,6 +212,33 @@ static void apply_forces_by_formulas(const view *v) {
   if (v->m->size.formulas == 0) return;
 #define FORCE(TYPE, type, on, points) APPLY_##on(TYPE, type, points)
   LW_FORMULA_FORCE_RECORDS(FORCE)
+#undef FORCE
+}
+
+#define POWER_LW_ON_POINT(TYPE, type, points)                        \
+  {                                                                  \
+    const type##_numbers x = NUMBERS_OF(TYPE);                       \
+    EACH_OF(TYPE) {                                                  \
+      const int32_t link = v->m->force[FIRST_OF(TYPE) + k].end[0];   \
+      const real *w = v->motion[link].w;                             \
+      real arm[3], velocity[3];                                      \
+      twist applied;                                                 \
+      arm_to(v, link, x.points + 3 * k, arm);                        \
+      type##_wrench(&x, k, &applied);                                \
+      copy(3, v->wrench[link].l, velocity);                          \
+      add_cross(w, arm, velocity);                                   \
+      POWER_OF(TYPE) = dot(applied.l, velocity) + dot(applied.a, w); \
+    }                                                                \
+  }
+#define POWER_LW_BETWEEN_POINTS(TYPE, type, points)
+#define POWER_LW_BETWEEN_FRAMES(TYPE, type, points)
+#define POWER_LW_ALONG_LINE(TYPE, type, points)
+#define POWER_LW_ON_SPEEDS(TYPE, type, points) /* dynamics/outputs_kernel.h */
+
+/* Of those at points of bodies, while the wrench records have the velocities of the links' points. */
+static void find_powers_at_points(const view *v) {
+#define FORCE(TYPE, type, on, points) POWER_##on(TYPE, type, points)
+  LW_FORCE_RECORDS(FORCE)
 #undef FORCE
 }
 

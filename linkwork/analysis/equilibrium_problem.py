@@ -6,6 +6,7 @@ those of `trim`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,14 @@ from linkwork.analysis.configuration_space import Closest, ConfigurationSpace
 from linkwork.analysis.equilibrium_result import Equilibria, Equilibrium
 from linkwork.analysis.force_balance import ForceBalance, rows_of
 from linkwork.analysis.inverse_kinematics import PoseSolver
-from linkwork.analysis.pose_functions import Hold, PoseFunction, Stacked, driving, joint_rates, pose_function
+from linkwork.analysis.pose_functions import (
+    Hold,
+    PoseFunction,
+    Stacked,
+    driving,
+    friction_rates,
+    pose_function,
+)
 from linkwork.analysis.rest_search import ACCEPTED, MOST_STEPS, Bound, Held, Rest, RestSearch, Seek
 from linkwork.analysis.scattered_search import ScatteredSearch
 from linkwork.analysis.small_motions import small_motions
@@ -30,7 +38,7 @@ from linkwork.core.native import Stage
 from linkwork.errors import AssemblyError, EquilibriumError, LinkworkError, MechanismError, SingularityError
 from linkwork.mechanism import Actuator, Mechanism, Stop
 from linkwork.mechanism.forces import of_kind
-from linkwork.mechanism.friction import STICKS, sticking
+from linkwork.mechanism.friction import STICKS, DryFriction, sticking
 from linkwork.model.compile import model_of
 from linkwork.model.state import JointArray
 
@@ -317,8 +325,8 @@ class EquilibriumProblem:
         self.search.forces = ForceBalance(space)
         space.enter(self.start)
         space.enter_speeds(np.zeros(space.nu))
-        held = [one.joint for one in sticking(self.model.mechanism) if self.friction(one.name, "state") == STICKS]
-        functions = {name: joint_rates(space, name) for name in dict.fromkeys(held)}
+        held = [one for one in sticking(self.model.mechanism) if self.friction(one.name, "state") == STICKS]
+        functions = {one.name if one.is_sum else one.place: friction_rates(space, one) for one in held}
         space.enter(self.start)
         self.held = {name: Held(one, np.zeros(one.size)) for name, one in functions.items()}
         self.search.held = list(self.held.values())
@@ -339,12 +347,16 @@ class EquilibriumProblem:
         self.space.block.evaluate(Stage.OUTPUTS)
         return float(self.space.block.reals[self.model.column(f"{name}.{what}").first])
 
+    def holding_limit(self, one: DryFriction) -> float:
+        """Return up to which load a dry friction holds in the present pose, at rest."""
+        return self.friction(one.name, "limit") if one.is_limited else math.inf
+
     def _limits(self) -> str:
         """Return up to which loads the first frictions hold, for a message."""
         mech = self.model.mechanism
         frictions = sticking(mech)
         parts = [
-            f"{one.name!r} holds up to {self.friction(one.name, 'limit'):.6g} {LOADS[one.units(mech)[0]]}"
+            f"{one.name!r} holds up to {self.holding_limit(one):.6g} {LOADS[one.units(mech)[0]]}"
             for one in frictions[:4]
         ]
         return ", ".join(parts) + (" ..." if len(frictions) > 4 else "")

@@ -32,10 +32,14 @@ from linkwork._util.one_thread import on_one_thread
 from linkwork._util.registered import registered
 from linkwork._util.text import aligned
 from linkwork.analysis.configuration_space import ConfigurationSpace
+from linkwork.analysis.inverse_dynamics import MOST_TURNS, SETTLED
 from linkwork.analysis.load_regressor import Samples, Unknowns, load_columns
-from linkwork.analysis.measured_motion import Measured, measured
+from linkwork.analysis.measured_motion import Measured, measured, rows_of
+from linkwork.analysis.motors import Motors
+from linkwork.analysis.pressed_loads import PressedLoads
 from linkwork.errors import AssemblyError, LinkworkError, MechanismError, MechanismNameError, SolverError
 from linkwork.mechanism import Mechanism
+from linkwork.mechanism.friction import pressed
 from linkwork.model.compile import model_of
 from linkwork.results.base import ResultBase, TableResult
 
@@ -49,6 +53,8 @@ HELD_RANK_TOLERANCE = 1e-8  # of loads of friction at rest, columns of length on
 IDLE = 1e-9  # of a column, relative to the loads of 1 kg or 1 N, that counts as zero
 RANDOM_POSES = 4  # for each unknown, at least
 MOST_ITERATIONS = 3  # of the standard deviations of the motors
+SAME = 1e-12  # of the loads: parameters that change them by less stay
+DIFFERENCE = 1e-3  # of a parameter, for its derivatives
 SHOWN = 1e-6  # of a weight in a combination, relative to the largest
 UNACTUATED = "without motor"
 
@@ -146,6 +152,8 @@ class Identification(TableResult, NamedValues[str]):
         Of the mechanism.
     at_rest
         By the name of each dry friction, how many rows say nothing of it, as its joint is at rest.
+    left_out
+        With friction by reactions, how many rows are left out, as any of these joints is at rest.
     """
 
     _index: ClassVar[str | None] = "combination"
@@ -166,6 +174,7 @@ class Identification(TableResult, NamedValues[str]):
     name: str
     units: dict[str, str] = field(default_factory=dict)
     at_rest: dict[str, int] = field(default_factory=dict)
+    left_out: int = 0
 
     @property
     def names(self) -> list[str]:
@@ -196,6 +205,7 @@ class Identification(TableResult, NamedValues[str]):
             "condition": self.condition,
             "rows": len(self.t),
             "at_rest": self.at_rest,
+            "left_out": self.left_out,
         }
 
     @registered
@@ -213,7 +223,8 @@ class Identification(TableResult, NamedValues[str]):
             f"  residual of {name}: {std:.3g} {self.units.get(name, '')}".rstrip()
             for name, std in self.residual_std.items()
         ]
-        lines += [f"  at rest: {name} in {rows} of {n} rows" for name, rows in self.at_rest.items() if rows]
+        all_rows = n + self.left_out
+        lines += [f"  at rest: {name} in {rows} of {all_rows} rows" for name, rows in self.at_rest.items() if rows]
         return "\n".join([*lines, f"  without influence: {', '.join(self.idle)}"] if self.idle else lines)
 
 
@@ -248,7 +259,7 @@ def base_parameters(
     """
     model = model_of(mechanism)
     unknowns = Unknowns(model, parameters)
-    space = ConfigurationSpace(model)
+    space = _space(model)
     return _base(unknowns, _random_regression(space, unknowns, seed))
 
 
@@ -266,7 +277,8 @@ def identify(
     """Identify masses, centres of mass, inertias, springs, dampers and friction from measured motions and loads.
 
     Dry friction is linear in the loads while it slides. Where its joint is at rest, slower than 1 % of its largest
-    speed, its load is unknown: it drops out of the rows of that instant.
+    speed, its load is unknown: it drops out of the rows of that instant. With friction by reactions, whose pressing
+    forces follow from all parameters, such instants are left out.
 
     Parameters
     ----------
@@ -282,9 +294,9 @@ def identify(
         name are records of something else; all others must be variables of the mechanism.
     parameters
         ``"crank.mass"``, ``"crank.com"``, ``"crank.inertia[2,2]"``, ``"A.damping"``, ``"A.stiffness"``, ``"A.free"``,
-        ``"A.reflected_inertia"``, ``"friction.coulomb"``, ``"friction.viscous"``; first moments m c ``"crank.mc"`` and
-        moments of inertia about the origin of the body's frame ``"crank.IO"``; a body for its mass and all of these
-        moments. By default all bodies.
+        ``"A.reflected_inertia"``, ``"friction.coulomb"``, ``"friction.viscous"``, ``"friction.mu"``; first moments m c
+        ``"crank.mc"`` and moments of inertia about the origin of the body's frame ``"crank.IO"``; a body for its mass
+        and all of these moments. By default all bodies.
     motors
         Joints "A", single speeds "U[2]" and actuators whose loads were measured; by default those with a column that is
         not zero. All others have no load. A load beyond `max_load` of its joint counts as that limit, and an input as
@@ -325,7 +337,7 @@ def identify(
     """
     model = model_of(mechanism)
     unknowns = Unknowns(model, parameters)
-    space = ConfigurationSpace(model)
+    space = _space(model)
     possible = _base(unknowns, _random_regression(space, unknowns, seed))
     idle = [name for name in possible.idle if name in unknowns.explicit]
     if idle:
@@ -336,7 +348,9 @@ def identify(
     if not len(possible):
         raise MechanismError(f"parameters: no load depends on any of {quoted(unknowns.names)}, whatever the motion")
     data = measured(space, measurements, motors, smoothing)
-    regression = _Regression(unknowns, data)
+    is_pressed = bool(pressed(model.mechanism))
+    regression = _PressedRegression(unknowns, space, data) if is_pressed else _Regression(unknowns, data)
+    data = regression.data
     regression.check(possible)
     if len(data.t) <= len(possible):
         raise MechanismError(
@@ -351,25 +365,41 @@ class _Regression:
 
     def __init__(self, unknowns: Unknowns, data: Measured) -> None:
         self.unknowns, self.data = unknowns, data
-        columns, loads = load_columns(unknowns, data.samples)
-        n, _, dof = data.bases.shape
+        self.labels = _labels(data.motors, data.bases.shape[2])
+        self.at_rest = dict(zip(data.frictions, data.at_rest.sum(axis=0).tolist(), strict=True))
+        self.left_out = 0
+        self._take(*self._equations())
+
+    def _equations(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return loads by the numbers (n, dof, K), those of the model (n, dof), and of motors (n, dof, motors)."""
+        data = self.data
+        columns, loads = load_columns(self.unknowns, data.samples)
         by_rate = np.einsum("nud,nuk->ndk", data.bases, columns)
         rest = np.einsum("nud,nu->nd", data.bases, loads)
-        acting = np.einsum("nud,nmu->ndm", data.bases, data.rows)
+        return by_rate, rest, np.einsum("nud,nmu->ndm", data.bases, data.rows)
+
+    def _take(self, by_rate: FloatArray, rest: FloatArray, acting: FloatArray) -> None:
+        """Solve the equations for the loads."""
+        data = self.data
+        n, dof = rest.shape
         transforms, measured_loads = np.empty((n, dof, dof)), np.zeros((n, dof))
-        self.labels = _labels(data.motors, dof)
+        self._spread = np.empty((n, acting.shape[2], dof))  # what rows change in the loads
         for k in range(n):
-            transforms[k], measured_loads[k] = _solved_for_loads(acting[k], data.loads[k])
-        reference = unknowns.phi(unknowns.start)
+            transforms[k], measured_loads[k], self._spread[k] = _solved_for_loads(acting[k], data.loads[k])
+        reference = self.unknowns.phi(self.unknowns.start)
         self.Y = transforms @ by_rate  # (n, rows, K)
         self.b = measured_loads - np.einsum("nrd,nd->nr", transforms, rest) + self.Y @ reference
         self._whole = self.Y, self.b
-        self._held = _held(data, transforms)
+        self._transforms, self._measured = transforms, measured_loads
+        self._held = self._find_held(transforms)
         self._drop_held(np.ones(dof))
         with np.errstate(over="ignore", invalid="ignore"):
             is_finite = np.isfinite([np.sum(self.Y**2), np.sum(self.b**2)]).all()
         if not is_finite:
             raise MechanismError("measurements: motions or loads are too large to compute with: check their units (SI)")
+
+    def _find_held(self, transforms: FloatArray) -> FloatArray:
+        return _held(self.data, transforms)
 
     def _drop_held(self, weights: FloatArray) -> None:
         """Project the rows, weighted, across the loads of friction at rest; count what is left of each row."""
@@ -477,6 +507,7 @@ class _Regression:
         unknowns, data = self.unknowns, self.data
         slope = self.Y @ unknowns.slope(p)
         base = _base(unknowns, slope.reshape(-1, slope.shape[-1]))
+        slope = self._whole_slope(p, slope)
         weighted = (slope / np.maximum(spread, np.finfo(float).tiny)[:, None]).reshape(-1, slope.shape[-1])[:, kept]
         size = np.linalg.norm(weighted, axis=0)
         _, singular, right = np.linalg.svd(weighted / size, full_matrices=False)
@@ -507,8 +538,99 @@ class _Regression:
             _with(model, unknowns.physical(p, base.idle)),
             model.mechanism.name,
             units | dict(zip(unknowns.names, unknowns.units, strict=True)),
-            dict(zip(data.frictions, data.at_rest.sum(axis=0).tolist(), strict=True)),
+            self.at_rest,
+            self.left_out,
         )
+
+    def _whole_slope(self, p: FloatArray, slope: FloatArray) -> FloatArray:
+        """Return the rows by the parameters, (n, rows, p), with all that follows from these."""
+        return slope
+
+
+class _PressedRegression(_Regression):
+    """With friction by reactions: its pressing forces follow from the parameters.
+
+    While these are given the loads are linear in the coefficients of friction as well: both follow one another until
+    they stay. A friction at rest presses the others by a load that is not known, so that no row of its instant counts.
+    """
+
+    def __init__(self, unknowns: Unknowns, space: ConfigurationSpace, data: Measured) -> None:
+        motors = Motors(space, data.motors)
+        self._factors = np.ones(len(motors))  # forces of actuators by their inputs
+        self._factors[motors.actuators[0]] = space.block["actuator_gain"][motors.actuators[1]]
+        slides = np.array(~data.at_rest.any(axis=1), dtype=np.bool_)
+        counts = dict(zip(data.frictions, data.at_rest.sum(axis=0).tolist(), strict=True))
+        if not slides.any():
+            raise MechanismError(
+                "measurements: in every row a joint with dry friction is at rest, slower than 1 % of its largest speed"
+            )
+        data = rows_of(data, slides)
+        self._loads = PressedLoads(unknowns, space, data.t, data.samples, motors.rows, data.bases.shape[2])
+        self._pressing = np.zeros((len(data.t), len(data.frictions)))
+        super().__init__(unknowns, data)
+        self.at_rest, self.left_out = counts, int(np.sum(~slides))
+        self._press(unknowns.start)
+
+    def _equations(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        by_rate, rest, acting = self._loads.columns(self._pressing)
+        return by_rate, rest, acting * self._factors
+
+    def _find_held(self, transforms: FloatArray) -> FloatArray:
+        return np.zeros((*transforms.shape[:2], 0))
+
+    def _press(self, p: FloatArray) -> None:
+        """Take the pressing forces of parameters, and the equations with these."""
+        self._pressing, _ = self._settled(p)
+        self._take(*self._equations())
+
+    def _settled(self, p: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return pressing forces (n, frictions) and residuals (n, rows) at which the loads fit both."""
+        phi, loads, pressing = self.unknowns.phi(p), self.data.loads, self._pressing
+        for _ in range(MOST_TURNS):
+            before, pressing = pressing, pressing.copy()
+            load = self._loads.at(phi, self._factors * loads, pressing).load
+            left = self._measured - np.einsum("nrd,nd->nr", self._transforms, load)
+            loads = self.data.loads - np.einsum("nmr,nr->nm", self._spread, left)
+            change = np.abs(pressing - before) / pressing.max(axis=1, initial=1e-300, keepdims=True)
+            if not (change > SETTLED).any():
+                return pressing, left
+        row, worst = np.argwhere(change > SETTLED)[0]
+        raise MechanismError(
+            f"measurements: at t = {self.data.t[row]:.6g} s friction {self.data.frictions[worst]!r} jams: the loads "
+            "that it asks of the motors raise the force that presses its joint more and more; begin with a smaller mu"
+        )
+
+    def _least(self, p: FloatArray, weights: FloatArray) -> tuple[FloatArray, list[int], bool]:
+        stays, kept, converged = False, list[int](), False
+        for _ in range(MOST_TURNS):
+            self._press(p)
+            self._drop_held(weights)
+            if stays:
+                break
+            before = p
+            p, kept, converged = super()._least(p, weights)
+            size = np.linalg.norm(self.Y @ self.unknowns.slope(p), axis=(0, 1))  # of the loads that each one makes
+            stays = bool((size * np.abs(p - before) <= SAME * np.linalg.norm(self._measured)).all())
+        return p, kept, converged and stays
+
+    def _whole_slope(self, p: FloatArray, slope: FloatArray) -> FloatArray:
+        """Return the same with the pressing forces that follow: by differences that are exact to the fourth order."""
+        found = slope.copy()
+        size = np.linalg.norm(slope, axis=(0, 1))
+        load = float(np.linalg.norm(self._measured))
+        for k in np.flatnonzero(size):
+            step = np.zeros(len(p))
+            step[k] = DIFFERENCE * (abs(p[k]) or load / size[k])
+            near, far = (self._settled(p - h)[1] - self._settled(p + h)[1] for h in (step, 2.0 * step))
+            found[..., k] = (8.0 * near - far) / (12.0 * step[k])
+        return found
+
+
+def _space(model: Model) -> ConfigurationSpace:
+    """Return the poses of a model, which do not depend on friction by reactions: it jams none of them."""
+    names = {v.name for v in model.variables}
+    without = {f"{one.name}.{what}": 0.0 for one in pressed(model.mechanism) for what in ("mu", "static_mu")}
+    return ConfigurationSpace(model.with_parameters({name: 0.0 for name in without if name in names}))
 
 
 def _held(data: Measured, transforms: FloatArray) -> FloatArray:
@@ -600,22 +722,31 @@ def _random_regression(space: ConfigurationSpace, unknowns: Unknowns, seed: int)
         )
     inputs = np.tile(unknowns.model.arguments.no_inputs, (len(states), 1))
     samples = Samples(np.array(states), np.array(speeds), np.array(accelerations), inputs)
-    columns, _ = load_columns(unknowns, samples)
-    rows = np.einsum("nud,nuk->ndk", np.array(bases), columns) @ unknowns.slope(unknowns.start)
+    if pressed(unknowns.model.mechanism):
+        rows_of_tree = np.eye(space.nu, space.model.numbering.nu_all)
+        of_motion = PressedLoads(unknowns, space, np.zeros(len(states)), samples, rows_of_tree, bases[0].shape[1])
+        by_rate = of_motion.columns(of_motion.pressing_of_least_loads())[0]
+    else:
+        by_rate = np.einsum("nud,nuk->ndk", np.array(bases), load_columns(unknowns, samples)[0])
+    rows = by_rate @ unknowns.slope(unknowns.start)
     flat: FloatArray = rows.reshape(-1, rows.shape[-1])
     return flat
 
 
-def _solved_for_loads(acting: FloatArray, loads: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return T (dof, dof) with rows T N' tau = loads, of motors first, and these measured loads (dof,)."""
+def _solved_for_loads(acting: FloatArray, loads: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return T (dof, dof) with rows T N' tau = loads, of motors first, and these measured loads (dof,).
+
+    Then the loads (motors, dof) by these rows.
+    """
     dof, m = acting.shape
     left, values, right = np.linalg.svd(acting, full_matrices=True)
     rank = int(np.sum(values > 1e-9 * values.max(initial=0.0)))
     outside = left[:, rank:].T
     inverse = left[:, :rank].T / values[:rank, None]
     if rank == m:
-        return np.vstack([right.T @ inverse, outside]), np.concatenate([loads, np.zeros(dof - m)])
-    return np.vstack([inverse, outside]), np.concatenate([right[:rank] @ loads, np.zeros(dof - rank)])
+        return np.vstack([right.T @ inverse, outside]), np.concatenate([loads, np.zeros(dof - m)]), np.eye(m, dof)
+    spread = np.hstack([right[:rank].T, np.zeros((m, dof - rank))])
+    return np.vstack([inverse, outside]), np.concatenate([right[:rank] @ loads, np.zeros(dof - rank)]), spread
 
 
 def _labels(motors: Sequence[str], dof: int) -> list[str]:

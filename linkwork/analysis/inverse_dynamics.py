@@ -265,7 +265,7 @@ def _distributed(
     weights: FloatArray,
     max_load: Limits,
     # Loads of the motors besides those that actuators have without an input, and pressing forces, which are replaced.
-    pressed_by: tuple[FloatArray, FloatArray] | None = None,
+    pressed_by: tuple[FloatArray | None, FloatArray | None] = (None, None),
 ) -> tuple[LoadRows, FloatArray, LinkworkError | None]:
     """Return loads with given pressing forces, the part of them that inputs drive, and why they end early."""
     equations = _equations(space, motors, rows, segment, pressed_by)
@@ -303,7 +303,7 @@ def _equations(
     motors: Motors,
     rows: MotionRows,
     segment: slice,
-    pressed_by: tuple[FloatArray, FloatArray] | None,
+    pressed_by: tuple[FloatArray | None, FloatArray | None],
 ) -> LoadEquations:
     block, nu = space.block, space.nu
     if len(rows.discrete):

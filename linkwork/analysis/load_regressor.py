@@ -5,6 +5,7 @@ With q, u, udot given, the loads that the inverse dynamics asks for are linear i
     k, k x0                of each spring with the free coordinate or length x0,
     d, J                   of each damper and reflected inertia,
     F_c, F_s, d            of each dry friction that slides: Coulomb, static (with Stribeck's speed) and viscous,
+    mu, mu_s               of each friction by reactions whose pressing force is given (`pressed_loads`),
 (Atkeson, An and Hollerbach 1986; Khalil and Dombre 2002, section 9.2). The columns therefore are exact differences of
 the core's inverse dynamics between two values of one of these numbers. The loads of a closed chain hold up to forces of
 its loops, J'lambda; these drop out on the motions N that the loops leave, N' tau = N' (Y phi + rest).
@@ -23,7 +24,6 @@ from linkwork._util.names import quoted, suggest
 from linkwork.analysis.parameter_set import refuse_repeated
 from linkwork.core.native import Block, OffsetArray, Stage
 from linkwork.errors import MechanismError, MechanismNameError
-from linkwork.mechanism.friction import refuse_pressed
 from linkwork.mechanism.quantities import Kind
 from linkwork.variables.schema import Variable, matching
 
@@ -35,7 +35,7 @@ _PARAMETERS: tuple[Kind, ...] = ("parameter",)
 _DIAGONAL = (4, 7, 9)  # of the ten numbers of a body
 _SPRINGS = (("stiffness", "free_coordinate"), ("spring_stiffness", "spring_free_length"))
 STEP = 0.25  # of a linear number: a body of 1 kg and 1 kg.m2 remains one that can be
-_FRICTIONS = ("friction_coulomb", "friction_static", "friction_viscous")
+_FRICTIONS = ("friction_coulomb", "friction_static", "friction_viscous", "friction_mu", "friction_static_mu")
 _PLAIN = ("damping", "spring_damping", "reflected_inertia", *_FRICTIONS)
 
 
@@ -182,7 +182,6 @@ class Unknowns:
     """Parameters p of a model by which loads are described, and phi(p) of the groups that they belong to."""
 
     def __init__(self, model: Model, parameters: Sequence[str] | None) -> None:
-        refuse_pressed(model.mechanism, "identification")
         self.model = model
         groups = _groups(model)
         listed = list(model.mechanism.bodies) if parameters is None else parameters

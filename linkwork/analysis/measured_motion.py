@@ -18,7 +18,7 @@ from linkwork._util.checks import FloatArray, names_of, number, real_array
 from linkwork._util.names import quoted, suggest
 from linkwork.analysis.load_regressor import Samples
 from linkwork.analysis.motors import Motors
-from linkwork.analysis.pose_functions import PoseFunction, joint_rates, motor
+from linkwork.analysis.pose_functions import PoseFunction, friction_rates, joint_rates, motor
 from linkwork.analysis.tables import TIMES, read_csv
 from linkwork.errors import AssemblyError, MechanismError, MechanismNameError
 from linkwork.mechanism import Actuator, Friction
@@ -46,6 +46,13 @@ class Measured(NamedTuple):
     frictions: tuple[str, ...]  # names of the dry frictions
     friction_rows: FloatArray  # (n, frictions, nu), by which they act
     at_rest: NDArray[np.bool_]  # (n, frictions), where they may stick
+
+
+def rows_of(data: Measured, chosen: NDArray[np.bool_]) -> Measured:
+    """Return those rows of a motion that are chosen (n,)."""
+    of_each = ("t", "bases", "loads", "rows", "friction_rows", "at_rest")
+    samples = Samples(*(one[chosen] for one in data.samples))
+    return data._replace(samples=samples, **{name: getattr(data, name)[chosen] for name in of_each})
 
 
 class Columns:
@@ -142,7 +149,7 @@ def measured(
     kept = slice(ENDS, len(columns.t) - ENDS) if derived else slice(None)
     inputs = _known_loads(space, columns, chosen)
     frictions = of_kind(model.mechanism.forces, Friction)
-    rates = [(joint_rates(space, friction.joint), friction.name) for friction in frictions]
+    rates = [(friction_rates(space, friction), friction.name) for friction in frictions]
     states = _closed(space, positions, columns.t, kept, q, u, udot, [*chosen, *rates])
     samples = Samples(*states[:3], inputs[kept])
     values = np.array([columns[name] for _, name in chosen]).reshape(len(chosen), len(columns.t)).T

@@ -24,7 +24,8 @@ from linkwork._util.rotations import quaternions_of
 from linkwork.core.native import Stage
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism import GROUND, Actuator, Frame, Joint
-from linkwork.mechanism.forces import of_kind
+from linkwork.mechanism.forces import ForceOnJoints, of_kind
+from linkwork.mechanism.friction import DryFriction
 
 if TYPE_CHECKING:
     from linkwork.analysis.configuration_space import ConfigurationSpace
@@ -333,10 +334,10 @@ class _Measure(PoseFunction):
         return -b / self._size(), -a / self._size()
 
 
-class _ActuatorLength(PoseFunction):
-    """Sum of gear times coordinate over the joints of an actuator; of quaternion joints only its rows exist."""
+class _LengthByGears(PoseFunction):
+    """Sum of gear times coordinate over the joints of a force; of quaternion joints only its rows exist."""
 
-    def __init__(self, space: ConfigurationSpace, actuator: Actuator) -> None:
+    def __init__(self, space: ConfigurationSpace, actuator: ForceOnJoints) -> None:
         model = space.model
         places = actuator.places(model.mechanism)
         unit = model.mechanism.joints[places[0][0]].kind.motion_units[places[0][1]]
@@ -349,7 +350,7 @@ class _ActuatorLength(PoseFunction):
 
     def value(self) -> FloatArray:
         if not self._actuator.has_length(self.space.model.mechanism):
-            raise MechanismError(f"actuator {self._actuator.name!r} has no length: it acts on a quaternion's joint")
+            raise MechanismError(f"{self._actuator.label} has no length: it acts on a quaternion's joint")
         return np.array([sum(gear * part.value()[element] for gear, part, element in self._parts)])
 
     def rows(self) -> FloatArray:
@@ -526,12 +527,17 @@ def joint_rates(space: ConfigurationSpace, name: str) -> PoseFunction:
     return _Elements(whole, [int(match["element"]) - 1])
 
 
+def friction_rates(space: ConfigurationSpace, friction: DryFriction) -> PoseFunction:
+    """Return the function whose rate is the speed of a dry friction."""
+    return _LengthByGears(space, friction) if friction.is_sum else joint_rates(space, friction.place)
+
+
 def motor(space: ConfigurationSpace, name: str) -> PoseFunction:
     """Return the function along which a motor acts: a joint's coordinate, "A" or "A.tau", or an actuator's length."""
     mech = space.model.mechanism
     actuators = {actuator.name: actuator for actuator in of_kind(mech.forces, Actuator)}
     if (found := actuators.get(str(name).removesuffix(".input"))) is not None:
-        return _ActuatorLength(space, found)
+        return _LengthByGears(space, found)
     bare = _INDEX.sub(r"\g<what>", str(name)).removesuffix(".tau").removesuffix(".u")
     if (joint := mech.joints.get(bare.removesuffix(".q"))) is not None and bare not in mech.joints:
         several = f", or one of its speeds, '{joint.name}[1]'" if joint.kind.nu > 1 else ""
@@ -577,7 +583,7 @@ def _known(space: ConfigurationSpace) -> dict[str, Callable[[], PoseFunction]]:
         found[f"{name}.{what}"] = partial(_Measure, space, measure)
     for actuator in of_kind(mech.forces, Actuator):
         if actuator.has_length(mech):
-            found[f"{actuator.name}.length"] = partial(_ActuatorLength, space, actuator)
+            found[f"{actuator.name}.length"] = partial(_LengthByGears, space, actuator)
     return found
 
 

@@ -24,7 +24,7 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.one_thread import on_one_thread
 from linkwork.analysis.equilibrium_problem import TOUCHED, EquilibriumProblem
 from linkwork.analysis.force_balance import ForceBalance, rows_of
-from linkwork.analysis.pose_functions import PoseFunction, joint_rates, pose_function
+from linkwork.analysis.pose_functions import PoseFunction, friction_rates, pose_function
 from linkwork.errors import EquilibriumError, MechanismError
 from linkwork.mechanism import Mechanism
 from linkwork.mechanism.friction import sticking
@@ -121,6 +121,9 @@ def rest_range(
     mech = problem.model.mechanism
     if not sticking(mech):
         raise MechanismError(f"{mech.name} has no dry friction that sticks: add a Friction or a Brake")
+    for one in sticking(mech):
+        if not one.is_limited:
+            raise MechanismError(f"{one.label} holds any load, which no range of rest counts by: give it a capacity")
     function = pose_function(problem.space, coordinate)
     if function.size != 1:
         raise MechanismError(f"{coordinate!r} has {function.size} values: name one, as '{coordinate}[1]'")
@@ -149,7 +152,9 @@ class _Walk:
         self.problem, self.function, self.sign = problem, function, sign
         self.space = problem.space
         self.frictions = sticking(problem.model.mechanism)
-        functions = [joint_rates(self.space, one.joint) for one in self.frictions]
+        functions = [friction_rates(self.space, one) for one in self.frictions]
+        shares = [one.shares(problem.model.mechanism) for one in self.frictions]
+        self.limits = [(-forward, backward) for forward, backward in shares]  # of the loads
         self.forces = ForceBalance(self.space, None, functions)
         self.loads = np.zeros(len(functions))  # of friction, by their limits
 
@@ -207,7 +212,7 @@ class _Walk:
         space, forces, bounds = self.space, self.forces, self.problem.search.bounds
         space.enter(q)
         space.enter_speeds(np.zeros(space.nu))
-        limits = np.array([self.problem.friction(one.name, "limit") for one in self.frictions])
+        limits = np.array([self.problem.holding_limit(one) for one in self.frictions])
         space.enter(q)
         forces.motor_loads = limits * self.loads
         balance = forces.at(q)
@@ -257,7 +262,7 @@ class _Walk:
             b_ub=np.maximum(linear.distance, 0.0) if len(reach) else None,
             A_eq=np.hstack([linear.by_pose @ parts, -linear.by_load]),
             b_eq=-linear.force,
-            bounds=[*limits, *[(-1.0, 1.0)] * frictions, *stops],
+            bounds=[*limits, *self.limits, *stops],
             method="highs",
             options={"primal_feasibility_tolerance": EXACT, "dual_feasibility_tolerance": EXACT},
         )

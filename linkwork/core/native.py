@@ -238,6 +238,13 @@ class NativeModel:
         lib.lw_model_table(handle, kind, ffi.from_buffer("int32_t[]", rows))
         return rows
 
+    def formula_quantities(self, force: str) -> NDArray[np.int32]:
+        """Return where the numbers stand in a block that the formula of a force reads, in its order."""
+        index = lib.lw_model_find(self.handle, lib.LW_KIND_FORCE, force.encode())
+        found = np.empty(lib.lw_formula_quantities(self.handle, index, ffi.NULL), dtype=np.int32)
+        lib.lw_formula_quantities(self.handle, index, ffi.from_buffer("int32_t[]", found))
+        return found
+
     def cost(self, cluster: int, method: int) -> float:
         """Return the expected multiplications of a method for a cluster, -1 all; infinite: it cannot, or unknown."""
         return float(lib.lw_model_cost(self.handle, cluster, method))
@@ -390,6 +397,20 @@ class Block:
         self._check(lib.lw_inverse_dynamics(self.handle, doubles(given), doubles(tau)))
         return tau
 
+    def formula_values(self, force: str, quantities: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the results of the formula of a force (rows, results) at rows of what it reads, at these parameters.
+
+        Then, for each row, the first argument of each of its tables (rows, tables).
+        """
+        model = self.model.handle
+        index = lib.lw_model_find(model, lib.LW_KIND_FORCE, force.encode())
+        given = np.array(quantities, dtype=np.float64, order="C")
+        values = np.empty((len(given), lib.lw_formula_results(model, index)))
+        arguments = np.empty((len(given), lib.lw_formula_tables(model, index)))
+        arrays = (doubles(one) for one in (given, values, arguments))
+        self._check(lib.lw_formula_values(self.handle, index, len(given), *arrays))
+        return values, arguments
+
     def load_equations(
         self,
         motor: FloatArray,  # speed of each motor by the speeds of all joints, (motors, nu + nu_cut)
@@ -404,8 +425,8 @@ class Block:
         turns: FloatArray | None,
         capacity: int,  # degrees of freedom that there are at most
         # Loads (rows, motors) with which joints press, and the pressing forces of frictions (rows, frictions) so far,
-        # which those of the loads replace; None: nothing presses.
-        pressed: tuple[FloatArray, FloatArray] | None = None,
+        # which those of the loads replace; without loads they are those given, without both nothing presses.
+        pressed: tuple[FloatArray | None, FloatArray | None] = (None, None),
     ) -> LoadEquations:
         """Return what loads of motors must satisfy along a motion, as far as such equations exist."""
         rows, motors, actuators = len(t), len(motor), self.model.fields["actuator_length"].rows
@@ -415,8 +436,9 @@ class Block:
         given = {"motor": motor, "t": t, "q": q, "u": u, "udot": udot, "inputs": inputs, "turns": turns}
         arrays = {name: np.ascontiguousarray(x, np.float64) for name, x in given.items() if x is not None}
         arrays |= {"matrix": matrix, "load": load, "speed": speed, "actuator": actuator, "violation": violation}
-        if pressed is not None:
-            arrays |= {"loads": np.ascontiguousarray(pressed[0]), "pressing": pressed[1]}
+        loads, pressing = pressed
+        arrays |= {} if loads is None else {"loads": np.ascontiguousarray(loads)}
+        arrays |= {} if pressing is None else {"pressing": pressing}
         wanted = {"rows": rows, "motors": motors, "capacity": capacity}
         of = ffi.new("lw_load_equations *", wanted | {name: doubles(x) for name, x in arrays.items()})
         error = None

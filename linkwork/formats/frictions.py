@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork.formats.report import Report
-from linkwork.mechanism import Friction, Joint, Mechanism
+from linkwork.mechanism import ForceElement, Friction, Joint, Mechanism
 from linkwork.mechanism.forces import of_kind
 
 
@@ -40,10 +40,15 @@ class JointFriction:
                 report.taken(force.label, as_what)
 
 
+def is_of_joint(force: ForceElement) -> bool:
+    """Return whether a force is friction that files can say: in one speed, and the same in both directions."""
+    return isinstance(force, Friction) and not force.is_sum and {force.forward, force.backward} <= {None, 1.0}
+
+
 def joint_frictions(mech: Mechanism) -> list[JointFriction]:
     """Return the dry friction of each joint that has some."""
     found: dict[str, JointFriction] = {}
-    for force in of_kind(mech.forces, Friction):
+    for force in filter(is_of_joint, of_kind(mech.forces, Friction)):
         ((name, speed),) = force.places(mech)
         joint = mech.joints[name]
         one = found.setdefault(name, JointFriction(joint, np.zeros(joint.kind.nu), np.zeros(joint.kind.nu)))

@@ -18,8 +18,8 @@ from linkwork._util.names import quoted
 from linkwork._util.units import LOADS
 from linkwork.errors import MechanismError
 from linkwork.formula import LookupTable
-from linkwork.mechanism.forces import Point
-from linkwork.mechanism.formula_forces import ByFormulaAlongLine, ByFormulaOnJoints, Force
+from linkwork.mechanism.forces import ForceOnJoints, Point
+from linkwork.mechanism.formula_forces import ByFormulaAlongLine, ByFormulaOnJoints, Force, FormulaForce
 from linkwork.mechanism.formulas import Given
 from linkwork.mechanism.own_states import StateLaw
 
@@ -107,7 +107,7 @@ class BuiltInForce(Force):
     Attributes
     ----------
     acts_as
-        Where it may act: classes of forces by formulas.
+        Where it may act: classes of forces by formulas. `_place` chooses among them.
     numbers
         Its numbers. Those that are None are not in its formula.
     choices
@@ -124,7 +124,7 @@ class BuiltInForce(Force):
         "rad" or "m", the unit of coordinates on which it acts; empty: either.
     """
 
-    acts_as: ClassVar[tuple[type[Force], ...]]
+    acts_as: ClassVar[tuple[type[FormulaForce], ...]]
     numbers: ClassVar[tuple[Number, ...]] = ()
     choices: ClassVar[tuple[Choice, ...]] = ()
     at_least_one: ClassVar[tuple[str, ...]] = ()
@@ -137,9 +137,14 @@ class BuiltInForce(Force):
 
     def __new__(cls, *_: Any, **given: Any) -> BuiltInForce:
         """Choose the place by the arguments."""
-        between = given.get("bodies") is not None and ByFormulaAlongLine in cls.acts_as
-        made: BuiltInForce = object.__new__(_placed(cls, ByFormulaAlongLine if between else cls.acts_as[0]))
+        made: BuiltInForce = object.__new__(_placed(cls, cls._place(given)))
         return made
+
+    @classmethod
+    def _place(cls, given: Mapping[str, Any]) -> type[FormulaForce]:
+        """Return the class of forces by formulas for arguments."""
+        between = given.get("bodies") is not None and ByFormulaAlongLine in cls.acts_as
+        return ByFormulaAlongLine if between else cls.acts_as[0]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return how copies and pickles are made: by its class and arguments."""
@@ -220,7 +225,7 @@ class BuiltInForce(Force):
         return (law._replace(unit=law.unit.format(**units)) for law in laws)
 
     def _unit_words(self, mech: Surroundings) -> dict[str, str]:
-        motion = self.motion_unit(mech) if isinstance(self, ByFormulaOnJoints) else "m"
+        motion = self.motion_unit(mech) if isinstance(self, ForceOnJoints) else "m"
         return {"motion": motion, "load": LOADS[motion], "swept": _SWEPT[motion]}
 
     def _is_left_out(self, name: str) -> bool:
@@ -256,7 +261,7 @@ class BuiltInForce(Force):
 
     def check(self, mech: Surroundings) -> None:
         """Refuse joints and bodies that do not exist (any more) or do not fit it."""
-        if isinstance(self, ByFormulaOnJoints):
+        if isinstance(self, ForceOnJoints):
             motion, coordinate = self.units(mech)[0], next(iter(self.gears))
             if self.motion not in ("", motion):
                 raise MechanismError(
@@ -275,7 +280,7 @@ class BuiltInForce(Force):
 class OnJoints(BuiltInForce):
     """A built-in force on a joint, or on several with gears."""
 
-    acts_as = (ByFormulaOnJoints,)
+    acts_as: ClassVar[tuple[type[FormulaForce], ...]] = (ByFormulaOnJoints,)
     joint: str | Mapping[str, float]
     _: KW_ONLY
     name: str = "force"
@@ -305,7 +310,7 @@ def built_in(kind: _Class) -> _Class:
     return checked
 
 
-def _placed(kind: type[BuiltInForce], place: type[Force]) -> type[BuiltInForce]:
+def _placed(kind: type[BuiltInForce], place: type[FormulaForce]) -> type[BuiltInForce]:
     """Return the class of a built-in force that acts in a place, one for all of them."""
     found = _PLACED.get((kind, place))
     if found is None:

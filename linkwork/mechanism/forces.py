@@ -17,12 +17,14 @@ from linkwork._util.units import LOADS
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.part_checks import GROUND, check_body_known, check_joint_known, check_new_name
-from linkwork.mechanism.quantities import OF_LINE, Quantity, Reading, indices, load, parameter
+from linkwork.mechanism.quantities import OF_FORCE, OF_LINE, Quantity, Reading, indices, load, output, parameter
 
 if TYPE_CHECKING:
     from linkwork.mechanism.surroundings import Surroundings
 
 FORCES: dict[str, type[ForceElement]] = {}
+
+POWER = output("{0}.power", "force_power", "W", "power that it gives the bodies", of=OF_FORCE, dependency=2)
 
 Point = tuple[float, float, float]
 _Kind = TypeVar("_Kind", bound="ForceElement")
@@ -38,9 +40,9 @@ class ForceElement:
     core_name
         Its name in the core; by default the same.
     record
-        Its parameters, inputs and outputs; `{1}` and `{2}` in their texts are its bodies. A parameter has the name of
-        the argument that gives it. Their rules: of the pose, of the velocity, of the inputs as well. Empty: its numbers
-        are those of its joint.
+        Its parameters, inputs and outputs, to which its power comes; `{1}` and `{2}` in their texts are its bodies. A
+        parameter has the name of the argument that gives it. Their rules: of the pose, of the velocity, of the inputs
+        as well. Empty: its numbers are those of its joint.
     input_label
         What messages call an input of it.
     """
@@ -51,6 +53,8 @@ class ForceElement:
     input_label: ClassVar[str] = "input"
 
     def __init_subclass__(cls) -> None:
+        if cls.__dict__.get("record") and POWER not in cls.record:
+            cls.record = (*cls.record, POWER)
         if "type_name" in cls.__dict__:
             FORCES[cls.type_name] = cls
             cls.core_name = cls.__dict__.get("core_name", cls.type_name)

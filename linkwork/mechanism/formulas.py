@@ -48,6 +48,19 @@ class Program(NamedTuple):
                 found += len(tables[operands[2]].rows) if name == "table" else 1
         return found
 
+    def reads(self, result: int) -> tuple[set[int], set[int]]:
+        """Return which of its quantities a result depends on, and which of them by the first argument of a table."""
+        depends: list[set[int]] = []
+        at_tables: list[set[int]] = []
+        for name, *operands in self.operations:
+            kinds = OPERATIONS[NUMBER[name]].operands
+            used = [k for kind, k in zip(kinds, operands, strict=False) if kind == "v"]
+            depends.append({operands[0]} if name == "quantity" else set[int]().union(*(depends[k] for k in used)))
+            at_tables.append(set[int]().union(*(at_tables[k] for k in used)))
+            if name == "table":
+                at_tables[-1] |= depends[operands[0]]
+        return depends[self.results[result]], at_tables[self.results[result]]
+
     def first(self, count: int) -> Program:
         """Return the first formulas alone, with all lists but that of operations."""
         if count == len(self.formulas):

@@ -1,10 +1,10 @@
-"""Dry friction in joints: they slide, or stick until the load exceeds a limit."""
+"""Dry friction in joints and across gears: it slides, or sticks until the load exceeds a limit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.units import LOADS
@@ -22,12 +22,96 @@ STICKS = 2.0  # a state of dry friction
 
 
 PRESSED = ("Revolute", "Prismatic", "Cylindrical", "Universal", "Screw")
+SHARES = ("forward", "backward")
+
+
+def _shares(core_name: str) -> tuple[Quantity, ...]:
+    return tuple(
+        parameter(f"{{0}}.{one}", f"{core_name}_{one}", "1", f"share of it at {sign} speeds")
+        for one, sign in zip(SHARES, ("positive", "negative"), strict=True)
+    )
+
+
+class DryFriction(ForceOnJoints):
+    """Dry friction: in one speed of a joint, or in the sum of gear times speed of several.
+
+    Attributes
+    ----------
+    sticks
+        Whether it sticks, by events.
+    is_limited
+        Whether its load has a limit; else it never slides backwards.
+    """
+
+    sticks: bool
+    is_limited: bool = True
+    joint: str | Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        gears: Any = {self.joint: 1.0} if isinstance(self.joint, str) else self.joint
+        object.__setattr__(self, "gears", gears)
+        super().__post_init__()
+        if not isinstance(self.joint, str):
+            object.__setattr__(self, "joint", self.gears)
+
+    @property
+    def has_gears(self) -> bool:
+        """Its gears stay: what sticks is held by them."""
+        return False
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether it acts across gears, and not in one speed."""
+        return list(self.gears.values()) != [1.0]
+
+    @property
+    def place(self) -> str:
+        """Where it acts, in words: "A", or "2 driven - driving"."""
+        return sum_of(self.gears) if self.is_sum else next(iter(self.gears))
+
+    def shares(self, mech: Surroundings) -> tuple[float, float]:
+        """Return by which it counts forwards and backwards."""
+        given = [self.core_value(one, mech) for one in self.record if one.stem in SHARES]
+        forward, backward = (1.0 if one is None else float(one) for one in given)
+        return forward, backward
+
+    def _check_shares(self) -> None:
+        for one in SHARES:
+            value = getattr(self, one)
+            if value is not None and value < 0.0:
+                raise MechanismError(f"{self.label}: {one} must not be negative, and is {value:g}")
+        if self.forward == self.backward == 0.0:  # type: ignore[attr-defined]
+            raise MechanismError(f"{self.label}: with forward and backward of zero it does nothing: leave it out")
+
+    def check(self, mech: Surroundings) -> None:
+        """Refuse joints that do not exist (any more), and sums of rotations about no fixed axes."""
+        super().check(mech)
+        for joint in self.joint_names if len(self.gears) > 1 else ():
+            if mech.joints[joint].kind.quaternion is not None:
+                raise MechanismError(
+                    f"{self.label}: joint {joint!r} ({type(mech.joints[joint].kind).__name__}) turns by a quaternion, "
+                    "whose speeds do not add up to one that sticks: name joints of fixed axes"
+                )
+
+
+def sum_of(gears: Mapping[str, float]) -> str:
+    """Return a sum of gear times coordinate in words.
+
+    >>> sum_of({"crank": 1.0, "hinge": -2.0})
+    'crank - 2 hinge'
+    """
+    text = ""
+    for name, gear in gears.items():
+        size = "" if abs(gear) == 1.0 else f"{abs(gear):g} "
+        sign = ("-" if gear < 0.0 else "") if not text else (" - " if gear < 0.0 else " + ")
+        text += f"{sign}{size}{name}"
+    return text
 
 
 @checks_keywords
 @dataclass(frozen=True, repr=False)
-class Friction(ForceOnJoints):
-    """Dry friction in one speed u of a joint.
+class Friction(DryFriction):
+    """Dry friction in one speed u of a joint, or in a sum of speeds of several.
 
     While it slides, the load is
 
@@ -51,7 +135,9 @@ class Friction(ForceOnJoints):
     Parameters
     ----------
     joint
-        Name of a joint, as "A", or of one of its speeds, as "U[2]".
+        Name of a joint, as "A", or of one of its speeds, as "U[2]"; or gears by name, not zero, such as
+        {"driven": 1.0, "driving": -1.0} between two shafts: u is then the sum of gear times speed, and gear times the
+        load loads each. Their orientations are no quaternions.
     coulomb
         Load of friction while it slides, N or N m; not negative. None: 0, where `mu` is given.
     static
@@ -69,6 +155,9 @@ class Friction(ForceOnJoints):
         Radius of the bearing or thread, m, for speeds of rotation; a slide has none.
     static_mu
         Coefficient up to which it sticks, not less than `mu`; None: `mu`.
+    forward, backward
+        By which all of it but `viscous` counts against positive and against negative speeds, limits of sticking too; 0:
+        it has none in this direction. None: 1.
     name
         A name, under which all of these are found.
 
@@ -76,8 +165,8 @@ class Friction(ForceOnJoints):
     ------
     MechanismError
         On numbers that are negative or not finite, `smooth` of zero, static friction less than Coulomb friction,
-        neither `coulomb` nor `mu`, `mu` of a joint whose surfaces have no one pressing force, and a radius that is
-        missing or too much.
+        neither `coulomb` nor `mu`, `mu` of a joint whose surfaces have no one pressing force or across gears, and a
+        radius that is missing or too much.
 
     Examples
     --------
@@ -99,12 +188,13 @@ class Friction(ForceOnJoints):
         parameter("{0}.mu", "friction_mu", "1", "coefficient of friction by the pressing force"),
         parameter("{0}.radius", "friction_radius", "m", "radius of the bearing or thread"),
         parameter("{0}.static_mu", "friction_static_mu", "1", "coefficient up to which it sticks"),
-        output("{0}.state", "friction_state", "1", "1, -1: slides in this direction; 2: sticks", discrete=True),
+        *_shares("friction"),
+        output("{0}.state", "friction_state", "1", "1, -1: slides in this direction; 2, 3, -3: sticks", discrete=True),
         output("{0}.limit", "friction_limit", "{load}", "load up to which it sticks", dependency=2),
         output("{0}.pressing", "friction_pressing", "N", "force that presses its surfaces together", dependency=2),
         output("{0}.force", "friction_force", "{load}", "load of friction, holding ones too", dependency=2),
     )
-    joint: str
+    joint: str | Mapping[str, float]
     coulomb: float | None = None
     static: float | None = None
     stribeck: float = 0.0
@@ -113,10 +203,11 @@ class Friction(ForceOnJoints):
     mu: float | None = None
     radius: float | None = None
     static_mu: float | None = None
+    forward: float | None = None
+    backward: float | None = None
     name: str = "friction"
 
     def __post_init__(self) -> None:
-        _take_joint(self)
         if self.coulomb is None:
             if self.mu is None:
                 raise MechanismError(f"{self.label}: give coulomb, a load, or mu, a coefficient by reactions")
@@ -139,12 +230,18 @@ class Friction(ForceOnJoints):
             raise MechanismError(f"{self.label}: static_mu = {self.static_mu:g} must not be less than mu = {self.mu:g}")
         if self.radius == 0.0:
             raise MechanismError(f"{self.label}: radius must be greater than zero")
+        self._check_shares()
 
     def check(self, mech: Surroundings) -> None:
         """Refuse, besides, a pressing force that its joint does not have, and a radius that does not fit it."""
         super().check(mech)
         if self.mu is None:
             return
+        if self.is_sum:
+            raise MechanismError(
+                f"{self.label}: the reaction of one joint presses its surfaces (mu), and it acts across gears, "
+                f"{self.place}: name the joint, or give coulomb"
+            )
         joint = self.places(mech)[0][0]
         kind = mech.joints[joint].kind
         if type(kind).__name__ not in PRESSED:
@@ -154,15 +251,15 @@ class Friction(ForceOnJoints):
             )
         slides = self.units(mech)[0] == "m"
         if slides and self.radius is not None:
-            raise MechanismError(f"{self.label}: {self.joint!r} slides, and has no radius: leave radius out")
+            raise MechanismError(f"{self.label}: {self.place!r} slides, and has no radius: leave radius out")
         if not slides and self.radius is None:
-            raise MechanismError(f"{self.label}: {self.joint!r} turns: give the radius of its bearing or thread")
+            raise MechanismError(f"{self.label}: {self.place!r} turns: give the radius of its bearing or thread")
 
     def __repr__(self) -> str:
         return shown_as("Friction", self)
 
     @property
-    def sticks(self) -> bool:
+    def sticks(self) -> bool:  # type: ignore[override]
         """Whether it sticks, by events."""
         return self.smooth is None
 
@@ -172,16 +269,34 @@ class Friction(ForceOnJoints):
         absent += () if self.mu is not None else ("pressing",)
         return (one for one in super().quantities(mech) if one.stem not in absent)
 
-    @property
-    def has_gears(self) -> bool:
-        """Its gear is one."""
-        return False
+
+class FrictionByFormula(FormulaForce, DryFriction):
+    """Dry friction whose load a formula gives."""
+
+    core_name = "brake"
+    input_label = "brake's input"
+    of_length = ()
+    sticks = True
+    record = (
+        parameter("{0}.static", "brake_static", "1", "load up to which it sticks by that while it slides"),
+        *_shares("brake"),
+        output("{0}.state", "brake_state", "1", "1, -1: slides in this direction; 2, 3, -3: sticks", discrete=True),
+        output("{0}.limit", "brake_limit", "{load}", "load up to which it sticks", dependency=2),
+        output("{0}.force", "brake_force", "{load}", "load of friction, holding ones too", dependency=2),
+    )
+    formula: str
+
+    def _sources(self, mech: Surroundings) -> list[Source]:
+        return [Source(self.formula, LOADS[self.units(mech)[0]], self.label)]
+
+    def _own(self, mech: Surroundings) -> dict[str, Reading]:
+        return {} if self.is_sum else motion_of_speed(mech, *self.places(mech)[0])
 
 
 @checks_keywords
 @dataclass(frozen=True, repr=False)
-class Brake(FormulaForce, ForceOnJoints):
-    """A brake or clutch: dry friction in one speed u of a joint, whose load a formula gives.
+class Brake(FrictionByFormula):
+    """A brake or clutch: dry friction in one speed u of a joint, or in a sum of speeds, whose load a formula gives.
 
     While it slides, the load is -sign(u) times the capacity, the value of the formula, where that is positive. It
     sticks as `Friction` does, with any load up to `static` times the capacity.
@@ -189,11 +304,15 @@ class Brake(FormulaForce, ForceOnJoints):
     Parameters
     ----------
     joint
-        Name of a joint, as "A", or of one of its speeds, as "U[2]". A clutch is in the joint between its shafts.
+        Name of a joint, as "A", or of one of its speeds, as "U[2]"; or gears by name, as of `Friction`. A clutch is in
+        the joint between its shafts, or across {"driven": 1.0, "driving": -1.0}.
     capacity
-        A formula, as of `Force`, such as "mu*radius*clamp", N m or N.
+        A formula, as of `Force`, such as "mu*radius*clamp", N m or N. Across gears it reads speeds by names of joints,
+        as "driven.u".
     static
         The load up to which it sticks, by the capacity; not less than 1. None: 1.
+    forward, backward
+        By which it counts against positive and against negative speeds, as of `Friction`. None: 1.
     parameters, tables, inputs
         Of the formula, as of `Force`.
     name
@@ -213,53 +332,34 @@ class Brake(FormulaForce, ForceOnJoints):
     type_name = "brake"
     core_name = "brake"
     call = "Brake"
-    input_label = "brake's input"
-    of_length = ()
-    record = (
-        parameter("{0}.static", "brake_static", "1", "load up to which it sticks by that while it slides"),
-        output("{0}.state", "brake_state", "1", "1, -1: slides in this direction; 2: sticks", discrete=True),
-        output("{0}.limit", "brake_limit", "{load}", "load up to which it sticks", dependency=2),
-        output("{0}.force", "brake_force", "{load}", "load of friction, holding ones too", dependency=2),
-    )
-    joint: str
+    joint: str | Mapping[str, float]
     capacity: str
     static: float | None = None
+    forward: float | None = None
+    backward: float | None = None
     parameters: Mapping[str, Given] | None = None  # type: ignore[assignment]
     tables: Mapping[str, LookupTable] | None = None  # type: ignore[assignment]
     inputs: tuple[str, ...] = ()
     name: str = "brake"
 
     def __post_init__(self) -> None:
-        _take_joint(self)
         super().__post_init__()
         if self.static is not None and self.static < 1.0:
             raise MechanismError(f"{self.label}: static = {self.static:g} must not be less than 1")
+        self._check_shares()
 
     def __repr__(self) -> str:
         return shown_as("Brake", self)
 
     @property
-    def has_gears(self) -> bool:
-        """Its gear is one."""
-        return False
-
-    def _sources(self, mech: Surroundings) -> list[Source]:
-        return [Source(self.capacity, LOADS[self.units(mech)[0]], self.label)]
-
-    def _own(self, mech: Surroundings) -> dict[str, Reading]:
-        return motion_of_speed(mech, *self.places(mech)[0])
+    def formula(self) -> str:  # type: ignore[override]
+        """The formula of its load."""
+        return self.capacity
 
 
-def _take_joint(friction: Friction | Brake) -> None:
-    if not isinstance(friction.joint, str):
-        raise MechanismError(f"{friction.call}: joint must be the name of a joint, not {friction.joint!r:.60}")
-    gears: Mapping[str, float] = {friction.joint: 1.0}
-    object.__setattr__(friction, "gears", gears)
-
-
-def sticking(mech: Surroundings) -> list[Friction | Brake]:
+def sticking(mech: Surroundings) -> list[DryFriction]:
     """Return the frictions that stick, in their order."""
-    return [one for one in mech.forces if isinstance(one, Brake) or (isinstance(one, Friction) and one.sticks)]
+    return [one for one in mech.forces if isinstance(one, DryFriction) and one.sticks]
 
 
 def pressed(mech: Surroundings) -> list[Friction]:
@@ -271,7 +371,7 @@ def refuse_pressed(mech: Surroundings, what: str) -> None:
     """Refuse friction by the reactions of joints, which follows from accelerations alone."""
     for one in pressed(mech):
         raise MechanismError(
-            f"{one.label} is by the reactions of joint {one.joint!r} (mu), which {what} does not take; give it coulomb "
+            f"{one.label} is by the reactions of joint {one.place!r} (mu), which {what} does not take; give it coulomb "
             "instead of mu"
         )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,11 +11,12 @@ import numpy as np
 
 from linkwork._util.checks import finite
 from linkwork.errors import MechanismError
-from linkwork.formula import LookupTable
+from linkwork.formula import LookupTable, Source
 from linkwork.mechanism.built_in_forces import BuiltInForce, Choice, Number, OnJoints, built_in
 from linkwork.mechanism.forces import Point, check_range
-from linkwork.mechanism.formula_forces import ByFormulaAtPoint
+from linkwork.mechanism.formula_forces import ByFormulaAtPoint, ByFormulaOnJoints, FormulaForce
 from linkwork.mechanism.formulas import Given
+from linkwork.mechanism.friction import SHARES, FrictionByFormula
 
 if TYPE_CHECKING:
     from linkwork.mechanism.quantities import Quantity
@@ -135,21 +137,24 @@ class Detent(OnJoints):
 @built_in
 @dataclass(frozen=True, repr=False)
 class Freewheel(OnJoints):
-    """A freewheel (overrunning or one-way clutch), regularised: free where its speed is positive, a damper below.
+    """A freewheel (overrunning or one-way clutch) or backstop: free forwards, it holds backwards.
 
-        F = min(capacity, damping max(0, -u))
+    Where its speed u is positive it has no load. Where u comes to zero from there it holds exactly, by any load from 0
+    to the capacity, until the speed would rise again; where more load is needed it slips backwards with the capacity.
+    It is dry friction of one direction, decided with all others (`Friction`). An impact turns it back, but where it
+    has no capacity it takes an impulse, as a stop without restitution does.
 
-    It does not hold still: under a load F it creeps backwards at F / damping, and slips beyond the capacity. Choose
-    damping so that this speed does not matter; solvers for stiff equations take large ones.
+    With `damping` it is regularised: F = min(capacity, damping max(0, -u)). It then has no events and does not hold
+    still: under a load F it creeps backwards at F / damping.
 
     Parameters
     ----------
     joint
         Name of a joint, or gears by name, such as {"driven": 1.0, "driving": -1.0}: free where driven is faster.
-    damping
-        Against the blocked direction, N m s/rad or N s/m.
     capacity
-        Largest load, N m or N; None: no limit.
+        Largest load, N m or N; None: no limit. A motion then cannot start backwards.
+    damping
+        Against the blocked direction, N m s/rad or N s/m; None: it holds exactly.
     name
         A name, under which all of these are found.
 
@@ -160,6 +165,8 @@ class Freewheel(OnJoints):
 
     Examples
     --------
+    >>> Freewheel({"driven": 1.0, "driving": -1.0}, capacity=80.0, name="clutch").sticks
+    True
     >>> Freewheel({"driven": 1.0, "driving": -1.0}, damping=1e3, capacity=80.0, name="clutch").formula
     'min(capacity, damping*max(0, -u))'
     """
@@ -170,13 +177,43 @@ class Freewheel(OnJoints):
         Number("capacity", "largest load", "{load}", "positive"),
     )
     reads_position = False
+    acts_as = (FrictionByFormula, ByFormulaOnJoints)
     _: KW_ONLY
-    damping: float
     capacity: float | None = None
+    damping: float | None = None
     name: str = "freewheel"
 
+    @classmethod
+    def _place(cls, given: Mapping[str, Any]) -> type[FormulaForce]:
+        return FrictionByFormula if given.get("damping") is None else ByFormulaOnJoints
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether it has a capacity."""
+        return self.capacity is not None
+
+    def numbers_given(self) -> list[Quantity]:
+        """Return none: limits and shares of its friction follow from its capacity."""
+        return []
+
+    def core_value(self, one: Quantity, mech: Surroundings) -> Any:
+        """Return the numbers of its friction for the core: none forwards, and without a capacity no limit backwards."""
+        return {"forward": 0.0, "static": None if self.capacity is not None else math.inf}.get(one.stem)
+
+    def quantities(self, mech: Surroundings) -> Iterable[Quantity]:
+        """Return what it has in a mechanism: what makes its friction one-sided stays."""
+        absent = ("static", *SHARES, "limit") if self.capacity is None else ("static", *SHARES)
+        return (one for one in super().quantities(mech) if one.stem not in absent)
+
+    def _sources(self, mech: Surroundings) -> list[Source]:
+        if self.damping is None and self.capacity is None:
+            return [Source(self.formula, "1", self.label)]
+        return super()._sources(mech)
+
     def law(self, x: str, v: str) -> str:
-        """Return the formula of its push."""
+        """Return the formula of its push; where it holds exactly, of its capacity, one without limit by `static`."""
+        if self.damping is None:
+            return "1" if self.capacity is None else "capacity"
         drag = f"damping*max(0, -{v})"
         return drag if self.capacity is None else f"min(capacity, {drag})"
 

@@ -15,10 +15,11 @@ from linkwork.formula import LookupTable, Source
 from linkwork.formula.units import read_unit
 from linkwork.mechanism import part_quantities as of_parts
 from linkwork.mechanism import point_quantities as of_points
-from linkwork.mechanism.forces import ForceOnJoints, NamedForce
+from linkwork.mechanism.forces import ForceOnJoints, NamedForce, of_kind
 from linkwork.mechanism.formulas import Given, Readable, WithFormulas
 from linkwork.mechanism.friction import has_events
 from linkwork.mechanism.quantities import Quantity, Reading, output
+from linkwork.mechanism.springs import JointSpringDamper
 from linkwork.mechanism.triggers import Command, Crossing
 
 if TYPE_CHECKING:
@@ -152,6 +153,8 @@ class Variables(Readable):
             joint = mech.joints[owner]
             limited = bool(np.isfinite(joint.max_load).any())
             yield from of_parts.of_joint(joint.kind, limited, has_events=has_events(mech))
+            if any(one.joint == owner for one in of_kind(mech.forces, JointSpringDamper)):
+                yield from of_parts.SPRING_OUTPUTS
         for force in mech.forces:
             if isinstance(force, NamedForce) and force.name == owner:
                 yield from force.quantities(mech)

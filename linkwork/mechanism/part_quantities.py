@@ -48,6 +48,7 @@ BODY_OUTPUTS = (  # the rules: of the pose, of the velocity
     ),
     output("{0}.w[]", "body_angular_velocity", "rad/s", "angular velocity, world axes", elements=AXES, dependency=1),
 )
+SPRING_OUTPUTS = (output("{0}.spring_power", "spring_power", "W", "power that its spring and damper give the bodies"),)
 _SHARED = "world axes; of least norm along redundant constraints"
 REACTIONS = (
     output(

@@ -11,11 +11,15 @@ Kind = Literal["parameter", "start", "input", "state", "derivative", "output", "
 Type = Literal["real", "boolean", "integer", "enumeration"]
 
 OF_NUMBER, OF_INPUT, OF_TABLE, OF_LINE = 1, 2, 3, 4  # among the places of a force: its first number and so on
+OF_FORCE = 5  # and its number among the forces of all types
 
 _LIMITS: dict[str, tuple[float | None, float | None]] = {
     **dict.fromkeys(("body_mass", "reflected_inertia", "max_load"), (0.0, None)),
     **dict.fromkeys((f"friction_{one}" for one in ("coulomb", "static", "stribeck", "viscous", "smooth")), (0.0, None)),
     "brake_static": (1.0, None),
+    **dict.fromkeys(
+        (f"{kind}_{one}" for kind in ("friction", "brake") for one in ("forward", "backward")), (0.0, None)
+    ),
     "restitution": (0.0, 1.0),
 }
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwork.mechanism import Crossing, FormulaForce
+from linkwork.mechanism import Crossing, FormulaForce, JointSpringDamper
 from linkwork.mechanism import part_quantities as of_parts
 from linkwork.mechanism import point_quantities as of_points
-from linkwork.mechanism.forces import ForceAlongLine, ForceOnJoints
+from linkwork.mechanism.forces import ForceAlongLine, ForceOnJoints, of_kind
 from linkwork.mechanism.own_states import StateOfForce, all_states
 from linkwork.mechanism.quantities import Kind, Quantity, parameter
 from linkwork.variables.couplings import coupling_variables
@@ -101,6 +101,17 @@ class _Catalog(Namer):
     def _of_reaction(self, joint: str) -> tuple[Names, ...]:
         return (self.depends.acceleration(joint),)
 
+    def springs(self) -> Iterator[Entity]:
+        """Powers of springs and dampers in joints."""
+        pattern = Pattern(of_parts.SPRING_OUTPUTS, self.fields)
+        numbers = {name: j for j, name in enumerate(self.mech.joints)}
+        for force in of_kind(self.mech.forces, JointSpringDamper):
+            depends = partial(self._of_spring, force.joint)
+            yield Entity(pattern, (force.joint, "", ""), (numbers[force.joint],), depends)
+
+    def _of_spring(self, joint: str) -> tuple[Names, ...]:
+        return (self.depends.at_joint(joint),)
+
     def bodies(self) -> Iterator[Entity]:
         """Poses and velocities of bodies."""
         pattern = Pattern(of_parts.BODY_OUTPUTS, self.fields)
@@ -140,6 +151,7 @@ def list_entities(layout: Layout) -> list[Entity]:
         namer.reactions(),
         namer.bodies(),
         force_variables(namer, "output"),
+        namer.springs(),
         point_outputs(namer),
         coupling_variables(namer),
         distance_variables(namer),
@@ -205,7 +217,7 @@ def _distance_depends(namer: Namer, index: int, bodies: tuple[str, str]) -> tupl
 
 def force_variables(namer: Namer, kind: Kind) -> Iterator[Entity]:
     """Return the quantities of a kind that forces have by their records, and with the parameters those of gears."""
-    first_gear = first_number = first_input = first_value = first_point = 0
+    first_gear = first_number = first_input = first_value = first_point = number = 0
     for force_kind, forces in namer.force_kinds:
         by_formula = issubclass(force_kind, FormulaForce)
         may_have = by_formula or force_kind.fields_of(kind)
@@ -213,8 +225,9 @@ def force_variables(namer: Namer, kind: Kind) -> Iterator[Entity]:
             labels = (*force.body_names, "", "")[:2]
             quantities = [one for one in force.quantities(namer.mech) if one.kind == kind] if may_have else []
             if quantities:
-                places = (k, first_number, first_input, first_value, first_point)
+                places = (k, first_number, first_input, first_value, first_point, number)
                 yield namer.entity(force.name, places, quantities, partial(namer.depends.force, force), labels)
+            number += 1
             if by_formula:
                 first_number += len(force.program(namer.mech).numbers)
                 first_input += len(force.inputs)

@@ -16,6 +16,7 @@ from linkwork._util.part_names import suffixes
 from linkwork.core.plan import Topology
 from linkwork.mechanism import GROUND, ForceElement, FormulaForce, Mechanism
 from linkwork.mechanism.forces import ForceAlongLine, ForceOnJoints, by_kind
+from linkwork.mechanism.friction import DryFriction
 from linkwork.mechanism.own_states import all_states
 from linkwork.mechanism.quantities import Reading
 from linkwork.variables.numbering import Numbering
@@ -161,6 +162,8 @@ class Dependencies:
             pose, rate = self.between(*force.body_names)
         else:
             pose, rate, _ = self.motion(force.body_names[0])
+        if isinstance(force, DryFriction) and force.sticks:
+            return pose, rate, self.accelerations(force.joint_names)
         either = _united([pose, rate, *(self._of_reading(one) for one in force.readings(self._mech))])
         return pose, rate, _joined(either, _inputs_of(force))
 
@@ -281,6 +284,15 @@ class Dependencies:
             return self._link_of_joint[joint]
         loop = self._topology.loops[self._loop_of_joint[joint]]
         return max(loop.parent, loop.child)
+
+    def at_joint(self, joint: str) -> Names:
+        """Of the coordinates and speeds of a joint, which are those of its loop where that is closed by it."""
+        places = [(joint, k) for k in range(self._mech.joints[joint].kind.nu)]
+        return self._of_places(places, "q", "u")
+
+    def accelerations(self, joints: Iterable[str]) -> Names:
+        """Of the accelerations of several joints, and of loads that follow from them."""
+        return _united(map(self.acceleration, joints))
 
     def acceleration(self, joint: str) -> Names:
         """Of a joint's acceleration and reaction: every state, load, input of a force and motion of its part."""

@@ -197,9 +197,15 @@ def number(mech: Mechanism, native: NativeModel) -> Numbering:
 
 
 def formula_kinds(kinds: Iterable[type[ForceElement]], fields: Mapping[str, Field]) -> list[type[FormulaForce]]:
-    """Return those that are by formulas, in the order of the core, which is that of their formulas."""
-    found = [kind for kind in kinds if issubclass(kind, FormulaForce)]
-    return sorted(found, key=lambda kind: fields[kind.fields_of("output")[0].field].first)
+    """Return those that are by formulas, in the order of the core, which is that of their formulas.
+
+    Their first continuous outputs stand in it; those that events change, and powers, stand among other fields.
+    """
+
+    def place(kind: type[FormulaForce]) -> int:
+        return next(fields[one.field].first for one in kind.fields_of("output") if not one.discrete)
+
+    return sorted((kind for kind in kinds if issubclass(kind, FormulaForce)), key=place)
 
 
 def _force_inputs(mech: Mechanism, native: NativeModel) -> tuple[dict[str, slice], dict[str, str], int]:

@@ -69,7 +69,7 @@ def event_indicators(namer: Namer, of_variable: Callable[[str], Names]) -> Itera
             number += 1
     for friction in sticking(namer.mech):
         text = "speed in the direction in which it slides; rest of the limit while it sticks"
-        depends = namer.depends.acceleration(friction.joint_names[0])
+        depends = namer.depends.accelerations(friction.joint_names)
         quantity = Quantity("{0}.indicator", "indicator", "indicator", "1", text)
         yield namer.entity(friction.name, (number,), [quantity], partial(tuple, [depends]))
         number += 1

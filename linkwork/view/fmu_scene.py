@@ -84,6 +84,10 @@ def renamed(scene: payload.Scene, column: Rename, part: Rename) -> payload.Scene
             }
             for one in scene["wrenches"]
         ],
+        "forces": [
+            {**one, "name": part(one["name"]), "joints": [part(joint) for joint in one["joints"]]}
+            for one in scene["forces"]
+        ],
         "points": [{**one, "name": part(one["name"]), "body": body(one["body"])} for one in scene["points"]],
         "residuals": columns(scene["residuals"]),
         "conditioning": columns(scene["conditioning"]),

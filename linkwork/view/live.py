@@ -15,6 +15,7 @@ from linkwork.mechanism.forces import names_in_use
 from linkwork.model.compile import compile
 from linkwork.model.compiled import compile_mechanism
 from linkwork.view import payload
+from linkwork.view.characteristics import add_characteristics
 from linkwork.view.meshes import ShapeTable
 from linkwork.view.packing import pack
 from linkwork.view.page import page
@@ -52,6 +53,7 @@ def live_part(model: Model, request: PageRequest) -> PagePart:
     shapes = ShapeTable(model.mechanism)
     scene = scene_of(model, shapes=shapes)
     live, scene["units"] = live_model(model, request)
+    add_characteristics(scene, model, live=True)
     return PagePart(scene, live=live, meshes=shapes.packed())
 
 
@@ -72,8 +74,8 @@ def live_model(
     dragged, wrenches = with_drags(model)
     if start:
         dragged = dragged.with_parameters(start)
-    own = {f"{name}.{what}[{i}]" for name in wrenches.values() for what in ("point", "F", "T") for i in (1, 2, 3)}
-    variables = [v for v in dragged.variables if v.name not in own]
+    known = {v.name for v in model.variables}
+    variables = [v for v in dragged.variables if v.name in known]
     settings = {
         kind: [_setting(v) for v in variables if v.kind == kind and _may_change(dragged, v)]
         for kind in ("parameter", "input", "start")

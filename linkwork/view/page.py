@@ -135,7 +135,7 @@ def _payload(
         _add(data, part)
     if labels is None:
         _number_labels(data["runs"])
-    if data["live"] is not None:
+    if data["live"] is not None or any(scene["model"] for scene in data["scenes"]):
         data["core"] = asset(CORE)
     if request.columns is not None and not data["runs"]:
         raise MechanismError("columns are chosen of results; the simulator in a page has all: leave columns out")
@@ -154,11 +154,17 @@ def _add(data: payload.Payload, part: PagePart) -> None:
 def _scene_number(data: payload.Payload, part: PagePart) -> int:
     scene = _renumbered(part.scene, [_mesh_number(data["meshes"], mesh) for mesh in part.meshes])
     for k, known in enumerate(data["scenes"]):
-        if {**known, "units": None} == {**scene, "units": None}:
+        if _drawn_in(known) == _drawn_in(scene):
             known["units"] |= scene["units"]
+            known["model"] = known["model"] or scene["model"]
             return k
     data["scenes"].append(scene)
     return len(data["scenes"]) - 1
+
+
+def _drawn_in(scene: payload.Scene) -> dict[str, Any]:
+    """Return a scene without the units and the model that runs of one mechanism add to it."""
+    return {**scene, "units": None, "model": None}
 
 
 def _mesh_number(meshes: list[Any], mesh: Any) -> int:

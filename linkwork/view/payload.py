@@ -131,6 +131,36 @@ class Wrench(TypedDict):
     T: list[str]
 
 
+class JointForce(TypedDict):
+    """A force by a formula in joints, which is listed and not drawn."""
+
+    name: str
+    title: str
+    formula: str
+    joints: list[str]
+
+
+class Table(TypedDict):
+    """The abscissae of a table of a formula, of its first argument; `dots`: it has no other one, and they are drawn."""
+
+    knots: list[float]  # empty: too many to be drawn
+    span: list[float]
+    periodic: bool
+    dots: bool
+
+
+class Characteristic(TypedDict):
+    """A result of the formula of a force, which the core evaluates for the page."""
+
+    force: str
+    result: int
+    label: str
+    unit: str
+    arguments: list[str]  # columns, in the order of the core
+    over: list[int]  # of these, those over which it may be drawn; by default the first one
+    tables: list[Table]
+
+
 class PointOfInterest(TypedDict):
     """A point of interest, and its direction."""
 
@@ -153,7 +183,10 @@ class Scene(TypedDict):
     distances: list[Distance]
     couplings: list[Coupling]
     wrenches: list[Wrench]
+    forces: list[JointForce]
     points: list[PointOfInterest]
+    characteristics: list[Characteristic]
+    model: str  # packed bytes of the model for these, in pages of results; else empty
     groundShapes: list[Any]
     residuals: list[str]
     conditioning: list[str]

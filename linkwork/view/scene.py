@@ -22,7 +22,8 @@ from linkwork.core.plan import CAPTURED_PARENT
 from linkwork.errors import LinkworkError
 from linkwork.mechanism import GROUND, Joint, Mechanism, Pin, Release, Wrench
 from linkwork.mechanism.forces import ForceAlongLine, ForceBetweenBodies, ForceBetweenFrames, by_kind
-from linkwork.mechanism.formula_forces import ByFormulaAlongLine, ByFormulaAtPoint
+from linkwork.mechanism.formula_forces import ByFormulaAlongLine, ByFormulaAtPoint, ByFormulaOnJoints
+from linkwork.mechanism.friction import Brake
 from linkwork.mechanism.springs import PointSpringDamper
 from linkwork.mechanism.tendons import Tendon
 from linkwork.view import payload
@@ -99,7 +100,10 @@ class _SceneOf:
             "distances": distances,
             "couplings": self._couplings(),
             "wrenches": self._wrenches(),
+            "forces": self._joint_forces(),
             "points": self._points(),
+            "characteristics": [],
+            "model": "",
             "groundShapes": self.shapes.of(GROUND),
             "residuals": [f"{loop}.residual" for loop in cut],
             "conditioning": [f"{loop}.conditioning" for loop in cut],
@@ -267,6 +271,18 @@ class _SceneOf:
             for kind, of_force, of_torque in ((Wrench, "F", "T"), (ByFormulaAtPoint, "force", "torque"))
             for force, values in self._forces()
             if isinstance(force, kind)
+        ]
+
+    def _joint_forces(self) -> list[payload.JointForce]:
+        return [
+            {
+                "name": force.name,
+                "title": force.type_name.replace("_", " "),
+                "formula": force.capacity if isinstance(force, Brake) else force.formula,
+                "joints": list(force.joint_names),
+            }
+            for force in self.mech.forces
+            if isinstance(force, ByFormulaOnJoints | Brake)
         ]
 
     def _points(self) -> list[payload.PointOfInterest]:

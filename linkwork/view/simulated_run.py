@@ -15,6 +15,7 @@ from linkwork.errors import LinkworkError, MechanismError
 from linkwork.mechanism import Impulse, Lock, Pin, Release, Stop, Unlock
 from linkwork.mechanism.friction import sticking
 from linkwork.view import payload
+from linkwork.view.characteristics import add_characteristics, argument_columns
 from linkwork.view.live import live_model
 from linkwork.view.meshes import ShapeTable
 from linkwork.view.part import PagePart, PageRequest
@@ -56,6 +57,7 @@ def part_of_result(result: Result, request: PageRequest) -> PagePart:
         rows_of_result=len(result),
         max_rows=request.max_rows,
     )
+    add_characteristics(scene, model, live=False)
     live = None
     if request.live:
         end = float(result.t[-1]) if request.t_end is None else request.t_end
@@ -65,9 +67,10 @@ def part_of_result(result: Result, request: PageRequest) -> PagePart:
 
 
 def _columns(drawn: Result, discrete: Sequence[FloatArray], request: PageRequest) -> dict[str, Column]:
-    """Return the columns of a page by name: poses first, then closed joints."""
+    """Return the columns of a page by name: poses first, then arguments of characteristics, and closed joints."""
     model = drawn.model
     drawn_by = [name for body in model.mechanism.bodies for name in pose_columns(body)]
+    drawn_by += argument_columns(model)
     closed = [closed_column(model.mechanism, joint) for joint in model.joint_names]
     drawn_by += [name for name in closed if name in model.columns]
     found = drawn._scalars(drawn_by) | closed_joints(model, discrete)
@@ -177,7 +180,7 @@ def _in_words(model: Model, name: str, event: Event, stops: dict[tuple[str, floa
     transition = model.mechanism.transitions.get(name)
     if transition is None:
         friction = next(one for one in sticking(model.mechanism) if one.name == name)
-        return f"{name}: {friction.joint} sticks, or slides again"
+        return f"{name}: {friction.place} sticks, or slides again"
     action = transition.action
     lost = f", {event.energy_lost:.3g} J lost" if event.energy_lost > 0.0 else ""
     if isinstance(action, Stop):

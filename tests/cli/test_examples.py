@@ -184,6 +184,35 @@ def test_geared_arm(example, tmp_path, needs):
     assert np.ptp(balance["weight and spring"]) < 0.02 * np.ptp(weight), "the cam balances the arm"
 
 
+def test_engine(example, tmp_path, needs):
+    needs("matplotlib")
+    needs("fmpy")
+    from fmpy import simulate_fmu
+
+    module = example("engine")
+    result = module.main(tmp_path)
+    assert (tmp_path / "engine.png").is_file()
+    q, u = module.by_hand(1.0)
+    assert result["crank.u"][-1] == pytest.approx(u, abs=1e-6)
+    assert result["crank.q"][-1] == pytest.approx(q, abs=1e-6)
+    load = np.array([(0.0, -module.LOAD), (1.0, -module.LOAD)], dtype=[("time", float), ("crank.tau", float)])
+    ends = []
+    for step in (0.1, 0.01):
+        run = simulate_fmu(
+            str(tmp_path / "engine.fmu"),
+            stop_time=1.0,
+            step_size=step,
+            output_interval=step,
+            fmi_type="CoSimulation",
+            relative_tolerance=1e-9,
+            input=load,
+            output=["crank.u"],
+        )
+        ends.append(run["crank.u"][-1])
+    assert ends == pytest.approx([u, u], abs=1e-4)
+    assert ends[0] == ends[1], "the communication step has no effect"
+
+
 def test_andrews_squeezer(example, tmp_path, needs):
     needs("matplotlib")
     module = example("andrews_squeezer")

@@ -31,6 +31,7 @@ RUNS = {
     "double_pendulum": Run(1.0),
     "double_rocker": Run(1.0, 5e-7),
     "drift": Run(1.0),
+    "engine": Run(0.1),
     "five_bar": Run(1.0),
     "four_bar": Run(1.0),
     "geared_arm": Run(1.0),

@@ -53,7 +53,8 @@ def test_members_are_what_belongs_together():
     }
     moved = [f"{what}[{i + 1}]" for what, count in (("r", 3), ("Q", 4), ("v", 3), ("w", 3)) for i in range(count)]
     applied = [f"{what}[{i}]" for what in "FT" for i in (1, 2, 3)]
-    assert found["push"] == {name: f"push.{name}" for name in applied} | {name: f"left.{name}" for name in moved}
+    of_force = {name: f"push.{name}" for name in (*applied, "power")}
+    assert found["push"] == of_force | {name: f"left.{name}" for name in moved}
     assert found["pin"]["command"] == "pin.command"
     assert found["pin"]["active"] == "pin.active"
     assert found["kick"]["impulse.f[1]"] == "kick.impulse.f[1]"

@@ -117,6 +117,7 @@ def test_variables_and_units(mech):
         "m.length": ("output", "rad"),
         "m.rate": ("output", "rad/s"),
         "m.force": ("output", "N.m"),
+        "m.power": ("output", "W"),
         "spin.gain": ("parameter", "N.m"),
         "spin.offset": ("parameter", "N.m"),
         "spin.damping": ("parameter", "N.m.s/rad"),
@@ -126,4 +127,5 @@ def test_variables_and_units(mech):
         "spin.input": ("input", "1"),
         "spin.rate": ("output", "rad/s"),
         "spin.force": ("output", "N.m"),
+        "spin.power": ("output", "W"),
     }

@@ -93,6 +93,7 @@ def test_units_follow():
         "force.length": "rad",
         "force.rate": "rad/s",
         "force.force": "N.m",
+        "force.power": "W",
     }
 
 

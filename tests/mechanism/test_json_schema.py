@@ -58,8 +58,8 @@ FORCE_SAMPLES = {
     | {"axes": "body"}
     | BY_FORMULA,
     "friction": {"name": "rub", "joint": "A", "coulomb": 0.2, "static": 0.3, "stribeck": 0.01, "viscous": 0.1}
-    | {"smooth": 0.01},
-    "brake": {"joint": "A", "capacity": "k*p", "static": 1.2} | BY_FORMULA,
+    | {"smooth": 0.01, "forward": 0.5, "backward": 2},
+    "brake": {"joint": "A", "capacity": "k*p", "static": 1.2, "forward": 0, "backward": 1} | BY_FORMULA,
     "bushing": {"bodies": ["ground", "rod"], "frames": [{}, {"position": [1, 0, 0]}], "stiffness": [3, 4, 5, 1, 1, 2]}
     | {"damping": [[1.0 if i == j else 0.0 for i in range(6)] for j in range(6)], "name": "mount"},
     "bump_stop": {"joint": "A", "lower": -1, "upper": 1.5, "stiffness": 1e3, "exponent": 1.5, "damping": 2}
@@ -93,6 +93,9 @@ OTHER_FORCES = {  # other alternatives of their arguments
     "gas_pressure": {"joint": "A", "area": 1e-3, "table": TABLE, "over": "A.q"},
     "torsion_bar": {"joint": "A", "stiffness": 3.0},
     "motor_characteristic": {"joint": {"A": 5}, "table": TABLE},
+    "freewheel": {"joint": {"A": -1}},
+    "friction": {"joint": {"A": 2}, "coulomb": 0.2},
+    "brake": {"joint": {"A": 2}, "capacity": "k", "parameters": {"k": 3.0}},
 }
 ACTION_SAMPLES = {
     "lock": {"joint": "A", "speeds": [1], "when": WHEN},

@@ -111,7 +111,8 @@ def test_names_of_forces():
     added = {v.name: v for v in system.variables if v.name not in plain}
     expected = {f"{name}[{i}]" for name in ("push.point", "push.F", "push.T") for i in (1, 2, 3)}
     expected |= {f"cord.points[{end},{i}]" for end in (1, 2) for i in (1, 2, 3)}
-    expected |= {f"cord.{what}" for what in ("stiffness", "damping", "free", "length", "rate", "force")}
+    expected |= {f"cord.{what}" for what in ("stiffness", "damping", "free", "length", "rate", "force", "power")}
+    expected.add("push.power")
     assert set(added) == expected
     fields = system.fields
     assert [added[f"cord.points[2,{i}]"].reference for i in (1, 2, 3)] == [

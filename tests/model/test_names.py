@@ -145,3 +145,23 @@ def test_unknown_names_suggest_a_known_one(system, state, name, suggestion):
             ask()
         assert repr(name) in str(refused.value)
         assert f"did you mean '{suggestion}" in str(refused.value)
+
+
+def test_inputs_and_parameters_of_formulas_are_their_own():
+    mech = lw.Mechanism("each kind of force by a formula")
+    mech.add_body("a", mass=1.0, com=(0, 0, 0), inertia=np.eye(3))
+    mech.add_joint("A", lw.Revolute("y"), "ground", "a", at=(0, 0, 0))
+    given = {"parameters": {"k": 2.0}, "inputs": ("p",)}
+    ends = {"bodies": ("ground", "a")}
+    mech.add_force(lw.Brake("A", "k*p", **given, name="brake"))
+    mech.add_force(lw.Force(**ends, frames=(lw.Frame(), lw.Frame()), force=("k*p", "0", "0"), **given, name="frame"))
+    mech.add_force(lw.Force(body="a", force=("k*p", "0", "0"), **given, name="point"))
+    mech.add_force(lw.Force(**ends, points=((0, 0, -1), (0, 0, 1)), formula="k*p", **given, name="line"))
+    mech.add_force(lw.Force("A", "k*p", **given, name="joint"))
+    loads = {"brake": "limit", "frame": "force[1]", "point": "force[1]", "line": "force", "joint": "force"}
+    values = {f"{name}.k": 10.0 + i for i, name in enumerate(loads)}
+    model = lw.compile(mech).with_parameters(values)
+    state = model.assemble()
+    inputs = {f"{name}.p": 0.1 * (i + 1) for i, name in enumerate(loads)}
+    for i, (name, load) in enumerate(loads.items()):
+        assert model.value(f"{name}.{load}", state, tau=inputs) == pytest.approx(0.1 * (i + 1) * (10.0 + i))

@@ -8,7 +8,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.core.native import NativeModel, Stage
-from linkwork.mechanism.forces import FORCES, ForceElement
+from linkwork.mechanism.forces import FORCES, POWER, ForceElement
 from support.zoo import zoo
 
 CSRC = Path(__file__).parents[2] / "csrc"
@@ -23,9 +23,10 @@ BETWEEN = {
 
 
 def stated(force, kind):
-    """The quantities of a record: of outputs, those that events alone change are a kind of their own."""
+    """The quantities of a record but for the power; outputs that events alone change are a kind of their own."""
     if kind in ("output", "discrete"):
-        return [one for one in force.fields_of("output") if one.discrete == (kind == "discrete")]
+        own = [one for one in force.fields_of("output") if one is not POWER]
+        return [one for one in own if one.discrete == (kind == "discrete")]
     return force.fields_of(kind)
 
 

@@ -333,6 +333,42 @@ def test_a_brake_holds_until_its_pressure_has_fallen(solver):
     assert run["pads.limit"][0] == pytest.approx(3.0)
 
 
+@pytest.mark.parametrize(
+    ("solver", "cut"), [("dopri5", "bore"), ("dopri5", "pin"), ("rodas5p", "bore"), ("LSODA", "pin")]
+)
+def test_at_a_dead_point_it_rests_until_it_moves(solver, cut):
+    """The torque has no part in the speed of the piston at first; then its work is that of friction and motion."""
+    crank, rod, force, torque = 0.1, 0.3, 20.0, 3.0
+    mech = lw.Mechanism("slider crank", gravity=(0, 0, 0))
+    for name, mass in (("crank", 1.0), ("rod", 0.5), ("piston", 2.0)):
+        mech.add_body(name, mass=mass, com=(0, 0, 0), inertia=lw.inertia.sphere(mass, 0.1))
+    mech.add_joint("main", lw.Revolute((0, 0, 1)), "ground", "crank", at=(0, 0, 0))
+    mech.add_joint("big", lw.Revolute((0, 0, 1)), "crank", "rod", parent_frame=lw.Frame((crank, 0, 0)))
+    mech.add_joint("pin", lw.Revolute((0, 0, 1)), "rod", "piston", parent_frame=lw.Frame((rod, 0, 0)), cut=cut == "pin")
+    mech.add_joint("bore", lw.Prismatic((1, 0, 0)), "ground", "piston", at=(0, 0, 0), cut=cut == "bore")
+    mech.add_force(lw.Friction("bore", coulomb=force, name="f"))
+    mech.add_force(lw.Force("main", "T", parameters={"T": torque}))
+    run = lw.simulate(mech, 0.6, rtol=1e-10, atol=1e-12, solver=solver)
+    q = run["main.q"]
+    assert q[-1] > 2 * np.pi
+    way = np.abs(np.diff(run["bore.q"], prepend=run["bore.q"][0])).cumsum()
+    assert run["energy.kinetic"] == pytest.approx(torque * q - force * way, abs=1e-7 * torque * q[-1])
+    assert run["f.state"][0] == 2.0
+    moves = np.abs(run["bore.u"]) > 1e-8
+    assert (run["f.state"][moves] == np.sign(run["bore.u"][moves])).all()
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_limit_that_begins_at_nothing(solver):
+    """2 t against 3 N m: the disc begins to turn at once and rests after 3 s."""
+    mech = disc("r*time", parameters={"r": (2.0, "N.m/s")})
+    mech.add_force(lw.Force("D", "T", parameters={"T": 3.0}, name="motor"))
+    run = lw.simulate(mech, 4.0, rtol=1e-10, atol=1e-12, solver=solver)
+    u = np.where(run.t < 3.0, (3.0 * run.t - run.t**2) / 0.5, 0.0)
+    assert run["D.u"] == pytest.approx(u, abs=1e-8)
+    assert (run["pads.state"][run.t > 3.0 + 1e-6] == 2.0).all()
+
+
 def test_a_negative_capacity_is_none():
     mech = disc("mu*r*clamp", **PADS)
     mech.start(u={"D": 2.0})

@@ -425,8 +425,6 @@ def test_what_is_refused():
         mech.add_force(lw.Friction("A", mu=0.1, name="g"))
     with pytest.raises(MechanismError, match="leave radius out"):
         incline(0.1, mu=0.1, radius=0.1)
-    with pytest.raises(MechanismError, match=r"'f' is by the reactions of joint 'A' .* identification does not take"):
-        lw.base_parameters(pendulum(0.1, 0.1))
 
 
 def test_files_keep_it(tmp_path):

@@ -90,7 +90,7 @@ def test_no_rows():
 
 
 def test_repr(result):
-    assert repr(result) == "Result('four_bar_of_record': 11 rows, 89 columns, 0 to 0.5 s; reached t = 0.5)"
+    assert repr(result) == "Result('four_bar_of_record': 11 rows, 90 columns, 0 to 0.5 s; reached t = 0.5)"
 
 
 def test_what_a_run_has_cost(result):

@@ -74,7 +74,7 @@ class Simulator:
     def __call__(self, model: bytes, *, parameters=None, **what) -> dict:
         """Do something with a model; numbers are arrays. `parameters` are values by offset."""
         result = self.program({"model": as_text(model), "parameters": list((parameters or {}).items()), **what})
-        numbers = ("assembled", "outputs", "indicators", "t", "y", "values")
+        numbers = ("assembled", "outputs", "indicators", "t", "y", "values", "results", "tables")
         return {name: as_array(value) if name in numbers else value for name, value in result.items()}
 
 

@@ -58,6 +58,8 @@ def zoo() -> lw.Mechanism:
     mech.add_force(lw.DCMotor("j2[1]", resistance=0.5, inductance=0.1, constant=0.2, name="motor"))
     mech.add_force(lw.Friction("j4[3]", coulomb=0.4, static=0.5, stribeck=0.1, viscous=0.02))
     mech.add_force(lw.Brake("j3[1]", "c*p", static=1.1, parameters={"c": 0.3}, inputs=("p",), name="clamp"))
+    mech.add_force(lw.Friction({"j2[2]": 0.5, "j3[2]": -1.5}, coulomb=0.3, forward=0.5, backward=2.0, name="between"))
+    mech.add_force(lw.Freewheel({"j1": -1.0}, capacity=0.7, name="ratchet"))
     mech.add_distance("rod", bodies=("b4", "b6"), points=((0, 0, 0), (0.3, 0, 0.4)), length=0.5)
     mech.add_coupling("gear", {"j0": 1.0, "j1": -2.0})
     mech.add_transition("bump", lw.Stop("j0", lower=-1.0, upper=2.0, restitution=0.5))

@@ -160,7 +160,7 @@ def test_joints_that_stick(simulator):
     for number, joint in enumerate(mech.joints):
         mech.add_force(lw.Friction(joint, coulomb=0.04 + 0.01 * number, static=0.08, name=f"f_{joint}"))
     native, *_ = check_run(simulator, lw.compile(mech), T_EVAL)
-    assert len(native.events) > 1
+    assert native.events
 
 
 @pytest.mark.parametrize("name", MAKERS)

@@ -1,13 +1,13 @@
 /** Read the data of the page, and show them. */
 
-import type { LiveCore } from "./live/panel";
 import { Recording } from "./motion";
 import type { Payload } from "./payload";
 import type { Stage } from "./stage/stage";
+import type { DrawnCharacteristic } from "./ui/characteristic_plot";
 import { problem } from "./ui/messages";
 import { addStyles } from "./ui/styles";
 import { unpackBytes, unpackText } from "./unpack";
-import { Viewer } from "./viewer";
+import { type PageCore, Viewer } from "./viewer";
 
 const FORMAT = 1;
 
@@ -25,6 +25,8 @@ export interface PageObject {
   pins: Stage["pins"];
   /** Values of all columns of the first run. */
   columnsAt(t: number): Record<string, number>;
+  /** Of the selected force, as they are drawn. */
+  characteristics(): DrawnCharacteristic[];
 }
 
 declare global {
@@ -46,9 +48,10 @@ function readPayload(): Payload {
   return payload;
 }
 
-async function unpackCore(payload: Payload): Promise<LiveCore | null> {
-  if (!payload.live || !payload.core) return null;
-  const [module, worker] = await Promise.all([unpackBytes(payload.core), unpackText(textOf("linkwork-worker"))]);
+async function unpackCore({ core, live }: Payload): Promise<PageCore | null> {
+  if (!core) return null;
+  const [module, worker] = await Promise.all([unpackBytes(core), live && unpackText(textOf("linkwork-worker"))]);
+  if (worker === null) return { module, createWorker: null };
   const url = URL.createObjectURL(new Blob([worker], { type: "text/javascript" }));
   return { module, createWorker: () => new Worker(url) };
 }
@@ -107,6 +110,7 @@ function main(): void {
     pose: (body) => stage().pose(body),
     pins: (joint) => stage().pins(joint),
     columnsAt: (t) => shown().page.columnsAt(t),
+    characteristics: () => shown().page.characteristics,
   };
 }
 

@@ -12,6 +12,10 @@ export interface Motion {
   readonly begin: number; // s
   readonly end: number; // s
   readonly events: RunEvent[];
+  /** Packed bytes of its model, for formulas of forces; "": the page has none. */
+  readonly model: string;
+  /** Parameters that differ from those of the model, by offset. */
+  readonly parameters: readonly [offset: number, value: number][];
   columns(): string[];
   has(name: string): boolean;
   /** `rows` values; throws where there is no such column. */
@@ -36,6 +40,8 @@ export abstract class Samples implements Motion {
   abstract readonly scene: Scene;
   abstract readonly rows: number;
   abstract readonly events: RunEvent[];
+  readonly model: string = "";
+  readonly parameters: readonly [offset: number, value: number][] = [];
   abstract columns(): string[];
   abstract has(name: string): boolean;
   abstract column(name: string): Column;
@@ -73,6 +79,7 @@ export class Recording extends Samples {
   readonly label: string;
   readonly rows: number;
   readonly events: RunEvent[];
+  override readonly model: string;
   private readonly byName: Map<string, Column>;
 
   /** Columns in the order of `run.columns`. */
@@ -85,6 +92,7 @@ export class Recording extends Samples {
     this.label = run.label;
     this.rows = run.rows;
     this.events = run.events;
+    this.model = scene.model;
     this.byName = new Map(run.columns.map((name, k) => [name, values[k]!]));
   }
 

@@ -125,6 +125,33 @@ export interface Wrench {
   T: string[];
 }
 
+/** A force by a formula in joints, which is listed and not drawn. */
+export interface JointForce {
+  name: string;
+  title: string;
+  formula: string;
+  joints: string[];
+}
+
+/** The abscissae of a table of a formula, of its first argument. */
+export interface Table {
+  knots: number[]; // empty: too many to be drawn
+  span: [number, number];
+  periodic: boolean;
+  dots: boolean; // it has no other argument, and they are drawn
+}
+
+/** A result of the formula of a force, which the core evaluates for the page. */
+export interface Characteristic {
+  force: string;
+  result: number;
+  label: string;
+  unit: string;
+  arguments: string[]; // columns, in the order of the core
+  over: number[]; // of these, those over which it may be drawn; by default the first one
+  tables: Table[];
+}
+
 export interface PointOfInterest {
   name: string;
   body: string; // or "ground"
@@ -144,7 +171,10 @@ export interface Scene {
   distances: Distance[];
   couplings: Coupling[];
   wrenches: Wrench[];
+  forces: JointForce[];
   points: PointOfInterest[];
+  characteristics: Characteristic[];
+  model: string; // packed bytes of the model for these, in pages of results; else empty
   groundShapes: Shape[];
   residuals: string[]; // columns of loop residuals, m
   conditioning: string[];
@@ -210,6 +240,6 @@ export interface Payload {
   scenes: Scene[];
   runs: RecordedRun[];
   live: LiveModel | null;
-  core: string | null; // packed WebAssembly module; null without a live model
+  core: string | null; // packed WebAssembly module; null without a live model and characteristics
   meshes: Mesh[];
 }

@@ -1,5 +1,6 @@
 /** The mechanisms of a page, one at a time, with their recorded runs and the simulation. */
 
+import { Formulas } from "./formulas";
 import { createLivePanel, type LiveCore, type LivePanel } from "./live/panel";
 import { Recording } from "./motion";
 import type { LiveModel, Payload, Scene } from "./payload";
@@ -17,20 +18,28 @@ interface Group {
   live: boolean;
 }
 
+/** The core of a page, and what makes the worker of its simulator; null where there is none. */
+export interface PageCore {
+  module: Uint8Array<ArrayBuffer>; // WebAssembly
+  createWorker: (() => Worker) | null;
+}
+
 export class Viewer {
   page!: Page;
   private panel: LivePanel | null = null;
   private readonly theme = followTheme();
   private readonly reducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
   private readonly groups: Group[];
+  private readonly formulas: Formulas | null;
 
-  /** `core` is what simulates `payload.live`; null where there is none. */
+  /** `core` simulates `payload.live` and evaluates characteristics; null where there are none. */
   constructor(
     private readonly payload: Payload,
     recordings: Recording[],
-    private readonly core: LiveCore | null,
+    private readonly core: PageCore | null,
   ) {
-    this.groups = groupsOf(payload, recordings, core ? payload.live : null);
+    this.groups = groupsOf(payload, recordings, core?.createWorker ? payload.live : null);
+    this.formulas = core && new Formulas(core.module);
     this.show(0, !this.reducedMotion);
   }
 
@@ -53,14 +62,16 @@ export class Viewer {
       createStage: (host, shade) => new Stage(host, scene, payload.meshes, { theme: shade, reducedMotion: this.reducedMotion }),
       panes: pane ? [pane] : [],
       choices: this.choices(index),
+      formulas: this.formulas,
       play,
     });
-    if (pane) this.panel = this.startLive(pane.root);
+    const { core } = this;
+    if (pane && core?.createWorker) this.panel = this.startLive(pane.root, { module: core.module, createWorker: core.createWorker });
     this.page.show(this.panel ? [this.panel.motion, ...recordings] : recordings);
     if (t !== undefined) this.page.player.seek(t);
   }
 
-  private startLive(host: HTMLElement): LivePanel {
+  private startLive(host: HTMLElement, core: LiveCore): LivePanel {
     const { page, payload } = this;
     const { player, stage } = page;
     let first = true; // run
@@ -71,7 +82,7 @@ export class Viewer {
       if (!on && stage) afterFrames(2, () => stage.view("fit")); // it has seen all rows then, not only the first ones
       first = on;
     };
-    const panel = createLivePanel(host, payload, this.core!, {
+    const panel = createLivePanel(host, payload, core, {
       now: () => player.time.get(),
       seek: (t) => player.seek(t),
       play: () => player.play(),

@@ -27,7 +27,7 @@ const [corePath, jobPath, resultPath] = process.argv.slice(2) as [string, string
 const core = await Core.load(readFileSync(corePath));
 const job = JSON.parse(readFileSync(jobPath, "utf8")) as Job;
 const answers: Record<string, unknown>[] = [];
-const recording = new LiveRecording({} as Scene, job.names);
+const recording = new LiveRecording({} as Scene, job.names, "");
 let now = 100;
 
 function keep(answer: Answer): void {

@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { LinkworkError } from "../src/core/errors";
+import { Formula } from "../src/core/formula";
 import { Core } from "../src/core/memory";
 import { Model, Stage } from "../src/core/model";
 import { OutputReader } from "../src/core/outputs";
@@ -24,6 +25,7 @@ interface Job {
   parameters: [number, number][];
   block?: boolean;
   run?: Run;
+  formula?: { force: string; rows: number[] };
 }
 
 type Result = Record<string, unknown>;
@@ -36,6 +38,7 @@ const result: Result = { version: core.version, sizes: described.sizes };
 try {
   const model = described.withParameters(new Map(job.parameters));
   if (job.block) Object.assign(result, block(model));
+  if (job.formula) Object.assign(result, formula(model, job.formula));
   if (job.run) Object.assign(result, run(model, job.run));
 } catch (error) {
   if (!(error instanceof LinkworkError)) throw error;
@@ -72,6 +75,11 @@ function run(model: Model, run: Run): Result {
   }
   const seconds = (performance.now() - before) / 1000;
   return { ...rowsOf(model, simulation), seconds };
+}
+
+function formula(model: Model, { force, rows }: { force: string; rows: number[] }): Result {
+  const { results, tables } = new Formula(new State(model), force).at(Float64Array.from(rows));
+  return { results: packed(results), tables: packed(tables) };
 }
 
 function inputsOf(model: Model, given: [number, number][]): Float64Array {

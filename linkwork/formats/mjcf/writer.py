@@ -14,7 +14,7 @@ from linkwork._util.checks import FloatArray
 from linkwork._util.names import free_name
 from linkwork._util.rotations import conjugate, matrix_of, product, rotation_from_z
 from linkwork.errors import LinkworkError, LinkworkWarning, MechanismError
-from linkwork.formats.frictions import JointFriction, joint_frictions
+from linkwork.formats.frictions import JointFriction, is_of_joint, joint_frictions
 from linkwork.formats.mjcf.factors import Placed, placed
 from linkwork.formats.mjcf.tree import Tree
 from linkwork.formats.report import Report
@@ -28,7 +28,6 @@ from linkwork.mechanism import (
     ForceElement,
     Frame,
     Free,
-    Friction,
     GravityCompensation,
     Joint,
     JointSpringDamper,
@@ -216,7 +215,7 @@ def write_forces(parts: FileParts) -> None:
             _write_actuator(parts, force)
         elif isinstance(force, GravityCompensation):
             _write_gravity_compensation(parts, force)
-        elif isinstance(force, Friction):
+        elif is_of_joint(force):
             continue  # below, as its viscous part is added to the dampers
         elif isinstance(force, Wrench):
             parts.report.left_out(force.label, "inputs from outside; MuJoCo takes forces on bodies as xfrc_applied")

@@ -17,7 +17,7 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import free_name, quoted
 from linkwork.errors import MechanismError
-from linkwork.formats.frictions import JointFriction, joint_frictions
+from linkwork.formats.frictions import JointFriction, is_of_joint, joint_frictions
 from linkwork.formats.joint_graph import outward, split
 from linkwork.formats.report import Report
 from linkwork.formats.urdf.elements import NO_BOUND, add, add_origin, is_macro
@@ -353,7 +353,7 @@ def _write_force(writing: Draft, force: ForceElement) -> None:
         _write_stiffness(writing, force)
     elif isinstance(force, PointSpringDamper):
         _write_spring(writing, force)
-    elif not isinstance(force, Friction):  # which follows, as its viscous part is added to the dampers
+    elif not is_of_joint(force):  # which follows, as its viscous part is added to the dampers
         name = getattr(force, "name", "")
         writing.report.left_out(f"{type(force).__name__} {name!r}", "URDF has no such force; it does not act")
 

@@ -12,6 +12,9 @@ export interface Exports extends WebAssembly.Exports {
   lw_model_sizes(result: number, model: number): void; // structs are returned at an address
   lw_model_count(model: number, kind: number): number;
   lw_model_name(model: number, kind: number, index: number): number;
+  lw_formula_quantities(model: number, force: number, offsets: number): number;
+  lw_formula_results(model: number, force: number): number;
+  lw_formula_tables(model: number, force: number): number;
   lw_field_count(): number;
   lw_model_field(model: number, index: number, field: number): number;
 
@@ -23,6 +26,7 @@ export interface Exports extends WebAssembly.Exports {
   lw_describe(state: number, offset: number, text: number, size: number): void;
   lw_set_reals(state: number, offsets: number, n: number, values: number): number;
 
+  lw_formula_values(state: number, force: number, rows: number, quantities: number, values: number, args: number): number;
   lw_evaluate(state: number, stage: number): number;
   lw_assemble(state: number, tolerance: number): number;
   lw_event_indicators(state: number, indicators: number): number;

@@ -15,7 +15,7 @@ export interface Field {
 }
 
 const SIZES = [
-  "bodies", "joints", "loops", "couplings", "terms", "distances", "locks", "forces", "gears", "line_points",
+  "bodies", "joints", "loops", "couplings", "terms", "distances", "locks", "held_sums", "forces", "gears", "line_points",
   "formulas", "formula_numbers", "formula_inputs", "formula_quantities", "formula_values",
   "lookup_tables", "lookup_values", "lookup_slopes", "lookup_regions", "coupling_formulas", "coupling_numbers", "coupling_values",
   "transitions", "points", "measures", "formula_outputs", "formula_states",

@@ -74,7 +74,7 @@ class Panel implements LivePanel {
     private readonly page: LivePage,
   ) {
     this.scene = payload.scenes[live.scene]!;
-    this.motion = new LiveRecording(this.scene, columnsOf(live));
+    this.motion = new LiveRecording(this.scene, columnsOf(live), live.model);
     this.settings = new Settings(live);
     this.controls = new RunControls(live, { run: () => this.run(), stop: () => this.stop() });
     this.pose = new PoseEditor(live, this.scene, this.settings, {
@@ -149,9 +149,10 @@ class Panel implements LivePanel {
     if (!this.settings.changed.some(isCoordinate)) this.starts = [];
     this.page.growing(true);
     this.controls.busy("Simulating");
+    this.motion.parameters = this.settings.values("parameter", "start");
     this.simulator?.run({
       ...options,
-      parameters: this.settings.values("parameter", "start"),
+      parameters: this.motion.parameters,
       inputs: this.settings.values("input"),
     });
   }

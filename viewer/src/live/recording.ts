@@ -2,6 +2,7 @@
 
 import { Samples } from "../motion";
 import type { LiveModel, RunEvent, Scene } from "../payload";
+import type { Values } from "./messages";
 
 const FIRST_CAPACITY = 256; // rows
 
@@ -13,6 +14,8 @@ export function columnsOf(live: LiveModel): string[] {
 export class LiveRecording extends Samples {
   readonly label = "simulation";
   events: RunEvent[] = [];
+  /** Of the run that fills it. */
+  override parameters: Values = [];
   private count = 0;
   private capacity = 0;
   private readonly values: Float64Array[];
@@ -21,6 +24,7 @@ export class LiveRecording extends Samples {
   constructor(
     readonly scene: Scene,
     private readonly names: string[],
+    override readonly model: string,
   ) {
     super();
     this.places = new Map(names.map((name, k) => [name, k]));

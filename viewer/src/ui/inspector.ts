@@ -1,12 +1,15 @@
 /** The list of all parts of the mechanism; the chosen one is open and shows its facts and its numbers. */
 
+import type { Formulas } from "../formulas";
 import type { Motion } from "../motion";
 import type { Scene } from "../payload";
+import { CharacteristicPlot, type DrawnCharacteristic } from "./characteristic_plot";
 import { element, oncePerFrame, setText, throttled } from "./dom";
 import { icon } from "./icons";
 import { matcher } from "./matching";
 import { companion, digits, steadyFormat, unitText } from "./numbers";
 import { groupColumns, KIND_TITLES, partsOf, type ColumnGroup, type Fact, type Part, type Selection } from "./parts";
+import type { Theme } from "./palette";
 import type { Player } from "./player";
 import type { Plots } from "./plots";
 import { largestOf } from "./range";
@@ -48,6 +51,7 @@ export class Inspector {
   private motion: Motion | null = null;
   private open: Row | null = null;
   private numbers: LiveNumber[] = [];
+  private characteristics: CharacteristicPlot[] = [];
   private plotButtons: { node: HTMLElement; columns: string[] }[] = [];
   private readonly show: () => void;
 
@@ -56,10 +60,16 @@ export class Inspector {
     private readonly selection: Value<Selection | null>,
     private readonly plots: Plots,
     private readonly traces: Traces,
+    private readonly theme: Value<Theme>,
+    private readonly formulas: Formulas | null,
   ) {
     this.root = element("div", { class: "inspector" }, element("div", { class: "search-row" }, this.search), this.list, this.nothing);
     const writeSoon = throttled(TEXT_INTERVAL, () => this.write());
-    this.show = oncePerFrame(() => (player.playing.get() ? writeSoon() : this.write()));
+    this.show = oncePerFrame(() => {
+      if (player.playing.get()) writeSoon();
+      else this.write();
+      for (const plot of this.characteristics) plot.show(player.time.get());
+    });
     player.time.onChange(this.show);
     selection.onChange((selected) => this.openSelected(selected));
     plots.onColumns(() => this.markPlotted());
@@ -92,6 +102,11 @@ export class Inspector {
   update(): void {
     for (const number of this.numbers) if (number.together.length) number.format = this.format(number.column, number.together);
     this.show();
+  }
+
+  /** The characteristics of the open part, as they are drawn. */
+  get drawn(): DrawnCharacteristic[] {
+    return this.characteristics.flatMap(({ drawn }) => drawn ?? []);
   }
 
   /** What the open part says may have changed. */
@@ -135,6 +150,8 @@ export class Inspector {
     row.details = null;
     row.root.classList.remove("open");
     row.button.setAttribute("aria-expanded", "false");
+    for (const plot of this.characteristics) plot.dispose();
+    this.characteristics = [];
     this.numbers = [];
     this.plotButtons = [];
   }
@@ -147,12 +164,22 @@ export class Inspector {
     for (const fact of row.part.facts) facts.append(element("dt", {}, fact.label), this.factValue(fact));
     const groups = row.part.owners.flatMap((owner) => this.groups.get(owner) ?? []);
     const table = element("div", { class: "columns" }, ...groups.map((group) => this.columnGroup(group)));
-    row.details.append(facts, table);
+    this.characteristics = this.characteristicsOf(row.part);
+    row.details.append(...this.characteristics.map(({ root }) => root), facts, table);
     const trace = this.traces.button(row.part);
     if (trace) row.details.append(trace);
     row.root.append(row.details);
     this.markPlotted();
     this.write();
+    for (const plot of this.characteristics) plot.show(this.player.time.get());
+  }
+
+  private characteristicsOf({ name }: Part): CharacteristicPlot[] {
+    const { motion, formulas, theme } = this;
+    if (!motion?.model || !formulas) return [];
+    return motion.scene.characteristics
+      .filter(({ force, arguments: needed }) => force === name && needed.every((column) => motion.has(column)))
+      .map((one) => new CharacteristicPlot(one, motion, formulas, theme));
   }
 
   private factValue(fact: Fact): HTMLElement {

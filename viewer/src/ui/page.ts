@@ -1,9 +1,11 @@
 /** The page: the panels around the stage, and what connects them. */
 
+import type { Formulas } from "../formulas";
 import type { Motion } from "../motion";
 import type { Payload, RecordedRun, Scene } from "../payload";
 import type { Selectable, Stage, ViewName } from "../stage/stage";
 import { arrowLegend } from "./arrow_scale";
+import type { DrawnCharacteristic } from "./characteristic_plot";
 import { element, throttled } from "./dom";
 import { fileName, save } from "./files";
 import { Gauges } from "./gauges";
@@ -40,6 +42,8 @@ export interface PageOptions {
   panes: Pane[];
   /** Behind the title. */
   choices: HTMLElement | null;
+  /** Of forces; null: the page has no core. */
+  formulas: Formulas | null;
   /** Play as soon as the page is seen. */
   play: boolean;
 }
@@ -90,7 +94,7 @@ export class Page {
     this.timeline = new Timeline(this.player);
     this.gauges = new Gauges(this.player);
     this.traces = new Traces(scene, (point, on) => this.stage?.setTrace(point, on), this.layers.of("traces"));
-    this.inspector = new Inspector(this.player, this.selection, this.plots, this.traces);
+    this.inspector = new Inspector(this.player, this.selection, this.plots, this.traces, this.theme, options.formulas);
     const parts: Pane = { id: "parts", title: "Mechanism", root: element("section", { class: "pane parts-pane" }, this.inspector.root) };
     const plots: Pane = { id: "plots", title: "Plots", root: this.plots.root };
     const toolbar = this.toolbar(payload.title, options.theme);
@@ -148,6 +152,8 @@ export class Page {
       ["joint", this.scene.joints],
       ["spring", [...this.scene.springs, ...this.scene.cables]],
       ["distance", this.scene.distances],
+      ["force", this.scene.forces],
+      ["wrench", this.scene.wrenches],
       ["point", this.scene.points],
     ];
     const kind = kinds.find(([, parts]) => parts.some((part) => part.name === name))?.[0];
@@ -158,6 +164,11 @@ export class Page {
   columnsAt(t: number): Record<string, number> {
     const motion = this.motions[0];
     return motion ? Object.fromEntries(motion.columns().map((column) => [column, motion.at(column, t)])) : {};
+  }
+
+  /** The characteristics of the selected force, as they are drawn. */
+  get characteristics(): DrawnCharacteristic[] {
+    return this.inspector.drawn;
   }
 
   private setMotions(motions: Motion[]): void {

@@ -5,7 +5,7 @@ import type { Body, Cable, Joint, PointOfInterest, Scene, Spring, Vector, Wrench
 import type { IconName } from "./icons";
 import { digits, withUnit } from "./numbers";
 
-export type Kind = "body" | "joint" | "spring" | "distance" | "coupling" | "wrench" | "point";
+export type Kind = "body" | "joint" | "spring" | "distance" | "coupling" | "force" | "wrench" | "point";
 
 export interface Selection {
   kind: Kind;
@@ -38,6 +38,7 @@ export const KIND_TITLES: Record<Kind, string> = {
   spring: "Forces between points",
   distance: "Rods of fixed length",
   coupling: "Couplings",
+  force: "Forces in joints",
   wrench: "Loads",
   point: "Points",
 };
@@ -46,13 +47,20 @@ export const KIND_TITLES: Record<Kind, string> = {
 export function partsOf(scene: Scene): Part[] {
   return [
     ...scene.bodies.map((body) => bodyPart(body, scene)),
-    ...scene.joints.map(jointPart),
+    ...scene.joints.map((joint) => jointPart(joint, scene)),
     ...scene.springs.map(springPart),
     ...scene.cables.map(cablePart),
     ...scene.distances.map(({ name, bodies }) => between("distance", "distance", name, bodies)),
     ...scene.couplings.map(({ name, terms }) => ({
       ...part("coupling", "coupling", name, `${terms.length} joints`),
       facts: [{ label: "Joints", links: distinct(terms.map((term) => term.joint)).map(link("joint")) }],
+    })),
+    ...scene.forces.map(({ name, title, formula, joints }) => ({
+      ...part("force", "spring", name, title),
+      facts: [
+        { label: joints.length > 1 ? "Joints" : "Joint", links: joints.map(link("joint")) },
+        { label: "Formula", text: formula },
+      ],
     })),
     ...scene.wrenches.map(wrenchPart),
     ...scene.points.map(pointPart),
@@ -75,7 +83,7 @@ function bodyPart(body: Body, scene: Scene): Part {
   return { ...part("body", "body", body.name, mass), facts };
 }
 
-function jointPart(joint: Joint): Part {
+function jointPart(joint: Joint, scene: Scene): Part {
   const facts: Fact[] = [
     { label: "Type", text: joint.title },
     { label: "Parent", links: [{ kind: "body", name: joint.parent }] },
@@ -84,6 +92,8 @@ function jointPart(joint: Joint): Part {
   if (joint.parameter) facts.push({ label: joint.parameter.label, text: withUnit(digits(joint.pitch), joint.parameter.unit) });
   const extras = [joint.spring && "spring", joint.damper && "damper"].filter(Boolean);
   if (extras.length) facts.push({ label: "In the joint", text: extras.join(", ") });
+  const forces = scene.forces.filter(({ joints }) => joints.includes(joint.name));
+  if (forces.length) facts.push({ label: "Forces", links: forces.map(({ name }) => ({ kind: "force", name })) });
   if (joint.cut) facts.push({ label: "Loop", text: "this joint closes a loop" });
   const summary = joint.title + (joint.cut ? ", closes a loop" : "");
   return { ...part("joint", joint.type, joint.name, summary), facts, owners: [joint.name, `loop.${joint.name}`] };

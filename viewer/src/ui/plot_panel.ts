@@ -2,11 +2,12 @@
 
 import uPlot from "uplot";
 import type { Motion } from "../motion";
+import { abscissaIn, LABEL_WIDTH, ordinateIn, TICKS_WIDTH, yRange } from "./axes";
 import { columnName } from "./column_name";
 import { decimate, type Curves } from "./decimate";
 import { element, oncePerFrame, onDrag, setText } from "./dom";
 import { icon } from "./icons";
-import { digits, steadyFormat, unitText } from "./numbers";
+import { steadyFormat, unitText } from "./numbers";
 import { curveColour, dashes, type Theme } from "./palette";
 import { largestOf } from "./range";
 
@@ -23,8 +24,6 @@ export interface PanelActions {
   remove(column: string): void;
 }
 
-const TICKS_WIDTH = 50;
-const LABEL_WIDTH = 18;
 const AXIS_WIDTH = TICKS_WIDTH + LABEL_WIDTH;
 const BUCKETS_PER_PIXEL = 2;
 const SMALLEST_OF_LOG = 1e-18; // zero has no logarithm
@@ -137,14 +136,6 @@ export class PlotPanel {
   }
 
   private options(): Omit<uPlot.Options, "width" | "height"> {
-    const colour = (name: string) => (): string => getComputedStyle(this.root).getPropertyValue(name).trim();
-    const axis: uPlot.Axis = {
-      stroke: colour("--muted"),
-      grid: { stroke: colour("--grid"), width: 1 },
-      ticks: { show: false },
-      font: "11px system-ui, sans-serif",
-      values: (_plot, ticks) => ticks.map((tick) => (tick === null ? "" : digits(tick, 5))),
-    };
     return {
       padding: [6, 12, 0, 0],
       legend: { show: false },
@@ -154,8 +145,8 @@ export class PlotPanel {
         y: this.logarithmic ? { distr: 3, log: 10 } : { range: (_plot, low, high) => yRange(low, high) },
       },
       axes: [
-        { ...axis, size: 22, gap: 3, space: 60 },
-        { ...axis, size: TICKS_WIDTH, gap: 4, space: 20, label: this.axisLabel(), labelSize: LABEL_WIDTH, labelGap: 0, labelFont: "600 12px system-ui, sans-serif" },
+        abscissaIn(this.root),
+        ordinateIn(this.root, this.axisLabel()),
       ],
       series: [{}, ...this.motions.flatMap((_, run) => this.curves.map((curve) => this.series(curve, run)))],
       hooks: { drawAxes: [(plot) => this.drawEvents(plot)], draw: [(plot) => this.place(plot)] },
@@ -306,14 +297,4 @@ function moveTo(line: HTMLElement, x: number, width: number): void {
 
 function nothing(rows: number): Float32Array {
   return new Float32Array(rows).fill(NaN);
-}
-
-/** A range that does not blow up rounding errors of a constant. */
-function yRange(low: number | null, high: number | null): uPlot.Range.MinMax {
-  if (low === null || high === null) return [-1, 1];
-  const size = Math.max(Math.abs(low), Math.abs(high));
-  if (size < 1e-14) return [-1, 1];
-  const middle = (low + high) / 2;
-  const half = Math.max((high - low) * 0.54, size * 1e-6);
-  return [middle - half, middle + half];
 }
