@@ -2,6 +2,7 @@
 #include "block/state.h"
 #include "block/discrete_state.h"
 #include "events/impact.h"
+#include "events/sticking.h"
 #include "load/kept_variants.h"
 #include "topology/select.h"
 #include <math.h>

@@ -88,12 +88,12 @@ double *lw_friction_state(const lw_state *s, int32_t transition);
 double lw_along_friction(const lw_state *s, int32_t transition, const double *by_speed);
 double lw_rate_of_friction(const lw_state *s, int32_t transition);
 double lw_position_of_friction(const lw_state *s, int32_t transition);
-/* Whether a speed of it is of a cut joint. */
 /* Whether a joint is one that a transition has released. */
 static inline int lw_is_open(const lw_model *m, int32_t joint) {
   return m->joint[joint].loop >= 0 && m->loop[m->joint[joint].loop].cluster < 0;
 }
 
+/* Whether a speed of it is of a cut joint. */
 int lw_friction_is_cut(const lw_state *s, int32_t transition);
 /* Takes one holder away from a lock, a row of the field `locked`. */
 void lw_let_go(lw_state *s, int32_t hold, int holder);

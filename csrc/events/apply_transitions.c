@@ -2,6 +2,7 @@
 #include "events/chattering.h"
 #include "events/removable_joints.h"
 #include "events/impact.h"
+#include "events/sticking.h"
 #include "load/kept_variants.h"
 #include "topology/select.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Directions of frictions in a motion that is given. Those of cut joints follow from the others an instant later. */
 #include "events/given_motion.h"
 #include "events/dead_points.h"
-#include "events/impact.h"
+#include "events/event_jump.h"
 #include "events/indicators.h"
 #include "math/tolerances.h"
 #include <math.h>

@@ -3,8 +3,6 @@
 #define LW_IMPACT_H
 #include "events/indicators.h"
 
-/* Stores the speeds before the event. */
-void lw_store_speeds_before(lw_state *s);
 /* Computes the speeds after the impacts and applied impulses that are due, with the present joints and locks, then
  * decides which stops carry a load. */
 lw_status lw_apply_impacts(lw_state *s);
@@ -13,7 +11,6 @@ lw_status lw_apply_impacts(lw_state *s);
 lw_status lw_update_contacts(lw_state *s);
 /* The same of frictions at the start of a motion. */
 lw_status lw_start_friction(lw_state *s);
-int lw_has_friction(const lw_state *s);
 /* The same for one evaluation alone, where no motion has started. Stops take no part. */
 lw_status lw_decide_friction(lw_state *s);
 #endif
