@@ -12,7 +12,7 @@ from linkwork._util.names import suggest
 from linkwork._util.signatures import required_arguments
 from linkwork.controllers.built_in import made
 from linkwork.controllers.controller import Controller
-from linkwork.errors import FmuError, FmuNameError
+from linkwork.errors import FmuError, FmuNameError, MechanismNameError
 from linkwork.simulation import controller as simulation
 from linkwork.simulation.running_state import RunningState
 
@@ -50,6 +50,12 @@ class InLoop(simulation.Controller):
         for name, value in self._values.items():
             self._slave[name] = value
         self._connected = self._inputs | {name: name for name in self._free if name in state.model.columns}
+        for name, source in self._inputs.items():
+            if isinstance(source, str) and source not in state.model.columns:
+                raise MechanismNameError(
+                    f"input {name!r} of {type(self._made).__name__}: there is no variable {source!r}: "
+                    f"{suggest(source, state.names)}; a formula becomes one by `add_output`"
+                )
         self._slave.setup_experiment(t)
         self._enter(t, state)
         self._slave.exit_initialization_mode()
@@ -84,9 +90,9 @@ def connect(
     controller
         A built-in one, such as ``pid.controller(kp=2.0)``, or an instance of a subclass of `Controller`.
     inputs
-        By input of the controller, where its value comes from: a variable of the mechanism ("A.q"), a number, or a
-        function f(t) or f(t, state). Inputs named like variables ("A.q") are connected to these by themselves; others
-        keep their start values.
+        By input of the controller, where its value comes from: a variable of the mechanism ("A.q", or an output by
+        a formula), a number, or a function f(t) or f(t, state). Inputs named like variables ("A.q") are connected to
+        these by themselves; others keep their start values.
     outputs
         By input of the mechanism, the output of the controller: ``{"A": "u"}``. By default outputs named "A.tau" go to
         the joint A, and such as "latch.command" to the input of their name.

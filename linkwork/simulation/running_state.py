@@ -105,7 +105,10 @@ class RunningState(NamedValues[str]):
         return isinstance(name, str) and name in self.model.columns and self._is_known(name)
 
     def _is_known(self, name: str) -> bool:
-        """Return whether a variable is no consequence of loads."""
+        """Return whether a variable is no consequence of loads; an output by a formula is none of what it reads."""
+        output = self.model.mechanism.outputs.get(name)
+        if output is not None:
+            return all(self._is_known(read) for read in output.read(self.model.mechanism))
         first, fields = self.model.columns[name].first, self.model.fields
         return first < fields["time"].first or _field_of(self.model, first) in KINEMATIC
 
@@ -132,7 +135,7 @@ class RunningState(NamedValues[str]):
         if not self._is_known(name):
             raise MechanismError(
                 f"{name!r} follows from the loads, so that these cannot depend on it: a state at which loads are asked "
-                "for has coordinates, speeds, poses, velocities, distances and energies"
+                "for has coordinates, speeds, poses, velocities, distances, energies and formulas of these"
             )
         computed = not is_parameter and fields[field].stage > Stage.NONE
         self._places[name] = _Place(column.first, column.count, column.vector, computed)

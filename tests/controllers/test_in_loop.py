@@ -14,9 +14,9 @@ from support.small import pendulum
 SAMPLE = 1e-3
 
 
-def both(tmp_path, design, inputs, outputs, wires, end=0.3, **settings):
+def both(tmp_path, design, inputs, outputs, wires, end=0.3, mech=None, **settings):
     """The arm with a controller in this process, and both as FMUs at 1 kHz: results by variable of the plant."""
-    mech = pendulum()
+    mech = mech or pendulum()
     loop = controllers.connect(design.controller(sample_time=SAMPLE, **settings), inputs=inputs, outputs=outputs)
     t = np.arange(301) * SAMPLE
     here = lw.simulate(mech, end, controller=loop, rtol=1e-11, t_eval=t[t <= end])
@@ -40,6 +40,43 @@ def test_pid(tmp_path):
     assert here["A.q"] == pytest.approx(there["plant.A.q"], abs=1e-11)
     assert np.ptp(samples) > 5.0
     assert np.abs(samples).max() == 9.0  # at its limits, too
+
+
+def test_a_formula_is_measured(tmp_path):
+    """An output by a formula of another one, of a pose and of a table."""
+    mech = pendulum()
+    mech.add_output("twice", "2*A.q")
+    bend = lw.LookupTable((-2, 0, 2), (-1, 0, 3), interpolation="monotone")
+    mech.add_output("seen", "bend(twice) + c*rod.r[3]", parameters={"c": 0.1}, tables={"bend": bend})
+    wires = [("plant.seen", "law.measurement"), ("law.u", "plant.A.tau")]
+    inputs, outputs = {"setpoint": 0.4, "measurement": "seen"}, {"A": "u"}
+    here, there = both(tmp_path, controllers.pid, inputs, outputs, wires, mech=mech, kp=30.0, ki=20.0, kd=1.0)
+    assert here["A.tau"][:300] == pytest.approx(there["law.u"][:300], abs=1e-9)
+    assert here["seen"] == pytest.approx(there["plant.seen"], abs=1e-10)
+    assert np.ptp(here["seen"]) > 0.1
+
+
+@pytest.mark.parametrize(("formula", "read"), [("A.q*A.u", True), ("A.f[1]", False), ("2*pull", False)])
+def test_formulas_of_loads_are_no_inputs(formula, read):
+    mech = pendulum()
+    mech.add_output("pull", "A.a*p", parameters={"p": 1.0})
+    mech.add_output("seen", formula)
+    loop = controllers.connect(
+        controllers.pid.controller(kp=1.0, sample_time=SAMPLE), {"measurement": "seen"}, {"A": "u"}
+    )
+    if read:
+        lw.simulate(mech, 0.01, controller=loop)
+    else:
+        with pytest.raises(lw.MechanismError, match="'seen' follows from the loads"):
+            lw.simulate(mech, 0.01, controller=loop)
+
+
+def test_a_formula_in_place_of_a_variable():
+    loop = controllers.connect(
+        controllers.pid.controller(kp=1.0, sample_time=SAMPLE), {"measurement": "2*A.q"}, {"A": "u"}
+    )
+    with pytest.raises(lw.MechanismNameError, match=r"input 'measurement' of \w+: .*'2\*A.q'.*add_output"):
+        lw.simulate(pendulum(), 0.01, controller=loop)
 
 
 def test_computed_torque(tmp_path):
