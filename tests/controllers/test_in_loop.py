@@ -75,7 +75,7 @@ def test_a_formula_in_place_of_a_variable():
     loop = controllers.connect(
         controllers.pid.controller(kp=1.0, sample_time=SAMPLE), {"measurement": "2*A.q"}, {"A": "u"}
     )
-    with pytest.raises(lw.MechanismNameError, match=r"input 'measurement' of \w+: .*'2\*A.q'.*add_output"):
+    with pytest.raises(lw.MechanismError, match=r"input 'measurement' of \w+: .*'2\*A.q'.*add_output"):
         lw.simulate(pendulum(), 0.01, controller=loop)
 
 
