@@ -126,3 +126,8 @@ def test_motors_are_joints_and_actuators() -> None:
     np.testing.assert_array_equal(motor(space, "j4.tau[3]").rows(), joint_rates(space, "j4[3]").rows())
     with pytest.raises(lw.UnknownNameError, match=r"there is no motor 'gripp'.*grip"):
         motor(space, "gripp")
+    with pytest.raises(lw.UnknownNameError, match=r"there is no motor 'motor'.*name its joints, 'j2'"):
+        motor(space, "motor")
+    for name in ("cord", "jack", "cable", "push"):
+        with pytest.raises(lw.UnknownNameError, match=f"there is no motor '{name}'.*add_measure"):
+            motor(space, name)
