@@ -1,5 +1,5 @@
-/* The jump of the speeds in an event, also at dead points. `constrained`, `target` and `applied_impulse` of the workspace say
- * what it is given; `speed_after` and the impulses are its result. */
+/* The jump of the speeds in an event, also at dead points. In the workspace `constrained`, `target` and `applied_impulse`
+ * are given; `speed_after` and the impulses are the result. */
 #ifndef LW_EVENT_JUMP_H
 #define LW_EVENT_JUMP_H
 #include "block/discrete_state.h"
