@@ -18,7 +18,7 @@ with them, the base parameters (Gautier and Khalil 1990; Mayeda, Yoshida and Osu
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -53,7 +53,6 @@ HELD_RANK_TOLERANCE = 1e-8  # of loads of friction at rest, columns of length on
 IDLE = 1e-9  # of a column, relative to the loads of 1 kg or 1 N, that counts as zero
 RANDOM_POSES = 4  # for each unknown, at least
 MOST_ITERATIONS = 3  # of the standard deviations of the motors
-SAME = 1e-12  # of the loads: parameters that change them by less stay
 DIFFERENCE = 1e-3  # of a parameter, for its derivatives
 SHOWN = 1e-6  # of a weight in a combination, relative to the largest
 UNACTUATED = "without motor"
@@ -446,8 +445,8 @@ class _Regression:
             classes = [self._class(k) for k in range(len(squares))]
             counts = np.array([self.count[one].sum() for one in classes])
             spread = np.sqrt([squares[one].sum() for one in classes] / np.maximum(counts * free, 1e-300))
-            if not spread.max() > 0.0:
-                break
+            if not spread.max() > 0.0 or len(set(self.labels)) == 1:
+                break  # nothing to weigh
             # Rows of which nothing is left have no spread.
             weights = 1.0 / np.where(counts > 0.5, np.maximum(spread, 1e-9 * spread.max()), spread.max())
         found = self._identification(p, kept, spread)
@@ -484,24 +483,8 @@ class _Regression:
             size = np.linalg.norm(slope[:, kept], axis=0)
             found[kept] -= np.linalg.lstsq(slope[:, kept] / size, left(p), rcond=None)[0] / size
             return found, kept, True
-        from scipy.optimize import least_squares
-
-        def inserted(some: FloatArray) -> FloatArray:
-            values = p.copy()
-            values[kept] = some
-            return values
-
-        def residuals(some: FloatArray) -> FloatArray:
-            return left(inserted(some))
-
-        def slopes(some: FloatArray) -> FloatArray:
-            found: FloatArray = (Y @ self.unknowns.slope(inserted(some)))[:, kept]
-            return found
-
-        options: dict[str, Any] = {"x_scale": "jac", "ftol": 1e-15, "xtol": 1e-15, "gtol": None}
-        with np.errstate(invalid="ignore", divide="ignore"):  # of scipy, at a least without residuals
-            solution = least_squares(residuals, p[kept], slopes, method="trf", max_nfev=200, **options)
-        return inserted(solution.x), kept, bool(solution.success)
+        found, converged = _searched(p, kept, left, lambda values: Y @ self.unknowns.slope(values))
+        return found, kept, converged
 
     def _identification(self, p: FloatArray, kept: list[int], spread: FloatArray) -> Identification:
         unknowns, data = self.unknowns, self.data
@@ -547,11 +530,40 @@ class _Regression:
         return slope
 
 
-class _PressedRegression(_Regression):
-    """With friction by reactions: its pressing forces follow from the parameters.
+def _searched(
+    p: FloatArray,
+    kept: list[int],
+    left: Callable[[FloatArray], FloatArray],
+    slope: Callable[[FloatArray], FloatArray] | None = None,
+) -> tuple[FloatArray, bool]:
+    """Return the parameters, of which `kept` change, for which `left` is least, and whether the search converged.
 
-    While these are given the loads are linear in the coefficients of friction as well: both follow one another until
-    they stay. A friction at rest presses the others by a load that is not known, so that no row of its instant counts.
+    Without `slope` derivatives are central differences.
+    """
+    from scipy.optimize import least_squares
+
+    def inserted(some: FloatArray) -> FloatArray:
+        values = p.copy()
+        values[kept] = some
+        return values
+
+    def residuals(some: FloatArray) -> FloatArray:
+        return left(inserted(some))
+
+    options: dict[str, Any] = {"x_scale": "jac", "ftol": 1e-15, "gtol": None, "max_nfev": 200}
+    if slope is None:
+        options |= {"jac": "3-point", "diff_step": DIFFERENCE, "xtol": 1e-9}
+    else:
+        options |= {"jac": lambda some: slope(inserted(some))[:, kept], "xtol": 1e-15}
+    with np.errstate(invalid="ignore", divide="ignore"):  # of scipy, at a least without residuals
+        solution = least_squares(residuals, p[kept], method="trf", **options)
+    return inserted(solution.x), bool(solution.success)
+
+
+class _PressedRegression(_Regression):
+    """With friction by reactions: its pressing forces follow from the parameters, and the derivatives with them.
+
+    A friction at rest presses the others by a load that is not known, so that no row of its instant counts.
     """
 
     def __init__(self, unknowns: Unknowns, space: ConfigurationSpace, data: Measured) -> None:
@@ -601,17 +613,20 @@ class _PressedRegression(_Regression):
         )
 
     def _least(self, p: FloatArray, weights: FloatArray) -> tuple[FloatArray, list[int], bool]:
-        stays, kept, converged = False, list[int](), False
-        for _ in range(MOST_TURNS):
-            self._press(p)
-            self._drop_held(weights)
-            if stays:
-                break
-            before = p
-            p, kept, converged = super()._least(p, weights)
-            size = np.linalg.norm(self.Y @ self.unknowns.slope(p), axis=(0, 1))  # of the loads that each one makes
-            stays = bool((size * np.abs(p - before) <= SAME * np.linalg.norm(self._measured)).all())
-        return p, kept, converged and stays
+        self._press(p)
+        slope = self.Y @ self.unknowns.slope(p) * weights[:, None]
+        kept = independent_columns(slope.reshape(-1, slope.shape[2]))[0]
+
+        def left(values: FloatArray) -> FloatArray:
+            try:
+                found = self._settled(values)[1]
+            except MechanismError:  # frictions jam so far away: the search turns back
+                return np.full(self.b.size, np.inf)
+            return (found * -weights).ravel()
+
+        p, converged = _searched(p, kept, left)
+        self._press(p)
+        return p, kept, converged
 
     def _whole_slope(self, p: FloatArray, slope: FloatArray) -> FloatArray:
         """Return the same with the pressing forces that follow: by differences that are exact to the fourth order."""
