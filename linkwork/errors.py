@@ -191,5 +191,9 @@ class RowsWarning(LinkworkWarning):
     """Rows of a long run are further apart than what turns between them."""
 
 
+class KinkWarning(LinkworkWarning):
+    """A derivative differs on both sides of a state: a formula or a linear table has a kink there."""
+
+
 class UnitWarning(LinkworkWarning):
     """A file names a unit that it does not define: values are taken without conversion."""

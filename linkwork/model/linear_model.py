@@ -11,6 +11,7 @@ Idle spins, which affect nothing else and cannot be seen, are left out.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,8 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkwork._util.checks import FloatArray, names_of, number
 from linkwork._util.names import quoted
+from linkwork._util.stack import levels_of_package
 from linkwork.core.native import Block, Minimal, OffsetArray, Stage
-from linkwork.errors import MechanismError
+from linkwork.errors import KinkWarning, MechanismError
 from linkwork.mechanism.friction import sticking
 from linkwork.mechanism.quantities import Kind
 from linkwork.model.arguments import Loads, one
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
 
 
 States = Literal["minimal", "full"]
+
+BESIDE = 1e-7  # of 1 and a state: how far derivatives are compared
+KINK = 1e-4  # of 1 and the largest derivative: a jump
 
 _Derivative = Callable[[OffsetArray, OffsetArray, FloatArray], FloatArray]
 _COMPUTED: tuple[Kind, ...] = ("state", "derivative", "output")
@@ -130,7 +135,45 @@ def linear_model(
     minimal = Minimal(block, chosen.q, chosen.u)
     minimal.put(minimal.get())  # the others to rounding, at the time given
     model = _model(system, block, chosen, minimal.directional_derivative, inputs, outputs)
+    if block.model.sizes.kinks or (outputs is not None and system.mechanism.outputs):
+        _warn_of_kinks(model, [_beside(system, block, chosen, minimal, side, inputs, outputs) for side in (1.0, -1.0)])
     return without_idle_spins(system, state, model, minimal.directional_derivative, inputs, outputs)
+
+
+def _beside(
+    system: ModelBase,
+    block: Block,
+    chosen: IndependentCoordinates,
+    minimal: Minimal,
+    side: float,
+    inputs: Sequence[str] | None,
+    outputs: Sequence[str] | None,
+) -> LinearModel:
+    """Return the linear model of a state beside, in a direction along which all states change."""
+    x = minimal.get()
+    minimal.put(x + side * BESIDE * (1.0 + np.abs(x)) * np.cos(np.arange(1.0, 1.0 + len(x))))
+    try:
+        return _model(system, block, chosen, minimal.directional_derivative, inputs, outputs)
+    finally:
+        minimal.put(x)
+
+
+def _warn_of_kinks(model: LinearModel, beside: Sequence[LinearModel]) -> None:
+    """Warn where derivatives jump within a small change of the states."""
+    here, above, below = (np.block([[one.A, one.B], [one.C, one.D]]) for one in (model, *beside))
+    jumps = np.abs(above - below) > KINK * (1.0 + np.abs(here).max(initial=0.0))
+    if not jumps.any():
+        return
+    rows = [f"der({name})" for name in model.states] + list(model.outputs)
+    columns = [*model.states, *model.inputs]
+    found = [f"{rows[i]} by {columns[k]}" for i, k in np.argwhere(jumps)]
+    warnings.warn(
+        KinkWarning(
+            f"derivatives differ on both sides of this state, where a formula or table has a kink: {quoted(found)}; "
+            "the linear model has those of one side: linearize beside the kink for the other"
+        ),
+        stacklevel=levels_of_package(),
+    )
 
 
 def _at(system: ModelBase, state: State, tau: Loads, time: float | None) -> Block:

@@ -1,5 +1,7 @@
 """Linear models: closed forms, differences, names."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -209,3 +211,48 @@ def test_the_text_is_a_table():
 def test_wrong_arguments_are_refused(options, text):
     with pytest.raises(lw.MechanismError, match=text):
         lw.linearize(four_bar().mechanism, **options)
+
+
+# ---- kinks ----
+
+
+def with_formula(formula: str, **given: object) -> lw.Mechanism:
+    mech = lw.Mechanism("slide", gravity=(0, 0, 0))
+    mech.add_body("block", mass=2.0, com=(0, 0, 0), inertia=lw.inertia.sphere(2.0, 0.1))
+    mech.add_joint("S", lw.Prismatic((1, 0, 0)), "ground", "block", at=(0, 0, 0))
+    mech.add_force(lw.Force("S", formula, name="f", **given))
+    return mech
+
+
+LINEAR = lw.LookupTable((-1, 0, 1), (-1, 0, 5))
+MONOTONE = lw.LookupTable((-1, 0, 1), (-1, 0, 5), interpolation="monotone")
+
+
+@pytest.mark.parametrize(
+    ("formula", "given", "differ"),
+    [
+        ("-k*max(q, 0)", {"parameters": {"k": (8.0, "N/m")}}, "der(S.u) by S.q"),
+        ("-k*abs(u)", {"parameters": {"k": (8.0, "N.s/m")}}, "der(S.u) by S.u"),
+        ("-t(q)", {"tables": {"t": LINEAR}}, "der(S.u) by S.q"),
+        ("-t(q)", {"tables": {"t": MONOTONE}}, None),
+        ("-k*u*abs(u)", {"parameters": {"k": (8.0, "N.s2/m2")}}, None),
+        ("-k*max(q - g, 0)", {"parameters": {"k": (8.0, "N/m"), "g": (0.01, "m")}}, None),
+    ],
+)
+def test_a_kink_is_reported(formula, given, differ):
+    mech = with_formula(formula, **given)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        model = lw.linearize(mech)
+    texts = [str(one.message) for one in found if issubclass(one.category, lw.KinkWarning)]
+    assert len(texts) == (differ is not None)
+    if differ is not None:
+        assert differ in texts[0]
+    assert model.x == pytest.approx([0.0, 0.0], abs=0.0)
+
+
+def test_kinks_of_outputs_are_reported():
+    mech = with_formula("-k*q", parameters={"k": (8.0, "N/m")})
+    mech.add_output("size", "abs(S.q)")
+    with pytest.warns(lw.KinkWarning, match="size by S.q"):
+        lw.linearize(mech, outputs=["size"])
