@@ -3,9 +3,9 @@
  *
  * Angles have size one. Displacements have the largest of: distances of joints from centres of mass and points of forces
  * of bodies that turn, coordinates, deflections of springs; at least a small part of the radii of gyration of these
- * bodies, since all of the others may begin at zero. Rates have the largest of: speeds, the roots of sizes times accelerations; those of angles
- * at most one. States of elements have their nominal values. Errors of rates that do no harm to the coordinates over the
- * duration are allowed.
+ * bodies, since all of the others may begin at zero. Rates have the largest of: speeds, the roots of sizes times
+ * accelerations; those of angles at most one. States of elements have their nominal values. Errors of rates that do no
+ * harm to the coordinates over the duration are allowed.
  *
  * FMUs have the same sizes as nominal values, from which importers make absolute tolerances. */
 #include <math.h>

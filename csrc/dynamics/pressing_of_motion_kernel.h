@@ -2,7 +2,7 @@
  * loads follow from the friction and press in turn, so that both are repeated until they stay. */
 #ifndef LW_PRESSING_OF_MOTION_KERNEL_H
 #define LW_PRESSING_OF_MOTION_KERNEL_H
-#include "dynamics/pressed_friction_kernel.h"
+#include "dynamics/pressing_forces_kernel.h"
 #include "loops/inverse_dynamics_kernel.h"
 
 /* Accelerations of all speeds, cut ones too, by those of the tree. */

@@ -10,7 +10,8 @@ void lw_clear_applied_impulses(lw_state *s);
 /* Applied impulses act at points; the moment is taken about the centre of mass. */
 void lw_add_applied_impulse(lw_state *s, int32_t i);
 double lw_fastest_speed(const lw_state *s, const double *speed);
-/* The jump by the constrained speeds and the applied impulses; *residual: the rate by which constraints contradict one another. */
+/* The jump by the constrained speeds and the applied impulses; *residual: the rate by which constraints contradict one
+ * another. */
 lw_status lw_find_event_jump(lw_state *s, double *residual);
 /* *residual: 0 where constraints do not contradict one another. */
 lw_status lw_find_consistent_jump(lw_state *s, double *residual);

@@ -24,7 +24,7 @@ from linkwork._util.rotations import quaternions_of
 from linkwork.core.native import Stage
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism import GROUND, Actuator, Frame, Joint
-from linkwork.mechanism.forces import ForceOnJoints, NamedForce, of_kind
+from linkwork.mechanism.forces import ForceAlongLine, ForceBetweenBodies, ForceOnJoints, NamedForce, of_kind
 from linkwork.mechanism.friction import DryFriction
 
 if TYPE_CHECKING:
@@ -545,13 +545,13 @@ def motor(space: ConfigurationSpace, name: str) -> PoseFunction:
             f"there is no motor {name!r}: a motor has the name of its joint, {joint.name!r}{several}"
         )
     if force := next((one for one in of_kind(mech.forces, NamedForce) if one.name == bare), None):
-        remedy = (
-            f"name its joints, {quoted(force.joint_names)}"
-            if isinstance(force, ForceOnJoints)
-            else "measure the distance of its points by `add_measure`; `equilibrium(hold=...)` gives the load along it"
-        )
+        remedy = ""
+        if isinstance(force, ForceOnJoints):
+            remedy = f": name its joints, {quoted(force.joint_names)}"
+        elif isinstance(force, ForceBetweenBodies | ForceAlongLine):
+            remedy = ": measure the distance of its points by `add_measure`; `equilibrium(hold=...)` gives its load"
         raise MechanismNameError(
-            f"there is no motor {name!r}: motors are joints and actuators, not other forces: {remedy}"
+            f"there is no motor {name!r}: motors are joints and actuators, not other forces{remedy}"
         )
     if bare not in mech.joints:
         raise MechanismNameError(f"there is no motor {name!r}: {suggest(str(name), [*mech.joints, *actuators])}")

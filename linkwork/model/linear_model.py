@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 States = Literal["minimal", "full"]
 
-BESIDE = 1e-7  # of 1 and a state: how far derivatives are compared
+NEARBY = 1e-7  # of 1 and a state: how far derivatives are compared
 KINK = 1e-4  # of 1 and the largest derivative: a jump
 
 _Derivative = Callable[[OffsetArray, OffsetArray, FloatArray], FloatArray]
@@ -136,31 +136,31 @@ def linear_model(
     minimal.put(minimal.get())  # the others to rounding, at the time given
     model = _model(system, block, chosen, minimal.directional_derivative, inputs, outputs)
     if block.model.sizes.kinks or (outputs is not None and system.mechanism.outputs):
-        _warn_of_kinks(model, [_beside(system, block, chosen, minimal, side, inputs, outputs) for side in (1.0, -1.0)])
+        _warn_of_kinks(model, [_nearby(system, block, chosen, minimal, sign, inputs, outputs) for sign in (1.0, -1.0)])
     return without_idle_spins(system, state, model, minimal.directional_derivative, inputs, outputs)
 
 
-def _beside(
+def _nearby(
     system: ModelBase,
     block: Block,
     chosen: IndependentCoordinates,
     minimal: Minimal,
-    side: float,
+    sign: float,
     inputs: Sequence[str] | None,
     outputs: Sequence[str] | None,
 ) -> LinearModel:
-    """Return the linear model of a state beside, in a direction along which all states change."""
+    """Return the linear model of a state nearby, in a direction along which all states change."""
     x = minimal.get()
-    minimal.put(x + side * BESIDE * (1.0 + np.abs(x)) * np.cos(np.arange(1.0, 1.0 + len(x))))
+    minimal.put(x + sign * NEARBY * (1.0 + np.abs(x)) * np.cos(np.arange(1.0, 1.0 + len(x))))
     try:
         return _model(system, block, chosen, minimal.directional_derivative, inputs, outputs)
     finally:
         minimal.put(x)
 
 
-def _warn_of_kinks(model: LinearModel, beside: Sequence[LinearModel]) -> None:
+def _warn_of_kinks(model: LinearModel, nearby: Sequence[LinearModel]) -> None:
     """Warn where derivatives jump within a small change of the states."""
-    here, above, below = (np.block([[one.A, one.B], [one.C, one.D]]) for one in (model, *beside))
+    here, above, below = (np.block([[one.A, one.B], [one.C, one.D]]) for one in (model, *nearby))
     jumps = np.abs(above - below) > KINK * (1.0 + np.abs(here).max(initial=0.0))
     if not jumps.any():
         return
@@ -169,8 +169,8 @@ def _warn_of_kinks(model: LinearModel, beside: Sequence[LinearModel]) -> None:
     found = [f"{rows[i]} by {columns[k]}" for i, k in np.argwhere(jumps)]
     warnings.warn(
         KinkWarning(
-            f"derivatives differ on both sides of this state, where a formula or table has a kink: {quoted(found)}; "
-            "the linear model has those of one side: linearize beside the kink for the other"
+            f"derivatives jump at this state, where a formula or table has a kink: {quoted(found)}; "
+            "the linear model has those of one branch: linearize at a state close to the kink for the other"
         ),
         stacklevel=levels_of_package(),
     )

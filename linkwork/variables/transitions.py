@@ -68,7 +68,7 @@ def event_indicators(namer: Namer, of_variable: Callable[[str], Names]) -> Itera
             yield namer.entity(name, (number,), [quantity], partial(tuple, [depends]))
             number += 1
     for friction in sticking(namer.mech):
-        text = "speed in the direction in which it slides; rest of the limit while it sticks"
+        text = "speed in its direction while it slides; rest of the limit while it sticks; else 1e-9 less the speed"
         depends = namer.depends.accelerations(friction.joint_names)
         quantity = Quantity("{0}.indicator", "indicator", "indicator", "1", text)
         yield namer.entity(friction.name, (number,), [quantity], partial(tuple, [depends]))

@@ -128,6 +128,8 @@ def test_motors_are_joints_and_actuators() -> None:
         motor(space, "gripp")
     with pytest.raises(lw.UnknownNameError, match=r"there is no motor 'motor'.*name its joints, 'j2'"):
         motor(space, "motor")
-    for name in ("cord", "jack", "cable", "push"):
+    for name in ("cord", "jack", "cable"):
         with pytest.raises(lw.UnknownNameError, match=f"there is no motor '{name}'.*add_measure"):
             motor(space, name)
+    with pytest.raises(lw.UnknownNameError, match=r"there is no motor 'push'.*not other forces$"):
+        motor(space, "push")
