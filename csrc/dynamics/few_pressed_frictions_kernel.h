@@ -1,5 +1,6 @@
-/* Up to FEW_FRICTIONS frictions by pressing forces: the method of Newton with the whole matrix R, and a chord of it where
- * R b is small. Where rows of |R b| reach one other solutions are sought from far loads. */
+/* Up to FEW_FRICTIONS frictions by pressing forces (R and b: dynamics/pressed_friction_kernel.h): the method of Newton
+ * with the whole matrix R, and a chord of it where R b is small. Where rows of |R b| reach one, other solutions are
+ * sought from loads far away. */
 #ifndef LW_FEW_PRESSED_FRICTIONS_KERNEL_H
 #define LW_FEW_PRESSED_FRICTIONS_KERNEL_H
 #include "dynamics/load_response_kernel.h"

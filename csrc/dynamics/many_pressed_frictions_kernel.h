@@ -1,7 +1,8 @@
 /* Any number of frictions by pressing forces: their loads follow one another until they stay, which contracts by about
  * mu r / length each time; where that is slow Newton's linear equations are solved by GMRES (Saad and Schultz 1986), of
  * which each step asks for one response: the work is linear in their number, and so is the storage. There rows of |R b|
- * are found too, one response for each load, and other solutions are sought where they reach one. */
+ * (dynamics/pressed_friction_kernel.h) are found too, one response for each load, and other solutions are sought
+ * where they reach one. */
 #ifndef LW_MANY_PRESSED_FRICTIONS_KERNEL_H
 #define LW_MANY_PRESSED_FRICTIONS_KERNEL_H
 #include "dynamics/load_response_kernel.h"

@@ -12,15 +12,15 @@
 /* The rate of what touches, of one number for each speed. */
 double lw_rate_along(const lw_state *s, const lw_contact *c, const double *by_speed);
 lw_complementarity lw_problem_of_contacts(const lw_state *s, double tolerance);
-/* As users see it, with those that share its speed. */
+/* Its state as users see it, and that of those that share its speed. */
 void lw_set_active(lw_state *s, const lw_contact *c, int active);
-/* Of contact i with the loads found. */
+/* The acceleration of contact i, outward, with the loads found. */
 double lw_loaded_acceleration(const struct lw_event_workspace *r, int32_t i);
 /* W; what cannot move has none. */
 lw_status lw_measure_compliance(lw_state *s);
 /* The loads for the present excess; returns how many stops are active, -1: no loads do. */
 int32_t lw_solve_contact_loads(lw_state *s, double tolerance);
-/* The same, positive where it leaves the bound. */
+/* lw_rate_along(), positive where it leaves the bound. */
 double lw_outward_speed(const lw_state *s, const lw_contact *c, const double *speed);
 /* Locks its speed. */
 void lw_enter_contact(lw_state *s, const lw_contact *c);

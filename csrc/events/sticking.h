@@ -3,7 +3,7 @@
 #define LW_STICKING_H
 #include "events/contacts.h"
 
-/* Of all that share its speed; `shift`: the speed that counts as zero. */
+/* The state of all frictions that share its speed; `shift`: the speed that counts as zero. */
 void lw_set_friction(lw_state *s, const lw_contact *c, double state, double shift);
 /* Adds the frictions of joints that are closed and not locked, none of which holds its speed any more. */
 void lw_find_frictions(lw_state *s);

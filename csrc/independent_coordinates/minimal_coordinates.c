@@ -14,7 +14,8 @@
 
 /* RANK_TOLERANCE bounds the pivots: see the section of these coordinates in tolerances.h. */
 #define MAX_ITERATIONS 30
-#define MOST_STEPS 2000 /* along nearly singular poses they stay short, and more would take minutes */
+#define SHORT_MOVE 1e-4       /* of the independent coordinates, rad or lengths */
+#define MOST_SHORT_MOVES 2000 /* more, along nearly singular poses, would take minutes */
 
 /* ---- the dependent ones ---- */
 
@@ -262,8 +263,8 @@ static lw_status close_positions(lw_minimal *m, const double *x) {
   if (e) return e;
   for (int32_t i = 0; i < m->n_q; i++) m->initial_q[i] = q_of(m)[m->q[i]];
   begin_near(m, x);
-  int32_t steps = 0;
-  for (double done = 0.0, step = 1.0; done < 1.0; steps++) {
+  int32_t short_moves = 0;
+  for (double done = 0.0, step = 1.0; done < 1.0;) {
     const double next = fmin(1.0, done + step);
     memcpy(m->saved_q, q_of(m), sizeof(double) * (size_t)m->nq);
     const double moved = enter_part(m, x, next);
@@ -272,7 +273,8 @@ static lw_status close_positions(lw_minimal *m, const double *x) {
     step *= found == CLOSED ? 2.0 : 0.5;
     if (found == CLOSED) done = next;
     else memcpy(q_of(m), m->saved_q, sizeof(double) * (size_t)m->nq);
-    if (step < SHORTEST_STEP || steps == MOST_STEPS) return fail_dependent(m);
+    short_moves += moved < SHORT_MOVE;
+    if (step < SHORTEST_STEP || short_moves > MOST_SHORT_MOVES) return fail_dependent(m);
   }
   if ((e = lw_constraints(m->state, m->phi, m->rate))) return e;
   return check_closed(m);
