@@ -14,7 +14,6 @@
 
 /* RANK_TOLERANCE bounds the pivots: see the section of these coordinates in tolerances.h. */
 #define MAX_ITERATIONS 30
-#define SHORT_MOVE 1e-4       /* of the independent coordinates, rad or lengths */
 #define MOST_SHORT_MOVES 2000 /* more, along nearly singular poses, would take minutes */
 
 /* ---- the dependent ones ---- */

@@ -173,6 +173,7 @@
 #define ROUNDING_NEAR_FOLD 1e-8    /* steps of this size that do not contract are rounding, near a fold */
 #define EXACT_STEP 1e-15           /* steps of this size are not worth another one */
 #define SHORTEST_STEP 0x1p-24      /* part of the way from the pose that is present: none leads on */
+#define SHORT_MOVE 1e-4            /* rad or lengths: moves along nearly singular poses stay shorter */
 #define OPEN_ROW 1e-7              /* what may remain of a row, in its length: of repeated rows that differ a little */
 #define REACH 4.0            /* the end of a range is within reach where the pivot is less than so many times the way */
 #define RANGE_TOLERANCE 1e-7 /* of the motion of all coordinates, to the end of the range */
