@@ -13,6 +13,7 @@
 #include "loops/reduced_dynamics_kernel.h"
 #include "assembly/sparse_closure_kernel.h"
 #include "math/tolerances.h"
+#include <assert.h>
 
 #define NEWTON_STEPS 200
 #define RESTARTS 60
@@ -162,8 +163,8 @@ typedef enum kept_pose {
 } kept_pose;
 #define POSE 7           /* coordinates of a link at most */
 #define IN_ARTICULATED 3 /* of these poses; the others are in the links' inertias */
-_Static_assert(sizeof(articulated) >= IN_ARTICULATED * POSE * sizeof(real), "poses fit");
-_Static_assert(sizeof(link_inertia) >= (KEPT_POSES - IN_ARTICULATED) * POSE * sizeof(real), "poses fit");
+static_assert(sizeof(articulated) >= IN_ARTICULATED * POSE * sizeof(real), "poses fit");
+static_assert(sizeof(link_inertia) >= (KEPT_POSES - IN_ARTICULATED) * POSE * sizeof(real), "poses fit");
 
 /* Of one link, in its articulated and its own inertia, which are free until the dynamics. */
 static real *pose_of_link(const view *v, int32_t link, kept_pose which) {

@@ -35,33 +35,33 @@ typedef struct view {
 
 /* One expression: it is built in place, not copied. */
 static view open_view(const lw_model *m, lw_block b) {
-  const view at = {.m = m, .x = b.reals};
+  const view at = {.m = m, .x = (real *)b.reals};
   return (view){.m = m,
                 .x = at.x,
-                .work = b.work,
-                .integers = b.integers,
-                .dca = b.dca,
+                .work = (real *)b.work,
                 .constants = (link_constants *)FIELD(&at, link_constants),
                 .cut = (cut_constants *)FIELD(&at, cut_constants),
                 .motion = (link_motion *)FIELD(&at, motion),
                 .inertia = (link_inertia *)FIELD(&at, inertia),
                 .outboard = (articulated *)FIELD(&at, outboard),
                 .sweep = (column_sweep *)FIELD(&at, sweep),
-                .column = (twist *)FIELD(&at, joint_column),
                 .increment = (twist *)FIELD(&at, increment),
                 .wrench = (twist *)FIELD(&at, wrench),
+                .column = (twist *)FIELD(&at, joint_column),
                 .q = FIELD(&at, q),
                 .u = FIELD(&at, u),
                 .load = FIELD(&at, load),
-                .rotor = FIELD(&at, reflected_inertia),
                 .acceleration = FIELD(&at, acceleration),
                 .sincos = FIELD(&at, sincos),
+                .rotor = FIELD(&at, reflected_inertia),
+                .integers = b.integers,
+                .dca = b.dca,
                 .ground = (const link_motion *)FIELD(&at, ground)};
 }
 
 /* Of a path its numbers (math/path_kernel.h). */
 INLINE const real *parameter_of(const view *v, int32_t joint) {
-  const double *path = v->m->joint[joint].path;
+  const model_number *path = v->m->joint[joint].path;
   return path ? (const real *)path : FIELD(v, joint_parameter) + joint;
 }
 INLINE const link_motion *motion_of(const view *v, int32_t link) { return link < 0 ? v->ground : &v->motion[link]; }

@@ -27,7 +27,7 @@ struct lw_state {
   char message[480];
 };
 
-static inline double *lw_reals(const lw_state *s) { return s->block.reals; }
+static inline double *lw_reals(const lw_state *s) { return (double *)s->block.reals; }
 
 /* Accelerations may be by divide and conquer: always, or where uneven masses cost the clusters digits. */
 static inline int lw_may_divide(const lw_state *s) {

@@ -11,6 +11,9 @@
 #include "loops/independent_constraints_kernel.h"
 #include "dca/bodies_kernel.h"
 #include "dca/constraint_rows_kernel.h"
+#if LW_ARITHMETIC == LW_RECORDED
+static void accelerate_dca(const view *v) { (void)v, refuse("divide and conquer decides there, and no tape holds it"); }
+#else
 #if LW_ARITHMETIC == LW_DOUBLE
 #include "dca/solve_double_kernel.h"
 #else
@@ -108,4 +111,5 @@ static void accelerate_dca(const view *v) {
       v->acceleration[m->joint[j].u + k - constrained_directions(m, j)] =
           along_direction(v, &w, j, k, w.change) + bias_along(v, &w, j, k);
 }
+#endif
 #endif

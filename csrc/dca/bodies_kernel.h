@@ -21,7 +21,7 @@ INLINE dca_work dca_work_of(const view *v) {
   const lw_dca_plan *p = &v->m->dca;
   const lw_sizes *s = &v->m->size;
   dca_work w = {.plan = p, .rows = v->dca->integers};
-  real *next = v->dca->reals;
+  real *next = (real *)v->dca->reals;
 #define ARRAY(name, scalars) w.name = next, next += scalars;
   LW_DCA_WORKSPACE(ARRAY)
 #undef ARRAY

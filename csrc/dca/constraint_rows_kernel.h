@@ -17,12 +17,13 @@
 #include "loops/basic_constraints_kernel.h"
 #include "loops/independent_constraints_kernel.h"
 #include "dca/bodies_kernel.h"
+#include <assert.h>
 
 typedef struct joint_frame {
   twist d[6];                     /* wrenches of a load of one: along constrained directions, then along the speeds */
   real on_child[3], on_parent[3]; /* from the centres of mass of both links to the origin */
 } joint_frame;
-_Static_assert(sizeof(joint_frame) == LW_DCA_FRAME_REALS * sizeof(real), "as in model/dca_workspace.h");
+static_assert(sizeof(joint_frame) == LW_DCA_FRAME_REALS * sizeof(real), "as in model/dca_workspace.h");
 
 typedef struct joint_ends {
   int32_t child, parent; /* links, -1 the ground */

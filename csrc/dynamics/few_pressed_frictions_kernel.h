@@ -17,8 +17,8 @@ typedef struct few_frictions {
   real slope[FEW_FRICTIONS], load[FEW_FRICTIONS], size[FEW_FRICTIONS];
   real at_first[3][FEW_FRICTIONS], now[3][FEW_FRICTIONS];
   real R[FEW_FRICTIONS][3][FEW_FRICTIONS]; /* of a load, by components */
-  surfaces surfaces[FEW_FRICTIONS];
-#if LW_ARITHMETIC == LW_DOUBLE
+  surfaces surface[FEW_FRICTIONS];
+#if LW_ARITHMETIC != LW_COMPLEX
   int32_t directions; /* of one small cluster: its accelerations y along these, by loads on its columns; 0: not so */
   int32_t column[FEW_COLUMNS]; /* those of the frictions first */
   four y[FEW_COLUMNS / 4][FEW_DIRECTIONS];
@@ -41,12 +41,12 @@ static void measure_at_first(const view *v, few_frictions *x) {
   find_joint_forces(v);
   for (int32_t k = 0; k < x->n; k++) {
     real n[3];
-    measure_pressing(v, &x->surfaces[k], FIELD(v, friction_force)[x->number[k]], n);
+    measure_pressing(v, &x->surface[k], FIELD(v, friction_force)[x->number[k]], n);
     for (int i = 0; i < 3; i++) x->at_first[i][k] = n[i];
   }
 }
 
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
 /* measure_pressing() of four changes. */
 INLINE void measure_four(const view *v, const surfaces *s, four load, four n[3]) {
   const four *F = force_change_of_four(v, s->joint), along = dot_by_four(s->e, F);
@@ -76,7 +76,7 @@ static void find_responses(const view *v, few_frictions *x) {
     for (int32_t k = 0; k < x->n; k++) {
       const int32_t own = k - 4 * b;
       four n[3];
-      measure_four(v, &x->surfaces[k], (four){own == 0, own == 1, own == 2, own == 3}, n);
+      measure_four(v, &x->surface[k], (four){own == 0, own == 1, own == 2, own == 3}, n);
       for (int i = 0; i < 3; i++) ((four *)rows[k][i])[b] = n[i];
     }
   }
@@ -107,7 +107,7 @@ INLINE void press_by_columns(const view *v, few_frictions *x, int32_t blocks, in
     load_columns_at_rest(v, x->column + 4 * b, columns - 4 * b < 4 ? columns - 4 * b : 4, x->y[b]);
     for (int32_t k = 0; k < x->n; k++) {
       four n[3];
-      measure_four(v, &x->surfaces[k], zero4(), n);
+      measure_four(v, &x->surface[k], zero4(), n);
       for (int i = 0; i < 3; i++) ((four *)rows[k][i])[b] = n[i];
     }
   }
@@ -115,7 +115,7 @@ INLINE void press_by_columns(const view *v, few_frictions *x, int32_t blocks, in
   for (int32_t l = columns; l < 4 * blocks; l++) unbalanced[l] = zero4();
   for (int32_t k = 0; k < x->n; k++) {
     four n[3];
-    measure_four(v, &x->surfaces[k], (four){FIELD(v, friction_force)[x->number[k]]}, n);
+    measure_four(v, &x->surface[k], (four){FIELD(v, friction_force)[x->number[k]]}, n);
     for (int i = 0; i < 3; i++) {
       four *row = (four *)rows[k][i], sum = n[i];
       for (int32_t l = 0; l < 4 * blocks; l++) sum += rows[k][i][l] * unbalanced[l];
@@ -123,7 +123,7 @@ INLINE void press_by_columns(const view *v, few_frictions *x, int32_t blocks, in
       for (int32_t b = 0; b < blocks; b++)
         for (int32_t j = 0; j < directions; j++) row[b] += sum[1 + j] * x->y[b][j];
     }
-    if (x->surfaces[k].is_thread) rows[k][0][k] -= x->surfaces[k].by_load;
+    if (x->surface[k].is_thread) rows[k][0][k] -= x->surface[k].by_load;
   }
   store_columns(x, blocks, rows);
 }
@@ -141,7 +141,7 @@ static void find_responses(const view *v, few_frictions *x) {
     respond_with_forces_one(v);
     for (int32_t k = 0; k < x->n; k++) {
       real n[3];
-      measure_pressing(v, &x->surfaces[k], k == j ? 1.0 : 0.0, n);
+      measure_pressing(v, &x->surface[k], k == j ? 1.0 : 0.0, n);
       for (int i = 0; i < 3; i++) x->R[j][i][k] = n[i];
     }
   }
@@ -150,7 +150,7 @@ static void find_responses(const view *v, few_frictions *x) {
 
 /* Square roots of numbers that are not negative; zero has no derivative. */
 INLINE four root4(four a) {
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
   return sqrt4(a);
 #else
   for (int i = 0; i < 4; i++) a.x[i] = re(a.x[i]) > 0.0 ? root(a.x[i]) : 0.0;
@@ -201,7 +201,7 @@ static void press(few_frictions *x) {
 /* Rows R_kj along n_k, by columns: of the derivative of N. */
 INLINE void find_slopes_of_pressing(const few_frictions *x, int32_t blocks, real H[][FEW_FRICTIONS]) {
   real by[FEW_FRICTIONS];
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
   for (int32_t b = 0; b < blocks; b++) /* where there is no pressing force it is along nothing */
     ((four *)by)[b] = all4(1.0) / (((const four *)x->size)[b] + all4(1e-300));
 #else
@@ -274,7 +274,7 @@ static int converge(few_frictions *x) {
     const double step = newton_step(x);
     if (!(step >= 0.0) || !isfinite(step)) return 0;
     if (step > SAME_LOADS) continue;
-    return LW_ARITHMETIC == LW_DOUBLE || newton_step(x) >= 0.0;
+    return LW_ARITHMETIC != LW_COMPLEX || newton_step(x) >= 0.0;
   }
   return 0;
 }
@@ -282,7 +282,7 @@ static int converge(few_frictions *x) {
 /* Whether loads change no more, by what they missed before a step. */
 INLINE int have_settled(const few_frictions *x, int32_t blocks, const real *rest) {
   const double tolerance = SAME_LOADS / (SMALL_GAIN * SMALL_GAIN * SMALL_GAIN);
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
   four change = zero4(), size = zero4();
   for (int32_t b = 0; b < blocks; b++) {
     const four by = ((const four *)rest)[b], now = ((const four *)x->load)[b];
@@ -416,7 +416,7 @@ static lw_fault solve_few(const view *v, few_frictions *x) {
 /* Accelerations of the loads that have been found. */
 static void add_responses(const view *v, const few_frictions *x) {
   const int32_t speeds = v->m->size.nu + v->m->size.nu_cut;
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
   const four *load = (const four *)x->load;
   if (x->directions) {
     real y[FEW_DIRECTIONS] = {0.0};
@@ -446,7 +446,7 @@ static void fill_blocks(few_frictions *x, int32_t count) {
 
 /* The forces at first, and R where one slides. */
 static void find_few(const view *v, few_frictions *x, int active) {
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
   if (active && (x->directions = directions_of_small_cluster(v)) && order_columns(v, x)) {
     fill_blocks(x, v->m->cluster[v->m->segment->cluster].columns);
     find_responses_by_columns(v, x);
@@ -466,7 +466,7 @@ static lw_fault add_few(const view *v) {
   EACH_PRESSED(v, k) {
     x.number[x.n] = k;
     active |= !is_zero(x.slope[x.n] = FIELD(v, friction_slope)[k]);
-    find_surfaces(v, k, &x.surfaces[x.n++]);
+    find_surfaces(v, k, &x.surface[x.n++]);
   }
   find_few(v, &x, active);
   if (active) {

@@ -18,7 +18,7 @@
 #include "dynamics/load_response_template_kernel.h"
 #undef SCALAR
 #undef NAMED
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
 #define SCALAR four
 #define NAMED(name) name##_four
 #include "dynamics/load_response_template_kernel.h"
@@ -45,7 +45,7 @@ static void find_joint_forces(const view *v) {
   distribute_changes_one(v);
 }
 
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
 /* ---- one small cluster alone ---- */
 
 /* Where all links are those of one cluster with few columns, a load on a column acts in two ways: on the joints as if
@@ -70,7 +70,7 @@ static void load_columns_at_rest(const view *v, const int32_t *column, int32_t c
   four z[FEW_COLUMNS];
   for (int32_t u = 0; u < speeds; u++) *load_change_of_four(v, u) = *acceleration_change_of_four(v, u) = zero4();
   memset(motion_change_of_four(v, 0), 0, sizeof(twist_change_four) * (size_t)v->m->size.bodies);
-  static const real none[FEW_COLUMNS];
+  static const real none[FEW_COLUMNS] = {0.0};
   const real *X[4] = {none, none, none, none};
   for (int32_t lane = 0; lane < count; lane++) {
     X[lane] = w.X + column[lane] * w.ranks->width + FIRST_FREE;

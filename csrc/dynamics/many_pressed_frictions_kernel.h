@@ -129,7 +129,7 @@ static int find_newton_step(const view *v) {
   for (int32_t k = 0; k < v->m->pressed; k++) b[k] = 0.0;
   EACH_SLIDING(v, k) b[k] = re(*rest_of_law(v, k));
   if (!solve_gmres(v, basis, b, x)) return 0;
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
   EACH_SLIDING(v, k) * rest_of_law(v, k) = x[k];
 #else
   double *derivative = x + v->m->pressed;

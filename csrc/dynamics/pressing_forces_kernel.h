@@ -79,7 +79,7 @@ static real size_of_pressing(const real n[3], real direction[3]) {
 }
 
 INLINE double size_of_derivative(real x) {
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
   return fabs(x);
 #else
   return fabs(__imag__ x);
@@ -94,7 +94,7 @@ static const changes no_changes = {{0.0, 0.0}, {1e-300, 1e-300}};
 
 INLINE void add_change(changes *c, real by, real now) {
   c->change[0] = larger(c->change[0], fabs(re(by))), c->most[0] = larger(c->most[0], fabs(re(now)));
-  if (LW_ARITHMETIC == LW_DOUBLE) return;
+  if (LW_ARITHMETIC != LW_COMPLEX) return;
   c->change[1] = larger(c->change[1], size_of_derivative(by));
   c->most[1] = larger(c->most[1], size_of_derivative(now));
 }

@@ -34,9 +34,6 @@
   X(friction_pressing, FRICTION, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "force that presses its surfaces [N]")  \
   X(friction_force, FRICTION, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "load of friction, holding ones too [N or N.m]")
 enum { LW_FRICTION_STICKS = 2, LW_FRICTION_AT_LIMIT = 3 }; /* states, the latter with a direction */
-static inline int lw_is_at_limit(double state) {
-  return state == LW_FRICTION_AT_LIMIT || state == -LW_FRICTION_AT_LIMIT;
-}
 /* Places among the parameters. */
 enum {
   LW_STATIC_FRICTION = 1,
@@ -54,6 +51,10 @@ enum {
 
 FORCE_NUMBERS(friction, FRICTION)
 
+INLINE int is_at_limit(double state) {
+  return state == LW_FRICTION_AT_LIMIT || state == -LW_FRICTION_AT_LIMIT;
+}
+
 /* The direction in which it slides: before the first decision that of its speed. */
 INLINE double slip_direction(double state, double rate) {
   if (state == LW_FRICTION_STICKS) return 0.0;
@@ -62,11 +63,11 @@ INLINE double slip_direction(double state, double rate) {
 }
 
 /* With the load of its limit; an infinite one is not reached. */
-INLINE int rests_by_limit(double state, real limit) { return lw_is_at_limit(state) && re(limit) < INFINITY; }
+INLINE int rests_by_limit(double state, real limit) { return is_at_limit(state) && re(limit) < INFINITY; }
 
 INLINE real decay(real ratio) {
   const double x = re(ratio), value = exp_double(-x * x);
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
   return value;
 #else
   return complex_of(value, -2.0 * x * value * __imag__ ratio);
@@ -75,7 +76,7 @@ INLINE real decay(real ratio) {
 
 INLINE real turn(real ratio) {
   const double value = tanh_double(re(ratio));
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
   return value;
 #else
   return complex_of(value, (1.0 - value) * (1.0 + value) * __imag__ ratio);
@@ -113,7 +114,7 @@ INLINE real slip_of(const friction_numbers *x, int32_t k, int32_t given, real ra
 
 /* How much of F_s - F_c there is at a speed. */
 INLINE real share_of_static(const friction_numbers *x, int32_t k, real rate) {
-  if (lw_is_at_limit(re(x->friction_state[k]))) return 1.0;
+  if (is_at_limit(re(x->friction_state[k]))) return 1.0;
   return re(x->friction_stribeck[k]) > 0.0 ? decay(rate / x->friction_stribeck[k]) : 0.0;
 }
 

@@ -8,6 +8,7 @@
 #ifndef LW_FORCES_TYPES_H
 #define LW_FORCES_TYPES_H
 #include <stdint.h>
+#include <assert.h>
 #define FORCE_RECORDS
 #include "forces/types_list.h"
 #undef FORCE_RECORDS
@@ -79,12 +80,12 @@ typedef struct lw_force_type {
 extern const lw_force_type lw_force_types[LW_FORCE_TYPES];
 
 #define X(name, owner, columns, access, stage, meaning)                           \
-  _Static_assert((columns) <= LW_MOST_NUMBERS, #name ": numbers of a parameter");
+  static_assert((columns) <= LW_MOST_NUMBERS, #name ": numbers of a parameter");
 LW_FORCE_PARAMETERS(X)
 #undef X
 #define FORCE(TYPE, type, on, points)                                                  \
-  _Static_assert(LW_PARAMETERS_OF_##TYPE <= LW_MOST_PARAMETERS, #type ": parameters"); \
-  _Static_assert(sizeof #type <= 16, #type ": a name of 15 characters");
+  static_assert(LW_PARAMETERS_OF_##TYPE <= LW_MOST_PARAMETERS, #type ": parameters"); \
+  static_assert(sizeof #type <= 16, #type ": a name of 15 characters");
 LW_FORCE_RECORDS(FORCE)
 #undef FORCE
 #endif

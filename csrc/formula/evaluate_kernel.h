@@ -29,7 +29,7 @@ INLINE double tangent(double x) {
 INLINE double leg(double x) { return sqrt((1.0 - x) * (1.0 + x)); }
 
 /* f of a value with real part x. */
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
 #define OF_SLOPE(a, value, slope) (value)
 INLINE real power_of(real a, real b) { return pow_double(a, b); }
 INLINE real abs_of(real a) { return fabs(a); }

@@ -32,7 +32,7 @@ static real slope_at_end(double h0, double h1, real m0, real m1) {
 
 /* One line of a table: its rows, and where their values stand. */
 typedef struct lookup_line {
-  const double *knot;
+  const model_number *knot;
   int32_t knots, periodic, stride;
   const real *value;
 } lookup_line;
@@ -119,7 +119,7 @@ static void stop_at(const lw_lookup *t, int axis, double end, real *at, real *be
 }
 
 /* The last row that the argument reaches but one before the end. */
-INLINE int32_t row_before(const double *knot, int32_t knots, double at) {
+INLINE int32_t row_before(const model_number *knot, int32_t knots, double at) {
   int32_t low = 0, high = knots - 1;
   while (high - low > 1) {
     const int32_t middle = low + (high - low) / 2;
@@ -136,7 +136,7 @@ typedef struct lookup_place {
 } lookup_place;
 
 static lookup_place place_in(const lw_lookup *t, int axis, double at) {
-  const double *knot = t->knot[axis], low = knot[0], high = knot[t->knots[axis] - 1];
+  const model_number *knot = t->knot[axis], low = knot[0], high = knot[t->knots[axis] - 1];
   const double turns = t->periodic[axis] ? floor((at - low) / (high - low)) : 0.0;
   at -= (high - low) * turns;
   if (!t->periodic[axis] && !(at >= low && at <= high))
@@ -165,7 +165,7 @@ static lookup_rows region_of(const lw_lookup *t, const real *x, int32_t row) {
 
 /* The place of a kink that is held, as one whole number. */
 static lookup_place place_held(const lw_lookup *t, const real *x, int axis, real at, real *kink) {
-  const double *knot = t->knot[axis], rows = t->knots[axis] - 1.0, period = knot[t->knots[axis] - 1] - knot[0];
+  const model_number *knot = t->knot[axis], rows = t->knots[axis] - 1.0, period = knot[t->knots[axis] - 1] - knot[0];
   if (re(kink[LW_KINK_BRANCH]) != LW_KINK_POSITIVE) {
     const lookup_place here = place_in(t, axis, re(at));
     kink[LW_KINK_BRANCH] = LW_KINK_POSITIVE;
@@ -195,7 +195,7 @@ static int32_t row_in_region(const lw_lookup *t, const real *x, int32_t row, dou
 }
 
 static void weigh_rows(const lw_lookup *t, const real *x, int axis, real at, row_weights *w, real *kink) {
-  const double *knot = t->knot[axis];
+  const model_number *knot = t->knot[axis];
   const int32_t knots = t->knots[axis];
   const double low = knot[0], high = knot[knots - 1];
   real beyond = 0.0;
@@ -317,13 +317,15 @@ static void differentiate_table(const lw_lookup *t, const real *x, const real at
     weigh_rows(t, x, axis, at[axis], &w[axis], NULL);
     d[axis] = derivative_of_weights(t, &w[axis], 1), dd[axis] = derivative_of_weights(t, &w[axis], 2);
   }
-  first[0] = weighted(t, x, (const row_weights[2]){d[0], w[1]});
-  second[0] = weighted(t, x, (const row_weights[2]){dd[0], w[1]});
+  const row_weights by_x[2] = {d[0], w[1]}, by_xx[2] = {dd[0], w[1]}, by_y[2] = {w[0], d[1]};
+  const row_weights by_xy[2] = {d[0], d[1]}, by_yy[2] = {w[0], dd[1]};
+  first[0] = weighted(t, x, by_x);
+  second[0] = weighted(t, x, by_xx);
   first[1] = second[1] = second[2] = 0.0;
   if (t->arguments == 1) return;
-  first[1] = weighted(t, x, (const row_weights[2]){w[0], d[1]});
-  second[1] = weighted(t, x, (const row_weights[2]){d[0], d[1]});
-  second[2] = weighted(t, x, (const row_weights[2]){w[0], dd[1]});
+  first[1] = weighted(t, x, by_y);
+  second[1] = weighted(t, x, by_xy);
+  second[2] = weighted(t, x, by_yy);
 }
 
 /* What earlier evaluations left. */

@@ -2,6 +2,7 @@
 #ifndef LW_JOINTS_TYPES_H
 #define LW_JOINTS_TYPES_H
 #include <stdint.h>
+#include <assert.h>
 
 typedef enum lw_joint_type {
 #define JOINT(TYPE, type, coordinates, speeds, displacements, parameters, motion, axes) LW_##TYPE,
@@ -43,12 +44,12 @@ typedef struct lw_joint_size {
 } lw_joint_size;
 extern const lw_joint_size lw_joint_sizes[LW_JOINT_TYPES];
 
-_Static_assert(LW_FIXED == 0 && LW_REVOLUTE == 1 && LW_PRISMATIC == 2, "these are inlined: the first three");
-_Static_assert(LW_JOINT_TYPES < 31, "masks of types hold 31");
+static_assert(LW_FIXED == 0 && LW_REVOLUTE == 1 && LW_PRISMATIC == 2, "these are inlined: the first three");
+static_assert(LW_JOINT_TYPES < 31, "masks of types hold 31");
 #define JOINT(TYPE, type, coordinates, speeds, displacements, parameters, motion, axes)                            \
-  _Static_assert((speeds) <= 6 && (coordinates) >= (speeds) && (coordinates) <= 7, #type ": coordinates, speeds"); \
-  _Static_assert((displacements) < 1 << (speeds), #type ": a displacement is none of its speeds");                 \
-  _Static_assert((parameters) <= 1 && sizeof #type <= 16, #type ": one parameter, a name of 15 characters");
+  static_assert((speeds) <= 6 && (coordinates) >= (speeds) && (coordinates) <= 7, #type ": coordinates, speeds"); \
+  static_assert((displacements) < 1 << (speeds), #type ": a displacement is none of its speeds");                 \
+  static_assert((parameters) <= 1 && sizeof #type <= 16, #type ": one parameter, a name of 15 characters");
 #include "joints/types_list.h"
 #undef JOINT
 

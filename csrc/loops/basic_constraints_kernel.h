@@ -54,7 +54,8 @@ static void apply_cut_load(const view *v, int32_t l, const real *on_parent, cons
     row_of_cut_speed(v, l, c, &P);
     add_column(&P, v->load[loop->u + c], &sum);
   }
-  apply_to_ends(v, &(constraint_ends){{loop->parent, loop->child}, {on_parent, on_child}}, &sum);
+  const constraint_ends ends = {{loop->parent, loop->child}, {on_parent, on_child}};
+  apply_to_ends(v, &ends, &sum);
 }
 
 /* ---- cut joints: the constraint frame ---- */

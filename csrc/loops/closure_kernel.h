@@ -23,7 +23,7 @@
 #include "loops/closure_template_kernel.h"
 #undef SCALAR
 #undef NAMED
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
 #define SCALAR four
 #define NAMED(name) name##4
 #include "loops/closure_template_kernel.h"
@@ -33,7 +33,7 @@
 
 /* ---- points of the links ---- */
 
-static const real zero_point_motion[6];
+static const real zero_point_motion[6] = {0.0};
 
 /* Position and velocity of a link's point relative to the root's. */
 INLINE const real *point_motion_of(const cluster_work *w, int32_t link) {

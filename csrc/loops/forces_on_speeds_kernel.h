@@ -89,7 +89,8 @@ static void load_by_forces_and_apply(const view *v) {
     row_of_cut_speed(v, gear->loop, gear->u - loop->u, &P);
     add_column(&P, load, &sum);
     rotate(motion_of(v, loop->child)->R, v->cut[gear->loop].pc, on_child);
-    apply_to_ends(v, &(constraint_ends){{loop->parent, loop->child}, {phantom_of(v, gear->loop)->r, on_child}}, &sum);
+    const constraint_ends ends = {{loop->parent, loop->child}, {phantom_of(v, gear->loop)->r, on_child}};
+    apply_to_ends(v, &ends, &sum);
   }
 }
 #endif

@@ -47,7 +47,7 @@ INLINE void fill_one_by_one(const view *v, int32_t c, const cluster_work *w, con
   }
 }
 
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
 /* Four columns of links that only turn about their points, so that each is [e; e x d]; where fewer are left the last
  * stands for the others. */
 INLINE void fill_four(const view *v, const cluster_work *w, const ear_work *x, const constraint_frame *rows,
@@ -158,7 +158,7 @@ INLINE void ear_closure(const view *v, int32_t c, const cluster_work *w, int32_t
 
 /* ---- four loops at once ---- */
 
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
 typedef struct four_ends {
   four R[9], w[3], aw[3], av[3], place[3], frame[9], origin[3];
 } four_ends;

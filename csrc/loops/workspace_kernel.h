@@ -40,10 +40,10 @@ ALWAYS_INLINE cluster_work work_of(const view *v, int32_t c) {
   real *reals = v->work;
 #define ARRAY(name, scalars) .name = reals + cluster->at.name,
   return (cluster_work){.cluster = cluster,
+                        .ranks = pivots.ranks,
                         .n = cluster->columns,
                         .links = cluster->count,
                         .rows = 6 * cluster->loops + cluster->couplings,
-                        .ranks = pivots.ranks,
                         .order = pivots.order,
                         .independent_order = pivots.independent_order,
                         .ear_rank = pivots.ear_rank,

@@ -10,14 +10,14 @@
 #include "math/path_numbers.h"
 
 /* Numbers of a path where other types have a parameter: they are the same in each arithmetic. */
-INLINE const double *path_of(const real *parameter) { return (const double *)parameter; }
+INLINE const model_number *path_of(const real *parameter) { return (const model_number *)parameter; }
 
-INLINE int32_t pieces_of(const double *path) { return (int32_t)path[LW_PATH_PIECES]; }
+INLINE int32_t pieces_of(const model_number *path) { return (int32_t)path[LW_PATH_PIECES]; }
 
-INLINE const double *piece_of(const double *path, int32_t i) { return path + LW_PATH_HEAD + LW_PATH_PIECE * i; }
+INLINE const model_number *piece_of(const model_number *path, int32_t i) { return path + LW_PATH_HEAD + LW_PATH_PIECE * i; }
 
 /* Derivative of a piece. */
-INLINE void derivative_of_piece(const double *piece, int order, real a, real out[3]) {
+INLINE void derivative_of_piece(const model_number *piece, int order, real a, real out[3]) {
   for (int i = 0; i < 3; i++) out[i] = 0.0;
   for (int k = 5; k >= order; k--) {
     double factor = 1.0;
@@ -26,7 +26,7 @@ INLINE void derivative_of_piece(const double *piece, int order, real a, real out
   }
 }
 
-static double length_in_piece(const double *piece, double a) {
+static double length_in_piece(const model_number *piece, double a) {
   static const double place[4] = {0.18343464249564980494, 0.52553240991632898582, 0.79666647741362673959,
                                   0.96028985649753623168},
                       weight[4] = {0.36268378337836198297, 0.31370664587788728734, 0.22238103445337447054,
@@ -42,13 +42,13 @@ static double length_in_piece(const double *piece, double a) {
 
 /* The piece that has a length, and its own parameter there. */
 typedef struct place_on_path {
-  const double *piece;
+  const model_number *piece;
   real a;
   real beyond; /* an end of an open path, along the tangent */
   int is_beyond;
 } place_on_path;
 
-static double inverse_in_piece(const double *piece, double size, double along) {
+static double inverse_in_piece(const model_number *piece, double size, double along) {
   double a = piece[1] * along / size;
   for (int i = 0; i < 20; i++) {
     real d[3];
@@ -60,7 +60,7 @@ static double inverse_in_piece(const double *piece, double size, double along) {
   return a;
 }
 
-static place_on_path place_on(const double *path, real q) {
+static place_on_path place_on(const model_number *path, real q) {
   const double length = path[LW_PATH_LENGTH];
   double s = re(q);
   if (path[LW_PATH_CLOSED] != 0.0) s -= length * floor(s / length);
@@ -99,7 +99,7 @@ static void unit_derivatives(real v[3][3]) {
   }
 }
 
-static void frame_on(const double *path, real q, path_frame *f) {
+static void frame_on(const model_number *path, real q, path_frame *f) {
   const place_on_path at = place_on(path, q);
   real t[3][3], n[3][3], y[3][3] = {{0.0}};
   derivative_of_piece(at.piece, 0, at.a, f->c);
@@ -141,7 +141,7 @@ static void axial_of(const real D[9], const real R[9], real w[3]) {
 /* ---- the nearest place ---- */
 
 /* Half the derivative of the squared distance to a point, and the derivative of that. */
-static real slope_of_distance(const double *path, real q, const real p[3], real *distance2, real *second) {
+static real slope_of_distance(const model_number *path, real q, const real p[3], real *distance2, real *second) {
   path_frame f;
   real d[3], t[3], k[3];
   frame_on(path, q, &f);
@@ -151,7 +151,7 @@ static real slope_of_distance(const double *path, real q, const real p[3], real 
 }
 
 /* Downhill from a place. */
-static double nearest_from(const double *path, double q, const real p[3], double *distance2) {
+static double nearest_from(const model_number *path, double q, const real p[3], double *distance2) {
   const double most = path[LW_PATH_LENGTH] / pieces_of(path);
   for (int i = 0; i < PATH_STEPS; i++) {
     real d2, second;
@@ -165,10 +165,10 @@ static double nearest_from(const double *path, double q, const real p[3], double
 }
 
 /* The nearest of the beginnings of all pieces, in the lap of `near`. */
-static double nearest_piece(const double *path, double near, const real p[3]) {
+static double nearest_piece(const model_number *path, double near, const real p[3]) {
   double best = INFINITY, at = 0.0;
   for (int32_t i = 0; i < pieces_of(path); i++) {
-    const double *piece = piece_of(path, i);
+    const model_number *piece = piece_of(path, i);
     real c[3], d[3];
     for (int half = 0; half < 2; half++) {
       derivative_of_piece(piece, 0, 0.5 * half * piece[1], c);
@@ -182,7 +182,7 @@ static double nearest_piece(const double *path, double near, const real p[3]) {
 }
 
 /* The place next to `near` where the distance to a point is least, unless another place is much nearer to the point. */
-static real nearest_on(const double *path, real near, const real p[3]) {
+static real nearest_on(const model_number *path, real near, const real p[3]) {
   double local = 0.0, whole = 0.0, q = nearest_from(path, re(near), p, &local);
   if (sqrt(local) > PATH_NEAR * path[LW_PATH_LENGTH]) {
     const double other = nearest_from(path, nearest_piece(path, re(near), p), p, &whole);

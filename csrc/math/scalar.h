@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define LW_DOUBLE 1
-#define LW_COMPLEX 2 /* complex step: imaginary parts near 1e-40, so that their squares vanish */
+#define LW_COMPLEX 2  /* complex step: imaginary parts near 1e-40, so that their squares vanish */
+#define LW_RECORDED 3 /* recorded on a tape (tape/record_kernels.cpp) */
 
 #ifndef LW_ARITHMETIC /* a kernel file opened alone */
 #define LW_ARITHMETIC LW_DOUBLE
@@ -31,9 +32,10 @@
 
 #if LW_ARITHMETIC == LW_DOUBLE
 typedef double real;
-#else
+#elif LW_ARITHMETIC == LW_COMPLEX
 typedef double _Complex real;
 #endif
+typedef double model_number; /* of the model: the same in each arithmetic */
 
 /* In line, where a call of fmax() would take longer than all else; a where b is no number. */
 INLINE double larger(double a, double b) { return b > a ? b : a; }
@@ -154,7 +156,7 @@ INLINE void sincos_all(const real *x, int32_t n, real *sc) {
   if (large)
     for (int32_t i = 0; i < n; i++) sincos_double(x[i], &sc[2 * i], &sc[2 * i + 1]);
 }
-#else
+#elif LW_ARITHMETIC == LW_COMPLEX
 INLINE double re(real x) { return __real__ x; }
 INLINE int is_zero(real x) { return __real__ x == 0.0 && __imag__ x == 0.0; } /* nor is it about to change */
 INLINE real complex_of(double r, double i) {
@@ -185,5 +187,7 @@ INLINE void sincos_all(const real *x, int32_t n, real *sc) {
     sc[2 * i + 1] = complex_of(c, -s * step);
   }
 }
+#else
+#include "tape/recorded_scalar.h"
 #endif
 #endif

@@ -5,6 +5,8 @@
 
 #if LW_ARITHMETIC == LW_DOUBLE
 typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
+#endif
+#if LW_ARITHMETIC != LW_COMPLEX
 INLINE four zero4(void) { return (four){0.0, 0.0, 0.0, 0.0}; }
 INLINE four all4(real a) { return (four){a, a, a, a}; }
 INLINE four first4(real a, real b) { return (four){a, b, 0.0, 0.0}; }
@@ -50,7 +52,7 @@ INLINE void add4(int32_t blocks, real s, const four *a, four *to) {
   for (int32_t b = 0; b < blocks; b++) to[b] = plus4(to[b], times4(s, a[b]));
 }
 
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
 #define SCALAR four
 #define NAMED(name) name##4
 #include "math/vec3_template.h"

@@ -310,4 +310,18 @@
 #define LOCK_UP_RANK 1e-7       /* of the largest constraint: below it a row depends on the others */
 #define LOCK_UP_SHARE 0.1       /* of the largest part in a lock-up: drives with less of it are not named */
 #define ASSEMBLY_TOLERANCE 1e-8 /* m */
+
+/* ---- Tapes: exponents of two that bound numbers ---- */
+
+#define LW_TAPE_INPUT_EXPONENT 60     /* of what is given; the kernels evaluate states with larger numbers */
+#define LW_TAPE_LARGEST_EXPONENT 1000 /* of what needs no guard: sums and products of two are finite, or guarded themselves */
+#define LW_TAPE_UNBOUNDED 4000        /* of quotients and powers before their guards */
+
+/* ---- Tapes: when they pay ---- */
+
+#define LW_TAPE_STATES_BEFORE 1000 /* evaluated by kernels before each recording, which takes about as long */
+#define LW_TAPE_MOST 8             /* for the same numbers: one for each order of pivots along a motion */
+#define LW_TAPE_FEWEST_STATES 6    /* at once: 64 cost as much */
+#define LW_TAPE_MOST_STEPS 50000   /* longer tapes leave the caches */
+#define LW_TAPE_MOST_NODES 2000000 /* of a record, before what nothing needs is left out */
 #endif

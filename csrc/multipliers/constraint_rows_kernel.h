@@ -70,7 +70,7 @@ INLINE void store_basic_row(const multiplier_work *w, const lw_loop_rows *plan, 
 INLINE void couple_rotor(const view *v, const multiplier_work *w, int32_t l, int32_t c, int32_t k, int about) {
   const lw_loop *loop = &v->m->loop[l];
   const lw_loop_rows *plan = &w->plan->loop[l];
-  const loop_closure *at = &w->loop_closure[l];
+  const loop_closure *at = &w->closure[l];
   const constraint_ends ends = {{loop->parent, loop->child}, {at->arm[0], at->arm[1]}};
   const int32_t phi_row[2] = {plan->parent_phi < 0 ? -1 : plan->parent_phi + k,
                               plan->child_phi < 0 ? -1 : plan->child_phi + k};
@@ -90,7 +90,7 @@ INLINE real constrain_loop(const view *v, const multiplier_work *w, const cluste
   const lw_loop *loop = &v->m->loop[l];
   const lw_loop_rows *plan = &w->plan->loop[l];
   const real per_length = 1.0 / v->cut[l].length;
-  loop_closure *out = &w->loop_closure[l];
+  loop_closure *out = &w->closure[l];
   real phi[6], on_child[3], on_parent[3], child_on_parent[3];
   cut_ends at;
   find_cut_ends(v, c, l, &at);
@@ -120,13 +120,14 @@ INLINE void act_through_cut(const view *v, const multiplier_work *w, int32_t l, 
                             real *gamma) {
   const lw_term_rows *term = &w->plan->term[t];
   const lw_loop *loop = &v->m->loop[l];
-  const loop_closure *at = &w->loop_closure[l];
+  const loop_closure *at = &w->closure[l];
   const constraint_ends ends = {{loop->parent, loop->child}, {at->arm[0], at->arm[1]}};
   twist P;
   row_of_cut_speed(v, l, v->m->term[t].u - loop->u, &P);
   for (int k = 0; k < 3; k++) P.a[k] *= by, P.l[k] *= by;
   *gamma -= dot_twist(&P, &at->bias);
-  add_to_phi(w, &ends, (int32_t[]){term->parent_phi, term->child_phi}, about, &P);
+  const int32_t phi[] = {term->parent_phi, term->child_phi};
+  add_to_phi(w, &ends, phi, about, &P);
 }
 
 /* The rows of Phi of a coupling start at zero, but for its terms in cut joints; its terms in tree joints go into z.

@@ -272,7 +272,7 @@ INLINE void increment_at(const view *v, const multiplier_work *w, int32_t link, 
 INLINE void accelerate_cuts(const view *v, const multiplier_work *w, int about) {
   for (int32_t l = 0; l < v->m->size.loops; l++) {
     const lw_loop *loop = &v->m->loop[l];
-    const loop_closure *at = &w->loop_closure[l];
+    const loop_closure *at = &w->closure[l];
     twist child, parent;
     if (loop->cluster < 0) continue;
     increment_at(v, w, loop->child, about, at->arm[1], &child);

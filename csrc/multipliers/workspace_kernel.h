@@ -13,6 +13,7 @@
 #include "math/simd_kernel.h"
 #include "model/multiplier_workspace.h"
 #include "tree/kinematics_kernel.h"
+#include <assert.h>
 
 /* Of a cut joint: from the joint points of its parent and its child to the closing point, and the acceleration of the
  * child relative to the parent there with all udot zero. */
@@ -20,7 +21,7 @@ typedef struct loop_closure {
   real arm[2][3];
   twist bias;
 } loop_closure;
-_Static_assert(sizeof(loop_closure) == 12 * sizeof(real), "as in model/multiplier_workspace.h");
+static_assert(sizeof(loop_closure) == 12 * sizeof(real), "as in model/multiplier_workspace.h");
 
 typedef struct multiplier_work {
   const lw_multipliers *plan;
@@ -79,7 +80,7 @@ INLINE void find_arm(const view *v, const multiplier_work *w, int32_t i, int abo
     for (int k = 0; k < 3; k++) arm[k] = (parent < 0 ? 0.0 : w->arm[3 * parent + k]) - v->motion[i].r[k];
 }
 
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
 /* Four links at once, as compute_link_inertias() does. */
 INLINE void compute_four_link_inertias(const view *v, const multiplier_work *w, const int32_t at[4], int about) {
   const link_centroid *k[4];

@@ -26,7 +26,7 @@ typedef struct line_set {
 } line_set;
 
 INLINE idle_spin *spin_of(const view *v, int32_t link) { return (idle_spin *)FIELD(v, idle_spin) + link; }
-INLINE line_kind spin_kind(const idle_spin *s) { return (line_kind)re(s->kind); }
+INLINE line_kind spin_kind(const idle_spin *s) { return (line_kind)(int32_t)re(s->kind); }
 
 /* ---- lines ---- */
 

@@ -80,7 +80,7 @@ INLINE void compute_link_inertia(const link_constants *k, const link_motion *mot
 
 /* M about each link's point and F. In double four links at once; where fewer are left the last stands for the others.
  * */
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
 static void compute_link_inertias(const view *v) {
   const int32_t n = v->m->size.bodies;
   for (int32_t i = 0; i < n; i += 4) {
@@ -157,7 +157,7 @@ static void integrate_position(const view *v, const lw_link *link, const real *s
 
 static void integrate_joint_position(const lw_model *m, lw_block b, int32_t link, const void *step) {
   const view v = open_view(m, b);
-  integrate_position(&v, &m->link[link], step);
+  integrate_position(&v, &m->link[link], (const real *)step);
 }
 
 #if LW_ARITHMETIC == LW_DOUBLE

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from cffi import FFI
 
-HEADER = Path(__file__).resolve().parents[2] / "csrc" / "include" / "linkwork.h"
+CSRC = Path(__file__).resolve().parents[2] / "csrc"
+HEADERS = CSRC / "include" / "linkwork.h", CSRC / "tape" / "tapes.h"
 
 # Right-hand sides, event functions and Jacobians written in Python, and functions that runs call back
 # (`lw_run_calls`); `context` is a handle to them.
@@ -58,6 +59,7 @@ def declarations(header: str) -> str:
 
 
 ffibuilder = FFI()
-ffibuilder.cdef(declarations(HEADER.read_text(encoding="utf-8")) + CONSTANTS + THRESHOLDS + CALLBACKS + CONTROLLERS)
-INCLUDED = ("linkwork.h", "controllers/controller.h", "math/tolerances.h")
+DECLARED = "".join(declarations(header.read_text(encoding="utf-8")) for header in HEADERS)
+ffibuilder.cdef(DECLARED + CONSTANTS + THRESHOLDS + CALLBACKS + CONTROLLERS)
+INCLUDED = ("linkwork.h", "tape/tapes.h", "controllers/controller.h", "math/tolerances.h")
 ffibuilder.set_source("linkwork.core._core", "\n".join(f'#include "{name}"' for name in INCLUDED))

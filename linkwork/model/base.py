@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, number, positive
 from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, OffsetArray, Stage
+from linkwork.core.tapes import Tapes
 from linkwork.errors import AssemblyError, MechanismError, SingularityError
 from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import Loads, one, sized, together, vector
@@ -326,7 +327,7 @@ class ModelBase(ModelStructure):
         >>> model.accelerations([0.0], [0.0], tau={"A": -14.715}).round(12)
         array([0.])
         """
-        values = self._each(state, u, tau, (self.numbering.nu_all,), lambda block: block["acceleration"], time)
+        values = self._numbers("acceleration", self.fields["acceleration"].span, Stage.ACCELERATIONS, state, u, tau, time)
         return JointArray.split(values, self.numbering.nu)
 
     def derivatives(
@@ -359,12 +360,7 @@ class ModelBase(ModelStructure):
         array([ 2. , 14.715])
         """
         span = slice(self.fields["qdot"].first, self.fields["qdot"].first + self.numbering.n_states)
-
-        def rates(block: Block) -> FloatArray:
-            block.evaluate(Stage.DERIVATIVES)
-            return block.reals[span]
-
-        return self._each(state, u, tau, (self.numbering.n_states,), rates, time)
+        return self._numbers("derivatives", span, Stage.DERIVATIVES, state, u, tau, time)
 
     def energy(self, state: State | ArrayLike, u: ArrayLike | None = None) -> Energy:
         """Return kinetic and potential energy.
@@ -389,7 +385,8 @@ class ModelBase(ModelStructure):
         >>> model.energy([0.0], [2.0])
         Energy(kinetic=2.0, potential=0.0)
         """
-        values = self._each(state, u, None, (2,), lambda b: (b["energy_kinetic"][0], b["energy_potential"][0]))
+        span = slice(self.fields["energy_kinetic"].first, self.fields["energy_potential"].span.stop)
+        values = self._numbers("energy", span, Stage.OUTPUTS, state, u, None)
         if values.ndim == 1:
             return Energy(float(values[0]), float(values[1]))
         return Energy(values[..., 0], values[..., 1])
@@ -421,7 +418,7 @@ class ModelBase(ModelStructure):
         >>> bool(model.loop_residual(model.assemble(q={"A": 0.5})).max() < 1e-9)
         True
         """
-        return self._each(state, u, None, (self.sizes.loops,), lambda block: block["loop_residual"])
+        return self._numbers("loop_residual", self.fields["loop_residual"].span, Stage.ACCELERATIONS, state, u, None)
 
     def coupling_residual(
         self, state: State | ArrayLike, u: ArrayLike | None = None, *, time: ArrayLike | None = None
@@ -679,12 +676,8 @@ class ModelBase(ModelStructure):
         2.0
         """
         column = self.column(name)
-
-        def read(block: Block) -> FloatArray:
-            block.evaluate(Stage.OUTPUTS)
-            return block.reals[column.first : column.first + column.count]
-
-        values = self._each(state, u, tau, (column.count,), read, time)
+        span = slice(column.first, column.first + column.count)
+        values = self._numbers(name, span, Stage.OUTPUTS, state, u, tau, time)
         if column.vector:
             return values
         return float(values[0]) if values.ndim == 1 else values[..., 0]
@@ -701,17 +694,89 @@ class ModelBase(ModelStructure):
         time: ArrayLike | None = None,
     ) -> FloatArray:
         """Return what `read` finds in the block, numbers of some shape, at every state of a batch."""
-        q, speeds = self.arguments.states(state, u)
-        inputs = self.arguments.with_motions(state, self.arguments.loads(tau))
-        times = self.arguments.times(state, time)
-        if not q.ndim == inputs.ndim == times.ndim == 1:
-            q, speeds, inputs, times = together({"q": q, "u": speeds, "tau": inputs, "time": times})
+        q, speeds, inputs, times = self._entries(state, u, tau, time)
         block = self._prepared(state)
         result = np.empty((*q.shape[:-1], *shape))
         for i in np.ndindex(q.shape[:-1]):
             block.enter(q[i], speeds[i], inputs[i], times[i][0])
             result[i] = read(block)
         return result
+
+    def _numbers(
+        self,
+        name: str,
+        span: slice,
+        stage: Stage,
+        state: State | ArrayLike,
+        u: ArrayLike | None,
+        tau: Loads,
+        time: ArrayLike | None = None,
+    ) -> FloatArray:
+        """Return numbers of the block (..., n), which a stage computes, at every state of a batch, by tapes."""
+        entries = self._entries(state, u, tau, time)
+        block = self._prepared(state)
+        leading = entries[0].shape[:-1]
+        if not leading:
+            q, speeds, inputs, times = entries
+            block.enter(q, speeds, inputs, times[0])
+            block.evaluate(stage)
+            return block.reals[span].copy()
+        given = np.concatenate([*entries, entries[-1]], axis=-1)
+        values = self._tapes_of(name, span, stage).evaluate(block, given.reshape(-1, given.shape[-1]))
+        return values.reshape(*leading, span.stop - span.start)
+
+    def _tapes_of(self, name: str, span: slice, stage: Stage) -> Tapes:
+        """Return what computes numbers of the block from those that `_entries` gives, and the time of motions."""
+        found = self._own_tapes.get(name)
+        if found is None:
+            inputs = self._native.inputs
+            fields = [self.fields[one].span for one in ("q", "u", "element_state")]
+            spans = [*fields, inputs, self.fields["time"].span, self.fields["motion_time"].span]
+            offsets = [_offsets(one.start, one.stop - one.start) for one in (*spans, span)]
+            found = self._own_tapes[name] = Tapes(np.concatenate(offsets[:-1]), offsets[-1], stage)
+        return found
+
+    @property
+    def _own_tapes(self) -> dict[str, Tapes]:
+        """Of this thread, by what they compute."""
+        if not hasattr(self._own, "tapes"):
+            self._own.tapes = {}
+        found: dict[str, Tapes] = self._own.tapes
+        return found
+
+    @property
+    def tapes(self) -> dict[str, Tapes]:
+        """What computes batches of states in this thread, by what it computes: see `Tapes`.
+
+        Functions that take a batch of states first use the kernels for each of them. From a thousand states on what the
+        kernels do at one of them is recorded; its tape computes 64 states at once, as long as its guards hold.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> import numpy as np
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> q = np.linspace(0.0, 1.0, 5000)[:, None]
+        >>> accelerations = model.accelerations(q, 0 * q)
+        >>> used = model.tapes["acceleration"]
+        >>> used.by_kernels, [tape.states for tape in used.recorded]
+        (1000, [4000])
+        """
+        return dict(self._own_tapes)
+
+    def _entries(
+        self, state: State | ArrayLike, u: ArrayLike | None, tau: Loads, time: ArrayLike | None
+    ) -> tuple[FloatArray, ...]:
+        """Return coordinates, speeds with states of elements, inputs and times, leading dimensions alike."""
+        q, speeds = self.arguments.states(state, u)
+        inputs = self.arguments.with_motions(state, self.arguments.loads(tau))
+        times = self.arguments.times(state, time)
+        if q.ndim == inputs.ndim == times.ndim == 1:
+            return q, speeds, inputs, times
+        return tuple(together({"q": q, "u": speeds, "tau": inputs, "time": times}))
 
     def _prepared(self, state: State | ArrayLike | None) -> Block:
         """Return the block with the discrete state and the revolutions of a state; None, or arrays: as at first."""

@@ -1,0 +1,101 @@
+/* Runs a tape on LW_TAPE_STATES states, four at a time. A unit that includes it chooses the instruction set and the
+ * name RUN_TAPE. */
+#ifndef LW_TAPE_INTERPRET_KERNEL_H
+#define LW_TAPE_INTERPRET_KERNEL_H
+#include "math/exponentials.h"
+#include "math/simd_kernel.h"
+#include "tape/tape.h"
+
+#ifndef RUN_TAPE /* opened alone */
+#define RUN_TAPE lw_run_tape
+#endif
+
+typedef int64_t four_truths __attribute__((vector_size(32), aligned(8), may_alias)); /* 0 or -1 */
+
+INLINE four sine4(four x) {
+  four s, c;
+  sincos_four(x, &s, &c);
+  return s;
+}
+INLINE four cosine4(four x) {
+  four s, c;
+  sincos_four(x, &s, &c);
+  return c;
+}
+INLINE four without_signs(four x) { return (four)((lw_four_bits)x & (INT64_MAX + (lw_four_bits){0, 0, 0, 0})); }
+INLINE four chosen4(four_truths which, four yes, four no) {
+  return (four)(((four_truths)yes & which) | ((four_truths)no & ~which));
+}
+
+/* Functions that are no formula of four. */
+#define ONE_BY_ONE_1(name, value)                                    \
+  static four name##_of_four(four a) {                               \
+    return (four){value(a[0]), value(a[1]), value(a[2]), value(a[3])}; \
+  }
+#define ONE_BY_ONE_2(name, value)                                                                \
+  static four name##_of_four(four a, four b) {                                                   \
+    return (four){value(a[0], b[0]), value(a[1], b[1]), value(a[2], b[2]), value(a[3], b[3])};   \
+  }
+ONE_BY_ONE_1(floor, floor)
+ONE_BY_ONE_1(rint, rint)
+ONE_BY_ONE_1(round, round)
+ONE_BY_ONE_2(arctan2, arctan2_double)
+ONE_BY_ONE_1(exp, exp_double)
+ONE_BY_ONE_1(log, log_double)
+ONE_BY_ONE_2(pow, pow_double)
+ONE_BY_ONE_1(sinh, sinh_double)
+ONE_BY_ONE_1(cosh, cosh_double)
+ONE_BY_ONE_1(tanh, tanh_double)
+
+void RUN_TAPE(const lw_tape *t, double *registers, uint64_t *missed) {
+  enum { FOURS = LW_TAPE_STATES / 4 };
+  four_truths failed[FOURS] = {{0}};
+  for (const lw_tape_step *step = t->step, *end = step + t->steps; step < end; step++) {
+#define ROW(i) ((const four *)(registers + (int64_t)step->operand[i] * LW_TAPE_STATES))
+    const four *a = ROW(0), *b = ROW(1), *c = ROW(2), *d = ROW(3);
+#undef ROW
+    four *to = (four *)(registers + (int64_t)step->to * LW_TAPE_STATES);
+#define DO(name, value)                              \
+  case LW_TAPE_##name:                               \
+    for (int k = 0; k < FOURS; k++) to[k] = (value); \
+    break;
+#define GUARD(name, holds)                                           \
+  case LW_TAPE_##name:                                               \
+    for (int k = 0; k < FOURS; k++) failed[k] |= ~(four_truths)(holds); \
+    break;
+    switch ((lw_tape_operation)step->operation) {
+      DO(add, a[k] + b[k])
+      DO(subtract, a[k] - b[k])
+      DO(multiply, a[k] * b[k])
+      DO(divide, a[k] / b[k])
+      DO(minus, -a[k])
+      DO(sqrt, sqrt4(a[k]))
+      DO(abs, without_signs(a[k]))
+      DO(floor, floor_of_four(a[k]))
+      DO(rint, rint_of_four(a[k]))
+      DO(round, round_of_four(a[k]))
+      DO(select_less, chosen4((four_truths)(a[k] < b[k]), c[k], d[k]))
+      DO(sine, sine4(a[k]))
+      DO(cosine, cosine4(a[k]))
+      DO(arctan2, arctan2_of_four(a[k], b[k]))
+      DO(exp, exp_of_four(a[k]))
+      DO(log, log_of_four(a[k]))
+      DO(pow, pow_of_four(a[k], b[k]))
+      DO(sinh, sinh_of_four(a[k]))
+      DO(cosh, cosh_of_four(a[k]))
+      DO(tanh, tanh_of_four(a[k]))
+      GUARD(less, a[k] < b[k])
+      GUARD(not_less, a[k] >= b[k])
+      GUARD(equal, a[k] == b[k])
+      GUARD(not_equal, a[k] != b[k])
+      case LW_TAPE_CONSTANT:
+      case LW_TAPE_INPUT:
+      case LW_TAPE_OPERATIONS: break; /* none of them is a step */
+    }
+#undef DO
+#undef GUARD
+  }
+  *missed = 0;
+  for (int k = 0; k < LW_TAPE_STATES; k++) *missed |= (uint64_t)(failed[k / 4][k % 4] != 0) << k;
+}
+#endif

@@ -1,0 +1,53 @@
+/* The kernels compare real parts, numbers of type double. Here these are scalars that record as well, so that no decision
+ * escapes. Whatever C lays out in doubles therefore stands before the kernels. */
+#define LW_ARITHMETIC 3 /* LW_RECORDED */
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+extern "C" {
+#include "math/path_numbers.h"
+#include "math/tolerances.h"
+#include "model/dca_workspace.h"
+#include "model/exact_loops.h"
+#include "model/independent_columns.h"
+#include "model/model.h"
+#include "model/multiplier_workspace.h"
+#include "model/workspace.h"
+}
+#include "math/exponentials.h"
+#include "math/scalar.h"
+#include "tape/record_kernels.h"
+
+#define double real
+#include "dynamics/derivatives_kernel.h"
+#include "dynamics/forward_dynamics_kernel.h"
+#include "dynamics/outputs_kernel.h"
+#undef double
+
+thread_local lw::recorder *lw_recorder;
+
+namespace {
+
+/* The thread records to it for as long as this lives. */
+class recording {
+public:
+  explicit recording(lw::recorder &to) { lw_recorder = &to; }
+  ~recording() { lw_recorder = nullptr; }
+};
+
+void check(lw_fault fault) {
+  if (fault.kind) refuse("a state from which it was to be recorded has no such motion");
+}
+
+} // namespace
+
+void lw::record_stages(lw::recorder &to, const lw_model *m, lw::recorded *reals, lw::recorded *work, int32_t *integers,
+                       lw_stage stage) {
+  const recording during(to);
+  lw_block b = {};
+  b.reals = reals, b.work = work, b.integers = integers;
+  if (stage >= LW_STAGE_ACCELERATIONS) check(accelerations(m, b));
+  if (stage >= LW_STAGE_DERIVATIVES) check(derivatives(m, b));
+  if (stage >= LW_STAGE_OUTPUTS) check(outputs(m, b));
+}

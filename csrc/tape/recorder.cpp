@@ -1,0 +1,292 @@
+#include "tape/recorder.h"
+#include "tape/tape.h"
+#include "math/tolerances.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace lw {
+
+namespace {
+
+/* How far a double is from one, as a power of two: its absolute value is below it. */
+int exponent_of(double value) {
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  return exponent;
+}
+
+bool is_constant(recorded a) { return a.node == 0; }
+bool is(recorded a, double value) { return is_constant(a) && a.value == value; }
+bool are_same(recorded a, recorded b) { return a.node == b.node && (a.node || a.value == b.value); }
+
+/* Whether a quotient by it is a product with its inverse, to the bit: a power of two, whose inverse is none that a
+ * double holds with fewer digits only. */
+bool has_exact_inverse(double value) {
+  int exponent;
+  return std::fabs(std::frexp(value, &exponent)) == 0.5 && std::abs(exponent) < 1000;
+}
+
+} // namespace
+
+bool recorder::key::operator==(const key &other) const { return std::memcmp(this, &other, sizeof *this) == 0; }
+
+size_t recorder::hash::operator()(const key &k) const {
+  uint64_t mixed = (uint64_t)k.operation;
+  for (const int32_t one : k.operand) {
+    mixed = (mixed ^ (uint32_t)one) * 0x9E3779B97F4A7C15u;
+    mixed ^= mixed >> 29;
+  }
+  return (size_t)mixed;
+}
+
+recorder::recorder() : most_nodes(SIZE_MAX) {
+  const int32_t none[4] = {};
+  add_node(LW_TAPE_CONSTANT, none, 0.0, exponent_of(0.0)); /* so that node 0 means a constant */
+}
+
+/* ---- nodes ---- */
+
+int32_t recorder::add_node(lw_tape_operation operation, const int32_t operand[4], double value, int bound) {
+  if (!std::isfinite(value)) throw refusal("a number is not finite there");
+  if (kept.nodes.size() > most_nodes) throw refusal("it would be too long");
+  node made = {operation, {}};
+  std::copy(operand, operand + 4, made.operand);
+  kept.nodes.push_back(made);
+  kept.value.push_back(value);
+  exponent.push_back(bound);
+  return (int32_t)kept.nodes.size() - 1;
+}
+
+int32_t recorder::constant(double value) {
+  uint64_t bits;
+  const int32_t none[4] = {};
+  std::memcpy(&bits, &value, sizeof bits);
+  const auto found = constants.find(bits);
+  if (found != constants.end()) return found->second;
+  return constants[bits] = add_node(LW_TAPE_CONSTANT, none, value, exponent_of(value));
+}
+
+int32_t recorder::node_of(recorded a) { return a.node ? a.node : constant(a.value); }
+
+recorded recorder::input(double value) {
+  const int32_t number[4] = {inputs++};
+  return {value, add_node(LW_TAPE_INPUT, number, value, LW_TAPE_INPUT_EXPONENT)};
+}
+
+/* The same operation on the same nodes is one node. */
+recorded recorder::make(lw_tape_operation operation, recorded a, recorded b, recorded c, recorded d) {
+  const int operands = lw_tape_operands(operation);
+  const recorded given[4] = {a, b, c, d};
+  key k = {operation, {}};
+  double value[4] = {};
+  for (int i = 0; i < operands; i++) k.operand[i] = node_of(given[i]), value[i] = given[i].value;
+  if ((operation == LW_TAPE_add || operation == LW_TAPE_multiply) && k.operand[0] > k.operand[1])
+    std::swap(k.operand[0], k.operand[1]), std::swap(value[0], value[1]);
+  const auto found = known.find(k);
+  if (found != known.end()) return {kept.value[(size_t)found->second], found->second};
+  const double result = lw_tape_value(operation, value);
+  const int32_t made = add_node(operation, k.operand, result, bound_of(operation, k.operand));
+  known[k] = made;
+  return bounded({result, made});
+}
+
+/* ---- bounds ---- */
+
+int recorder::bound_of(lw_tape_operation operation, const int32_t operand[4]) {
+  const auto of = [&](int i) { return exponent[(size_t)operand[i]]; };
+  switch (operation) {
+    case LW_TAPE_add:
+    case LW_TAPE_subtract: return std::max(of(0), of(1)) + 1;
+    case LW_TAPE_multiply: return of(0) + of(1);
+    case LW_TAPE_minus:
+    case LW_TAPE_abs: return of(0);
+    case LW_TAPE_floor:
+    case LW_TAPE_rint:
+    case LW_TAPE_round: return std::max(of(0), 0) + 1;
+    case LW_TAPE_sqrt: return std::max(of(0), 0) / 2 + 1;
+    case LW_TAPE_select_less: return std::max(of(2), of(3));
+    case LW_TAPE_sine:
+    case LW_TAPE_cosine:
+    case LW_TAPE_tanh: return 1;
+    case LW_TAPE_arctan2: return 2;
+    default: return LW_TAPE_UNBOUNDED; /* quotients and powers */
+  }
+}
+
+/* Guards what might exceed all numbers. */
+recorded recorder::bounded(recorded a) {
+  int &bound = exponent[(size_t)a.node];
+  if (bound <= LW_TAPE_LARGEST_EXPONENT) return a;
+  const int least = std::max(LW_TAPE_INPUT_EXPONENT, exponent_of(a.value) + 1);
+  bound = least;
+  if (least > LW_TAPE_LARGEST_EXPONENT) throw refusal("a number is too large there");
+  const recorded size = make(LW_TAPE_abs, a);
+  require(LW_TAPE_less, size, {std::ldexp(1.0, least), 0});
+  return a;
+}
+
+/* ---- comparisons ---- */
+
+void recorder::require(lw_tape_operation comparison, recorded a, recorded b) {
+  key k = {comparison, {node_of(a), node_of(b), 0, 0}};
+  const bool symmetric = comparison == LW_TAPE_equal || comparison == LW_TAPE_not_equal;
+  if (symmetric && k.operand[0] > k.operand[1]) std::swap(k.operand[0], k.operand[1]);
+  if (!guarded.emplace(k, 0).second) return;
+  kept.guards.push_back({comparison, k.operand[0], k.operand[1]});
+}
+
+bool recorder::compare_less(recorded a, recorded b) {
+  if (are_same(a, b)) return false;
+  const bool less = a.value < b.value;
+  if (is_constant(a) && is_constant(b)) return less;
+  if (std::isnan(a.value) || std::isnan(b.value)) throw refusal("a number is not finite there");
+  if (std::isinf(b.value) || std::isinf(a.value)) return less; /* a constant: all others are finite */
+  require(less ? LW_TAPE_less : LW_TAPE_not_less, a, b);
+  return less;
+}
+
+bool recorder::compare_equal(recorded a, recorded b) {
+  if (are_same(a, b)) return true;
+  const bool equal = a.value == b.value;
+  if (is_constant(a) && is_constant(b)) return equal;
+  if (std::isnan(a.value) || std::isnan(b.value)) throw refusal("a number is not finite there");
+  if (std::isinf(b.value) || std::isinf(a.value)) return equal;
+  require(equal ? LW_TAPE_equal : LW_TAPE_not_equal, a, b);
+  return equal;
+}
+
+int32_t recorder::whole(recorded a) {
+  const int32_t number = (int32_t)a.value;
+  if ((double)number != a.value) throw refusal("a number is rounded there");
+  compare_equal(a, {a.value, 0});
+  return number;
+}
+
+/* ---- folding: each rule gives the bits of the operation that it replaces, but for the sign of a zero ---- */
+
+bool recorder::is_minus(recorded a) const { return a.node && kept.nodes[(size_t)a.node].operation == LW_TAPE_minus; }
+
+recorded recorder::under_minus(recorded a) const {
+  const int32_t inner = kept.nodes[(size_t)a.node].operand[0];
+  return {kept.value[(size_t)inner], inner};
+}
+
+/* -(-a) = a */
+recorded recorder::minus(recorded a) {
+  if (is_constant(a)) return {-a.value, 0};
+  return is_minus(a) ? under_minus(a) : make(LW_TAPE_minus, a);
+}
+
+/* a + 0 = a; a + (-b) = a - b; (-a) + (-b) = -(a + b), since rounding is symmetric. */
+recorded recorder::sum(recorded a, recorded b) {
+  if (is_constant(a) && is_constant(b)) return {a.value + b.value, 0};
+  if (is(a, 0.0)) return b;
+  if (is(b, 0.0)) return a;
+  if (is_minus(a) && is_minus(b)) return minus(sum(under_minus(a), under_minus(b)));
+  if (is_minus(b)) return difference(a, under_minus(b));
+  if (is_minus(a)) return difference(b, under_minus(a));
+  return make(LW_TAPE_add, a, b);
+}
+
+/* a - 0 = a; 0 - b = -b; a - a = 0; a - (-b) = a + b; (-a) - b = -(a + b). */
+recorded recorder::difference(recorded a, recorded b) {
+  if (is_constant(a) && is_constant(b)) return {a.value - b.value, 0};
+  if (is(b, 0.0)) return a;
+  if (is(a, 0.0)) return minus(b);
+  if (are_same(a, b)) return {0.0, 0};
+  if (is_minus(b)) return sum(a, under_minus(b));
+  if (is_minus(a)) return minus(sum(under_minus(a), b));
+  return make(LW_TAPE_subtract, a, b);
+}
+
+/* 0 a = 0; 1 a = a; -1 a = -a; (-a) b = -(a b), so that signs come out and products are found again. */
+recorded recorder::product(recorded a, recorded b) {
+  if (is_constant(b)) std::swap(a, b);
+  if (is_constant(a)) {
+    if (is_constant(b)) return {a.value * b.value, 0};
+    if (a.value == 0.0) return {0.0, 0};
+    if (a.value == 1.0) return b;
+    if (a.value < 0.0) return minus(product({-a.value, 0}, b));
+  }
+  if (is_minus(a)) return minus(product(under_minus(a), b));
+  if (is_minus(b)) return minus(product(a, under_minus(b)));
+  return make(LW_TAPE_multiply, a, b);
+}
+
+/* 0 / b = 0 where b is not zero; a / 1 = a; a / c = a (1 / c) where 1 / c is exact; (-a) / b = -(a / b). */
+recorded recorder::quotient(recorded a, recorded b) {
+  if (is(b, 0.0)) throw refusal("a number is divided by zero there");
+  if (is_constant(a) && is_constant(b)) return {a.value / b.value, 0};
+  if (is_constant(b)) {
+    if (b.value == 1.0) return a;
+    if (b.value < 0.0) return minus(quotient(a, {-b.value, 0}));
+    if (has_exact_inverse(b.value)) return product(a, {1.0 / b.value, 0});
+  }
+  if (is(a, 0.0)) {
+    if (compare_equal(b, {0.0, 0})) throw refusal("a number is divided by zero there");
+    return {0.0, 0};
+  }
+  if (is_constant(a) && a.value < 0.0) return minus(quotient({-a.value, 0}, b));
+  if (is_minus(a)) return minus(quotient(under_minus(a), b));
+  if (is_minus(b)) return minus(quotient(a, under_minus(b)));
+  return make(LW_TAPE_divide, a, b);
+}
+
+/* Both alike: that one. Nothing lies beyond an infinite bound. */
+recorded recorder::selected(recorded a, recorded b, recorded yes, recorded no) {
+  if (std::isnan(a.value) || std::isnan(b.value)) throw refusal("a number is not finite there");
+  if (is_constant(a) && is_constant(b)) return a.value < b.value ? yes : no;
+  if (are_same(a, b)) return no;
+  if (are_same(yes, no)) return yes;
+  if (is_constant(a) && std::isinf(a.value)) return a.value < 0.0 ? yes : no;
+  if (is_constant(b) && std::isinf(b.value)) return b.value > 0.0 ? yes : no;
+  if (!std::isfinite(yes.value) || !std::isfinite(no.value)) return compare_less(a, b) ? yes : no;
+  return make(LW_TAPE_select_less, a, b, yes, no);
+}
+
+/* With the sign of a zero the angle of (x, 0) would change where x is negative. */
+recorded recorder::angle(recorded y, recorded x) {
+  if (!compare_less({0.0, 0}, x) && compare_equal(y, {0.0, 0})) throw refusal("an angle jumps there");
+  if (is(y, 0.0)) return {0.0, 0};
+  return make(LW_TAPE_arctan2, y, x);
+}
+
+recorded recorder::apply(lw_tape_operation operation, recorded a, recorded b, recorded c, recorded d) {
+  const recorded given[4] = {a, b, c, d};
+  bool constants_alone = true;
+  for (int i = 0; i < lw_tape_operands(operation); i++) constants_alone &= is_constant(given[i]);
+  switch (operation) {
+    case LW_TAPE_add: return sum(a, b);
+    case LW_TAPE_subtract: return difference(a, b);
+    case LW_TAPE_multiply: return product(a, b);
+    case LW_TAPE_divide: return quotient(a, b);
+    case LW_TAPE_minus: return minus(a);
+    case LW_TAPE_select_less: return selected(a, b, c, d);
+    default: break;
+  }
+  if (constants_alone) {
+    const double value[4] = {a.value, b.value, c.value, d.value};
+    return {lw_tape_value(operation, value), 0};
+  }
+  switch (operation) {
+    case LW_TAPE_sqrt:
+      if (compare_less(a, {0.0, 0})) throw refusal("a root is not real there");
+      break;
+    case LW_TAPE_log:
+      if (!compare_less({0.0, 0}, a)) throw refusal("a logarithm is not real there");
+      break;
+    case LW_TAPE_sine:
+    case LW_TAPE_cosine: /* larger ones lose their revolutions first */
+      if (!compare_less(make(LW_TAPE_abs, a), {LW_SINCOS_LIMIT, 0})) throw refusal("an angle is large there");
+      break;
+    case LW_TAPE_abs: /* |-a| = |a| */
+      if (is_minus(a)) a = under_minus(a);
+      break;
+    case LW_TAPE_arctan2: return angle(a, b);
+    default: break;
+  }
+  return make(operation, a, b, c, d);
+}
+
+} // namespace lw

@@ -1,0 +1,67 @@
+/* Records operations of scalars. Every number of a tape is finite: inputs are bounded, guards bound quotients and
+ * powers, and what grows too large in products. So a product with zero is zero, and nothing else needs a check for
+ * numbers that are not finite. Zeros count without their sign: it shows in quotients by zero, which guards refuse, and
+ * in angles of (-x, 0). */
+#ifndef LW_TAPE_RECORDER_H
+#define LW_TAPE_RECORDER_H
+#include "tape/record.h"
+#include <cstddef>
+#include <unordered_map>
+
+namespace lw {
+
+/* A scalar while it is recorded: its value, and the node that has it; 0: it is a constant. */
+struct recorded {
+  double value = 0.0;
+  int32_t node = 0;
+};
+
+class recorder {
+public:
+  recorder();
+
+  recorded input(double value);
+  recorded apply(lw_tape_operation operation, recorded a, recorded b = {}, recorded c = {}, recorded d = {});
+  /* Decides by the values, and guards the decision. */
+  bool compare_less(recorded a, recorded b);
+  bool compare_equal(recorded a, recorded b);
+  /* The whole number that it is, guarded. */
+  int32_t whole(recorded a);
+  void result(recorded a) { kept.results.push_back(node_of(a)); }
+
+  record kept;
+  int32_t inputs = 0;
+  size_t most_nodes; /* beyond which recording is refused */
+
+private:
+  struct key {
+    int32_t operation, operand[4];
+    bool operator==(const key &other) const;
+  };
+  struct hash {
+    size_t operator()(const key &k) const;
+  };
+  std::unordered_map<key, int32_t, hash> known, guarded;
+  std::unordered_map<uint64_t, int32_t> constants;
+  std::vector<int> exponent; /* of each node: its absolute value is below two to this power */
+
+  int32_t node_of(recorded a);
+  int32_t constant(double value);
+  int32_t add_node(lw_tape_operation operation, const int32_t operand[4], double value, int bound);
+  recorded make(lw_tape_operation operation, recorded a, recorded b = {}, recorded c = {}, recorded d = {});
+  void require(lw_tape_operation comparison, recorded a, recorded b);
+  int bound_of(lw_tape_operation operation, const int32_t operand[4]);
+  recorded bounded(recorded a);
+  bool is_minus(recorded a) const;
+  recorded under_minus(recorded a) const;
+  recorded minus(recorded a);
+  recorded sum(recorded a, recorded b);
+  recorded difference(recorded a, recorded b);
+  recorded product(recorded a, recorded b);
+  recorded quotient(recorded a, recorded b);
+  recorded selected(recorded a, recorded b, recorded yes, recorded no);
+  recorded angle(recorded y, recorded x);
+};
+
+} // namespace lw
+#endif

@@ -1,0 +1,37 @@
+/* A tape: operations on registers, in order, for many states at once. */
+#ifndef LW_TAPE_H
+#define LW_TAPE_H
+#include "tape/operations.h"
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { LW_TAPE_STATES = 64 }; /* that run at once: so many that reading an operation costs little, so few that caches hold them */
+
+/* Of a guard `to` is no register. */
+typedef struct lw_tape_step {
+  int32_t operation, to, operand[4]; /* lw_tape_operation; registers */
+} lw_tape_step;
+
+/* Registers are rows of LW_TAPE_STATES numbers: first the inputs, then the constants, then all others. */
+typedef struct lw_tape {
+  const lw_tape_step *step;
+  int32_t steps, registers, inputs, constants, results, guards;
+  const double *constant;
+  const int32_t *result; /* registers */
+} lw_tape;
+
+/* Runs the tape on `registers`, whose inputs and constants stand there; a bit of `missed` for each state with a guard
+ * that does not hold, whose results do not count. The second one needs AVX2; both give the same bits. */
+void lw_run_tape(const lw_tape *t, double *registers, uint64_t *missed);
+void lw_run_tape_avx2(const lw_tape *t, double *registers, uint64_t *missed);
+
+/* The value of an operation. */
+double lw_tape_value(lw_tape_operation operation, const double operand[4]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

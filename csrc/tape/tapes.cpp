@@ -1,0 +1,264 @@
+#include "tape/tapes.h"
+#include "tape/record_kernels.h"
+#include "tape/write_tape.h"
+extern "C" {
+#include "block/state.h"
+}
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+
+namespace {
+
+/* A number of the state that is no input: what was folded for it holds for this value alone. */
+struct assumption {
+  int32_t offset;
+  double value;
+};
+
+struct recorded_tape {
+  lw::written_tape written;
+  std::vector<assumption> assumptions;
+  std::vector<int32_t> kept; /* offsets of numbers that are the same for all states, behind the constants */
+  const lw_model *model;     /* the variant of the topology */
+  int64_t states = 0;        /* for which it counted */
+  std::vector<double> registers;
+  bool holds = false; /* for the present call */
+};
+
+bool is_bounded(double value) { return std::fabs(value) <= std::ldexp(1.0, LW_TAPE_INPUT_EXPONENT - 1); }
+
+/* Zeros and ones shorten a tape; others it keeps as inputs, so that equal mechanisms of other sizes have the same one. */
+bool is_folded(double value) { return value == 0.0 || std::fabs(value) == 1.0 || !is_bounded(value); }
+
+bool are_alike(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+} // namespace
+
+struct lw_tapes {
+  std::vector<uint32_t> given, computed;
+  lw_stage stage;
+  std::vector<recorded_tape> tapes;
+  int64_t by_kernels = 0, since_recording = 0;
+  std::string refusal; /* of the last recording; then there are no more */
+};
+
+namespace {
+
+/* ---- recording ---- */
+
+/* Records the present state, whose constants are valid. */
+recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
+  const lw_model *m = s->model;
+  const double *x = lw_reals(s);
+  lw::recorder recorder;
+  recorder.most_nodes = LW_TAPE_MOST_NODES;
+  recorded_tape made;
+  made.model = m;
+  std::vector<lw::recorded> reals((size_t)m->size.reals, lw::recorded{0.0, 0});
+  std::vector<lw::recorded> work(lw_workspace_reals(m), lw::recorded{NAN, 0});
+  std::vector<int32_t> integers(s->block.integers, s->block.integers + m->integers);
+  std::vector<int32_t> kept;
+  std::vector<char> is_given((size_t)m->size.reals, 0);
+  for (const uint32_t offset : t.given) reals[offset] = recorder.input(x[offset]), is_given[offset] = 1;
+  for (const lw_field &field : m->field)
+    for (int32_t i = field.first; i < field.first + field.rows * field.columns; i++) {
+      if (is_given[(size_t)i]) continue;
+      if (field.stage > LW_STAGE_CONSTANTS) { /* outputs of open joints stay zero; nothing else may be read before it is written */
+        if (field.access == LW_INTERNAL) reals[(size_t)i].value = NAN;
+      } else if (is_folded(x[i])) {
+        reals[(size_t)i].value = x[i];
+        made.assumptions.push_back({i, x[i]});
+      } else {
+        reals[(size_t)i] = recorder.input(x[i]);
+        kept.push_back(i);
+      }
+    }
+  lw::record_stages(recorder, m, reals.data(), work.data(), integers.data(), t.stage);
+  for (const uint32_t offset : t.computed) recorder.result(reals[offset]);
+  std::vector<int32_t> counting;
+  made.written = lw::write_tape(recorder.kept, (int32_t)t.given.size(), &counting);
+  for (const int32_t number : counting) made.kept.push_back(kept[(size_t)number - t.given.size()]);
+  if (made.written.steps.size() > LW_TAPE_MOST_STEPS) throw lw::refusal("it would be too long");
+  return made;
+}
+
+/* ---- evaluation ---- */
+
+lw_status evaluate_by_kernels(lw_state *s, lw_tapes &t, const double *given, double *computed) {
+  double *x = lw_reals(s);
+  for (size_t i = 0; i < t.given.size(); i++) x[t.given[i]] = given[i];
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  const lw_status e = lw_evaluate(s, t.stage);
+  if (e) return e;
+  for (size_t i = 0; i < t.computed.size(); i++) computed[i] = x[t.computed[i]];
+  t.by_kernels++, t.since_recording++;
+  return LW_OK;
+}
+
+/* Whether it counts for the state as it is, but for what is given. */
+bool holds_for(const recorded_tape &tape, const lw_state *s) {
+  const double *x = lw_reals(s);
+  if (tape.model != s->model) return false;
+  for (const assumption &a : tape.assumptions)
+    if (!are_alike(x[a.offset], a.value)) return false;
+  return std::all_of(tape.kept.begin(), tape.kept.end(), [x](int32_t offset) { return is_bounded(x[offset]); });
+}
+
+/* Brings what is the same for all states into the registers, before the states of a call. */
+void prepare(recorded_tape &tape, const lw_state *s) {
+  tape.holds = holds_for(tape, s);
+  if (!tape.holds) return;
+  const lw_tape view = tape.written.view();
+  tape.registers.resize((size_t)view.registers * LW_TAPE_STATES);
+  double *row = tape.registers.data() + (size_t)view.inputs * LW_TAPE_STATES;
+  const auto fill = [&row](double value) { row = std::fill_n(row, (size_t)LW_TAPE_STATES, value); };
+  for (const double value : tape.written.constants) fill(value);
+  for (const int32_t offset : tape.kept) fill(lw_reals(s)[offset]);
+}
+
+/* Rows of given and computed numbers; a bit of each row that is not computed yet, and of each that tapes may compute. */
+struct block_of_states {
+  const double *given;
+  double *computed;
+  int32_t rows;
+  uint64_t left, for_tapes;
+};
+
+/* Computes those rows that are left and for which the tape counts. */
+void run_tape(recorded_tape &tape, const lw_tapes &t, const lw_state *s, block_of_states &block) {
+  if (!tape.holds || !(block.left & block.for_tapes)) return;
+  const lw_tape view = tape.written.view();
+  const size_t width = t.given.size();
+  double *registers = tape.registers.data();
+  uint64_t missed;
+  for (size_t i = 0; i < (size_t)view.inputs; i++) {
+    const double *from = block.given + tape.written.inputs[i];
+    double *to = registers + i * LW_TAPE_STATES;
+    for (size_t k = 0; k < LW_TAPE_STATES; k++) to[k] = from[k < (size_t)block.rows ? k * width : 0];
+  }
+#ifdef LW_HAVE_AVX2
+  (s->kernels == &lw_kernels_double_avx2 ? lw_run_tape_avx2 : lw_run_tape)(&view, registers, &missed);
+#else
+  (void)s, lw_run_tape(&view, registers, &missed);
+#endif
+  const uint64_t counts = block.left & block.for_tapes & ~missed;
+  for (int32_t k = 0; k < block.rows; k++) {
+    if (!(counts >> k & 1)) continue;
+    double *to = block.computed + (size_t)k * t.computed.size();
+    for (int32_t i = 0; i < view.results; i++) to[i] = registers[view.result[i] * LW_TAPE_STATES + k];
+    tape.states++;
+  }
+  block.left &= ~counts;
+}
+
+/* Records the state of a row, and compares the tape with what the kernels gave there. */
+void record_row(lw_state *s, lw_tapes &t, const double *given, const double *computed) {
+  t.since_recording = 0;
+  try {
+    if (s->before_accelerations) throw lw::refusal("friction decides before each evaluation whether it sticks");
+    recorded_tape made = record_state(s, t);
+    std::vector<double> own(t.computed.size());
+    block_of_states one = {given, own.data(), 1, 1, 1};
+    prepare(made, s);
+    run_tape(made, t, s, one);
+    if (one.left || !std::equal(own.begin(), own.end(), computed)) throw lw::refusal("it differs from the kernels");
+    made.states = 0;
+    t.tapes.push_back(std::move(made));
+  } catch (const lw::refusal &why) {
+    t.refusal = why.what();
+  }
+}
+
+bool may_record(const lw_tapes &t) {
+  return t.refusal.empty() && t.since_recording >= LW_TAPE_STATES_BEFORE && t.tapes.size() < LW_TAPE_MOST;
+}
+
+/* What is left when all tapes have run is for the kernels. `failed`: the row for which they found nothing. */
+lw_status evaluate_block(lw_state *s, lw_tapes &t, block_of_states &block, int32_t *failed) {
+  const size_t width = t.given.size();
+  for (int32_t k = 0; k < block.rows; k++)
+    if (!std::all_of(block.given + (size_t)k * width, block.given + ((size_t)k + 1) * width, is_bounded))
+      block.for_tapes &= ~((uint64_t)1 << k);
+  if (block.rows < LW_TAPE_FEWEST_STATES) block.for_tapes = 0;
+  for (recorded_tape &tape : t.tapes) run_tape(tape, t, s, block);
+  for (int32_t k = 0; k < block.rows; k++) {
+    const uint64_t bit = (uint64_t)1 << k;
+    if (!(block.left & bit)) continue;
+    const double *given = block.given + (size_t)k * width;
+    double *computed = block.computed + (size_t)k * t.computed.size();
+    const lw_status e = evaluate_by_kernels(s, t, given, computed);
+    block.left &= ~bit;
+    *failed = k;
+    if (e) return e;
+    if (!(block.for_tapes & bit) || !may_record(t)) continue;
+    record_row(s, t, given, computed);
+    if (t.refusal.empty()) run_tape(t.tapes.back(), t, s, block);
+  }
+  return LW_OK;
+}
+
+} // namespace
+
+extern "C" {
+
+lw_status lw_tapes_create(const uint32_t *given, size_t n_given, const uint32_t *computed, size_t n_computed,
+                          lw_stage stage, lw_tapes **tapes) {
+  if (!tapes) return LW_ERROR_USAGE;
+  *tapes = nullptr;
+  try {
+    auto made = std::make_unique<lw_tapes>();
+    made->given.assign(given, given + n_given);
+    made->computed.assign(computed, computed + n_computed);
+    made->stage = stage;
+    *tapes = made.release();
+  } catch (const std::bad_alloc &) {
+    return LW_ERROR_MEMORY;
+  }
+  return LW_OK;
+}
+
+void lw_tapes_free(lw_tapes *tapes) { delete tapes; }
+
+int32_t lw_tapes_info(const lw_tapes *tapes, lw_tape_info *info, int32_t capacity) {
+  const int32_t count = (int32_t)tapes->tapes.size();
+  for (int32_t i = 0; i < count && i < capacity; i++) {
+    const recorded_tape &one = tapes->tapes[(size_t)i];
+    const int32_t guards = one.written.guards;
+    info[i] = {(int32_t)one.written.steps.size() - guards, guards, one.written.registers, one.states};
+  }
+  return count;
+}
+
+int64_t lw_tapes_by_kernels(const lw_tapes *tapes) { return tapes->by_kernels; }
+const char *lw_tapes_refusal(const lw_tapes *tapes) { return tapes->refusal.c_str(); }
+
+lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, int64_t count, double *computed,
+                             int64_t *done) {
+  *done = 0;
+  const lw_status constants = lw_evaluate(s, LW_STAGE_CONSTANTS);
+  if (constants) return constants;
+  try {
+    for (recorded_tape &tape : tapes->tapes) prepare(tape, s);
+    while (*done < count) {
+      const int32_t rows = (int32_t)std::min<int64_t>(count - *done, LW_TAPE_STATES);
+      int32_t failed = 0;
+      block_of_states block = {given + *done * (int64_t)tapes->given.size(),
+                               computed + *done * (int64_t)tapes->computed.size(), rows, ~(uint64_t)0 >> (64 - rows),
+                               ~(uint64_t)0};
+      const lw_status e = evaluate_block(s, *tapes, block, &failed);
+      if (e) {
+        *done += failed;
+        return e;
+      }
+      *done += rows;
+    }
+  } catch (const std::bad_alloc &) {
+    return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for a tape");
+  }
+  return LW_OK;
+}
+}

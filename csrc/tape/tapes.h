@@ -1,0 +1,44 @@
+/* Forward dynamics of many states at once. The kernels evaluate the first ones; then one of them is recorded, and its
+ * tape evaluates those whose guards hold, with the same numbers to the bit but for the sign of a zero. Where none of a few
+ * tapes counts the kernels do. In the Python module alone. */
+#ifndef LW_TAPES_H
+#define LW_TAPES_H
+#include "linkwork.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Tapes of one model, for the same given and computed numbers. One thread at a time may use them. */
+typedef struct lw_tapes lw_tapes;
+
+/* One of them: how many operations and guards it has, how many numbers it keeps for each state; the states for which it
+ * was the first that counts. */
+typedef struct lw_tape_info {
+  int32_t operations, guards, registers;
+  int64_t states;
+} lw_tape_info;
+
+/* Of numbers by offset: those that differ from state to state, which are states, inputs and times, and those that are
+ * asked for, all of which the stage computes. */
+lw_status lw_tapes_create(const uint32_t *given, size_t n_given, const uint32_t *computed, size_t n_computed,
+                          lw_stage stage, lw_tapes **tapes);
+void lw_tapes_free(lw_tapes *tapes);
+
+/* How many tapes there are; writes what at most `capacity` of them are. */
+int32_t lw_tapes_info(const lw_tapes *tapes, lw_tape_info *info, int32_t capacity);
+/* How many states the kernels have evaluated. */
+int64_t lw_tapes_by_kernels(const lw_tapes *tapes);
+/* Why the last recording was refused; empty: none was. */
+const char *lw_tapes_refusal(const lw_tapes *tapes);
+
+/* Rows of given numbers [count][n_given] to rows of computed ones [count][n_computed]. All other numbers are those of the
+ * state, whose constants must be valid; its states and inputs change. `done`: the rows that are computed; where that is
+ * not all, the next one has failed as the status and the message of the state tell. */
+lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, int64_t count, double *computed,
+                             int64_t *done);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,109 @@
+#include "tape/write_tape.h"
+#include <algorithm>
+
+namespace lw {
+
+namespace {
+
+constexpr int32_t NEVER = INT32_MAX;
+
+/* Hands out registers, lowest numbers first, so that few are used. */
+class registers {
+public:
+  int32_t take() {
+    if (unused.empty()) return count++;
+    const int32_t found = unused.back();
+    unused.pop_back();
+    return found;
+  }
+  void give_back(int32_t number) { unused.push_back(number); }
+  int32_t count = 0;
+
+private:
+  std::vector<int32_t> unused;
+};
+
+/* Guards by the last node that they compare: there they are decided, and need their numbers no longer. */
+std::vector<std::vector<guard>> guards_by_node(const record &from) {
+  std::vector<std::vector<guard>> found(from.nodes.size());
+  for (const guard &g : from.guards) found[(size_t)std::max(g.a, g.b)].push_back(g);
+  return found;
+}
+
+std::vector<char> needed_nodes(const record &from) {
+  std::vector<char> needed(from.nodes.size(), 0);
+  for (const int32_t one : from.results) needed[(size_t)one] = 1;
+  for (const guard &g : from.guards) needed[(size_t)g.a] = needed[(size_t)g.b] = 1;
+  for (size_t i = from.nodes.size(); i-- > 0;)
+    for (int k = 0; needed[i] && k < lw_tape_operands(from.nodes[i].operation); k++)
+      needed[(size_t)from.nodes[i].operand[k]] = 1;
+  return needed;
+}
+
+/* The step behind which a node is not needed, counted in nodes. */
+std::vector<int32_t> last_uses(const record &from, const std::vector<char> &needed) {
+  std::vector<int32_t> last(from.nodes.size(), 0);
+  for (size_t i = 0; i < from.nodes.size(); i++)
+    for (int k = 0; needed[i] && k < lw_tape_operands(from.nodes[i].operation); k++)
+      last[(size_t)from.nodes[i].operand[k]] = (int32_t)i;
+  for (const guard &g : from.guards)
+    for (const int32_t one : {g.a, g.b}) last[(size_t)one] = std::max(last[(size_t)one], std::max(g.a, g.b));
+  for (const int32_t one : from.results) last[(size_t)one] = NEVER;
+  return last;
+}
+
+} // namespace
+
+lw_tape written_tape::view() const {
+  lw_tape t = {};
+  t.step = steps.data(), t.steps = (int32_t)steps.size(), t.registers = registers;
+  t.inputs = (int32_t)inputs.size(), t.constants = (int32_t)constants.size(), t.constant = constants.data();
+  t.results = (int32_t)results.size(), t.result = results.data(), t.guards = guards;
+  return t;
+}
+
+written_tape write_tape(const record &from, int32_t kept, std::vector<int32_t> *kept_inputs) {
+  written_tape out;
+  const std::vector<char> needed = needed_nodes(from);
+  std::vector<int32_t> last = last_uses(from, needed), at(from.nodes.size(), -1);
+  const std::vector<std::vector<guard>> guards = guards_by_node(from);
+  registers free;
+  const auto is_input = [&](size_t i) { return needed[i] && from.nodes[i].operation == LW_TAPE_INPUT; };
+  for (size_t i = 0; i < from.nodes.size(); i++)
+    if (is_input(i) && from.nodes[i].operand[0] < kept)
+      at[i] = free.take(), out.inputs.push_back(from.nodes[i].operand[0]);
+  for (size_t i = 0; i < from.nodes.size(); i++)
+    if (needed[i] && from.nodes[i].operation == LW_TAPE_CONSTANT)
+      at[i] = free.take(), last[i] = NEVER, out.constants.push_back(from.value[i]);
+  for (size_t i = 0; i < from.nodes.size(); i++)
+    if (is_input(i) && from.nodes[i].operand[0] >= kept)
+      at[i] = free.take(), last[i] = NEVER, kept_inputs->push_back(from.nodes[i].operand[0]);
+  const auto give_back = [&](int32_t node, size_t now) {
+    if (last[(size_t)node] != (int32_t)now || at[(size_t)node] < 0) return;
+    free.give_back(at[(size_t)node]);
+    at[(size_t)node] = -1;
+  };
+  for (size_t i = 0; i < from.nodes.size(); i++) {
+    if (!needed[i]) continue;
+    const node &one = from.nodes[i];
+    const int operands = lw_tape_operands(one.operation);
+    if (operands) {
+      lw_tape_step step = {one.operation, 0, {}};
+      for (int k = 0; k < operands; k++) step.operand[k] = at[(size_t)one.operand[k]];
+      step.to = at[i] = free.take(); /* none of its operands: the interpreter reads these while it writes */
+      out.steps.push_back(step);
+    }
+    for (const guard &g : guards[i]) {
+      out.steps.push_back({g.comparison, 0, {at[(size_t)g.a], at[(size_t)g.b], 0, 0}});
+      out.guards++;
+    }
+    for (int k = 0; k < operands; k++) give_back(one.operand[k], i);
+    for (const guard &g : guards[i]) give_back(g.a, i), give_back(g.b, i);
+    if (last[i] <= (int32_t)i) give_back((int32_t)i, (size_t)last[i]);
+  }
+  for (const int32_t one : from.results) out.results.push_back(at[(size_t)one]);
+  out.registers = free.count;
+  return out;
+}
+
+} // namespace lw

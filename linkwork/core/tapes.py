@@ -1,0 +1,87 @@
+"""Forward dynamics of many states at once by the C core: tapes of recorded kernels, and the kernels where none counts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray
+from linkwork.core._core import ffi, lib
+from linkwork.core.native import Block, OffsetArray, Stage, doubles, raise_status, text_at
+
+_ROWS_AT_ONCE = 1 << 16  # between which an interruption is heard
+
+
+class Tape(NamedTuple):
+    """Operations that kernels did at one state, recorded; they count for all states for which its guards hold.
+
+    Attributes
+    ----------
+    operations
+        Of numbers, all that is left when zeros, ones and what comes twice are folded.
+    guards
+        Comparisons that decided which operations these are.
+    states
+        How many states it has computed.
+    """
+
+    operations: int
+    guards: int
+    states: int
+
+
+class Tapes:
+    """Computes the same numbers of a block at many states. One thread at a time may use it.
+
+    Parameters
+    ----------
+    given
+        Offsets of what differs from state to state: states, inputs and times.
+    computed
+        Offsets of what is asked for.
+    stage
+        Up to which that is computed.
+    """
+
+    def __init__(self, given: OffsetArray, computed: OffsetArray, stage: Stage) -> None:
+        self._widths = given.size, computed.size
+        handle = ffi.new("lw_tapes **")
+        offsets = (ffi.from_buffer("uint32_t[]", given), given.size, ffi.from_buffer("uint32_t[]", computed))
+        if lib.lw_tapes_create(*offsets, computed.size, int(stage), handle):
+            raise MemoryError("the C core could not allocate memory")
+        self._handle = ffi.gc(handle[0], lib.lw_tapes_free)
+
+    @property
+    def recorded(self) -> tuple[Tape, ...]:
+        """The tapes, in the order in which they are tried."""
+        count = lib.lw_tapes_info(self._handle, ffi.NULL, 0)
+        info = ffi.new("lw_tape_info[]", count)
+        lib.lw_tapes_info(self._handle, info, count)
+        return tuple(Tape(one.operations, one.guards, one.states) for one in info)
+
+    @property
+    def by_kernels(self) -> int:
+        """How many states the kernels have computed."""
+        return int(lib.lw_tapes_by_kernels(self._handle))
+
+    @property
+    def refusal(self) -> str:
+        """Why the last recording made no tape; empty: it made one, or there was none."""
+        return text_at(lib.lw_tapes_refusal(self._handle))
+
+    def evaluate(self, block: Block, given: FloatArray) -> FloatArray:
+        """Return the computed numbers (rows, n) of rows of given ones; all others are as in the block."""
+        given = np.ascontiguousarray(given)
+        computed = np.empty((len(given), self._widths[1]))
+        done = ffi.new("int64_t *")
+        for first in range(0, len(given), _ROWS_AT_ONCE):
+            rows = given[first : first + _ROWS_AT_ONCE]
+            into = computed[first : first + _ROWS_AT_ONCE]
+            status = lib.lw_evaluate_states(block.handle, self._handle, doubles(rows), len(rows), doubles(into), done)
+            if status:
+                raise_status(status, text_at(lib.lw_state_message(block.handle)))
+        return computed
+
+    def __repr__(self) -> str:
+        return f"Tapes(recorded={self.recorded!r}, by_kernels={self.by_kernels}, refusal={self.refusal!r})"
