@@ -3,6 +3,7 @@
  * value is selected rather than a branch taken, so that a later arithmetic may hold several states in SIMD lanes. */
 #ifndef LW_REAL_H
 #define LW_REAL_H
+#include "math/model_number.h"
 #include "math/tolerances.h"
 #include <math.h>
 #include <stdint.h>
@@ -35,7 +36,6 @@ typedef double real;
 #elif LW_ARITHMETIC == LW_COMPLEX
 typedef double _Complex real;
 #endif
-typedef double model_number; /* of the model: the same in each arithmetic */
 
 /* In line, where a call of fmax() would take longer than all else; a where b is no number. */
 INLINE double larger(double a, double b) { return b > a ? b : a; }

@@ -59,7 +59,7 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   recorded_tape made;
   made.model = m;
   std::vector<lw::recorded> reals((size_t)m->size.reals, lw::recorded{0.0, 0});
-  std::vector<lw::recorded> work(lw_workspace_reals(m), lw::recorded{NAN, 0});
+  std::vector<lw::recorded> work(lw_workspace_reals(m), lw::recorded{0.0, 0});
   std::vector<int32_t> integers(s->block.integers, s->block.integers + m->integers);
   std::vector<int32_t> kept;
   std::vector<char> is_given((size_t)m->size.reals, 0);
