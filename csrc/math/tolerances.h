@@ -311,11 +311,10 @@
 #define LOCK_UP_SHARE 0.1       /* of the largest part in a lock-up: drives with less of it are not named */
 #define ASSEMBLY_TOLERANCE 1e-8 /* m */
 
-/* ---- Tapes: exponents of two that bound numbers ---- */
+/* ---- Tapes: bounds of numbers ---- */
 
-#define LW_TAPE_INPUT_EXPONENT 60     /* of what is given; the kernels evaluate states with larger numbers */
-#define LW_TAPE_LARGEST_EXPONENT 1000 /* of what needs no guard: sums and products of two are finite, or guarded themselves */
-#define LW_TAPE_UNBOUNDED 4000        /* of quotients and powers before their guards */
+#define LW_TAPE_LARGEST_INPUT 1e9  /* of what is given; the kernels evaluate states with larger numbers */
+#define LW_TAPE_LARGEST 1e290      /* of what needs no guard: sums and products of it are finite, or guarded themselves */
 
 /* ---- Tapes: when they pay ---- */
 

@@ -9,12 +9,7 @@ namespace lw {
 
 namespace {
 
-/* How far a double is from one, as a power of two: its absolute value is below it. */
-int exponent_of(double value) {
-  int exponent = 0;
-  std::frexp(value, &exponent);
-  return exponent;
-}
+constexpr double ROUNDED_UP = 1.0 + 1e-12; /* what an operation rounds, and what its bound does */
 
 bool is_constant(recorded a) { return a.node == 0; }
 bool is(recorded a, double value) { return is_constant(a) && a.value == value; }
@@ -42,19 +37,19 @@ size_t recorder::hash::operator()(const key &k) const {
 
 recorder::recorder() : most_nodes(SIZE_MAX) {
   const int32_t none[4] = {};
-  add_node(LW_TAPE_CONSTANT, none, 0.0, exponent_of(0.0)); /* so that node 0 means a constant */
+  add_node(LW_TAPE_CONSTANT, none, 0.0, 0.0); /* so that node 0 means a constant */
 }
 
 /* ---- nodes ---- */
 
-int32_t recorder::add_node(lw_tape_operation operation, const int32_t operand[4], double value, int bound) {
+int32_t recorder::add_node(lw_tape_operation operation, const int32_t operand[4], double value, double limit) {
   if (!std::isfinite(value)) throw refusal("a number is not finite there");
   if (kept.nodes.size() > most_nodes) throw refusal("it would be too long");
   node made = {operation, {}};
   std::copy(operand, operand + 4, made.operand);
   kept.nodes.push_back(made);
   kept.value.push_back(value);
-  exponent.push_back(bound);
+  bounds.push_back(limit);
   return (int32_t)kept.nodes.size() - 1;
 }
 
@@ -64,14 +59,14 @@ int32_t recorder::constant(double value) {
   std::memcpy(&bits, &value, sizeof bits);
   const auto found = constants.find(bits);
   if (found != constants.end()) return found->second;
-  return constants[bits] = add_node(LW_TAPE_CONSTANT, none, value, exponent_of(value));
+  return constants[bits] = add_node(LW_TAPE_CONSTANT, none, value, std::fabs(value));
 }
 
 int32_t recorder::node_of(recorded a) { return a.node ? a.node : constant(a.value); }
 
-recorded recorder::input(double value) {
+recorded recorder::input(double value, double limit) {
   const int32_t number[4] = {inputs++};
-  return {value, add_node(LW_TAPE_INPUT, number, value, LW_TAPE_INPUT_EXPONENT)};
+  return {value, add_node(LW_TAPE_INPUT, number, value, limit)};
 }
 
 /* The same operation on the same nodes is one node. */
@@ -93,36 +88,35 @@ recorded recorder::make(lw_tape_operation operation, recorded a, recorded b, rec
 
 /* ---- bounds ---- */
 
-int recorder::bound_of(lw_tape_operation operation, const int32_t operand[4]) {
-  const auto of = [&](int i) { return exponent[(size_t)operand[i]]; };
+double recorder::bound_of(lw_tape_operation operation, const int32_t operand[4]) const {
+  const auto of = [&](int i) { return bounds[(size_t)operand[i]]; };
   switch (operation) {
     case LW_TAPE_add:
-    case LW_TAPE_subtract: return std::max(of(0), of(1)) + 1;
-    case LW_TAPE_multiply: return of(0) + of(1);
+    case LW_TAPE_subtract: return ROUNDED_UP * (of(0) + of(1));
+    case LW_TAPE_multiply: return ROUNDED_UP * of(0) * of(1);
     case LW_TAPE_minus:
     case LW_TAPE_abs: return of(0);
     case LW_TAPE_floor:
     case LW_TAPE_rint:
-    case LW_TAPE_round: return std::max(of(0), 0) + 1;
-    case LW_TAPE_sqrt: return std::max(of(0), 0) / 2 + 1;
+    case LW_TAPE_round: return of(0) + 1.0;
+    case LW_TAPE_sqrt: return ROUNDED_UP * std::sqrt(of(0));
     case LW_TAPE_select_less: return std::max(of(2), of(3));
     case LW_TAPE_sine:
     case LW_TAPE_cosine:
-    case LW_TAPE_tanh: return 1;
-    case LW_TAPE_arctan2: return 2;
-    default: return LW_TAPE_UNBOUNDED; /* quotients and powers */
+    case LW_TAPE_tanh: return ROUNDED_UP;
+    case LW_TAPE_arctan2: return 4.0;
+    default: return INFINITY; /* quotients and powers */
   }
 }
 
 /* Guards what might exceed all numbers. */
 recorded recorder::bounded(recorded a) {
-  int &bound = exponent[(size_t)a.node];
-  if (bound <= LW_TAPE_LARGEST_EXPONENT) return a;
-  const int least = std::max(LW_TAPE_INPUT_EXPONENT, exponent_of(a.value) + 1);
-  bound = least;
-  if (least > LW_TAPE_LARGEST_EXPONENT) throw refusal("a number is too large there");
-  const recorded size = make(LW_TAPE_abs, a);
-  require(LW_TAPE_less, size, {std::ldexp(1.0, least), 0});
+  double &limit = bounds[(size_t)a.node];
+  if (limit <= LW_TAPE_LARGEST) return a;
+  limit = std::max(LW_TAPE_LARGEST_INPUT, 4.0 * std::fabs(a.value));
+  if (!(limit <= LW_TAPE_LARGEST)) throw refusal("a number is too large there");
+  const double within = limit;
+  require(LW_TAPE_less, make(LW_TAPE_abs, a), {within, 0});
   return a;
 }
 
