@@ -65,8 +65,8 @@ static void find_embedded_blocks(const view *v, const cluster_work *w, int32_t n
   for (int32_t k = ear->column; k < ear->column + ear->columns; k++) {
     const real *row = w->X + k * w->ranks->width;
     int32_t first = 4, end = w->ranks->width;
-    while (first < end && is_zero(row[first])) first++;
-    while (end > first && is_zero(row[end - 1])) end--;
+    while (first < end && adds_nothing(row[first])) first++;
+    while (end > first && adds_nothing(row[end - 1])) end--;
     if (first < end && first / 4 < w->ear_begin[number]) w->ear_begin[number] = first / 4;
     if (first < end && (end + 3) / 4 > w->ear_end[number]) w->ear_end[number] = (end + 3) / 4;
   }

@@ -19,7 +19,7 @@
 INLINE void add_to_constraint(const cluster_work *w, int32_t at, real by, const four *width) {
   for (int32_t direction = 0; direction < FIRST_FREE + w->ranks->independent; direction++) {
     const real s = by * entry_of(width, direction);
-    if (!is_zero(s)) w->C[direction * w->rows + at] += direction < FIRST_FREE ? -s : s;
+    if (!adds_nothing(s)) w->C[direction * w->rows + at] += direction < FIRST_FREE ? -s : s;
   }
 }
 

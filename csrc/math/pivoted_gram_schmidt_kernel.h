@@ -50,15 +50,15 @@ typedef struct pivot_column {
 
 INLINE pivot_column pivot_column_of(const real *a, int32_t rows, real size2) {
   int32_t first = 0, end = rows;
-  while (first < end && is_zero(a[first])) first++;
-  while (end > first && is_zero(a[end - 1])) end--;
+  while (first < end && adds_nothing(a[first])) first++;
+  while (end > first && adds_nothing(a[end - 1])) end--;
   return (pivot_column){a + first, first, end - first, 1.0 / size2};
 }
 
 INLINE real take_out(const pivot_column *pivot, real *from) {
   from += pivot->first;
   const real along = dot_rows(pivot->at, from, pivot->rows) * pivot->inverse;
-  for (int32_t j = 0; !is_zero(along) && j < pivot->rows; j++) from[j] -= along * pivot->at[j];
+  for (int32_t j = 0; !adds_nothing(along) && j < pivot->rows; j++) from[j] -= along * pivot->at[j];
   return along;
 }
 
@@ -86,7 +86,7 @@ static int32_t orthogonalise_columns(pivoted_columns *x, double threshold2) {
     for (int32_t i = p + 1; i < n; i++) {
       const int32_t k = x->order[i];
       f[k] = take_out(&a, pivoted_column(x, k));
-      if (!is_zero(f[k])) x->size2[k] = dot_rows(pivoted_column(x, k), pivoted_column(x, k), x->rows);
+      if (!adds_nothing(f[k])) x->size2[k] = dot_rows(pivoted_column(x, k), pivoted_column(x, k), x->rows);
     }
     for (int32_t i = 0; i < x->rhs_count; i++) f[n + i] = take_out(&a, x->rhs[i]);
   }
@@ -120,7 +120,7 @@ static void express_columns(const pivoted_columns *x, int32_t rank, int32_t free
     for (int32_t j = 0; j < x->rhs_count; j++) row[first_rhs + j] = f[n + j];
     for (int32_t s = p + 1; s < rank; s++) {
       const real by = f[x->order[s]];
-      for (int32_t j = 0; !is_zero(by) && j < filled; j++) row[j] -= by * out[x->order[s] * width + j];
+      for (int32_t j = 0; !adds_nothing(by) && j < filled; j++) row[j] -= by * out[x->order[s] * width + j];
     }
   }
 }

@@ -190,4 +190,11 @@ INLINE void sincos_all(const real *x, int32_t n, real *sc) {
 #else
 #include "tape/recorded_scalar.h"
 #endif
+
+/* Whether terms with this factor may be left out. As sums are the same with them, no recording depends on it. */
+#if LW_ARITHMETIC == LW_RECORDED
+INLINE int adds_nothing(real x) { return x.node == 0 && x.value == 0.0; }
+#else
+INLINE int adds_nothing(real x) { return is_zero(x); }
+#endif
 #endif
