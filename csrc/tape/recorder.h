@@ -52,6 +52,7 @@ private:
   recorded make(lw_tape_operation operation, recorded a, recorded b = {}, recorded c = {}, recorded d = {});
   void require(lw_tape_operation comparison, recorded a, recorded b);
   double bound_of(lw_tape_operation operation, const int32_t operand[4]) const;
+  void limit(recorded a, double limit);
   recorded bounded(recorded a);
   bool is_minus(recorded a) const;
   recorded under_minus(recorded a) const;
