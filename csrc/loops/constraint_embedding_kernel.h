@@ -40,7 +40,7 @@ static pivoted_columns orthogonalise_matrix(const view *v, int32_t c, const clus
   measure_columns(&x);
   order_cuts_first(v, c, &x);
   const double least = rank_threshold2(re(x.largest), x.sum, phi2, pivot_tolerance2(w));
-  w->ranks->matrix_rank = orthogonalise_columns(&x, least);
+  w->ranks->matrix_rank = orthogonalise_columns(&x, least, PIVOT_SHARE2);
   const real conditioning = root((x.smallest + 1e-300) / (x.largest + 1e-300));
   for (int32_t i = 0; i < w->cluster->loops; i++) FIELD(v, loop_conditioning)[loop_of(v, c, i)] = conditioning;
   return x;
