@@ -1,5 +1,5 @@
 /* Constraint embedding (Jain 2009): the cluster as one aggregated body. All its closures are pivoted as one matrix,
- * which selects the best conditioned independent columns. The rows X give the motion of every link, and the inertia
+ * which selects independent columns of the whole. The rows X give the motion of every link, and the inertia
  * and bias force at the root follow as X'M X and X'B. Couplings are constraints among the independent columns, as in
  * recursive_coordinate_reduction_kernel.h. */
 #ifndef LW_LOOPS_CONSTRAINT_EMBEDDING_KERNEL_H
