@@ -81,7 +81,7 @@ INLINE double pivot_weight(const lw_model *m, const ear_work *x, const four *siz
   return re(entry_of(size2, k)) * m->column[x->first_column + k].preference;
 }
 
-/* The first remaining column that is not small and weighs nearly as much as any comes to place p; -1: there is none. */
+/* The first remaining column that is not small and counts nearly as much as any comes to place p; -1: there is none. */
 INLINE int32_t choose_pivot(const lw_model *m, const ear_work *x, int32_t p, double small_pivot2, const four *size2) {
   double largest = 0.0;
   for (int32_t i = p; i < x->n; i++) largest = larger(largest, pivot_weight(m, x, size2, x->order[i]));

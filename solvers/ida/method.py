@@ -167,7 +167,7 @@ class IDA(InterpolatingSolver):
         self._steps += steps
 
     def _is_stuck(self) -> bool:
-        """Whether the steps since the last look, if they are enough to tell, have led nowhere."""
+        """Whether the steps since the last look, if they are enough to judge, have led nowhere."""
         steps, s, y = self._mark
         if self._steps - steps < STRETCH:
             return False
