@@ -17,7 +17,7 @@ struct recorded {
 };
 
 class recorder {
-public:
+ public:
   recorder();
 
   recorded input(double value);
@@ -33,7 +33,7 @@ public:
   int32_t inputs = 0;
   size_t most_nodes; /* beyond which recording is refused */
 
-private:
+ private:
   struct key {
     int32_t operation, operand[4];
     bool operator==(const key &other) const;

@@ -67,7 +67,8 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   for (const lw_field &field : m->field)
     for (int32_t i = field.first; i < field.first + field.rows * field.columns; i++) {
       if (is_given[(size_t)i]) continue;
-      if (field.stage > LW_STAGE_CONSTANTS) { /* outputs of open joints stay zero; nothing else may be read before it is written */
+      /* Outputs of open joints stay zero; nothing else may be read before it is written. */
+      if (field.stage > LW_STAGE_CONSTANTS) {
         if (field.access == LW_INTERNAL) reals[(size_t)i].value = NAN;
       } else if (is_folded(x[i])) {
         reals[(size_t)i].value = x[i];

@@ -1,4 +1,4 @@
-"""Forward dynamics of many states at once by the C core: tapes of recorded kernels, and the kernels where none counts."""
+"""Forward dynamics of many states at once: tapes of recorded kernels, and the kernels where none counts."""
 
 from __future__ import annotations
 
