@@ -313,8 +313,8 @@
 
 /* ---- Tapes: exponents of two that bound numbers ---- */
 
-#define LW_TAPE_INPUT_EXPONENT 60     /* of what is given; the kernels evaluate states with larger numbers */
-#define LW_TAPE_LARGEST_EXPONENT 1000 /* of what needs no guard: a sum or product of two is finite, or guarded */
+#define LW_TAPE_INPUT_EXPONENT 60     /* of given numbers; the kernels evaluate states with larger ones */
+#define LW_TAPE_LARGEST_EXPONENT 1000 /* of numbers without a guard: a sum or product of two is finite, or guarded */
 #define LW_TAPE_UNBOUNDED 4000        /* of quotients and powers before their guards */
 
 /* ---- Tapes: when they pay ---- */

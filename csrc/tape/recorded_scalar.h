@@ -54,7 +54,7 @@ inline bool operator<=(real a, real b) { return !(b < a); } /* numbers of tapes 
 inline bool operator>=(real a, real b) { return !(a < b); }
 inline bool operator==(real a, real b) { return lw_recorder->compare_equal(a, b); }
 inline bool operator!=(real a, real b) { return !(a == b); }
-/* What is no constant is finite: guards see to it. */
+/* Numbers that are no constants are finite: guards see to it. */
 inline int isfinite(real a) { return std::isfinite(a.value); }
 inline int isnan(real a) { return std::isnan(a.value); }
 /* Of constants of the model alone. */
