@@ -11,7 +11,7 @@
 
 #define LW_DOUBLE 1
 #define LW_COMPLEX 2  /* complex step: imaginary parts near 1e-40, so that their squares vanish */
-#define LW_RECORDED 3 /* recorded on a tape (tape/record_kernels.cpp) */
+#define LW_RECORDED 3 /* recorded on a tape: its unit brings the scalar along (tape/recorded_scalar.h) */
 
 #ifndef LW_ARITHMETIC /* a kernel file opened alone */
 #define LW_ARITHMETIC LW_DOUBLE
@@ -187,8 +187,6 @@ INLINE void sincos_all(const real *x, int32_t n, real *sc) {
     sc[2 * i + 1] = complex_of(c, -s * step);
   }
 }
-#else
-#include "tape/recorded_scalar.h"
 #endif
 
 /* Whether terms with this factor may be left out. As sums are the same with them, no recording depends on it. */

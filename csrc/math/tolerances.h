@@ -317,8 +317,8 @@
 
 /* ---- Tapes: bounds of numbers ---- */
 
-#define LW_TAPE_LARGEST_INPUT 1e9  /* of what is given; the kernels evaluate states with larger numbers */
-#define LW_TAPE_LARGEST 1e290      /* of what needs no guard: sums and products of it are finite, or guarded themselves */
+#define LW_TAPE_LARGEST_INPUT 1e9 /* of given numbers; the kernels evaluate states with larger ones */
+#define LW_TAPE_LARGEST 1e290     /* of numbers without a guard: a sum or product of two is finite, or guarded */
 
 /* ---- Tapes: when they pay ---- */
 

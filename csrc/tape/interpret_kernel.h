@@ -28,13 +28,11 @@ INLINE four chosen4(four_truths which, four yes, four no) {
 }
 
 /* Functions that are no formula of four. */
-#define ONE_BY_ONE_1(name, value)                                    \
-  static four name##_of_four(four a) {                               \
-    return (four){value(a[0]), value(a[1]), value(a[2]), value(a[3])}; \
-  }
-#define ONE_BY_ONE_2(name, value)                                                                \
-  static four name##_of_four(four a, four b) {                                                   \
-    return (four){value(a[0], b[0]), value(a[1], b[1]), value(a[2], b[2]), value(a[3], b[3])};   \
+#define ONE_BY_ONE_1(name, value)                                                                           \
+  static four name##_of_four(four a) { return (four){value(a[0]), value(a[1]), value(a[2]), value(a[3])}; }
+#define ONE_BY_ONE_2(name, value)                                                              \
+  static four name##_of_four(four a, four b) {                                                 \
+    return (four){value(a[0], b[0]), value(a[1], b[1]), value(a[2], b[2]), value(a[3], b[3])}; \
   }
 ONE_BY_ONE_1(floor, floor)
 ONE_BY_ONE_1(rint, rint)
@@ -62,8 +60,8 @@ void RUN_TAPE(const lw_tape *t, double *registers, uint64_t *missed) {
   case LW_TAPE_##name:                               \
     for (int k = 0; k < FOURS; k++) to[k] = (value); \
     break;
-#define GUARD(name, holds)                                           \
-  case LW_TAPE_##name:                                               \
+#define GUARD(name, holds)                                              \
+  case LW_TAPE_##name:                                                  \
     for (int k = 0; k < FOURS; k++) failed[k] |= ~(four_truths)(holds); \
     break;
     switch ((lw_tape_operation)step->operation) {

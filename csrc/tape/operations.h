@@ -41,15 +41,12 @@ typedef enum lw_tape_operation {
 } lw_tape_operation;
 
 static inline int lw_tape_operands(lw_tape_operation operation) {
-  switch (operation) {
-#define X(name, operands) \
-  case LW_TAPE_##name: return operands;
-    LW_EACH_TAPE_OPERATION(X) LW_EACH_TAPE_FUSION(X) LW_EACH_TAPE_GUARD(X)
+  static const int number[] = {0, /* of a constant */
+                               0, /* of an input */
+#define X(name, operands) operands,
+                               LW_EACH_TAPE_OPERATION(X) LW_EACH_TAPE_FUSION(X) LW_EACH_TAPE_GUARD(X)
 #undef X
-    case LW_TAPE_CONSTANT:
-    case LW_TAPE_INPUT:
-    case LW_TAPE_OPERATIONS: break;
-  }
-  return 0;
+  };
+  return number[operation];
 }
 #endif

@@ -17,7 +17,7 @@ struct recorded {
 };
 
 class recorder {
-public:
+ public:
   recorder();
 
   /* Of absolute value `limit` at most, in all states for which the tape runs. */
@@ -34,7 +34,7 @@ public:
   int32_t inputs = 0;
   size_t most_nodes; /* beyond which recording is refused */
 
-private:
+ private:
   struct key {
     int32_t operation, operand[4];
     bool operator==(const key &other) const;

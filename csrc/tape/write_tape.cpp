@@ -9,7 +9,7 @@ constexpr int32_t NEVER = INT32_MAX;
 
 /* Hands out registers, lowest numbers first, so that few are used. */
 class registers {
-public:
+ public:
   int32_t take() {
     if (unused.empty()) return count++;
     const int32_t found = unused.back();
@@ -19,7 +19,7 @@ public:
   void give_back(int32_t number) { unused.push_back(number); }
   int32_t count = 0;
 
-private:
+ private:
   std::vector<int32_t> unused;
 };
 
