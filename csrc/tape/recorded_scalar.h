@@ -50,13 +50,13 @@ inline real &operator*=(real &a, real b) { return a = a * b; }
 inline real &operator/=(real &a, real b) { return a = a / b; }
 inline bool operator<(real a, real b) { return lw_recorder->compare_less(a, b); }
 inline bool operator>(real a, real b) { return b < a; }
-inline bool operator<=(real a, real b) { return !(b < a); } /* numbers of tapes are finite */
-inline bool operator>=(real a, real b) { return !(a < b); }
-inline bool operator==(real a, real b) { return lw_recorder->compare_equal(a, b); }
-inline bool operator!=(real a, real b) { return !(a == b); }
 /* What is no constant is finite: guards see to it. */
 inline int isfinite(real a) { return std::isfinite(a.value); }
 inline int isnan(real a) { return std::isnan(a.value); }
+inline bool operator<=(real a, real b) { return !(b < a) && !isnan(a) && !isnan(b); }
+inline bool operator>=(real a, real b) { return b <= a; }
+inline bool operator==(real a, real b) { return lw_recorder->compare_equal(a, b); }
+inline bool operator!=(real a, real b) { return !(a == b); }
 /* Of constants of the model alone. */
 inline int ilogb(real a) { return a.node ? throw lw::refusal("a unit follows from the state there") : std::ilogb(a.value); }
 
