@@ -155,7 +155,8 @@ bool recorder::compare_equal(recorded a, recorded b) {
 }
 
 int32_t recorder::whole(recorded a) {
-  const int32_t number = (int32_t)a.value;
+  const bool fits = std::fabs(a.value) < 2147483648.0; /* conversions of others are undefined */
+  const int32_t number = fits ? (int32_t)a.value : 0;
   if ((double)number != a.value) throw refusal("a number is rounded there");
   compare_equal(a, {a.value, 0});
   return number;
