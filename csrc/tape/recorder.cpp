@@ -13,6 +13,10 @@ constexpr double ROUNDED_UP = 1.0 + 1e-12; /* what an operation rounds, and what
 
 bool is_constant(recorded a) { return a.node == 0; }
 bool is(recorded a, double value) { return is_constant(a) && a.value == value; }
+recorded constant_of(lw_tape_operation operation, recorded a, recorded b) {
+  const double value[4] = {a.value, b.value};
+  return {lw_tape_value(operation, value), 0};
+}
 bool are_same(recorded a, recorded b) { return a.node == b.node && (a.node || a.value == b.value); }
 
 /* Whether a quotient by it is a product with its inverse, to the bit: a power of two, whose inverse is none that a
@@ -155,7 +159,8 @@ bool recorder::compare_equal(recorded a, recorded b) {
 }
 
 int32_t recorder::whole(recorded a) {
-  const int32_t number = (int32_t)a.value;
+  const bool fits = std::fabs(a.value) < 2147483648.0; /* conversions of others are undefined */
+  const int32_t number = fits ? (int32_t)a.value : 0;
   if ((double)number != a.value) throw refusal("a number is rounded there");
   compare_equal(a, {a.value, 0});
   return number;
@@ -243,17 +248,16 @@ recorded recorder::selected(recorded a, recorded b, recorded yes, recorded no) {
   return make(LW_TAPE_select_less, a, b, yes, no);
 }
 
-/* With the sign of a zero the angle of (x, 0) would change where x is negative. */
+/* With the sign of a zero the angle of (x, 0) would change where x is negative. A constant zero as well has no sign: it
+ * may be a product. */
 recorded recorder::angle(recorded y, recorded x) {
-  if (!compare_less({0.0, 0}, x) && compare_equal(y, {0.0, 0})) throw refusal("an angle jumps there");
+  if (compare_less(x, {0.0, 0}) && compare_equal(y, {0.0, 0})) throw refusal("an angle jumps there");
+  if (is_constant(y) && is_constant(x)) return constant_of(LW_TAPE_arctan2, y, x);
   if (is(y, 0.0)) return {0.0, 0};
   return make(LW_TAPE_arctan2, y, x);
 }
 
 recorded recorder::apply(lw_tape_operation operation, recorded a, recorded b, recorded c, recorded d) {
-  const recorded given[4] = {a, b, c, d};
-  bool constants_alone = true;
-  for (int i = 0; i < lw_tape_operands(operation); i++) constants_alone &= is_constant(given[i]);
   switch (operation) {
     case LW_TAPE_add: return sum(a, b);
     case LW_TAPE_subtract: return difference(a, b);
@@ -261,12 +265,10 @@ recorded recorder::apply(lw_tape_operation operation, recorded a, recorded b, re
     case LW_TAPE_divide: return quotient(a, b);
     case LW_TAPE_minus: return minus(a);
     case LW_TAPE_select_less: return selected(a, b, c, d);
+    case LW_TAPE_arctan2: return angle(a, b);
     default: break;
   }
-  if (constants_alone) {
-    const double value[4] = {a.value, b.value, c.value, d.value};
-    return {lw_tape_value(operation, value), 0};
-  }
+  if (is_constant(a) && is_constant(b)) return constant_of(operation, a, b);
   switch (operation) {
     case LW_TAPE_sqrt:
       if (compare_less(a, {0.0, 0})) throw refusal("a root is not real there");
@@ -282,7 +284,6 @@ recorded recorder::apply(lw_tape_operation operation, recorded a, recorded b, re
     case LW_TAPE_abs: /* |-a| = |a| */
       if (is_minus(a)) a = under_minus(a);
       break;
-    case LW_TAPE_arctan2: return angle(a, b);
     default: break;
   }
   return make(operation, a, b, c, d);
