@@ -34,7 +34,7 @@ def build_extension(target: Target, folder: Path, progress: Progress) -> Path:
     generated = folder / "_core_cffi.c"
     _run(sys.executable, "-m", "cffi.gen_src", "exec-python", BINDING, generated)
     # GNU C for alloca, as in CMake.
-    flags = [
+    binding = [
         "-std=gnu11",
         f"-I{python_headers(folder / 'include')}",
         f"-DPy_LIMITED_API=0x{OLDEST.major:02x}{OLDEST.minor:02x}0000",
@@ -42,13 +42,15 @@ def build_extension(target: Target, folder: Path, progress: Progress) -> Path:
     system = target.platform.rpartition("-")[2]
     link = [*LINK[system], *([str(import_library(folder))] if system == "windows" else [])]
     sources = {**core_sources(), generated.name: generated}
-    return compile_library(target.platform, sources, folder / target.extension, progress, {generated.name: flags}, link)
+    flags = {generated.name: binding, "csrc/tape/record_kernels.cpp": ["-O1"]}  # as in CMakeLists.txt
+    return compile_library(target.platform, sources, folder / target.extension, progress, flags, [*link, "-lc++"])
 
 
 def core_sources() -> dict[str, Path]:
-    """Return all C files of the core and of the controllers by name."""
+    """Return all files in C and C++ of the core and of the controllers by name."""
     core, wrapper = source_dir("csrc"), source_dir("fmu_src")
-    found = [(core, path) for path in core.rglob("*.c")] + [(wrapper, path) for path in wrapper.glob("controllers/*.c")]
+    found = [(core, path) for suffix in ("c", "cpp") for path in core.rglob(f"*.{suffix}")]
+    found += [(wrapper, path) for path in wrapper.glob("controllers/*.c")]
     return {path.relative_to(folder.parent).as_posix(): path for folder, path in sorted(found)}
 
 

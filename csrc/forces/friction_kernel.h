@@ -51,9 +51,7 @@ enum {
 
 FORCE_NUMBERS(friction, FRICTION)
 
-INLINE int is_at_limit(double state) {
-  return state == LW_FRICTION_AT_LIMIT || state == -LW_FRICTION_AT_LIMIT;
-}
+INLINE int is_at_limit(double state) { return state == LW_FRICTION_AT_LIMIT || state == -LW_FRICTION_AT_LIMIT; }
 
 /* The direction in which it slides: before the first decision that of its speed. */
 INLINE double slip_direction(double state, double rate) {

@@ -79,11 +79,11 @@ typedef struct lw_force_type {
 } lw_force_type;
 extern const lw_force_type lw_force_types[LW_FORCE_TYPES];
 
-#define X(name, owner, columns, access, stage, meaning)                           \
+#define X(name, owner, columns, access, stage, meaning)                          \
   static_assert((columns) <= LW_MOST_NUMBERS, #name ": numbers of a parameter");
 LW_FORCE_PARAMETERS(X)
 #undef X
-#define FORCE(TYPE, type, on, points)                                                  \
+#define FORCE(TYPE, type, on, points)                                                 \
   static_assert(LW_PARAMETERS_OF_##TYPE <= LW_MOST_PARAMETERS, #type ": parameters"); \
   static_assert(sizeof #type <= 16, #type ": a name of 15 characters");
 LW_FORCE_RECORDS(FORCE)

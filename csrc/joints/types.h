@@ -46,7 +46,7 @@ extern const lw_joint_size lw_joint_sizes[LW_JOINT_TYPES];
 
 static_assert(LW_FIXED == 0 && LW_REVOLUTE == 1 && LW_PRISMATIC == 2, "these are inlined: the first three");
 static_assert(LW_JOINT_TYPES < 31, "masks of types hold 31");
-#define JOINT(TYPE, type, coordinates, speeds, displacements, parameters, motion, axes)                            \
+#define JOINT(TYPE, type, coordinates, speeds, displacements, parameters, motion, axes)                           \
   static_assert((speeds) <= 6 && (coordinates) >= (speeds) && (coordinates) <= 7, #type ": coordinates, speeds"); \
   static_assert((displacements) < 1 << (speeds), #type ": a displacement is none of its speeds");                 \
   static_assert((parameters) <= 1 && sizeof #type <= 16, #type ": one parameter, a name of 15 characters");

@@ -14,7 +14,9 @@ INLINE const model_number *path_of(const real *parameter) { return (const model_
 
 INLINE int32_t pieces_of(const model_number *path) { return (int32_t)path[LW_PATH_PIECES]; }
 
-INLINE const model_number *piece_of(const model_number *path, int32_t i) { return path + LW_PATH_HEAD + LW_PATH_PIECE * i; }
+INLINE const model_number *piece_of(const model_number *path, int32_t i) {
+  return path + LW_PATH_HEAD + LW_PATH_PIECE * i;
+}
 
 /* Derivative of a piece. */
 INLINE void derivative_of_piece(const model_number *piece, int order, real a, real out[3]) {

@@ -11,7 +11,7 @@
 
 #define LW_DOUBLE 1
 #define LW_COMPLEX 2  /* complex step: imaginary parts near 1e-40, so that their squares vanish */
-#define LW_RECORDED 3 /* recorded on a tape (tape/record_kernels.cpp) */
+#define LW_RECORDED 3 /* recorded on a tape: its unit brings the scalar along (tape/recorded_scalar.h) */
 
 #ifndef LW_ARITHMETIC /* a kernel file opened alone */
 #define LW_ARITHMETIC LW_DOUBLE
@@ -135,6 +135,7 @@ INLINE double arctan2_double(double y, double x) {
 #if LW_ARITHMETIC == LW_DOUBLE
 INLINE double re(real x) { return x; }
 INLINE int is_zero(real x) { return x == 0.0; }
+INLINE int adds_nothing(real x) { return is_zero(x); } /* as a factor: such terms may be left out */
 INLINE real root(real x) { return sqrt(x); }
 INLINE real select_less(real a, real b, real yes, real no) { return a < b ? yes : no; }
 INLINE real quotient_of(real a, real b) { return a / b; }
@@ -159,6 +160,7 @@ INLINE void sincos_all(const real *x, int32_t n, real *sc) {
 #elif LW_ARITHMETIC == LW_COMPLEX
 INLINE double re(real x) { return __real__ x; }
 INLINE int is_zero(real x) { return __real__ x == 0.0 && __imag__ x == 0.0; } /* nor is it about to change */
+INLINE int adds_nothing(real x) { return is_zero(x); }
 INLINE real complex_of(double r, double i) {
   real z;
   __real__ z = r;
@@ -187,7 +189,5 @@ INLINE void sincos_all(const real *x, int32_t n, real *sc) {
     sc[2 * i + 1] = complex_of(c, -s * step);
   }
 }
-#else
-#include "tape/recorded_scalar.h"
 #endif
 #endif

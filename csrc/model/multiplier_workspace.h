@@ -6,7 +6,7 @@
 #define LW_MULTIPLIER_WORKSPACE(ARRAY)                                                                              \
   ARRAY(real, arm, 3 * s->bodies) /* of links: from the joint point to the reference point */                       \
   ARRAY(twist, column, 6 * s->nu) /* at the reference point, where that is not the joint point */                   \
-  ARRAY(loop_closure, closure, 12 * s->loops)                                                                  \
+  ARRAY(loop_closure, closure, 12 * s->loops)                                                                       \
   ARRAY(real, conditioning, s->loops) /* saved while the clusters are solved */                                     \
   ARRAY(real, phi, 6 * p->phi_rows)                                                                                 \
   ARRAY(real, z, p->z)                         /* phi times column, for each column and row that reaches it */      \

@@ -28,13 +28,11 @@ INLINE four chosen4(four_truths which, four yes, four no) {
 }
 
 /* Functions that are no formula of four. */
-#define ONE_BY_ONE_1(name, value)                                    \
-  static four name##_of_four(four a) {                               \
-    return (four){value(a[0]), value(a[1]), value(a[2]), value(a[3])}; \
-  }
-#define ONE_BY_ONE_2(name, value)                                                                \
-  static four name##_of_four(four a, four b) {                                                   \
-    return (four){value(a[0], b[0]), value(a[1], b[1]), value(a[2], b[2]), value(a[3], b[3])};   \
+#define ONE_BY_ONE_1(name, value)                                                                           \
+  static four name##_of_four(four a) { return (four){value(a[0]), value(a[1]), value(a[2]), value(a[3])}; }
+#define ONE_BY_ONE_2(name, value)                                                              \
+  static four name##_of_four(four a, four b) {                                                 \
+    return (four){value(a[0], b[0]), value(a[1], b[1]), value(a[2], b[2]), value(a[3], b[3])}; \
   }
 ONE_BY_ONE_1(floor, floor)
 ONE_BY_ONE_1(rint, rint)
@@ -47,21 +45,24 @@ ONE_BY_ONE_1(sinh, sinh_double)
 ONE_BY_ONE_1(cosh, cosh_double)
 ONE_BY_ONE_1(tanh, tanh_double)
 
+INLINE four *row_of(double *registers, int32_t number) {
+  return (four *)(registers + (int64_t)number * LW_TAPE_STATES);
+}
+
 void RUN_TAPE(const lw_tape *t, double *registers, uint64_t *missed) {
   enum { FOURS = LW_TAPE_STATES / 4 };
   four_truths failed[FOURS] = {{0}};
   for (int32_t i = 0; i < t->steps; i++) { /* a tape without steps has no address of them */
     const lw_tape_step *step = t->step + i;
-#define ROW(i) ((const four *)(registers + (int64_t)step->operand[i] * LW_TAPE_STATES))
-    const four *a = ROW(0), *b = ROW(1), *c = ROW(2), *d = ROW(3);
-#undef ROW
-    four *to = (four *)(registers + (int64_t)step->to * LW_TAPE_STATES);
+    const four *a = row_of(registers, step->operand[0]), *b = row_of(registers, step->operand[1]);
+    const four *c = row_of(registers, step->operand[2]), *d = row_of(registers, step->operand[3]);
+    four *to = row_of(registers, step->to);
 #define DO(name, value)                              \
   case LW_TAPE_##name:                               \
     for (int k = 0; k < FOURS; k++) to[k] = (value); \
     break;
-#define GUARD(name, holds)                                           \
-  case LW_TAPE_##name:                                               \
+#define GUARD(name, holds)                                              \
+  case LW_TAPE_##name:                                                  \
     for (int k = 0; k < FOURS; k++) failed[k] |= ~(four_truths)(holds); \
     break;
     switch ((lw_tape_operation)step->operation) {
@@ -85,10 +86,17 @@ void RUN_TAPE(const lw_tape *t, double *registers, uint64_t *missed) {
       DO(sinh, sinh_of_four(a[k]))
       DO(cosh, cosh_of_four(a[k]))
       DO(tanh, tanh_of_four(a[k]))
+      DO(multiply_add, a[k] * b[k] + c[k])
+      DO(multiply_subtract, a[k] * b[k] - c[k])
+      DO(subtract_product, c[k] - a[k] * b[k])
+      case LW_TAPE_sine_cosine:
+        for (int k = 0; k < FOURS; k++) sincos_four(a[k], &to[k], &row_of(registers, step->operand[1])[k]);
+        break;
       GUARD(less, a[k] < b[k])
       GUARD(not_less, a[k] >= b[k])
       GUARD(equal, a[k] == b[k])
       GUARD(not_equal, a[k] != b[k])
+      GUARD(within, without_signs(a[k]) < b[k])
       case LW_TAPE_CONSTANT:
       case LW_TAPE_INPUT:
       case LW_TAPE_OPERATIONS: break; /* none of them is a step */

@@ -18,6 +18,7 @@ extern "C" {
 #include "math/exponentials.h"
 #include "math/scalar.h"
 #include "tape/record_kernels.h"
+#include "tape/recorded_scalar.h"
 
 #define double real
 #include "dynamics/derivatives_kernel.h"
@@ -31,7 +32,7 @@ namespace {
 
 /* The thread records to it for as long as this lives. */
 class recording {
-public:
+ public:
   explicit recording(lw::recorder &to) { lw_recorder = &to; }
   ~recording() { lw_recorder = nullptr; }
 };

@@ -21,9 +21,9 @@ inline real::operator int32_t() const { return lw_recorder->whole(*this); }
 
 [[noreturn]] inline void refuse(const char *why) { throw lw::refusal(why); }
 
-#define RECORDED_1(name, operation)                                                    \
+#define RECORDED_1(name, operation)                                               \
   inline real name(real a) { return lw_recorder->apply(LW_TAPE_##operation, a); }
-#define RECORDED_2(name, operation)                                                            \
+#define RECORDED_2(name, operation)                                                          \
   inline real name(real a, real b) { return lw_recorder->apply(LW_TAPE_##operation, a, b); }
 RECORDED_2(operator+, add)
 RECORDED_2(operator-, subtract)
@@ -58,10 +58,13 @@ inline bool operator>=(real a, real b) { return b <= a; }
 inline bool operator==(real a, real b) { return lw_recorder->compare_equal(a, b); }
 inline bool operator!=(real a, real b) { return !(a == b); }
 /* Of constants of the model alone. */
-inline int ilogb(real a) { return a.node ? throw lw::refusal("a unit follows from the state there") : std::ilogb(a.value); }
+inline int ilogb(real a) {
+  return a.node ? throw lw::refusal("a unit follows from the state there") : std::ilogb(a.value);
+}
 
 inline real re(real x) { return x; }
 inline int is_zero(real x) { return x == 0.0; }
+inline int adds_nothing(real x) { return x.node == 0 && x.value == 0.0; } /* sums are the same with them */
 inline real root(real x) { return sqrt(x); }
 inline real select_less(real a, real b, real yes, real no) {
   return lw_recorder->apply(LW_TAPE_select_less, a, b, yes, no);
@@ -86,15 +89,15 @@ struct four {
   const real &operator[](int i) const { return x[i]; }
 };
 inline four operator-(four a) { return {{-a[0], -a[1], -a[2], -a[3]}}; }
-#define OF_FOUR(op)                                                                                             \
+#define OF_FOUR(op, assign)                                                                                      \
   inline four operator op(four a, four b) { return {{a[0] op b[0], a[1] op b[1], a[2] op b[2], a[3] op b[3]}}; } \
   inline four operator op(real a, four b) { return {{a op b[0], a op b[1], a op b[2], a op b[3]}}; }             \
   inline four operator op(four a, real b) { return {{a[0] op b, a[1] op b, a[2] op b, a[3] op b}}; }             \
-  inline four &operator op##=(four &a, four b) { return a = a op b; }                                             \
-  inline four &operator op##=(four &a, real b) { return a = a op b; }
-OF_FOUR(+)
-OF_FOUR(-)
-OF_FOUR(*)
-OF_FOUR(/)
+  inline four &operator assign(four &a, four b) { return a = a op b; }                                           \
+  inline four &operator assign(four &a, real b) { return a = a op b; }
+OF_FOUR(+, +=)
+OF_FOUR(-, -=)
+OF_FOUR(*, *=)
+OF_FOUR(/, /=)
 #undef OF_FOUR
 #endif

@@ -113,14 +113,18 @@ double recorder::bound_of(lw_tape_operation operation, const int32_t operand[4])
   }
 }
 
+/* Guards that it is below a limit. */
+void recorder::limit(recorded a, double limit) {
+  require(LW_TAPE_within, a, {limit, 0});
+  bounds[(size_t)a.node] = std::min(bounds[(size_t)a.node], limit);
+}
+
 /* Guards what might exceed all numbers. */
 recorded recorder::bounded(recorded a) {
-  double &limit = bounds[(size_t)a.node];
-  if (limit <= LW_TAPE_LARGEST) return a;
-  limit = std::max(LW_TAPE_LARGEST_INPUT, 4.0 * std::fabs(a.value));
-  if (!(limit <= LW_TAPE_LARGEST)) throw refusal("a number is too large there");
-  const double within = limit;
-  require(LW_TAPE_less, make(LW_TAPE_abs, a), {within, 0});
+  const double enough = std::max(LW_TAPE_LARGEST_INPUT, 4.0 * std::fabs(a.value));
+  if (bounds[(size_t)a.node] <= LW_TAPE_LARGEST) return a;
+  if (!(enough <= LW_TAPE_LARGEST)) throw refusal("a number is too large there");
+  limit(a, enough);
   return a;
 }
 
@@ -274,7 +278,8 @@ recorded recorder::apply(lw_tape_operation operation, recorded a, recorded b, re
       break;
     case LW_TAPE_sine:
     case LW_TAPE_cosine: /* larger ones lose their revolutions first */
-      if (!compare_less(make(LW_TAPE_abs, a), {LW_SINCOS_LIMIT, 0})) throw refusal("an angle is large there");
+      if (!(std::fabs(a.value) < LW_SINCOS_LIMIT)) throw refusal("an angle is large there");
+      limit(a, LW_SINCOS_LIMIT);
       break;
     case LW_TAPE_abs: /* |-a| = |a| */
       if (is_minus(a)) a = under_minus(a);

@@ -17,7 +17,7 @@ struct recorded {
 };
 
 class recorder {
-public:
+ public:
   recorder();
 
   /* Of absolute value `limit` at most, in all states for which the tape runs. */
@@ -34,7 +34,7 @@ public:
   int32_t inputs = 0;
   size_t most_nodes; /* beyond which recording is refused */
 
-private:
+ private:
   struct key {
     int32_t operation, operand[4];
     bool operator==(const key &other) const;
@@ -52,6 +52,7 @@ private:
   recorded make(lw_tape_operation operation, recorded a, recorded b = {}, recorded c = {}, recorded d = {});
   void require(lw_tape_operation comparison, recorded a, recorded b);
   double bound_of(lw_tape_operation operation, const int32_t operand[4]) const;
+  void limit(recorded a, double limit);
   recorded bounded(recorded a);
   bool is_minus(recorded a) const;
   recorded under_minus(recorded a) const;

@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-enum { LW_TAPE_STATES = 64 }; /* that run at once: so many that reading an operation costs little, so few that caches hold them */
+/* That run at once: so many that reading an operation costs little, so few that caches hold them. */
+enum { LW_TAPE_STATES = 64 };
 
 /* Of a guard `to` is no register. */
 typedef struct lw_tape_step {

@@ -13,7 +13,7 @@ extern "C" {
 
 namespace {
 
-/* A number of the state that is no input: what was folded for it holds for this value alone. */
+/* A number of the state that is no input: operations folded for it hold for this value alone. */
 struct assumption {
   int32_t offset;
   double value;
@@ -67,7 +67,8 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   for (const lw_field &field : m->field)
     for (int32_t i = field.first; i < field.first + field.rows * field.columns; i++) {
       if (is_given[(size_t)i]) continue;
-      if (field.stage > LW_STAGE_CONSTANTS) { /* outputs of open joints stay zero; nothing else may be read before it is written */
+      /* Outputs of open joints stay zero; nothing else may be read before it is written. */
+      if (field.stage > LW_STAGE_CONSTANTS) {
         if (field.access == LW_INTERNAL) reals[(size_t)i].value = NAN;
       } else if (is_folded(x[i])) {
         reals[(size_t)i].value = x[i];
@@ -99,7 +100,7 @@ lw_status evaluate_by_kernels(lw_state *s, lw_tapes &t, const double *given, dou
   return LW_OK;
 }
 
-/* Whether it counts for the state as it is, but for what is given. */
+/* Whether it counts for the numbers of the state that are not given. */
 bool holds_for(const recorded_tape &tape, const lw_state *s) {
   const double *x = lw_reals(s);
   if (tape.model != s->model) return false;
@@ -109,7 +110,7 @@ bool holds_for(const recorded_tape &tape, const lw_state *s) {
                      [x](const assumption &a) { return std::fabs(x[a.offset]) <= a.value; });
 }
 
-/* Brings what is the same for all states into the registers, before the states of a call. */
+/* Brings numbers that are the same for all states into the registers, before the states of a call. */
 void prepare(recorded_tape &tape, const lw_state *s) {
   tape.holds = holds_for(tape, s);
   if (!tape.holds) return;
@@ -178,7 +179,7 @@ bool may_record(const lw_tapes &t) {
   return t.refusal.empty() && t.since_recording >= LW_TAPE_STATES_BEFORE && t.tapes.size() < LW_TAPE_MOST;
 }
 
-/* What is left when all tapes have run is for the kernels. `failed`: the row for which they found nothing. */
+/* Rows left when all tapes have run are for the kernels. `failed`: the row for which they found nothing. */
 lw_status evaluate_block(lw_state *s, lw_tapes &t, block_of_states &block, int32_t *failed) {
   const size_t width = t.given.size();
   for (int32_t k = 0; k < block.rows; k++)

@@ -25,7 +25,7 @@ lw_status lw_tapes_create(const uint32_t *given, size_t n_given, const uint32_t 
                           lw_stage stage, lw_tapes **tapes);
 void lw_tapes_free(lw_tapes *tapes);
 
-/* How many tapes there are; writes what at most `capacity` of them are. */
+/* How many tapes there are; describes at most `capacity` of them. */
 int32_t lw_tapes_info(const lw_tapes *tapes, lw_tape_info *info, int32_t capacity);
 /* How many states the kernels have evaluated. */
 int64_t lw_tapes_by_kernels(const lw_tapes *tapes);
@@ -34,7 +34,7 @@ const char *lw_tapes_refusal(const lw_tapes *tapes);
 
 /* Rows of given numbers [count][n_given] to rows of computed ones [count][n_computed]. All other numbers are those of the
  * state, whose constants must be valid; its states and inputs change. `done`: the rows that are computed; where that is
- * not all, the next one has failed as the status and the message of the state tell. */
+ * not all, the next one has failed as the status and the message of the state report. */
 lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, int64_t count, double *computed,
                              int64_t *done);
 

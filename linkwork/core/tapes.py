@@ -1,4 +1,4 @@
-"""Forward dynamics of many states at once by the C core: tapes of recorded kernels, and the kernels where none counts."""
+"""Forward dynamics of many states at once: tapes of recorded kernels, and the kernels where none counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Tape(NamedTuple):
     Attributes
     ----------
     operations
-        Of numbers, all that is left when zeros, ones and what comes twice are folded.
+        Of numbers, all that is left when zeros, ones and repetitions are folded.
     guards
         Comparisons that decided which operations these are.
     states
@@ -37,9 +37,9 @@ class Tapes:
     Parameters
     ----------
     given
-        Offsets of what differs from state to state: states, inputs and times.
+        Offsets of numbers that differ from state to state: states, inputs and times.
     computed
-        Offsets of what is asked for.
+        Offsets of numbers that are asked for.
     stage
         Up to which that is computed.
     """

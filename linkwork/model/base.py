@@ -327,7 +327,8 @@ class ModelBase(ModelStructure):
         >>> model.accelerations([0.0], [0.0], tau={"A": -14.715}).round(12)
         array([0.])
         """
-        values = self._numbers("acceleration", self.fields["acceleration"].span, Stage.ACCELERATIONS, state, u, tau, time)
+        span = self.fields["acceleration"].span
+        values = self._numbers("acceleration", span, Stage.ACCELERATIONS, state, u, tau, time)
         return JointArray.split(values, self.numbering.nu)
 
     def derivatives(

@@ -16,12 +16,17 @@ from support.modules import MODULES
 C_LIBRARY = {
     f"{name}.h"
     for name in (
-        *("complex", "errno", "float", "inttypes", "limits", "math", "stdarg"),
+        *("assert", "complex", "errno", "float", "inttypes", "limits", "math", "stdarg"),
         *("stdatomic", "stdbool", "stddef", "stdint", "stdio", "stdlib", "string"),
         "omp",  # where it is present
         "cpuid",  # the compiler's
     )
 }
+CXX_LIBRARY = {
+    *("algorithm", "cmath", "cstddef", "cstdint", "cstdlib", "cstring", "memory", "new"),
+    *("stdexcept", "string", "type_traits", "unordered_map", "vector"),
+}
+IN_CXX = ("tape",)  # folders of csrc that may use the library of C++
 PRINTS_OR_EXITS = re.compile(r"\b(?:printf|fprintf|puts|exit|abort|assert|raise)\s*\(")
 STANDARD = set(sys.stdlib_module_names)
 
@@ -47,6 +52,9 @@ PYTHON_ARROWS = {
     "linkwork.core.native_run": {
         *("numpy", "linkwork.errors", "linkwork._util.checks", "linkwork.core._core", "linkwork.core.native"),
     },
+    "linkwork.core.tapes": {
+        *("numpy", "linkwork._util.checks", "linkwork.core._core", "linkwork.core.native"),
+    },
     "linkwork.solvers": {
         *("numpy", "scipy", "cffi", "scikits_odes_sundials", "sksundae"),
         *("linkwork.errors", "linkwork._util.names", "linkwork.core._core"),
@@ -64,6 +72,7 @@ PYTHON_ARROWS = {
         "scipy",
         "linkwork.core.native",
         "linkwork.core.builder",
+        "linkwork.core.tapes",
         "linkwork.variables",
     },
     "linkwork.results": {"numpy", "scipy", "pandas", "pyarrow", "matplotlib", "linkwork.errors", "linkwork._util"},
@@ -231,6 +240,7 @@ def test_one_module_for_each_thing_in_c_touches_its_ffi() -> None:
         "linkwork.core.native",
         "linkwork.core.native_run",
         "linkwork.core.builder",
+        "linkwork.core.tapes",
         "linkwork.solvers.compiled",
         "linkwork.core.chain_kernels",
         "linkwork.core.controllers",
@@ -312,7 +322,7 @@ def test_a_planted_circle_is_found(
 
 
 def c_files(folder: str) -> list[Path]:
-    return [path for path in (TOP / folder).rglob("*") if path.suffix in (".c", ".h")]
+    return [path for path in (TOP / folder).rglob("*") if path.suffix in (".c", ".cpp", ".h")]
 
 
 @pytest.mark.parametrize(("folder", "knows"), [("csrc", set()), ("fmu_src", {"linkwork.h", "windows.h"})])
@@ -322,7 +332,8 @@ def test_c_includes_stay_within_their_folder(folder: str, knows: set[str]) -> No
         f"{path.relative_to(TOP)} includes {name}"
         for path in c_files(folder)
         for name in re.findall(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', path.read_text(encoding="utf-8"), re.MULTILINE)
-        if name not in C_LIBRARY | knows and Path(name).name not in own
+        if name not in C_LIBRARY | knows | (CXX_LIBRARY if path.parent.name in IN_CXX else set())
+        and Path(name).name not in own
     ]
     assert own
     assert not strangers

@@ -1,4 +1,4 @@
-"""No file of C calls one that calls it, directly or through others."""
+"""No file of C or C++ calls one that calls it, directly or through others."""
 
 import re
 import shutil
@@ -21,8 +21,9 @@ KNOWN_ERRORS = re.compile(r"threads\.c.*atomic operation")
 
 @cache
 def calls_of(folder: str) -> Calls:
-    # The kernels for AVX2 are those in double.
-    units = [path for path in sorted((TOP / folder).rglob("*.c")) if not path.stem.endswith("avx2")]
+    # The kernels for AVX2 are those in double. What C has is read as C.
+    units = [path for suffix in (".c", ".cpp") for path in sorted((TOP / folder).rglob(f"*{suffix}"))]
+    units = [path for path in units if not path.stem.endswith("avx2")]
     return uses_of_functions(TOP / folder, units, [f"-I{TOP / known}" for known in FOLDERS[folder]])
 
 
@@ -63,7 +64,7 @@ def test_folders_of_c_know_each_other_in_no_circle() -> None:
 def read(tmp_path: Path, files: dict[str, str]) -> Calls:
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    return uses_of_functions(tmp_path, sorted(tmp_path.glob("*.c")), [f"-I{tmp_path}"])
+    return uses_of_functions(tmp_path, sorted(tmp_path.glob("*.c*")), [f"-I{tmp_path}"])
 
 
 LOWER = {"lower.h": "int lower(int);\n", "upper.h": "int upper(int);\n"}
@@ -83,6 +84,22 @@ def test_a_planted_circle_is_found(tmp_path: Path, text: str) -> None:
     calls = read(tmp_path, LOWER | {"lower.c": text, "upper.c": UPPER})
     assert circle(calls.of_files()) == {"lower.c", "upper.c"}
     assert "lower of lower.c uses upper of upper.c" in in_words(calls, {"lower.c", "upper.c"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int lower::of(int x) { return x ? upper(x - 1) : 0; }",
+        "namespace { int f(int x) { return upper(x); } }\nint lower::of(int x) { return x ? f(x - 1) : 0; }",
+        "int lower::of(int x) { auto f = [](int y) { return upper(y); }; return x ? f(x - 1) : 0; }",
+    ],
+)
+def test_a_planted_circle_of_methods_is_found(tmp_path: Path, text: str) -> None:
+    header = 'extern "C" {\n#include "upper.h"\n}\nstruct lower { int of(int x); };\n'
+    upper = '#include "lower.h"\nint upper(int x) { lower made; return made.of(x); }\n'
+    files = {"upper.h": LOWER["upper.h"], "lower.h": header, "upper.cpp": upper}
+    calls = read(tmp_path, files | {"lower.cpp": f'#include "lower.h"\n{text}\n'})
+    assert circle(calls.of_files()) == {"lower.cpp", "upper.cpp"}
 
 
 def test_a_declaration_ahead_hides_no_circle_of_headers(tmp_path: Path) -> None:

@@ -8,8 +8,12 @@ import pytest
 
 TOP = Path(__file__).parents[2]
 FOLDERS = [TOP / "csrc" / "include", TOP / "csrc", TOP / "fmu_src"]
-FLAGS = ["-std=c11", "-fsyntax-only", "-x", "c", "-ffp-contract=off", "-Wno-psabi", *(f"-I{f}" for f in FOLDERS)]
-FILES = sorted(p for f in ("csrc", "fmu_src") for p in (TOP / f).rglob("*") if p.suffix in (".c", ".h"))
+FLAGS = ["-fsyntax-only", "-ffp-contract=off", "-Wno-psabi", *(f"-I{f}" for f in FOLDERS)]
+C, CXX = ("cc", "-std=c11", "-x", "c"), ("c++", "-std=gnu++17", "-x", "c++")
+FILES = sorted(p for f in ("csrc", "fmu_src") for p in (TOP / f).rglob("*") if p.suffix in (".c", ".cpp", ".h"))
+IN_CXX = {
+    *(f"csrc/tape/{name}.h" for name in ("record", "record_kernels", "recorded_scalar", "recorder", "write_tape")),
+}
 DOUBLE, COMPLEX = 1, 2
 ONLY_COMPLEX = {"csrc/assembly/sensitivity_kernel.h", "csrc/dca/solve_complex_kernel.h"}
 ONLY_DOUBLE = {
@@ -19,6 +23,7 @@ ONLY_DOUBLE = {
     *(f"csrc/dca/{name}_kernel.h" for name in ("solve", "solve_double", "velocity_jump")),
     "csrc/dynamics/load_equations_kernel.h",
     "csrc/dynamics/reduced_jump_kernel.h",
+    "csrc/tape/interpret_kernel.h",
 }
 
 
@@ -46,16 +51,16 @@ def included(path: Path) -> list[Path]:
 
 @pytest.mark.parametrize("path", [path for path in FILES if path.suffix == ".h"], ids=name_of)
 def test_header_compiles_alone(path, needs_program):
+    compiler, *language = CXX if name_of(path) in IN_CXX else C
     for scalar in scalars(path):
         kernel = [f"-DLW_ARITHMETIC={scalar}"] if path.name.endswith("_kernel.h") else []
-        done = subprocess.run(
-            [needs_program("cc"), *FLAGS, *kernel, str(path)], capture_output=True, text=True, check=False
-        )
+        command = [needs_program(compiler), *language, *FLAGS, *kernel, str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
 
 
-def test_the_files_of_one_scalar_exist():
-    assert set(map(name_of, FILES)) >= ONLY_COMPLEX | ONLY_DOUBLE
+def test_the_files_of_one_scalar_or_language_exist():
+    assert set(map(name_of, FILES)) >= ONLY_COMPLEX | ONLY_DOUBLE | IN_CXX
 
 
 def test_no_file_includes_itself():

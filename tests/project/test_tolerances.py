@@ -23,7 +23,7 @@ def thresholds(text: str) -> dict[str, str]:
 
 
 def test_thresholds_stand_in_their_home_alone() -> None:
-    files = [path for path in CSRC.rglob("*") if path.suffix in (".c", ".h") and path not in {HOME, *OTHERS}]
+    files = [path for path in CSRC.rglob("*") if path.suffix in (".c", ".cpp", ".h") and path not in {HOME, *OTHERS}]
     strays = {
         f"{path.relative_to(TOP).as_posix()}: {name} {value}"
         for path in files
@@ -67,7 +67,7 @@ def test_each_threshold_has_one_value_and_a_reason() -> None:
 
 
 def names_used() -> set[str]:
-    files = [path for path in Path(CSRC).rglob("*") if path.suffix in (".c", ".h")]
+    files = [path for path in Path(CSRC).rglob("*") if path.suffix in (".c", ".cpp", ".h")]
     text = "\n".join(path.read_text(encoding="utf-8") for path in files if path != HOME)
     return set(re.findall(r"\w+", text)) | set(
         re.findall(r"[ (](\w+)\)?$", HOME.read_text(encoding="utf-8"), re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Which C file uses functions of which: read by libclang from the units that a compiler sees, macros expanded."""
+"""Which file of C and C++ uses functions of which: read by libclang from the units, macros expanded."""
 
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -8,6 +8,7 @@ from typing import Any
 
 # The wheel of libclang has no headers of a compiler.
 HEADERS = ("cc", "-print-file-name=include")
+STANDARDS = {".c": "-std=c11", ".cpp": "-std=gnu++17"}
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,10 @@ def uses_of_functions(top: Path, units: Iterable[Path], flags: Iterable[str]) ->
     from clang import cindex
 
     kinds = cindex.CursorKind
+    functions = {kinds.FUNCTION_DECL, kinds.CXX_METHOD, kinds.CONSTRUCTOR, kinds.DESTRUCTOR, kinds.CONVERSION_FUNCTION}
+    scopes = {kinds.NAMESPACE, kinds.LINKAGE_SPEC, kinds.UNEXPOSED_DECL, kinds.CLASS_DECL, kinds.STRUCT_DECL}
     headers = subprocess.run(HEADERS, capture_output=True, text=True, check=True).stdout.strip()
-    options = ["-std=c11", "-D_GNU_SOURCE", "-isystem", headers, *flags]
+    options = ["-D_GNU_SOURCE", "-isystem", headers, *flags]
     index = cindex.Index.create()
     defined: dict[str, Function] = {}  # extern ones
     uses: dict[Function, set[Function | str]] = {}
@@ -66,7 +69,7 @@ def uses_of_functions(top: Path, units: Iterable[Path], flags: Iterable[str]) ->
     def key(cursor: Any) -> Function | str | None:
         definition = cursor.get_definition() or cursor
         if definition.linkage == cindex.LinkageKind.EXTERNAL:
-            return str(definition.spelling)
+            return str(definition.mangled_name)  # that of C is its name
         file = below_top(definition)
         return Function(file, definition.spelling) if file else None
 
@@ -74,33 +77,39 @@ def uses_of_functions(top: Path, units: Iterable[Path], flags: Iterable[str]) ->
         stack = [cursor]
         while stack:
             for child in stack.pop().get_children():
-                if child.kind == kinds.DECL_REF_EXPR:
-                    target = child.referenced
-                    if target is None:
-                        continue
-                    if target.hash not in known:
-                        known[target.hash] = key(target) if target.kind == kinds.FUNCTION_DECL else None
-                    if found := known[target.hash]:
-                        yield found
-                else:
+                if child.kind != kinds.DECL_REF_EXPR:
                     stack.append(child)
+                if child.kind not in (kinds.DECL_REF_EXPR, kinds.MEMBER_REF_EXPR, kinds.CALL_EXPR):
+                    continue
+                target = child.referenced
+                if target is None:
+                    continue
+                if target.hash not in known:
+                    known[target.hash] = key(target) if target.kind in functions else None
+                if found := known[target.hash]:
+                    yield found
+
+    def definitions(cursor: Any) -> Iterator[Any]:
+        for child in cursor.get_children():
+            if child.kind in functions | {kinds.VAR_DECL} and child.is_definition():
+                yield child
+            elif child.kind in scopes:
+                yield from definitions(child)
 
     for unit in units:
-        parsed = index.parse(str(unit), options)
+        parsed = index.parse(str(unit), [STANDARDS[unit.suffix], *options])
         known: dict[int, Function | str | None] = {}  # by what a use refers to
         errors += [str(one) for one in parsed.diagnostics if one.severity >= cindex.Diagnostic.Error]
-        for cursor in parsed.cursor.get_children():
-            if cursor.kind not in (kinds.FUNCTION_DECL, kinds.VAR_DECL) or not cursor.is_definition():
-                continue
+        for cursor in definitions(parsed.cursor):
             file = below_top(cursor)
             if file is None:
                 continue
             own = Function(file, cursor.spelling)
-            if own in uses and file.endswith(".h") and "_kernel" not in file:
-                continue  # the same in every unit; kernels differ by their arithmetic
+            if own in uses and file.endswith(".h") and ("_kernel" not in file or unit.suffix == ".cpp"):
+                continue  # the same in every unit; kernels differ by their arithmetic, but in C++ by their scalar alone
             uses.setdefault(own, set()).update(references(cursor, known))
-            if cursor.kind == kinds.FUNCTION_DECL and cursor.linkage == cindex.LinkageKind.EXTERNAL:
-                defined[own.name] = own
+            if cursor.kind in functions and cursor.linkage == cindex.LinkageKind.EXTERNAL:
+                defined[cursor.mangled_name] = own
     found = {
         own: {
             target if isinstance(target, Function) else defined[target]

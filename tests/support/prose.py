@@ -24,7 +24,7 @@ C_TOKEN = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
-PARTS = ("*.py", "*.c", "*.h", "*.md")
+PARTS = ("*.py", "*.c", "*.cpp", "*.h", "*.md")
 
 
 class Text(NamedTuple):

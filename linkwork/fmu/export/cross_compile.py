@@ -1,4 +1,4 @@
-"""Compiles the shared library of FMUs for platforms other than this one, by the compiler of the package ziglang."""
+"""Compiles the shared library of FMUs for platforms other than this one, by the compilers of the package ziglang."""
 
 import hashlib
 import importlib.metadata
@@ -24,8 +24,10 @@ TARGETS = {
 }
 SUFFIXES = {"linux": ".so", "windows": ".dll", "darwin": ".dylib"}
 
+# By suffix: the command of zig, and the language.
+_COMPILERS = {".c": ("cc", "-std=c11"), ".cpp": ("c++", "-std=gnu++17")}
 # Without debug information and the sanitizer, which zig adds by default.
-_COMPILE = ("-std=c11", *FLAGS, "-g0", "-fno-sanitize=undefined", "-fPIC", "-fvisibility=hidden", "-Wno-psabi")
+_COMPILE = (*FLAGS, "-g0", "-fno-sanitize=undefined", "-fPIC", "-fvisibility=hidden", "-Wno-psabi")
 _LINK = ("-shared", "-s")
 # The same sources give the same bytes: no time of the build in libraries of Windows, no folder in those of macOS.
 _LINK_FOR = {
@@ -88,7 +90,7 @@ def _zig_version(platform: str) -> str:
 
 def _key(sources: Mapping[str, Path], version: str) -> str:
     """Name what the libraries depend on."""
-    digest = hashlib.sha256(repr((version, _COMPILE, _LINK, _LINK_FOR, sorted(TARGETS.items()))).encode())
+    digest = hashlib.sha256(repr((version, _COMPILERS, _COMPILE, _LINK, _LINK_FOR, sorted(TARGETS.items()))).encode())
     for name, path in sources.items():
         text = path.read_bytes()
         digest.update(f"{name} {len(text)}\n".encode() + text)
@@ -97,14 +99,14 @@ def _key(sources: Mapping[str, Path], version: str) -> str:
 
 def compile_library(
     platform: str,  # one of `TARGETS`
-    sources: Mapping[str, Path],  # files by name; those whose names do not end in .c are ignored
+    sources: Mapping[str, Path],  # files by name; only those in C and C++ are compiled
     library: Path,  # the file to write, in a folder of its own
     progress: Progress,  # shows the files that are done
     flags: Mapping[str, Sequence[str]] | None = None,  # of single sources, by name, in addition to those of all
     link: Sequence[str] = (),  # more arguments of the linker, such as libraries
 ) -> Path:
     """Compile sources for a platform, next to the library, and link them; return the library."""
-    files = [name for name in sources if name.endswith(".c")]
+    files = [name for name, path in sources.items() if path.suffix in _COMPILERS]
     # The mechanics take by far the longest, so they come first.
     files.sort(key=lambda name: "kernels" not in name)
     steps = len(files) + 1
@@ -123,7 +125,7 @@ def compile_library(
             pool.shutdown(cancel_futures=True)
             raise
     own = [option.format(name=library.name) for option in _LINK_FOR[platform.rpartition("-")[2]]]
-    _zig(platform, [*_LINK, *own, "-o", str(library), *map(str, objects), *link, "-lm"], "linking")
+    _zig(platform, ["cc", *_LINK, *own, "-o", str(library), *map(str, objects), *link, "-lm"], "linking")
     progress.count(steps, steps, f"{platform}: linked")
     return library
 
@@ -131,11 +133,13 @@ def compile_library(
 def _compile(platform: str, source: Path, target: Path, flags: Sequence[str]) -> None:
     core = source_dir("csrc")
     folders = [f"-I{folder}" for folder in (core, core / "include", source_dir("fmu_src"))]
-    _zig(platform, [*_COMPILE, *folders, *flags, "-c", str(source), "-o", str(target)], source.name)
+    compiler = _COMPILERS[source.suffix]
+    _zig(platform, [*compiler, *_COMPILE, *folders, *flags, "-c", str(source), "-o", str(target)], source.name)
 
 
 def _zig(platform: str, arguments: list[str], what: str) -> None:
-    command = [sys.executable, "-m", "ziglang", "cc", "-target", TARGETS[platform], *arguments]
+    compiler, *others = arguments
+    command = [sys.executable, "-m", "ziglang", compiler, "-target", TARGETS[platform], *others]
     caches = dict.fromkeys(("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"), str(cache_folder() / "zig"))
     done = subprocess.run(
         command, env={**caches, **os.environ}, capture_output=True, text=True, errors="replace", check=False
