@@ -52,7 +52,8 @@ INLINE four *row_of(double *registers, int32_t number) {
 void RUN_TAPE(const lw_tape *t, double *registers, uint64_t *missed) {
   enum { FOURS = LW_TAPE_STATES / 4 };
   four_truths failed[FOURS] = {{0}};
-  for (const lw_tape_step *step = t->step, *end = step + t->steps; step < end; step++) {
+  for (int32_t i = 0; i < t->steps; i++) { /* a tape without steps has no address of them */
+    const lw_tape_step *step = t->step + i;
     const four *a = row_of(registers, step->operand[0]), *b = row_of(registers, step->operand[1]);
     const four *c = row_of(registers, step->operand[2]), *d = row_of(registers, step->operand[3]);
     four *to = row_of(registers, step->to);
