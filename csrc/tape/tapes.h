@@ -22,7 +22,7 @@ typedef struct lw_tape_info {
 /* Of numbers by offset: those that differ from state to state, which are states, inputs and times, and those that are
  * asked for, all of which the stage computes. */
 lw_status lw_tapes_create(const uint32_t *given, size_t n_given, const uint32_t *computed, size_t n_computed,
-                          lw_stage stage, lw_tapes **tapes);
+                          const uint32_t *by, size_t n_by, lw_stage stage, lw_tapes **tapes);
 void lw_tapes_free(lw_tapes *tapes);
 
 /* How many tapes there are; describes at most `capacity` of them. */

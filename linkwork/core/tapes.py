@@ -11,6 +11,7 @@ from linkwork.core._core import ffi, lib
 from linkwork.core.native import Block, OffsetArray, Stage, doubles, raise_status, text_at
 
 _ROWS_AT_ONCE = 1 << 16  # between which an interruption is heard
+_NONE: OffsetArray = np.empty(0, np.uint32)
 
 
 class Tape(NamedTuple):
@@ -42,13 +43,15 @@ class Tapes:
         Offsets of numbers that are asked for.
     stage
         Up to which that is computed.
+    by
+        Offsets among the given ones: derivatives by these are computed in place of the numbers, row by row.
     """
 
-    def __init__(self, given: OffsetArray, computed: OffsetArray, stage: Stage) -> None:
-        self._widths = given.size, computed.size
+    def __init__(self, given: OffsetArray, computed: OffsetArray, stage: Stage, by: OffsetArray = _NONE) -> None:
+        self._width = computed.size * (by.size or 1)
         handle = ffi.new("lw_tapes **")
-        offsets = (ffi.from_buffer("uint32_t[]", given), given.size, ffi.from_buffer("uint32_t[]", computed))
-        if lib.lw_tapes_create(*offsets, computed.size, int(stage), handle):
+        lists = (part for one in (given, computed, by) for part in (ffi.from_buffer("uint32_t[]", one), one.size))
+        if lib.lw_tapes_create(*lists, int(stage), handle):
             raise MemoryError("the C core could not allocate memory")
         self._handle = ffi.gc(handle[0], lib.lw_tapes_free)
 
@@ -73,7 +76,7 @@ class Tapes:
     def evaluate(self, block: Block, given: FloatArray) -> FloatArray:
         """Return the computed numbers (rows, n) of rows of given ones; all others are as in the block."""
         given = np.ascontiguousarray(given)
-        computed = np.empty((len(given), self._widths[1]))
+        computed = np.empty((len(given), self._width))
         done = ffi.new("int64_t *")
         for first in range(0, len(given), _ROWS_AT_ONCE):
             rows = given[first : first + _ROWS_AT_ONCE]
