@@ -51,6 +51,12 @@ struct lw_tapes {
 
 namespace {
 
+/* The last stage that is the same for all states: constants are not where parameters are given. */
+lw_stage first_stage(const lw_tapes &t, const lw_model *m) {
+  const auto is_parameter = [m](uint32_t offset) { return (int32_t)offset < m->at.time; };
+  return std::any_of(t.given.begin(), t.given.end(), is_parameter) ? LW_STAGE_NONE : LW_STAGE_CONSTANTS;
+}
+
 /* ---- recording ---- */
 
 /* Records the present state, whose constants are valid. */
@@ -66,13 +72,14 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   std::vector<int32_t> integers(s->block.integers, s->block.integers + m->integers);
   std::vector<assumption> kept;
   std::vector<char> is_given((size_t)m->size.reals, 0);
+  const lw_stage from = first_stage(t, m);
   for (const uint32_t offset : t.given)
     reals[offset] = recorder.input(x[offset], LW_TAPE_LARGEST_INPUT), is_given[offset] = 1;
   for (const lw_field &field : m->field)
     for (int32_t i = field.first; i < field.first + field.rows * field.columns; i++) {
       if (is_given[(size_t)i]) continue;
       /* Outputs of open joints stay zero; nothing else may be read before it is written. */
-      if (field.stage > LW_STAGE_CONSTANTS) {
+      if (field.stage > from) {
         if (field.access == LW_INTERNAL) reals[(size_t)i].value = NAN;
       } else if (is_folded(x[i])) {
         reals[(size_t)i].value = x[i];
@@ -83,7 +90,7 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
       }
     }
   const std::vector<lw::recorded> entered = reals;
-  lw::record_stages(recorder, m, reals.data(), work.data(), integers.data(), t.stage);
+  lw::record_stages(recorder, m, reals.data(), work.data(), integers.data(), from, t.stage);
   std::vector<lw::recorded> results, inputs;
   for (const uint32_t offset : t.computed) results.push_back(reals[offset]);
   for (const uint32_t offset : t.by) inputs.push_back(entered[offset]);
@@ -114,7 +121,7 @@ lw_status differentiate_by_kernels(lw_state *s, const lw_tapes &t, double *compu
 lw_status evaluate_by_kernels(lw_state *s, lw_tapes &t, const double *given, double *computed) {
   double *x = lw_reals(s);
   for (size_t i = 0; i < t.given.size(); i++) x[t.given[i]] = given[i];
-  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  lw_state_changed(s, first_stage(t, s->model));
   const lw_status e = lw_evaluate(s, t.stage);
   if (e) return e;
   t.by_kernels++, t.since_recording++;
