@@ -62,9 +62,9 @@ class Implicit:
     compiled
         Residual and operator once more, as C functions: a solver that can calls them without going through Python.
     renew
-        (t, y, failed), asked after every step, and with `failed` after one that failed: a state, (n,), from which the
-        solver starts again because the equations should be chosen again, or None to continue. Starting again asks the
-        derivative of the problem.
+        (t, y, failed), asked after every step, and with `failed` after one that failed or many that led nowhere: a
+        state, (n,), from which the solver starts again because the equations should be chosen again, or None to
+        continue. Starting again asks the derivative of the problem.
     """
 
     residual: Residual

@@ -168,7 +168,7 @@ static int32_t pivot_columns(const assembly_problem *c, const real *priority, co
                         .pivot_size2 = pivot2,
                         .f = x->T};
   measure_columns(&of);
-  const int32_t rank = orthogonalise_columns(&of, smallest_pivot(c, x, &of, gap));
+  const int32_t rank = orthogonalise_columns(&of, smallest_pivot(c, x, &of, gap), 1.0);
   for (int32_t p = 0; p < rank; p++) {
     const double *a = x->a + 6 * x->order[p];
     four *X = rows_of_N(&c->w, blocks, x->ear->column + x->order[p]);

@@ -361,7 +361,7 @@ static int32_t choose_row(const dca_problem *d, const subassembly_data *r, int32
     size2[i] = 0.0;
     for (int32_t k = p; k < columns; k++) size2[i] += re(row[k]) * re(row[k]);
     if (counts_as_redundant(d, r, i, size2[i])) size2[i] = 0.0;
-    if (size2[i] > largest) largest = size2[i];
+    largest = larger(largest, size2[i]);
   }
   for (int32_t i = p; i < r->ranks->rows; i++)
     if (size2[i] > NEARLY_LARGEST * largest) return i;

@@ -230,7 +230,7 @@ static int solve_newton_rows(real *A, int32_t n, int32_t stride) {
     }
     for (int32_t i = k + 1; i < n; i++) {
       const real by = A[i * stride + k] / A[k * stride + k];
-      for (int32_t j = k + 1; j <= n && !is_zero(by); j++) A[i * stride + j] -= by * A[k * stride + j];
+      for (int32_t j = k + 1; j <= n && !adds_nothing(by); j++) A[i * stride + j] -= by * A[k * stride + j];
     }
   }
   for (int32_t k = n - 1; k >= 0; k--) {

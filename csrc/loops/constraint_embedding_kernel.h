@@ -1,5 +1,5 @@
 /* Constraint embedding (Jain 2009): the cluster as one aggregated body. All its closures are pivoted as one matrix,
- * which selects the best conditioned independent columns. The rows X give the motion of every link, and the inertia
+ * which selects independent columns of the whole. The rows X give the motion of every link, and the inertia
  * and bias force at the root follow as X'M X and X'B. Couplings are constraints among the independent columns, as in
  * recursive_coordinate_reduction_kernel.h. */
 #ifndef LW_LOOPS_CONSTRAINT_EMBEDDING_KERNEL_H
@@ -40,7 +40,7 @@ static pivoted_columns orthogonalise_matrix(const view *v, int32_t c, const clus
   measure_columns(&x);
   order_cuts_first(v, c, &x);
   const double least = rank_threshold2(re(x.largest), x.sum, phi2, pivot_tolerance2(w));
-  w->ranks->matrix_rank = orthogonalise_columns(&x, least);
+  w->ranks->matrix_rank = orthogonalise_columns(&x, least, PIVOT_SHARE2);
   const real conditioning = root((x.smallest + 1e-300) / (x.largest + 1e-300));
   for (int32_t i = 0; i < w->cluster->loops; i++) FIELD(v, loop_conditioning)[loop_of(v, c, i)] = conditioning;
   return x;
@@ -65,8 +65,8 @@ static void find_embedded_blocks(const view *v, const cluster_work *w, int32_t n
   for (int32_t k = ear->column; k < ear->column + ear->columns; k++) {
     const real *row = w->X + k * w->ranks->width;
     int32_t first = 4, end = w->ranks->width;
-    while (first < end && is_zero(row[first])) first++;
-    while (end > first && is_zero(row[end - 1])) end--;
+    while (first < end && adds_nothing(row[first])) first++;
+    while (end > first && adds_nothing(row[end - 1])) end--;
     if (first < end && first / 4 < w->ear_begin[number]) w->ear_begin[number] = first / 4;
     if (first < end && (end + 3) / 4 > w->ear_end[number]) w->ear_end[number] = (end + 3) / 4;
   }

@@ -19,7 +19,7 @@
 INLINE void add_to_constraint(const cluster_work *w, int32_t at, real by, const four *width) {
   for (int32_t direction = 0; direction < FIRST_FREE + w->ranks->independent; direction++) {
     const real s = by * entry_of(width, direction);
-    if (!is_zero(s)) w->C[direction * w->rows + at] += direction < FIRST_FREE ? -s : s;
+    if (!adds_nothing(s)) w->C[direction * w->rows + at] += direction < FIRST_FREE ? -s : s;
   }
 }
 
@@ -85,7 +85,7 @@ static real eliminate_constraints(const view *v, int32_t c, const cluster_work *
   pivoted_columns x = columns_of_constraints(w);
   measure_columns(&x);
   const double least = rank_threshold2(re(x.largest), x.sum, residual2_of(v, c, w), pivot_tolerance2(w));
-  const int32_t rank = orthogonalise_columns(&x, least);
+  const int32_t rank = orthogonalise_columns(&x, least, PIVOT_SHARE2);
   w->ranks->rank = rank;
   express_columns(&x, rank, 0, x.n - rank, x.n - rank + PARTICULARS, w->T);
   return x.smallest / x.largest;

@@ -74,20 +74,23 @@ INLINE pivot_limits start_pivoting(const ear_work *x, int32_t groups, int32_t ro
   return limits_of(x, tolerance2, sum, largest, alone);
 }
 
-/* The largest remaining column, by real parts, comes to place p. Those of links that support later loops count less:
- * as independent columns they keep later loops simple, while in a row of singular loops each that makes them dependent
- * about doubles the entries of the null-space basis. */
-INLINE int32_t choose_pivot(const lw_model *m, const ear_work *x, int32_t p, const four *size2) {
-  int32_t best = p;
-  double largest = -1.0;
+/* A size squared, by real parts. Columns of links that support later loops count less: as independent columns they keep
+ * later loops simple, while in a row of singular loops each that makes them dependent about doubles the entries of the
+ * null-space basis. */
+INLINE double pivot_weight(const lw_model *m, const ear_work *x, const four *size2, int32_t k) {
+  return re(entry_of(size2, k)) * m->column[x->first_column + k].preference;
+}
+
+/* The first remaining column that is not small and counts nearly as much as any comes to place p; -1: there is none. */
+INLINE int32_t choose_pivot(const lw_model *m, const ear_work *x, int32_t p, double small_pivot2, const four *size2) {
+  double largest = 0.0;
+  for (int32_t i = p; i < x->n; i++) largest = larger(largest, pivot_weight(m, x, size2, x->order[i]));
   for (int32_t i = p; i < x->n; i++) {
     const int32_t k = x->order[i];
-    const double size = re(entry_of(size2, k)) * m->column[x->first_column + k].preference;
-    if (size > largest) best = i, largest = size;
+    if (re(entry_of(size2, k)) > small_pivot2 && pivot_weight(m, x, size2, k) >= PIVOT_SHARE2 * largest)
+      return bring_forward(x->order, i, p);
   }
-  const int32_t pivot = x->order[best];
-  x->order[best] = x->order[p];
-  return x->order[p] = pivot;
+  return -1;
 }
 
 /* Takes each pivot out of all columns at once; returns the rank. Earlier pivots stand across it already. */
@@ -96,13 +99,12 @@ INLINE int32_t orthogonalise_ear(const lw_model *m, const ear_work *x, int32_t g
   int32_t p = 0;
   *smallest = limits->largest;
   for (; p < rows && p < x->n; p++) {
-    const int32_t pivot = choose_pivot(m, x, p, size2);
-    const real size = entry_of(size2, pivot);
-    if (!(re(size) > limits->small_pivot2)) break;
-    const real inverse = 1.0 / size;
+    const int32_t pivot = choose_pivot(m, x, p, limits->small_pivot2, size2);
+    if (pivot < 0) break;
+    const real size = entry_of(size2, pivot), inverse = 1.0 / size;
     four *f = (four *)x->T + p * groups;
     real own[6];
-    *smallest = size;
+    *smallest = select_less(size, *smallest, size, *smallest);
     for (int32_t j = 0; j < rows; j++) own[j] = entry_of(q + j * groups, pivot);
     for (int32_t g = 0; g < groups; g++) {
       four along = times4(own[0], q[g]), size = zero4();
@@ -261,7 +263,7 @@ INLINE void constrain(const cluster_work *w, const ear_work *x, int32_t number, 
       const double one = re(entry_of(rhs + k * blocks, direction));
       s += one * one;
     }
-    largest = s > largest ? s : largest;
+    largest = larger(largest, s);
   }
   if (!(largest > re(*x->rank_threshold))) return;
   const int32_t at = w->ranks->constraints;

@@ -109,7 +109,7 @@ INLINE void gather_rotors(const view *v, int32_t c, const cluster_work *w, int32
     const column_group group = column_group_of(v, w, number, blocks);
     for (int32_t k = group.first; k < group.end; k++) {
       const real rotor = v->rotor[column[k].u];
-      if (!is_zero(rotor)) accumulate_rotor(independents, group.blocks, rotor, rows_of_N(w, blocks, k), M);
+      if (!adds_nothing(rotor)) accumulate_rotor(independents, group.blocks, rotor, rows_of_N(w, blocks, k), M);
     }
   }
 }

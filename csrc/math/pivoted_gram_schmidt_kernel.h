@@ -1,6 +1,6 @@
-/* Gram-Schmidt with pivots: of columns a_k the largest that remains becomes the next pivot q_p and is taken out of the
- * others, and of right-hand sides,  a_k = sum_p f_pk q_p + rest.  Then back-substitution: the x of sum_k a_k x_k = b by
- * the columns that stay free. Decisions are by real parts, and nothing is conjugated. */
+/* Gram-Schmidt with pivots: of columns a_k the first that remains nearly as large as any becomes the next pivot q_p and
+ * is taken out of the others, and of right-hand sides,  a_k = sum_p f_pk q_p + rest.  Then back-substitution: the x of
+ * sum_k a_k x_k = b by the columns that stay free. Decisions are by real parts, and nothing is conjugated. */
 #ifndef LW_MATH_PIVOTED_GRAM_SCHMIDT_KERNEL_H
 #define LW_MATH_PIVOTED_GRAM_SCHMIDT_KERNEL_H
 #include "math/orthonormal_kernel.h"
@@ -50,35 +50,49 @@ typedef struct pivot_column {
 
 INLINE pivot_column pivot_column_of(const real *a, int32_t rows, real size2) {
   int32_t first = 0, end = rows;
-  while (first < end && is_zero(a[first])) first++;
-  while (end > first && is_zero(a[end - 1])) end--;
+  while (first < end && adds_nothing(a[first])) first++;
+  while (end > first && adds_nothing(a[end - 1])) end--;
   return (pivot_column){a + first, first, end - first, 1.0 / size2};
 }
 
 INLINE real take_out(const pivot_column *pivot, real *from) {
   from += pivot->first;
   const real along = dot_rows(pivot->at, from, pivot->rows) * pivot->inverse;
-  for (int32_t j = 0; !is_zero(along) && j < pivot->rows; j++) from[j] -= along * pivot->at[j];
+  for (int32_t j = 0; !adds_nothing(along) && j < pivot->rows; j++) from[j] -= along * pivot->at[j];
   return along;
 }
 
-INLINE int32_t place_of_next_pivot(const pivoted_columns *x, int32_t p) {
-  int32_t best = p;
-  for (int32_t i = p + 1; p >= x->first && i < x->n; i++)
-    if (re(x->size2[x->order[i]]) > re(x->size2[x->order[best]])) best = i;
-  return best;
+/* The entry at `from` comes to place p. Those between keep their order, so that the next choice depends on no earlier
+ * one. */
+INLINE int32_t bring_forward(int32_t *order, int32_t from, int32_t p) {
+  const int32_t pivot = order[from];
+  for (int32_t i = from; i > p; i--) order[i] = order[i - 1];
+  return order[p] = pivot;
 }
 
-/* After measure_columns(); pivots are larger than a threshold squared. Returns the rank. */
-static int32_t orthogonalise_columns(pivoted_columns *x, double threshold2) {
+/* The first column larger than the threshold that has this share of the largest; -1: none is. */
+INLINE int32_t place_of_next_pivot(const pivoted_columns *x, int32_t p, double threshold2, double share2) {
+  const int32_t end = p < x->first ? p + 1 : x->n;
+  double largest = 0.0;
+  for (int32_t i = p; i < end; i++) largest = larger(largest, re(x->size2[x->order[i]]));
+  for (int32_t i = p; i < end; i++) {
+    const double size2 = re(x->size2[x->order[i]]);
+    if (size2 > threshold2 && size2 >= share2 * largest) return i;
+  }
+  return -1;
+}
+
+/* After measure_columns(); pivots are larger than a threshold squared, and than this share of the largest column that
+ * remains. Returns the rank. */
+static int32_t orthogonalise_columns(pivoted_columns *x, double threshold2, double share2) {
   const int32_t n = x->n, width = n + x->rhs_count;
   int32_t p = 0;
   x->smallest = x->largest;
   for (; p < x->rows && p < n; p++) {
-    const int32_t best = place_of_next_pivot(x, p), pivot = x->order[best];
+    const int32_t place = place_of_next_pivot(x, p, threshold2, share2);
+    if (place < 0) break;
+    const int32_t pivot = bring_forward(x->order, place, p);
     const real size2 = x->size2[pivot];
-    if (!(re(size2) > threshold2)) break;
-    x->order[best] = x->order[p], x->order[p] = pivot;
     if (x->pivot_size2) x->pivot_size2[p] = size2;
     x->smallest = select_less(size2, x->smallest, size2, x->smallest);
     const pivot_column a = pivot_column_of(pivoted_column(x, pivot), x->rows, size2);
@@ -86,7 +100,7 @@ static int32_t orthogonalise_columns(pivoted_columns *x, double threshold2) {
     for (int32_t i = p + 1; i < n; i++) {
       const int32_t k = x->order[i];
       f[k] = take_out(&a, pivoted_column(x, k));
-      if (!is_zero(f[k])) x->size2[k] = dot_rows(pivoted_column(x, k), pivoted_column(x, k), x->rows);
+      if (!adds_nothing(f[k])) x->size2[k] = dot_rows(pivoted_column(x, k), pivoted_column(x, k), x->rows);
     }
     for (int32_t i = 0; i < x->rhs_count; i++) f[n + i] = take_out(&a, x->rhs[i]);
   }
@@ -120,7 +134,7 @@ static void express_columns(const pivoted_columns *x, int32_t rank, int32_t free
     for (int32_t j = 0; j < x->rhs_count; j++) row[first_rhs + j] = f[n + j];
     for (int32_t s = p + 1; s < rank; s++) {
       const real by = f[x->order[s]];
-      for (int32_t j = 0; !is_zero(by) && j < filled; j++) row[j] -= by * out[x->order[s] * width + j];
+      for (int32_t j = 0; !adds_nothing(by) && j < filled; j++) row[j] -= by * out[x->order[s] * width + j];
     }
   }
 }

@@ -3,6 +3,7 @@
  * value is selected rather than a branch taken, so that a later arithmetic may hold several states in SIMD lanes. */
 #ifndef LW_REAL_H
 #define LW_REAL_H
+#include "math/model_number.h"
 #include "math/tolerances.h"
 #include <math.h>
 #include <stdint.h>
@@ -35,7 +36,6 @@ typedef double real;
 #elif LW_ARITHMETIC == LW_COMPLEX
 typedef double _Complex real;
 #endif
-typedef double model_number; /* of the model: the same in each arithmetic */
 
 /* In line, where a call of fmax() would take longer than all else; a where b is no number. */
 INLINE double larger(double a, double b) { return b > a ? b : a; }
@@ -135,6 +135,7 @@ INLINE double arctan2_double(double y, double x) {
 #if LW_ARITHMETIC == LW_DOUBLE
 INLINE double re(real x) { return x; }
 INLINE int is_zero(real x) { return x == 0.0; }
+INLINE int adds_nothing(real x) { return is_zero(x); } /* as a factor: such terms may be left out */
 INLINE real root(real x) { return sqrt(x); }
 INLINE real select_less(real a, real b, real yes, real no) { return a < b ? yes : no; }
 INLINE real quotient_of(real a, real b) { return a / b; }
@@ -159,6 +160,7 @@ INLINE void sincos_all(const real *x, int32_t n, real *sc) {
 #elif LW_ARITHMETIC == LW_COMPLEX
 INLINE double re(real x) { return __real__ x; }
 INLINE int is_zero(real x) { return __real__ x == 0.0 && __imag__ x == 0.0; } /* nor is it about to change */
+INLINE int adds_nothing(real x) { return is_zero(x); }
 INLINE real complex_of(double r, double i) {
   real z;
   __real__ z = r;

@@ -38,21 +38,22 @@ INLINE void rotation_of(const real Q[4], real R[9]) {
   R[6] = x * Q[3] - y * Q[0], R[7] = y * Q[3] + x * Q[0], R[8] = 1.0 - (x * Q[1] + y * Q[2]);
 }
 
-/* Unit quaternion with w >= 0, from the largest of its components. */
+/* Unit quaternion with w >= 0. Its components times four times one of them are a row; that of the largest counts. */
 static void quaternion_of(const real R[9], real Q[4]) {
   const real trace[4] = {R[0] + R[4] + R[8], R[0] - R[4] - R[8], R[4] - R[0] - R[8], R[8] - R[0] - R[4]};
-  int best = 0;
-  for (int i = 1; i < 4; i++)
-    if (re(trace[i]) > re(trace[best])) best = i;
-  const real twice = root(1.0 + trace[best]), f = 0.5 / twice;
   const real d[3] = {R[7] - R[5], R[2] - R[6], R[3] - R[1]}, s[3] = {R[5] + R[7], R[2] + R[6], R[1] + R[3]};
-  if (best == 0) Q[0] = 0.5 * twice, Q[1] = d[0] * f, Q[2] = d[1] * f, Q[3] = d[2] * f;
-  else {
-    const int i = best - 1, j = (i + 1) % 3, k = (i + 2) % 3;
-    Q[0] = d[i] * f, Q[1 + i] = 0.5 * twice, Q[1 + j] = s[k] * f, Q[1 + k] = s[j] * f;
+  const real row[4][4] = {{1.0 + trace[0], d[0], d[1], d[2]},
+                          {d[0], 1.0 + trace[1], s[2], s[1]},
+                          {d[1], s[2], 1.0 + trace[2], s[0]},
+                          {d[2], s[1], s[0], 1.0 + trace[3]}};
+  real most = trace[0];
+  for (int k = 0; k < 4; k++) Q[k] = row[0][k];
+  for (int i = 1; i < 4; i++) {
+    for (int k = 0; k < 4; k++) Q[k] = select_less(most, trace[i], row[i][k], Q[k]);
+    most = select_less(most, trace[i], trace[i], most);
   }
-  if (re(Q[0]) < 0)
-    for (int i = 0; i < 4; i++) Q[i] = -Q[i];
+  const real f = 0.5 / root(1.0 + most), by = select_less(Q[0], 0.0, -f, f);
+  for (int k = 0; k < 4; k++) Q[k] *= by;
 }
 
 /* A force f at point r gives the torque r x f: moves a wrench back by r. */

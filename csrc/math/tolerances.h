@@ -20,6 +20,10 @@
 #define COARSE_RANK_TOLERANCE 1e-2
 /* Not a matter of rank: loop by loop, columns with smaller pivots wait where later loops can choose instead. */
 #define SMALL_PIVOT 0.02
+/* Nor this: what a pivot's square has at least of the largest column's. The first column that has it is taken, so that
+ * neighbouring poses choose the same pivots where sizes are close, or equal but for rounding. No part of a column along a
+ * pivot exceeds 1.6 of it then, 3.2 by SUPPORT, which is less than the share and keeps its effect. */
+#define PIVOT_SHARE2 0.4
 /* Multipliers factor S = J M^-1 J', whose pivots are squares. */
 #define SQUARED_RANK_TOLERANCE 1e-12
 /* Rows of unit size: constraints of divide and conquer, where |phi| counts as 20 |phi|, and those of
@@ -311,11 +315,10 @@
 #define LOCK_UP_SHARE 0.1       /* of the largest part in a lock-up: drives with less of it are not named */
 #define ASSEMBLY_TOLERANCE 1e-8 /* m */
 
-/* ---- Tapes: exponents of two that bound numbers ---- */
+/* ---- Tapes: bounds of numbers ---- */
 
-#define LW_TAPE_INPUT_EXPONENT 60     /* of given numbers; the kernels evaluate states with larger ones */
-#define LW_TAPE_LARGEST_EXPONENT 1000 /* of numbers without a guard: a sum or product of two is finite, or guarded */
-#define LW_TAPE_UNBOUNDED 4000        /* of quotients and powers before their guards */
+#define LW_TAPE_LARGEST_INPUT 1e9 /* of given numbers; the kernels evaluate states with larger ones */
+#define LW_TAPE_LARGEST 1e290     /* of numbers without a guard: a sum or product of two is finite, or guarded */
 
 /* ---- Tapes: when they pay ---- */
 

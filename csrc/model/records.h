@@ -3,6 +3,7 @@
  * "link frame" is the child's joint frame of a body's tree joint, with the joint axis along z. */
 #ifndef LW_RECORDS_H
 #define LW_RECORDS_H
+#include "math/model_number.h"
 #include "math/motion.h"
 
 #define LW_DEFINE_RECORDS(T, prefix)                                                                                  \
@@ -44,5 +45,5 @@
 
 LW_DEFINE_MOTION(double, lw_double_)
 LW_DEFINE_RECORDS(double, lw_double_)
-#define LW_REALS(record) ((int32_t)(sizeof(lw_double_##record) / sizeof(double)))
+#define LW_REALS(record) ((int32_t)(sizeof(lw_double_##record) / sizeof(model_number)))
 #endif

@@ -45,14 +45,18 @@ ONE_BY_ONE_1(sinh, sinh_double)
 ONE_BY_ONE_1(cosh, cosh_double)
 ONE_BY_ONE_1(tanh, tanh_double)
 
+INLINE four *row_of(double *registers, int32_t number) {
+  return (four *)(registers + (int64_t)number * LW_TAPE_STATES);
+}
+
 void RUN_TAPE(const lw_tape *t, double *registers, uint64_t *missed) {
   enum { FOURS = LW_TAPE_STATES / 4 };
   four_truths failed[FOURS] = {{0}};
-  for (const lw_tape_step *step = t->step, *end = step + t->steps; step < end; step++) {
-#define ROW(i) ((const four *)(registers + (int64_t)step->operand[i] * LW_TAPE_STATES))
-    const four *a = ROW(0), *b = ROW(1), *c = ROW(2), *d = ROW(3);
-#undef ROW
-    four *to = (four *)(registers + (int64_t)step->to * LW_TAPE_STATES);
+  for (int32_t i = 0; i < t->steps; i++) { /* a tape without steps has no address of them */
+    const lw_tape_step *step = t->step + i;
+    const four *a = row_of(registers, step->operand[0]), *b = row_of(registers, step->operand[1]);
+    const four *c = row_of(registers, step->operand[2]), *d = row_of(registers, step->operand[3]);
+    four *to = row_of(registers, step->to);
 #define DO(name, value)                              \
   case LW_TAPE_##name:                               \
     for (int k = 0; k < FOURS; k++) to[k] = (value); \
@@ -82,10 +86,17 @@ void RUN_TAPE(const lw_tape *t, double *registers, uint64_t *missed) {
       DO(sinh, sinh_of_four(a[k]))
       DO(cosh, cosh_of_four(a[k]))
       DO(tanh, tanh_of_four(a[k]))
-      GUARD(less, a[k] < b[k])
-      GUARD(not_less, a[k] >= b[k])
-      GUARD(equal, a[k] == b[k])
-      GUARD(not_equal, a[k] != b[k])
+      DO(multiply_add, a[k] * b[k] + c[k])
+      DO(multiply_subtract, a[k] * b[k] - c[k])
+      DO(subtract_product, c[k] - a[k] * b[k])
+      case LW_TAPE_sine_cosine:
+        for (int k = 0; k < FOURS; k++) sincos_four(a[k], &to[k], &row_of(registers, step->operand[1])[k]);
+        break;
+        GUARD(less, a[k] < b[k])
+        GUARD(not_less, a[k] >= b[k])
+        GUARD(equal, a[k] == b[k])
+        GUARD(not_equal, a[k] != b[k])
+        GUARD(within, without_signs(a[k]) < b[k])
       case LW_TAPE_CONSTANT:
       case LW_TAPE_INPUT:
       case LW_TAPE_OPERATIONS: break; /* none of them is a step */

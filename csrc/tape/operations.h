@@ -24,14 +24,18 @@
   X(cosh, 1)                      \
   X(tanh, 1)
 
-/* Guards: where one does not hold the tape does not count. */
-#define LW_EACH_TAPE_GUARD(X) X(less, 2) X(not_less, 2) X(equal, 2) X(not_equal, 2)
+/* Two operations as one step: a b + c, a b - c and c - a b, rounded one after the other; a sine, and the cosine to the
+ * register that is the second operand. */
+#define LW_EACH_TAPE_FUSION(X) X(multiply_add, 3) X(multiply_subtract, 3) X(subtract_product, 3) X(sine_cosine, 1)
+
+/* Guards: where one does not hold the tape does not count. `within`: |a| < b. */
+#define LW_EACH_TAPE_GUARD(X) X(less, 2) X(not_less, 2) X(equal, 2) X(not_equal, 2) X(within, 2)
 
 typedef enum lw_tape_operation {
   LW_TAPE_CONSTANT,
   LW_TAPE_INPUT,
 #define X(name, operands) LW_TAPE_##name,
-  LW_EACH_TAPE_OPERATION(X) LW_EACH_TAPE_GUARD(X)
+  LW_EACH_TAPE_OPERATION(X) LW_EACH_TAPE_FUSION(X) LW_EACH_TAPE_GUARD(X)
 #undef X
       LW_TAPE_OPERATIONS
 } lw_tape_operation;
@@ -40,7 +44,7 @@ static inline int lw_tape_operands(lw_tape_operation operation) {
   static const int number[] = {0, /* of a constant */
                                0, /* of an input */
 #define X(name, operands) operands,
-                               LW_EACH_TAPE_OPERATION(X) LW_EACH_TAPE_GUARD(X)
+                               LW_EACH_TAPE_OPERATION(X) LW_EACH_TAPE_FUSION(X) LW_EACH_TAPE_GUARD(X)
 #undef X
   };
   return number[operation];

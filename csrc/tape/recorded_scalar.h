@@ -50,13 +50,13 @@ inline real &operator*=(real &a, real b) { return a = a * b; }
 inline real &operator/=(real &a, real b) { return a = a / b; }
 inline bool operator<(real a, real b) { return lw_recorder->compare_less(a, b); }
 inline bool operator>(real a, real b) { return b < a; }
-inline bool operator<=(real a, real b) { return !(b < a); } /* numbers of tapes are finite */
-inline bool operator>=(real a, real b) { return !(a < b); }
-inline bool operator==(real a, real b) { return lw_recorder->compare_equal(a, b); }
-inline bool operator!=(real a, real b) { return !(a == b); }
-/* Numbers that are no constants are finite: guards see to it. */
+/* What is no constant is finite: guards see to it. */
 inline int isfinite(real a) { return std::isfinite(a.value); }
 inline int isnan(real a) { return std::isnan(a.value); }
+inline bool operator<=(real a, real b) { return !(b < a) && !isnan(a) && !isnan(b); }
+inline bool operator>=(real a, real b) { return b <= a; }
+inline bool operator==(real a, real b) { return lw_recorder->compare_equal(a, b); }
+inline bool operator!=(real a, real b) { return !(a == b); }
 /* Of constants of the model alone. */
 inline int ilogb(real a) {
   return a.node ? throw lw::refusal("a unit follows from the state there") : std::ilogb(a.value);
@@ -64,6 +64,7 @@ inline int ilogb(real a) {
 
 inline real re(real x) { return x; }
 inline int is_zero(real x) { return x == 0.0; }
+inline int adds_nothing(real x) { return x.node == 0 && x.value == 0.0; } /* sums are the same with them */
 inline real root(real x) { return sqrt(x); }
 inline real select_less(real a, real b, real yes, real no) {
   return lw_recorder->apply(LW_TAPE_select_less, a, b, yes, no);

@@ -9,15 +9,14 @@ namespace lw {
 
 namespace {
 
-/* How far a double is from one, as a power of two: its absolute value is below it. */
-int exponent_of(double value) {
-  int exponent = 0;
-  std::frexp(value, &exponent);
-  return exponent;
-}
+constexpr double ROUNDED_UP = 1.0 + 1e-12; /* what an operation rounds, and what its bound does */
 
 bool is_constant(recorded a) { return a.node == 0; }
 bool is(recorded a, double value) { return is_constant(a) && a.value == value; }
+recorded constant_of(lw_tape_operation operation, recorded a, recorded b) {
+  const double value[4] = {a.value, b.value};
+  return {lw_tape_value(operation, value), 0};
+}
 bool are_same(recorded a, recorded b) { return a.node == b.node && (a.node || a.value == b.value); }
 
 /* Whether a quotient by it is a product with its inverse, to the bit: a power of two, whose inverse is none that a
@@ -42,19 +41,19 @@ size_t recorder::hash::operator()(const key &k) const {
 
 recorder::recorder() : most_nodes(SIZE_MAX) {
   const int32_t none[4] = {};
-  add_node(LW_TAPE_CONSTANT, none, 0.0, exponent_of(0.0)); /* so that node 0 means a constant */
+  add_node(LW_TAPE_CONSTANT, none, 0.0, 0.0); /* so that node 0 means a constant */
 }
 
 /* ---- nodes ---- */
 
-int32_t recorder::add_node(lw_tape_operation operation, const int32_t operand[4], double value, int bound) {
+int32_t recorder::add_node(lw_tape_operation operation, const int32_t operand[4], double value, double limit) {
   if (!std::isfinite(value)) throw refusal("a number is not finite there");
   if (kept.nodes.size() > most_nodes) throw refusal("it would be too long");
   node made = {operation, {}};
   std::copy(operand, operand + 4, made.operand);
   kept.nodes.push_back(made);
   kept.value.push_back(value);
-  exponent.push_back(bound);
+  bounds.push_back(limit);
   return (int32_t)kept.nodes.size() - 1;
 }
 
@@ -64,14 +63,14 @@ int32_t recorder::constant(double value) {
   std::memcpy(&bits, &value, sizeof bits);
   const auto found = constants.find(bits);
   if (found != constants.end()) return found->second;
-  return constants[bits] = add_node(LW_TAPE_CONSTANT, none, value, exponent_of(value));
+  return constants[bits] = add_node(LW_TAPE_CONSTANT, none, value, std::fabs(value));
 }
 
 int32_t recorder::node_of(recorded a) { return a.node ? a.node : constant(a.value); }
 
-recorded recorder::input(double value) {
+recorded recorder::input(double value, double limit) {
   const int32_t number[4] = {inputs++};
-  return {value, add_node(LW_TAPE_INPUT, number, value, LW_TAPE_INPUT_EXPONENT)};
+  return {value, add_node(LW_TAPE_INPUT, number, value, limit)};
 }
 
 /* The same operation on the same nodes is one node. */
@@ -93,36 +92,40 @@ recorded recorder::make(lw_tape_operation operation, recorded a, recorded b, rec
 
 /* ---- bounds ---- */
 
-int recorder::bound_of(lw_tape_operation operation, const int32_t operand[4]) {
-  const auto of = [&](int i) { return exponent[(size_t)operand[i]]; };
+double recorder::bound_of(lw_tape_operation operation, const int32_t operand[4]) const {
+  const auto of = [&](int i) { return bounds[(size_t)operand[i]]; };
   switch (operation) {
     case LW_TAPE_add:
-    case LW_TAPE_subtract: return std::max(of(0), of(1)) + 1;
-    case LW_TAPE_multiply: return of(0) + of(1);
+    case LW_TAPE_subtract: return ROUNDED_UP * (of(0) + of(1));
+    case LW_TAPE_multiply: return ROUNDED_UP * of(0) * of(1);
     case LW_TAPE_minus:
     case LW_TAPE_abs: return of(0);
     case LW_TAPE_floor:
     case LW_TAPE_rint:
-    case LW_TAPE_round: return std::max(of(0), 0) + 1;
-    case LW_TAPE_sqrt: return std::max(of(0), 0) / 2 + 1;
+    case LW_TAPE_round: return of(0) + 1.0;
+    case LW_TAPE_sqrt: return ROUNDED_UP * std::sqrt(of(0));
     case LW_TAPE_select_less: return std::max(of(2), of(3));
     case LW_TAPE_sine:
     case LW_TAPE_cosine:
-    case LW_TAPE_tanh: return 1;
-    case LW_TAPE_arctan2: return 2;
-    default: return LW_TAPE_UNBOUNDED; /* quotients and powers */
+    case LW_TAPE_tanh: return ROUNDED_UP;
+    case LW_TAPE_arctan2: return 4.0;
+    default: return INFINITY; /* quotients and powers */
   }
+}
+
+/* Guards that it is below a limit. */
+void recorder::limit(recorded a, double limit) {
+  require(LW_TAPE_within, a, {limit, 0});
+  double &bound = bounds[(size_t)a.node];
+  if (!(bound <= limit)) bound = limit; /* also where it is none, as a product of zero and infinity */
 }
 
 /* Guards what might exceed all numbers. */
 recorded recorder::bounded(recorded a) {
-  int &bound = exponent[(size_t)a.node];
-  if (bound <= LW_TAPE_LARGEST_EXPONENT) return a;
-  const int least = std::max(LW_TAPE_INPUT_EXPONENT, exponent_of(a.value) + 1);
-  bound = least;
-  if (least > LW_TAPE_LARGEST_EXPONENT) throw refusal("a number is too large there");
-  const recorded size = make(LW_TAPE_abs, a);
-  require(LW_TAPE_less, size, {std::ldexp(1.0, least), 0});
+  const double enough = std::max(LW_TAPE_LARGEST_INPUT, 4.0 * std::fabs(a.value));
+  if (bounds[(size_t)a.node] <= LW_TAPE_LARGEST) return a;
+  if (!(enough <= LW_TAPE_LARGEST)) throw refusal("a number is too large there");
+  limit(a, enough);
   return a;
 }
 
@@ -157,7 +160,8 @@ bool recorder::compare_equal(recorded a, recorded b) {
 }
 
 int32_t recorder::whole(recorded a) {
-  const int32_t number = (int32_t)a.value;
+  const bool fits = std::fabs(a.value) < 2147483648.0; /* conversions of others are undefined */
+  const int32_t number = fits ? (int32_t)a.value : 0;
   if ((double)number != a.value) throw refusal("a number is rounded there");
   compare_equal(a, {a.value, 0});
   return number;
@@ -245,17 +249,16 @@ recorded recorder::selected(recorded a, recorded b, recorded yes, recorded no) {
   return make(LW_TAPE_select_less, a, b, yes, no);
 }
 
-/* With the sign of a zero the angle of (x, 0) would change where x is negative. */
+/* With the sign of a zero the angle of (x, 0) would change where x is negative. A constant zero as well has no sign: it
+ * may be a product. */
 recorded recorder::angle(recorded y, recorded x) {
-  if (!compare_less({0.0, 0}, x) && compare_equal(y, {0.0, 0})) throw refusal("an angle jumps there");
+  if (compare_less(x, {0.0, 0}) && compare_equal(y, {0.0, 0})) throw refusal("an angle jumps there");
+  if (is_constant(y) && is_constant(x)) return constant_of(LW_TAPE_arctan2, y, x);
   if (is(y, 0.0)) return {0.0, 0};
   return make(LW_TAPE_arctan2, y, x);
 }
 
 recorded recorder::apply(lw_tape_operation operation, recorded a, recorded b, recorded c, recorded d) {
-  const recorded given[4] = {a, b, c, d};
-  bool constants_alone = true;
-  for (int i = 0; i < lw_tape_operands(operation); i++) constants_alone &= is_constant(given[i]);
   switch (operation) {
     case LW_TAPE_add: return sum(a, b);
     case LW_TAPE_subtract: return difference(a, b);
@@ -263,12 +266,10 @@ recorded recorder::apply(lw_tape_operation operation, recorded a, recorded b, re
     case LW_TAPE_divide: return quotient(a, b);
     case LW_TAPE_minus: return minus(a);
     case LW_TAPE_select_less: return selected(a, b, c, d);
+    case LW_TAPE_arctan2: return angle(a, b);
     default: break;
   }
-  if (constants_alone) {
-    const double value[4] = {a.value, b.value, c.value, d.value};
-    return {lw_tape_value(operation, value), 0};
-  }
+  if (is_constant(a) && is_constant(b)) return constant_of(operation, a, b);
   switch (operation) {
     case LW_TAPE_sqrt:
       if (compare_less(a, {0.0, 0})) throw refusal("a root is not real there");
@@ -278,12 +279,12 @@ recorded recorder::apply(lw_tape_operation operation, recorded a, recorded b, re
       break;
     case LW_TAPE_sine:
     case LW_TAPE_cosine: /* larger ones lose their revolutions first */
-      if (!compare_less(make(LW_TAPE_abs, a), {LW_SINCOS_LIMIT, 0})) throw refusal("an angle is large there");
+      if (!(std::fabs(a.value) < LW_SINCOS_LIMIT)) throw refusal("an angle is large there");
+      limit(a, LW_SINCOS_LIMIT);
       break;
     case LW_TAPE_abs: /* |-a| = |a| */
       if (is_minus(a)) a = under_minus(a);
       break;
-    case LW_TAPE_arctan2: return angle(a, b);
     default: break;
   }
   return make(operation, a, b, c, d);

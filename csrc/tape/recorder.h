@@ -20,7 +20,8 @@ class recorder {
  public:
   recorder();
 
-  recorded input(double value);
+  /* Of absolute value `limit` at most, in all states for which the tape runs. */
+  recorded input(double value, double limit);
   recorded apply(lw_tape_operation operation, recorded a, recorded b = {}, recorded c = {}, recorded d = {});
   /* Decides by the values, and guards the decision. */
   bool compare_less(recorded a, recorded b);
@@ -43,14 +44,15 @@ class recorder {
   };
   std::unordered_map<key, int32_t, hash> known, guarded;
   std::unordered_map<uint64_t, int32_t> constants;
-  std::vector<int> exponent; /* of each node: its absolute value is below two to this power */
+  std::vector<double> bounds; /* of the absolute value of each node */
 
   int32_t node_of(recorded a);
   int32_t constant(double value);
-  int32_t add_node(lw_tape_operation operation, const int32_t operand[4], double value, int bound);
+  int32_t add_node(lw_tape_operation operation, const int32_t operand[4], double value, double limit);
   recorded make(lw_tape_operation operation, recorded a, recorded b = {}, recorded c = {}, recorded d = {});
   void require(lw_tape_operation comparison, recorded a, recorded b);
-  int bound_of(lw_tape_operation operation, const int32_t operand[4]);
+  double bound_of(lw_tape_operation operation, const int32_t operand[4]) const;
+  void limit(recorded a, double limit);
   recorded bounded(recorded a);
   bool is_minus(recorded a) const;
   recorded under_minus(recorded a) const;

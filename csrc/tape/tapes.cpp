@@ -22,14 +22,15 @@ struct assumption {
 struct recorded_tape {
   lw::written_tape written;
   std::vector<assumption> assumptions;
-  std::vector<int32_t> kept; /* offsets of numbers that are the same for all states, behind the constants */
-  const lw_model *model;     /* the variant of the topology */
-  int64_t states = 0;        /* for which it counted */
+  std::vector<assumption>
+      kept;              /* numbers that are the same for all states, behind the constants: of that size at most */
+  const lw_model *model; /* the variant of the topology */
+  int64_t states = 0;    /* for which it counted */
   std::vector<double> registers;
   bool holds = false; /* for the present call */
 };
 
-bool is_bounded(double value) { return std::fabs(value) <= std::ldexp(1.0, LW_TAPE_INPUT_EXPONENT - 1); }
+bool is_bounded(double value) { return std::fabs(value) <= LW_TAPE_LARGEST_INPUT; }
 
 /* Zeros and ones shorten a tape; others it keeps as inputs, so that equal mechanisms of other sizes have the same one. */
 bool is_folded(double value) { return value == 0.0 || std::fabs(value) == 1.0 || !is_bounded(value); }
@@ -59,11 +60,12 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   recorded_tape made;
   made.model = m;
   std::vector<lw::recorded> reals((size_t)m->size.reals, lw::recorded{0.0, 0});
-  std::vector<lw::recorded> work(lw_workspace_reals(m), lw::recorded{NAN, 0});
+  std::vector<lw::recorded> work(lw_workspace_reals(m), lw::recorded{0.0, 0});
   std::vector<int32_t> integers(s->block.integers, s->block.integers + m->integers);
-  std::vector<int32_t> kept;
+  std::vector<assumption> kept;
   std::vector<char> is_given((size_t)m->size.reals, 0);
-  for (const uint32_t offset : t.given) reals[offset] = recorder.input(x[offset]), is_given[offset] = 1;
+  for (const uint32_t offset : t.given)
+    reals[offset] = recorder.input(x[offset], LW_TAPE_LARGEST_INPUT), is_given[offset] = 1;
   for (const lw_field &field : m->field)
     for (int32_t i = field.first; i < field.first + field.rows * field.columns; i++) {
       if (is_given[(size_t)i]) continue;
@@ -74,8 +76,8 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
         reals[(size_t)i].value = x[i];
         made.assumptions.push_back({i, x[i]});
       } else {
-        reals[(size_t)i] = recorder.input(x[i]);
-        kept.push_back(i);
+        reals[(size_t)i] = recorder.input(x[i], std::fabs(x[i]));
+        kept.push_back({i, std::fabs(x[i])});
       }
     }
   lw::record_stages(recorder, m, reals.data(), work.data(), integers.data(), t.stage);
@@ -106,7 +108,8 @@ bool holds_for(const recorded_tape &tape, const lw_state *s) {
   if (tape.model != s->model) return false;
   for (const assumption &a : tape.assumptions)
     if (!are_alike(x[a.offset], a.value)) return false;
-  return std::all_of(tape.kept.begin(), tape.kept.end(), [x](int32_t offset) { return is_bounded(x[offset]); });
+  return std::all_of(tape.kept.begin(), tape.kept.end(),
+                     [x](const assumption &a) { return std::fabs(x[a.offset]) <= a.value; });
 }
 
 /* Brings numbers that are the same for all states into the registers, before the states of a call. */
@@ -118,7 +121,7 @@ void prepare(recorded_tape &tape, const lw_state *s) {
   double *row = tape.registers.data() + (size_t)view.inputs * LW_TAPE_STATES;
   const auto fill = [&row](double value) { row = std::fill_n(row, (size_t)LW_TAPE_STATES, value); };
   for (const double value : tape.written.constants) fill(value);
-  for (const int32_t offset : tape.kept) fill(lw_reals(s)[offset]);
+  for (const assumption &a : tape.kept) fill(lw_reals(s)[a.offset]);
 }
 
 /* Rows of given and computed numbers; a bit of each row that is not computed yet, and of each that tapes may compute. */

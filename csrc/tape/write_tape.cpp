@@ -23,13 +23,6 @@ class registers {
   std::vector<int32_t> unused;
 };
 
-/* Guards by the last node that they compare: there they are decided, and need their numbers no longer. */
-std::vector<std::vector<guard>> guards_by_node(const record &from) {
-  std::vector<std::vector<guard>> found(from.nodes.size());
-  for (const guard &g : from.guards) found[(size_t)std::max(g.a, g.b)].push_back(g);
-  return found;
-}
-
 std::vector<char> needed_nodes(const record &from) {
   std::vector<char> needed(from.nodes.size(), 0);
   for (const int32_t one : from.results) needed[(size_t)one] = 1;
@@ -38,6 +31,51 @@ std::vector<char> needed_nodes(const record &from) {
     for (int k = 0; needed[i] && k < lw_tape_operands(from.nodes[i].operation); k++)
       needed[(size_t)from.nodes[i].operand[k]] = 1;
   return needed;
+}
+
+/* How often each node is an operand, of guards too; results count as one. */
+std::vector<int32_t> count_uses(const record &from, const std::vector<char> &needed) {
+  std::vector<int32_t> uses(from.nodes.size(), 0);
+  for (size_t i = 0; i < from.nodes.size(); i++)
+    for (int k = 0; needed[i] && k < lw_tape_operands(from.nodes[i].operation); k++)
+      uses[(size_t)from.nodes[i].operand[k]]++;
+  for (const guard &g : from.guards) uses[(size_t)g.a]++, uses[(size_t)g.b]++;
+  for (const int32_t one : from.results) uses[(size_t)one]++;
+  return uses;
+}
+
+/* Sums and differences take products into them that nothing else needs. */
+void fuse_products(record *of) {
+  const std::vector<int32_t> uses = count_uses(*of, needed_nodes(*of));
+  const auto is_lone_product = [&](int32_t i) {
+    return of->nodes[(size_t)i].operation == LW_TAPE_multiply && uses[(size_t)i] == 1;
+  };
+  for (node &sum : of->nodes) {
+    const bool adds = sum.operation == LW_TAPE_add;
+    if (!adds && sum.operation != LW_TAPE_subtract) continue;
+    const int32_t a = sum.operand[0], b = sum.operand[1];
+    if (is_lone_product(a)) {
+      const node &product = of->nodes[(size_t)a];
+      sum = {adds ? LW_TAPE_multiply_add : LW_TAPE_multiply_subtract, {product.operand[0], product.operand[1], b, 0}};
+    } else if (is_lone_product(b)) {
+      const node &product = of->nodes[(size_t)b];
+      sum = {adds ? LW_TAPE_multiply_add : LW_TAPE_subtract_product, {product.operand[0], product.operand[1], a, 0}};
+    }
+  }
+}
+
+/* Guards by the last node that they compare: there they are decided, and need their numbers no longer. */
+std::vector<std::vector<guard>> guards_by_node(const record &from) {
+  std::vector<std::vector<guard>> found(from.nodes.size());
+  for (const guard &g : from.guards) found[(size_t)std::max(g.a, g.b)].push_back(g);
+  return found;
+}
+
+/* Whether the sine of a node and the cosine of the next one are of the same angle. */
+bool makes_cosine_too(const record &from, const std::vector<char> &needed, size_t i) {
+  if (from.nodes[i].operation != LW_TAPE_sine || i + 1 == from.nodes.size() || !needed[i + 1]) return false;
+  const node &next = from.nodes[i + 1];
+  return next.operation == LW_TAPE_cosine && next.operand[0] == from.nodes[i].operand[0];
 }
 
 /* The step behind which a node is not needed, counted in nodes. */
@@ -62,8 +100,9 @@ lw_tape written_tape::view() const {
   return t;
 }
 
-written_tape write_tape(const record &from, int32_t kept, std::vector<int32_t> *kept_inputs) {
+written_tape write_tape(record from, int32_t kept, std::vector<int32_t> *kept_inputs) {
   written_tape out;
+  fuse_products(&from);
   const std::vector<char> needed = needed_nodes(from);
   std::vector<int32_t> last = last_uses(from, needed), at(from.nodes.size(), -1);
   const std::vector<std::vector<guard>> guards = guards_by_node(from);
@@ -87,10 +126,14 @@ written_tape write_tape(const record &from, int32_t kept, std::vector<int32_t> *
     if (!needed[i]) continue;
     const node &one = from.nodes[i];
     const int operands = lw_tape_operands(one.operation);
-    if (operands) {
+    if (operands && at[i] < 0) { /* else the step before has made it */
       lw_tape_step step = {one.operation, 0, {}};
       for (int k = 0; k < operands; k++) step.operand[k] = at[(size_t)one.operand[k]];
       step.to = at[i] = free.take(); /* none of its operands: the interpreter reads these while it writes */
+      if (makes_cosine_too(from, needed, i)) {
+        step.operation = LW_TAPE_sine_cosine;
+        step.operand[1] = at[i + 1] = free.take();
+      }
       out.steps.push_back(step);
     }
     for (const guard &g : guards[i]) {

@@ -18,7 +18,7 @@ struct written_tape {
 
 /* Only what results and guards need, in registers that are used again. Inputs from `kept` on are the same for all states:
  * their registers stand behind the constants and are not used again; written are the numbers of those that count. */
-written_tape write_tape(const record &from, int32_t kept, std::vector<int32_t> *kept_inputs);
+written_tape write_tape(record from, int32_t kept, std::vector<int32_t> *kept_inputs);
 
 } // namespace lw
 #endif

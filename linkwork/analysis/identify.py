@@ -597,14 +597,16 @@ class _PressedRegression(_Regression):
 
     def _settled(self, p: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return pressing forces (n, frictions) and residuals (n, rows) at which the loads fit both."""
-        phi, loads, pressing = self.unknowns.phi(p), self.data.loads, self._pressing
-        for _ in range(MOST_TURNS):
+        phi, pressing = self.unknowns.phi(p), self._pressing
+        loads: FloatArray | None = None
+        for turn in range(MOST_TURNS):
             before, pressing = pressing, pressing.copy()
-            load = self._loads.at(phi, self._factors * loads, pressing).load
+            load = self._loads.at(phi, loads, pressing).load
             left = self._measured - np.einsum("nrd,nd->nr", self._transforms, load)
-            loads = self.data.loads - np.einsum("nmr,nr->nm", self._spread, left)
+            loads = self._factors * (self.data.loads - np.einsum("nmr,nr->nm", self._spread, left))
             change = np.abs(pressing - before) / pressing.max(axis=1, initial=1e-300, keepdims=True)
-            if not (change > SETTLED).any():
+            # The first turn finds the loads that fit these forces: measured ones need not, even if they keep them.
+            if turn and not (change > SETTLED).any():
                 return pressing, left
         row, worst = np.argwhere(change > SETTLED)[0]
         raise MechanismError(

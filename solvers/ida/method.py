@@ -56,7 +56,7 @@ class IDA(InterpolatingSolver):
         self._steps = 0  # since the start
         self._start_y = self.y
         self._failed_at: float | None = None  # where a failed step was tried again after a new start
-        self._mark = 0.0, self.y  # time s and state when progress was last looked at
+        self._mark = 0, 0.0, self.y  # steps, time s and state when progress was last looked at
 
     def start(self, t: float, y: FloatArray) -> None:
         """Start IDA at (t, y), with y' from the problem's derivative."""
@@ -69,7 +69,7 @@ class IDA(InterpolatingSolver):
         if not (np.isfinite(y).all() and np.isfinite(ydot).all()):
             raise self.fail(Failure.NOT_FINITE)
         self._tip, self._tip_s, self._tip_y = t, 0.0, y
-        self._steps, self._mark, self._start_y = 0, (0.0, y), y
+        self._steps, self._mark, self._start_y = 0, (0, 0.0, y), y
         span = abs(self.t_end - t)
         if span == 0.0:
             return
@@ -101,6 +101,8 @@ class IDA(InterpolatingSolver):
             flag, s, y, steps = backend.go_to(ahead, tries)
             tries -= steps
             self._follow(flag, s, y, steps)
+            if self._is_stuck():
+                raise self._failed(STUCK)
             self.t, self.y = self._tip, self._tip_y
             if wanted and flag != TOO_MUCH_WORK:
                 # IDA takes a time next to the end for the end
@@ -115,9 +117,11 @@ class IDA(InterpolatingSolver):
         if self._steps:
             self._renewed(failed=False)
         while True:
+            if self._is_stuck() and not self._tried_again():
+                raise self._failed(STUCK)
             self._began_s = self._tip_s
             flag, s, y = self._backend.step()
-            if flag < TOO_MUCH_WORK and self._may_try_again() and self._renewed(failed=True):
+            if flag < TOO_MUCH_WORK and self._tried_again():
                 continue
             self._follow(flag, s, y, steps=int(flag >= TOO_MUCH_WORK))
             if self._tip != self.t:
@@ -134,12 +138,13 @@ class IDA(InterpolatingSolver):
         self._begin(t, y)
         return True
 
-    def _may_try_again(self) -> bool:
-        """Whether a failed step may succeed with equations chosen again: not twice at the same place."""
+    def _tried_again(self) -> bool:
+        """Start again with equations chosen again if they may help after a failure: not twice at the same place."""
         if self._equations.raised is not None or not self._steps:
             return False
         last, run = self._failed_at, abs(self.t_end - self.problem.t0)
-        return last is None or abs(self._tip - last) > BETWEEN_FAILURES * run
+        far = last is None or abs(self._tip - last) > BETWEEN_FAILURES * run
+        return far and self._renewed(failed=True)
 
     def _follow(self, flag: int, s: float, y: FloatArray, steps: int) -> None:
         """Take over IDA's time and state after so many successful steps, then report a failure."""
@@ -152,8 +157,6 @@ class IDA(InterpolatingSolver):
         if failed:
             self.t, self.y = self._tip, self._tip_y
             raise self._failed(flag)
-        if self._steps // STRETCH != (self._steps - steps) // STRETCH:
-            self._look_for_progress()
 
     def _arrive(self, flag: int, s: float, y: FloatArray, steps: int) -> None:
         if not all_finite(y):
@@ -163,15 +166,20 @@ class IDA(InterpolatingSolver):
         self.statistics.steps += steps
         self._steps += steps
 
-    def _look_for_progress(self) -> None:
-        (s, y), self._mark = self._mark, (self._tip_s, self._tip_y)
+    def _is_stuck(self) -> bool:
+        """Whether the steps since the last look, if they are enough to judge, have led nowhere."""
+        steps, s, y = self._mark
+        if self._steps - steps < STRETCH:
+            return False
+        self._mark = self._steps, self._tip_s, self._tip_y
         elapsed = self._tip_s - s
         seen = np.abs(self._tip_y - y) * self._weights(y) > UNSEEN
         held = elapsed > 0.5 * STRETCH * (self.options.max_step or np.inf)
         growing = elapsed > 10.0 * s
-        if elapsed <= LAST_DIGITS * abs(self._tip) or not (seen.any() or held or growing or y.size == 0):
-            raise self._failed(STUCK)
-        self._equations.singular = None
+        stuck = elapsed <= LAST_DIGITS * abs(self._tip) or not (seen.any() or held or growing or y.size == 0)
+        if not stuck:
+            self._equations.singular = None
+        return bool(stuck)
 
     def _weights(self, y: FloatArray) -> FloatArray:
         """Return 1 / tolerance of the states in the error test and 0 of the others, (n,)."""

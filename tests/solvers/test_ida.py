@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from linkwork.solvers import Implicit, Problem, Restart, solve
+from linkwork.solvers.ida import method
 from support.dae_problems import complex_step, pendulum, robertson
 from support.problems import oscillator
 
@@ -113,3 +114,18 @@ def test_events_and_restarts_of_an_implicit_problem() -> None:
     for turn, event in enumerate(solution.events):
         assert abs(event.y_before[0]) < 1e-9
         assert math.isclose(abs(event.y_before[2]), fastest / 2.0**turn, rel_tol=1e-6)
+
+
+def test_equations_are_chosen_again_where_steps_lead_nowhere(monkeypatch) -> None:
+    """As after a failed step; here no change of the state counts as one."""
+    monkeypatch.setattr(method, "UNSEEN", math.inf)
+    problem, asked = decay(), []
+
+    def renew(t: float, y: np.ndarray, failed: bool) -> np.ndarray | None:
+        asked.extend([t] if failed else [])
+        return y if failed else None
+
+    implicit = Implicit(problem.implicit.residual, problem.implicit.jacobian, renew=renew)
+    solution = solve(Problem(problem.derivative, 0.0, problem.y0, implicit=implicit), 3.0, "ida", 1e-10)
+    assert 0 < len(asked) == solution.statistics.restarts
+    assert np.allclose(solution.y_end, np.exp([-3.0, -6.0]), atol=1e-8)

@@ -17,7 +17,7 @@ KINDS = (
 ON_GROUND = (0, 4, 6)
 
 
-def zoo() -> lw.Mechanism:
+def zoo(*, friction: bool = True) -> lw.Mechanism:
     mech = lw.Mechanism("zoo")
     for i, kind in enumerate(KINDS):
         mech.add_body(f"b{i}", mass=1.0 + i, com=(0.1, 0, 0), inertia=np.eye(3) * 0.1)
@@ -56,12 +56,17 @@ def zoo() -> lw.Mechanism:
     heat = {"c": (2.0, "W.s2/rad2"), "k": (0.5, "W/K"), "C": (3.0, "J/K")}
     mech.add_state("heat", "(c*j0.u^2 + p - k*heat)/C", 1.0, "K", heat, inputs=("p",), nominal=10.0)
     mech.add_force(lw.DCMotor("j2[1]", resistance=0.5, inductance=0.1, constant=0.2, name="motor"))
-    mech.add_force(lw.Friction("j4[3]", coulomb=0.4, static=0.5, stribeck=0.1, viscous=0.02))
-    mech.add_force(lw.Brake("j3[1]", "c*p", static=1.1, parameters={"c": 0.3}, inputs=("p",), name="clamp"))
-    mech.add_force(lw.Friction({"j2[2]": 0.5, "j3[2]": -1.5}, coulomb=0.3, forward=0.5, backward=2.0, name="between"))
-    mech.add_force(lw.Freewheel({"j1": -1.0}, capacity=0.7, name="ratchet"))
+    if friction:
+        add_friction(mech)
     mech.add_distance("rod", bodies=("b4", "b6"), points=((0, 0, 0), (0.3, 0, 0.4)), length=0.5)
     mech.add_coupling("gear", {"j0": 1.0, "j1": -2.0})
     mech.add_transition("bump", lw.Stop("j0", lower=-1.0, upper=2.0, restitution=0.5))
     mech.add_transition("latch", lw.Lock("j1"), when=lw.Command())
     return mech
+
+
+def add_friction(mech: lw.Mechanism) -> None:
+    mech.add_force(lw.Friction("j4[3]", coulomb=0.4, static=0.5, stribeck=0.1, viscous=0.02))
+    mech.add_force(lw.Brake("j3[1]", "c*p", static=1.1, parameters={"c": 0.3}, inputs=("p",), name="clamp"))
+    mech.add_force(lw.Friction({"j2[2]": 0.5, "j3[2]": -1.5}, coulomb=0.3, forward=0.5, backward=2.0, name="between"))
+    mech.add_force(lw.Freewheel({"j1": -1.0}, capacity=0.7, name="ratchet"))
