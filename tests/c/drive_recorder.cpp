@@ -5,6 +5,7 @@
  * a number is too large. `drive_recorder [EXPRESSIONS]`: how many of them at random. */
 #define LW_ARITHMETIC 3 /* LW_RECORDED */
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include <vector>
 #include "math/exponentials.h"
 #include "math/scalar.h"
+#include "tape/recorded_scalar.h"
 #include "tape/write_tape.h"
 extern "C" {
 #include "block/kernels.h" /* LW_HAVE_AVX2 */
@@ -25,12 +27,14 @@ thread_local lw::recorder *lw_recorder;
 
 namespace {
 
+std::string details; /* of the subject */
+
 [[noreturn]] __attribute__((format(printf, 1, 2))) void fail(const char *format, ...) {
   va_list values;
   va_start(values, format);
   std::fprintf(stderr, "drive_recorder: %s: ", subject);
   std::vfprintf(stderr, format, values);
-  std::fputc('\n', stderr);
+  std::fprintf(stderr, "\n%s", details.c_str());
   va_end(values);
   std::exit(1);
 }
@@ -135,9 +139,23 @@ T cosine_of(T a) {
   return c;
 }
 template <class T>
+T sine_of_sum(T a, T b) {
+  T sa, ca, sb, cb;
+  sincos_double(a, &sa, &ca);
+  sincos_double(b, &sb, &cb);
+  return sa * cb + ca * sb;
+}
+template <class T>
 T by_whole(T a, T b, T c) {
   const int32_t n = static_cast<int32_t>(a);
   return n % 2 ? b - static_cast<double>(n) * c : b * c;
+}
+
+/* A term that may be left out. */
+real with_term(real sum, real factor, real other) { return adds_nothing(factor) ? sum : sum + factor * other; }
+plain with_term(plain sum, plain factor, plain other) {
+  const double term = number(factor.value * other.value).value;
+  return number(factor.value == 0.0 ? sum.value : sum.value + term);
 }
 
 /* ---- expressions, their recordings and their tapes ---- */
@@ -244,7 +262,7 @@ bool have_avx2() {
 std::string operations_of(const lw::written_tape &tape) {
   static const char *const name[] = {"constant", "input",
 #define X(name, operands) #name,
-                                     LW_EACH_TAPE_OPERATION(X) LW_EACH_TAPE_GUARD(X)
+                                     LW_EACH_TAPE_OPERATION(X) LW_EACH_TAPE_FUSION(X) LW_EACH_TAPE_GUARD(X)
 #undef X
   };
   std::string list;
@@ -372,7 +390,7 @@ struct rule {
      (void)a, (void)b, (void)c, (void)d, (void)inf, (void)none;                        \
      return decltype(x){T(value)};                                                     \
    })}
-#define BELOW " abs less" /* the guard of a bound */
+#define BELOW " within" /* the guard of a bound */
 
 /* a to the power of two to the power of n */
 template <class T>
@@ -418,6 +436,22 @@ const std::vector<rule> RULES = {
     RULE("numbers of constants", "add", a + T(2.0) * 3.0 / 4.0 - T(0.0)),
     RULE("tiny products", "multiply multiply", a * 0x1p-1000 * 0x1p-60),
     RULE("products that vanish", "multiply multiply multiply", a * b * 0x1p-1060 * 0.7),
+    RULE("a b + c", "multiply_add", a *b + c),
+    RULE("c + a b", "multiply_add", c + a * b),
+    RULE("a b - c", "multiply_subtract", a *b - c),
+    RULE("c - a b", "subtract_product", c - a * b),
+    RULE("a b + c d", "multiply multiply_add", a *b + c * d),
+    RULE("a b - c d", "multiply multiply_subtract", a *b - c * d),
+    RULE("a b + a b", "multiply add", a *b + a * b),
+    RULE("-(a b) + c = c - a b", "subtract_product", -(a *b) + c),
+    RULE("-(a b) - c = -(a b + c)", "multiply_add minus", -(a *b) - c),
+    RULE("a product with two uses", nullptr, (a * b + c) * (a * b - d)),
+    RULE("a product with a guard",
+         "multiply multiply multiply multiply multiply multiply multiply multiply multiply" BELOW " add",
+         squared(a, 3) * squared(b, 5) + c),
+    RULE("a product that is compared", nullptr, a *b + (a * b < c ? c : d)),
+    RULE("terms that may be left out", "multiply_add", with_term(a, b, c)),
+    RULE("terms that are left out", "", with_term(a, 0.0 * b, c)),
     RULE("0 / a = 0", "not_equal", 0.0 / a),
     RULE("0 / (-a) = 0", nullptr, 0.0 / (-a)),
     RULE("a / 1 = a", "", a / 1.0),
@@ -454,10 +488,14 @@ const std::vector<rule> RULES = {
     RULE("round", "round", round(a)),
     RULE("whole parts and their bounds", nullptr, a / (floor(a) + rint(a) + round(a))),
     RULE("whole parts of constants", "add", a + (floor(T(2.5)) + rint(T(2.5)) + round(T(2.5)))),
-    RULE("sine", "abs less sine", sine_of(a)),
-    RULE("cosine", "abs less cosine", cosine_of(a)),
-    RULE("sine of -a", "minus abs less sine", sine_of(-a)),
-    RULE("both of the same", nullptr, sine_of(a) + cosine_of(a)),
+    RULE("sine", "within sine", sine_of(a)),
+    RULE("cosine", "within cosine", cosine_of(a)),
+    RULE("sine of -a", "minus within sine", sine_of(-a)),
+    RULE("both of the same", "within sine_cosine add", sine_of(a) + cosine_of(a)),
+    RULE("both of two", "within within sine_cosine sine_cosine multiply multiply_add", sine_of_sum(a, b)),
+    RULE("both, and one of them later", "within sine_cosine multiply_add add",
+         sine_of(a) * cosine_of(a) + b + sine_of(a)),
+    RULE("an angle is bounded by its sine", nullptr, sine_of(a) + 1e20 * squared(a, 5)),
     RULE("of a large constant", "add", a + sine_of(T(1e9))),
     RULE("arctan2", "not_less arctan2", arctan2(a, b)),
     RULE("arctan2, behind", "minus less not_equal arctan2", arctan2(a, -b)),
@@ -513,9 +551,9 @@ const std::vector<rule> RULES = {
     RULE("equality of what is none", "", none == none || !(none != none) ? a : c),
     RULE("of inputs all are finite", "", isfinite(a) && !isnan(a) ? a : c),
     RULE("of constants not all are", "", isfinite(inf) || !isnan(none) ? a : c),
-    RULE("a whole number", "equal multiply subtract", by_whole(a, b, c)),
-    RULE("a rounded number", "rint equal multiply subtract", by_whole(rint(a), b, c)),
-    RULE("a whole constant", "multiply subtract", by_whole(T(3.0), b, c)),
+    RULE("a whole number", "equal subtract_product", by_whole(a, b, c)),
+    RULE("a rounded number", "rint equal subtract_product", by_whole(rint(a), b, c)),
+    RULE("a whole constant", "subtract_product", by_whole(T(3.0), b, c)),
     RULE("powers that overflow", "multiply multiply multiply multiply multiply multiply" BELOW, squared(a, 6)),
     RULE("sums of what may overflow", nullptr, squared(a, 5) * squared(b, 4) + squared(c, 5) * squared(d, 4)),
     RULE("bounds of sums", nullptr, squared(squared(a, 4) + b, 2)),
@@ -530,6 +568,8 @@ const std::vector<rule> RULES = {
          sqrt(squared(0x1p-50 * a, 3)) * squared(b, 5) * (squared(c, 2) * d)),
     RULE("bounds of selected numbers", nullptr, squared(select_less(a, b, squared(c, 4), d), 2)),
     RULE("bounds of others", nullptr, squared(select_less(a, b, d, squared(c, 4)), 2)),
+    RULE("bounds that are no numbers", nullptr,
+         squared(a < DBL_MAX ? select_less(b, c, T(1.0), a * 1e-320 * 1e-320 * DBL_MAX + a) : b, 6)),
     RULE("bounds of quotients", nullptr, squared(a / b, 6)),
     RULE("bounds of exponentials", nullptr, squared(exp_double(a), 6) + squared(sinh_double(b), 6)),
     RULE("bounds of powers", nullptr, squared(pow_double(a, b), 6) + squared(cosh_double(b), 6)),
@@ -673,6 +713,9 @@ void expect_limit() {
   X(unlimited, fmax(a, T(-INFINITY)))                                \
   X(sine, sine_of(a))                                                \
   X(cosine, cosine_of(a))                                            \
+  X(turned, c *cosine_of(a) - d * sine_of(a))                        \
+  X(angle_sum, sine_of_sum(a, b))                                    \
+  X(next_term, with_term(a, b, c))                                   \
   X(angle, arctan2(a, b))                                            \
   X(arc, arctan2(a, T(1.0)))                                         \
   X(exponential, exp_double(a))                                      \
@@ -788,19 +831,20 @@ states states_at_random(const program &p, const doubles &start, const doubles &k
   return made;
 }
 
-void print(const program &p) {
+std::string text_of(const program &p) {
   static const char *const name[] = {
 #define X(name, value) #name,
       EACH_LINE(X)
 #undef X
   };
-  std::fprintf(stderr, "inputs: x0 to x%zu; constants:", p.inputs - 1);
-  for (const double one : p.constants) std::fprintf(stderr, " %g", one);
+  std::string text = std::to_string(p.inputs) + " inputs; constants:";
+  for (const double one : p.constants) text += ' ' + std::to_string(one);
   size_t i = p.inputs + p.constants.size();
-  for (const line &one : p.lines)
-    std::fprintf(stderr, "\nx%zu = %s(x%zu, x%zu, x%zu, x%zu)", i++, name[one.is], one.operand[0], one.operand[1],
-                 one.operand[2], one.operand[3]);
-  std::fputc('\n', stderr);
+  for (const line &at : p.lines) {
+    text += "\nx" + std::to_string(i++) + " = " + name[at.is];
+    for (const size_t one : at.operand) text += " x" + std::to_string(one);
+  }
+  return text + '\n';
 }
 
 void compare_program(int number) {
@@ -809,12 +853,7 @@ void compare_program(int number) {
   doubles start(2 + random_below(6));
   for (double &one : start) one = random_below(8) ? ordinary() : any_number();
   const program p = program_at_random(start);
-  static const program *current;
-  current = &p;
-  static const int registered = std::atexit([] {
-    if (current) print(*current);
-  });
-  (void)registered;
+  details = text_of(p);
   const expression e = any_scalar(p);
   const evaluation at_start = evaluate(e, start);
   lw::record kept;
@@ -826,7 +865,7 @@ void compare_program(int number) {
     for (double &one : others) one *= between(-1.0, 1.0);
     compare_states(e, at_start, players, states_at_random(p, start, others), false);
   }
-  current = nullptr;
+  details.clear();
 }
 
 /* A long sum of few numbers needs few registers, also where comparisons use a number last. */
