@@ -1,6 +1,7 @@
 """The extension module `linkwork.core._core` of the stable ABI for any platform, compiled by zig.
 
 No Python of the platform is needed: the headers are those of the Python that builds, with `pyconfig.h` of this folder.
+The library of C++ becomes a part of the module, whose operators `exports.map` hides on Linux.
 Undefined symbols stay open on Linux and macOS until Python loads the module. Windows wants the library that has
 them, python3.dll, of which an import library is made from the list of the stable ABI.
 """
@@ -22,7 +23,8 @@ from wheels.targets import Target
 
 OLDEST = PyVersion(3, 11)  # as in pyproject.toml
 BINDING = Path(__file__).parents[1] / "linkwork" / "core" / "_core_build.py"
-LINK = {"darwin": ["-Wl,-undefined,dynamic_lookup"], "linux": [], "windows": []}
+EXPORTS = Path(__file__).parent / "exports.map"
+LINK = {"darwin": ["-Wl,-undefined,dynamic_lookup"], "linux": [f"-Wl,--version-script={EXPORTS}"], "windows": []}
 
 
 def build_extension(target: Target, folder: Path, progress: Progress) -> Path:

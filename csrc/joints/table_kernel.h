@@ -7,9 +7,9 @@
 #include "math/spatial_kernel.h"
 
 static const joint_operations joint_operations_of[LW_JOINT_TYPES] = {
-#define JOINT(TYPE, type, coordinates, speeds, displacements, parameters, motion, axes)              \
-  [LW_##TYPE] = {type##_pose,      type##_columns, type##_bias,   type##_inverse,     type##_qdot,   \
-                 type##_normalize, type##_axes,    &type##_frame, type##_constraints, type##_spins},
+#define JOINT(TYPE, type, coordinates, speeds, displacements, parameters, motion, axes) \
+  {type##_pose,      type##_columns, type##_bias,   type##_inverse,     type##_qdot,    \
+   type##_normalize, type##_axes,    &type##_frame, type##_constraints, type##_spins},
 #include "joints/types_list.h"
 #undef JOINT
 };

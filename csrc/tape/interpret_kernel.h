@@ -92,11 +92,11 @@ void RUN_TAPE(const lw_tape *t, double *registers, uint64_t *missed) {
       case LW_TAPE_sine_cosine:
         for (int k = 0; k < FOURS; k++) sincos_four(a[k], &to[k], &row_of(registers, step->operand[1])[k]);
         break;
-      GUARD(less, a[k] < b[k])
-      GUARD(not_less, a[k] >= b[k])
-      GUARD(equal, a[k] == b[k])
-      GUARD(not_equal, a[k] != b[k])
-      GUARD(within, without_signs(a[k]) < b[k])
+        GUARD(less, a[k] < b[k])
+        GUARD(not_less, a[k] >= b[k])
+        GUARD(equal, a[k] == b[k])
+        GUARD(not_equal, a[k] != b[k])
+        GUARD(within, without_signs(a[k]) < b[k])
       case LW_TAPE_CONSTANT:
       case LW_TAPE_INPUT:
       case LW_TAPE_OPERATIONS: break; /* none of them is a step */

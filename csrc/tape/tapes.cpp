@@ -22,9 +22,10 @@ struct assumption {
 struct recorded_tape {
   lw::written_tape written;
   std::vector<assumption> assumptions;
-  std::vector<assumption> kept; /* numbers that are the same for all states, behind the constants: of that size at most */
-  const lw_model *model;     /* the variant of the topology */
-  int64_t states = 0;        /* for which it counted */
+  std::vector<assumption>
+      kept;              /* numbers that are the same for all states, behind the constants: of that size at most */
+  const lw_model *model; /* the variant of the topology */
+  int64_t states = 0;    /* for which it counted */
   std::vector<double> registers;
   bool holds = false; /* for the present call */
 };
@@ -63,7 +64,8 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   std::vector<int32_t> integers(s->block.integers, s->block.integers + m->integers);
   std::vector<assumption> kept;
   std::vector<char> is_given((size_t)m->size.reals, 0);
-  for (const uint32_t offset : t.given) reals[offset] = recorder.input(x[offset], LW_TAPE_LARGEST_INPUT), is_given[offset] = 1;
+  for (const uint32_t offset : t.given)
+    reals[offset] = recorder.input(x[offset], LW_TAPE_LARGEST_INPUT), is_given[offset] = 1;
   for (const lw_field &field : m->field)
     for (int32_t i = field.first; i < field.first + field.rows * field.columns; i++) {
       if (is_given[(size_t)i]) continue;

@@ -29,13 +29,15 @@ def around(model, rows, spread, seed=0):
 
 
 def evaluated(model, name, q, u, tau):
-    """Numbers of a batch, and those of the states one by one."""
-    kwargs = {} if name == "energy" else {"tau": tau}
-    function = getattr(model, name) if hasattr(model, name) else lambda *args, **given: model.value(name, *args, **given)
+    """Numbers of a batch, and those of the same states by the kernels; a name is a function's or a variable's."""
 
     def rows(which):
-        found = function(q[which], u[which], **({"tau": kwargs["tau"][which]} if kwargs else {}))
-        return np.stack(found, axis=-1) if name == "energy" else np.asarray(found).reshape(len(q[which]), -1)
+        states = q[which], u[which]
+        if name == "energy":
+            return np.stack(model.energy(*states), axis=-1)
+        by_name = getattr(model, name, None)
+        found = by_name(*states, tau=tau[which]) if by_name else model.value(name, *states, tau=tau[which])
+        return np.asarray(found).reshape(len(states[0]), -1)
 
     together = rows(slice(None))
     return together, np.concatenate([rows(slice(i, i + FEW)) for i in range(0, len(q), FEW)])
@@ -94,7 +96,15 @@ def test_methods(method):
 def test_forces_of_all_types_but_friction():
     model = lw.compile(zoo(friction=False))
     q, u, tau = around(model, BEFORE + TRIED, 1e-10)
-    check_tapes(model, (q, 0.3 + 1e-6 * u, 0.1 + 1e-6 * tau), ("accelerations", "derivatives", "energy", "b6.r", "j3.f"))
+    check_tapes(
+        model, (q, 0.3 + 1e-6 * u, 0.1 + 1e-6 * tau), ("accelerations", "derivatives", "energy", "b6.r", "j3.f")
+    )
+
+
+@pytest.mark.parametrize("name", ["cassie.json", "robotiq_2f85.json", "xarm7_gripper.json", "grbda_six_bar.json"])
+def test_robots(name):
+    model = lw.compile(lw.load(beside(f"models/as_mechanisms/{name}")))
+    check_tapes(model, around(model, BEFORE + TRIED, 1e-10), ("accelerations", "derivatives"))
 
 
 def test_along_a_motion():
@@ -119,7 +129,9 @@ def test_singular_poses_are_left_to_the_kernels():
     hinge = lw.Revolute((0, 1, 0))
     mech.add_joint("A", hinge, "ground", "crank", at=(0, 0, 0))
     mech.add_joint("B", hinge, "crank", "coupler", parent_frame=lw.Frame((0.3, 0, 0)))
-    mech.add_joint("C", hinge, "coupler", "rocker", parent_frame=lw.Frame((0.5, 0, 0)), child_frame=lw.Frame((0.3, 0, 0)))
+    mech.add_joint(
+        "C", hinge, "coupler", "rocker", parent_frame=lw.Frame((0.5, 0, 0)), child_frame=lw.Frame((0.3, 0, 0))
+    )
     mech.add_joint("D", hinge, "ground", "rocker", parent_frame=lw.Frame((0.5, 0, 0)))
     model = lw.compile(mech)
     angle = np.concatenate([np.linspace(0.4, 0.9, BEFORE + 200), np.linspace(-1e-3, 1e-3, 401), np.zeros(5)])

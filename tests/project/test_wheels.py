@@ -32,7 +32,7 @@ from wheels.targets import TARGETS, Target
 
 BY_PLATFORM = {target.platform: target for target in TARGETS}
 LIBRARIES = {
-    "linux": r"lib[cm]\.so\.6|ld-linux-(x86-64|aarch64)\.so\.[12]",
+    "linux": r"lib[cm]\.so\.6|libdl\.so\.2|libpthread\.so\.0|ld-linux-(x86-64|aarch64)\.so\.[12]",
     "windows": r"python3\.dll|kernel32\.dll|ntdll\.dll|api-ms-win-crt-[\w-]+\.dll",
     "darwin": r"/usr/lib/libSystem\.B\.dylib",
 }
@@ -208,7 +208,9 @@ def test_extension_keeps_to_the_stable_abi(target: Target, linked: Linkage) -> N
     asked = {name for name in linked.imports if re.match("_?Py[A-Z_]", name)}
     assert {"PyImport_ImportModule", "_Py_NoneStruct"} <= asked
     assert asked <= extension.stable_names().keys()
-    assert linked.offers == {"PyInit__core"}
+    # The linker of zig shows the operators of C++ on macOS, of which any will do.
+    operators = "_Z(?:nw|na|dl|da).*" if target.platform.endswith("darwin") else "(?!)"
+    assert {name for name in linked.offers if not re.fullmatch(operators, name)} == {"PyInit__core"}
 
 
 @pytest.mark.slow
