@@ -20,6 +20,7 @@
  * process get along. Headers of the system come first, because what they declare lies in other libraries. Each C file
  * ends with the `pop`. On Windows, where nothing is exported unless marked, there is no such pragma. */
 #ifndef _WIN32
+#include <assert.h>
 #include <errno.h>
 #include <float.h>
 #include <inttypes.h>

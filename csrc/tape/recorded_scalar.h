@@ -50,7 +50,7 @@ inline real &operator*=(real &a, real b) { return a = a * b; }
 inline real &operator/=(real &a, real b) { return a = a / b; }
 inline bool operator<(real a, real b) { return lw_recorder->compare_less(a, b); }
 inline bool operator>(real a, real b) { return b < a; }
-/* What is no constant is finite: guards see to it. */
+/* Numbers that are no constants are finite: guards see to it. */
 inline int isfinite(real a) { return std::isfinite(a.value); }
 inline int isnan(real a) { return std::isnan(a.value); }
 inline bool operator<=(real a, real b) { return !(b < a) && !isnan(a) && !isnan(b); }

@@ -328,7 +328,7 @@ std::vector<player> players_of(const lw::record &kept, size_t inputs, size_t sam
   return made;
 }
 
-/* A recording may only be refused for a number that is too large for guards or not finite, or what is peculiar. */
+/* A recording may only be refused for a number that is too large for guards or not finite, or for a peculiar one. */
 bool may_be_refused(const notes &at) {
   return at.peculiar || std::any_of(at.numbers.begin(), at.numbers.end(),
                                     [](double one) { return !(std::fabs(one) < LW_TAPE_LARGEST / 4.0); });
@@ -379,7 +379,7 @@ double any_number() {
 
 struct rule {
   const char *name;
-  const char *operations; /* of the tape of what is recorded at (3, 5, 0.5, 0.25); NULL: they depend on the state */
+  const char *operations; /* of the tape that is recorded at (3, 5, 0.5, 0.25); NULL: they depend on the state */
   expression value;
 };
 
@@ -446,7 +446,9 @@ const std::vector<rule> RULES = {
     RULE("-(a b) + c = c - a b", "subtract_product", -(a *b) + c),
     RULE("-(a b) - c = -(a b + c)", "multiply_add minus", -(a *b) - c),
     RULE("a product with two uses", nullptr, (a * b + c) * (a * b - d)),
-    RULE("a product with a guard", nullptr, squared(a, 3) * squared(b, 5) + c),
+    RULE("a product with a guard",
+         "multiply multiply multiply multiply multiply multiply multiply multiply multiply" BELOW " add",
+         squared(a, 3) * squared(b, 5) + c),
     RULE("a product that is compared", nullptr, a *b + (a * b < c ? c : d)),
     RULE("terms that may be left out", "multiply_add", with_term(a, b, c)),
     RULE("terms that are left out", "", with_term(a, 0.0 * b, c)),
@@ -526,7 +528,7 @@ const std::vector<rule> RULES = {
     RULE("select, minus infinity below", "", select_less(-inf, a, b, c)),
     RULE("select of infinities", "not_less", select_less(b, a, inf, c)),
     RULE("select of infinities as bounds", "not_less", fmin(select_less(b, a, c, inf), d)),
-    RULE("select of what is none", "not_less", select_less(b, a, none, c)),
+    RULE("select of no number", "not_less", select_less(b, a, none, c)),
     RULE("select of a large constant", "select_less" BELOW, select_less(b, a, T(1e308), c)),
     RULE("select of zeros divides", nullptr, 1.0 / select_less(a, b, 0.0 * c, d)),
     RULE("the larger one", "select_less", larger(a, b)),
@@ -542,11 +544,11 @@ const std::vector<rule> RULES = {
     RULE("a != b", "not_equal", a != b ? a : c),
     RULE("a < a", "", a < a || a != a || !(a <= a) ? a : c),
     RULE("a is zero", "not_equal", is_zero(a) ? b : b / 1.0),
-    RULE("a guard is said once", "less", a<b && b> a &&a < b ? a : c),
+    RULE("a guard stands once", "less", a<b && b> a &&a < b ? a : c),
     RULE("bounds at infinity", "", a < inf && -inf < a && a != inf && !(a >= inf) && !(inf == a) ? a : c),
     RULE("comparisons of constants", "", T(1.0) < T(2.0) && T(2.0) == T(2.0) ? a : c),
-    RULE("comparisons of what is none", "", none < 1.0 || none > 1.0 || none <= 1.0 || none >= 1.0 ? a : c),
-    RULE("equality of what is none", "", none == none || !(none != none) ? a : c),
+    RULE("comparisons of no number", "", none < 1.0 || none > 1.0 || none <= 1.0 || none >= 1.0 ? a : c),
+    RULE("equality of no number", "", none == none || !(none != none) ? a : c),
     RULE("of inputs all are finite", "", isfinite(a) && !isnan(a) ? a : c),
     RULE("of constants not all are", "", isfinite(inf) || !isnan(none) ? a : c),
     RULE("a whole number", "equal subtract_product", by_whole(a, b, c)),
@@ -607,7 +609,7 @@ void compare_rule(const rule &r) {
   if (!recordings) fail("never recorded");
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 struct refused {
   const char *name, *reason; /* which the message contains */
@@ -671,7 +673,7 @@ void expect_refusal(const refused &r, size_t most_nodes = SIZE_MAX) {
   fail("not refused");
 }
 
-/* A sum that goes on is refused at a number of nodes, and not before. */
+/* A sum that grows is refused at a number of nodes, and not before. */
 void expect_limit() {
   subject = "a limit of nodes";
   const auto sum = any_scalar([](auto x) {
