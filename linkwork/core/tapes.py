@@ -8,7 +8,8 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork.core._core import ffi, lib
-from linkwork.core.native import Block, OffsetArray, Stage, doubles, raise_status, text_at
+from linkwork.core.native import Block, OffsetArray, Stage, doubles, error_of, text_at
+from linkwork.errors import LinkworkError
 
 _ROWS_AT_ONCE = 1 << 16  # between which an interruption is heard
 _NONE: OffsetArray = np.empty(0, np.uint32)
@@ -73,17 +74,36 @@ class Tapes:
         """Why the last recording made no tape; empty: it made one, or there was none."""
         return text_at(lib.lw_tapes_refusal(self._handle))
 
-    def evaluate(self, block: Block, given: FloatArray) -> FloatArray:
-        """Return the computed numbers (rows, n) of rows of given ones; all others are as in the block."""
+    def evaluate(self, block: Block, given: FloatArray, errors: dict[int, LinkworkError] | None = None) -> FloatArray:
+        """Return the computed numbers (rows, n) of rows of given ones; all others are as in the block.
+
+        Parameters
+        ----------
+        block
+            Its states, inputs and given parameters change.
+        given
+            (rows, n).
+        errors
+            Where a row has no numbers these are NaN, and the error stands here by row. By default the first one is
+            raised.
+        """
         given = np.ascontiguousarray(given)
         computed = np.empty((len(given), self._width))
         done = ffi.new("int64_t *")
-        for first in range(0, len(given), _ROWS_AT_ONCE):
+        first = 0
+        while first < len(given):
             rows = given[first : first + _ROWS_AT_ONCE]
             into = computed[first : first + _ROWS_AT_ONCE]
             status = lib.lw_evaluate_states(block.handle, self._handle, doubles(rows), len(rows), doubles(into), done)
-            if status:
-                raise_status(status, text_at(lib.lw_state_message(block.handle)))
+            first += done[0]
+            if not status:
+                continue
+            error = error_of(status, text_at(lib.lw_state_message(block.handle)))
+            if errors is None or not isinstance(error, LinkworkError):
+                raise error
+            errors[first] = error
+            computed[first] = np.nan
+            first += 1
         return computed
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, number, positive
-from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, OffsetArray, Stage
+from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, OffsetArray, Stage, offsets_of
 from linkwork.core.tapes import Tapes
 from linkwork.errors import AssemblyError, MechanismError, SingularityError
 from linkwork.mechanism import Mechanism
@@ -71,7 +71,7 @@ class ModelBase(ModelStructure):
             raise MechanismError(f"parameters must be a dictionary such as {{'A.q_start': 0.1}}, not {parameters!r}")
         block = self.block()
         for name, value in parameters.items():
-            offsets = self._parameter(name)
+            offsets = self.parameter_offsets(name)
             limits = self.fields["max_load"].span
             infinite = limits.start <= offsets[0] < limits.stop  # no limit
             block.set(offsets, one(vector(value, slice(0, offsets.size), name, infinite=infinite), name))
@@ -82,7 +82,7 @@ class ModelBase(ModelStructure):
             changed.__dict__[shared] = getattr(self, shared)
         return changed
 
-    def _parameter(self, name: str) -> OffsetArray:
+    def parameter_offsets(self, name: str) -> OffsetArray:
         """Return where the numbers of a parameter or start value stand."""
         column = self.column(name)
         if column.first >= self.fields["time"].first:
@@ -635,7 +635,7 @@ class ModelBase(ModelStructure):
         """Return the same of a block at its present states."""
         n = self.numbering.n_states
         first, of = self.fields["q"].first, self.fields["qdot"].first
-        rows, columns = _offsets(slice(of, of + n)), _offsets(slice(first, first + n))
+        rows, columns = offsets_of(slice(of, of + n)), offsets_of(slice(first, first + n))
         matrix, seed = np.empty((n, n)), np.ones(1)
         for k in range(n):
             matrix[:, k] = block.directional_derivative(rows, columns[k : k + 1], seed)
@@ -736,10 +736,14 @@ class ModelBase(ModelStructure):
         """Return what computes numbers of the block from those that `_entries` gives, and the time of motions."""
         found = self._own_tapes.get(name)
         if found is None:
-            fields = [self.fields[one].span for one in ("q", "u", "element_state", "time", "motion_time")]
-            given = [_offsets(one) for one in (*fields[:3], self._native.inputs, *fields[3:])]
-            found = self._own_tapes[name] = Tapes(np.concatenate(given), _offsets(span), stage, _offsets(by))
+            found = self._own_tapes[name] = Tapes(self.entry_offsets, offsets_of(span), stage, offsets_of(by))
         return found
+
+    @property
+    def entry_offsets(self) -> OffsetArray:
+        """Where the numbers stand that `_entries` gives, and the time of motions."""
+        fields = [self.fields[one].span for one in ("q", "u", "element_state", "time", "motion_time")]
+        return np.concatenate([offsets_of(one) for one in (*fields[:3], self._native.inputs, *fields[3:])])
 
     @property
     def _own_tapes(self) -> dict[str, Tapes]:
@@ -802,10 +806,6 @@ class State(KeptState):  # noqa: D101
     __doc__ = KeptState.__doc__
 
     model: ModelBase
-
-
-def _offsets(span: slice) -> OffsetArray:
-    return np.arange(span.start or 0, span.stop, dtype=np.uint32)
 
 
 def _recompiled(
