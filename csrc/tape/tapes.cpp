@@ -46,7 +46,8 @@ struct lw_tapes {
   std::vector<recorded_tape> tapes;
   int64_t by_kernels = 0, since_recording = 0;
   size_t width() const { return computed.size() * (by.empty() ? 1 : by.size()); } /* numbers of a state */
-  std::string refusal; /* of the last recording; then there are no more */
+  int32_t recordings = 0;
+  std::string refusal; /* of the last one; empty: it made a tape */
 };
 
 namespace {
@@ -198,9 +199,10 @@ bool agrees(const lw_tapes &t, const std::vector<double> &own, const double *com
   return most <= LW_TAPE_SAME_DERIVATIVE * largest;
 }
 
-/* Records the state of a row, and compares the tape with what the kernels gave there. */
+/* Records the state of a row, and compares the tape with what the kernels gave there. Another state may have a tape where
+ * this one has none. */
 void record_row(lw_state *s, lw_tapes &t, const double *given, const double *computed) {
-  t.since_recording = 0;
+  t.since_recording = 0, t.recordings++, t.refusal.clear();
   try {
     if (s->before_accelerations) throw lw::refusal("friction decides before each evaluation whether it sticks");
     recorded_tape made = record_state(s, t);
@@ -217,7 +219,7 @@ void record_row(lw_state *s, lw_tapes &t, const double *given, const double *com
 }
 
 bool may_record(const lw_tapes &t) {
-  return t.refusal.empty() && t.since_recording >= LW_TAPE_STATES_BEFORE && t.tapes.size() < LW_TAPE_MOST;
+  return t.since_recording >= LW_TAPE_STATES_BEFORE && t.recordings < LW_TAPE_MOST;
 }
 
 /* Rows left when all tapes have run are for the kernels. `failed`: the row for which they found nothing. */
