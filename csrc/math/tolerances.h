@@ -324,8 +324,8 @@
 
 /* ---- Tapes: when they pay ---- */
 
-#define LW_TAPE_STATES_BEFORE 1000 /* evaluated by kernels before each recording, which takes about as long */
-#define LW_TAPE_MOST 8               /* recordings for the same numbers: one for each order of pivots along a motion */
+#define LW_TAPE_STATES_BEFORE 1000 /* evaluated by kernels before each recording, which takes as long, or twice */
+#define LW_TAPE_MOST 8             /* recordings for the same numbers: one for each order of pivots along a motion */
 #define LW_TAPE_FEWEST_STATES 6    /* at once: 64 cost as much */
 #define LW_TAPE_MOST_STEPS 1000000 /* longer ones are rare, and take 32 MB */
 #define LW_TAPE_MOST_NODES 5000000 /* of a record, before what nothing needs is left out */

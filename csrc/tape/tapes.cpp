@@ -33,7 +33,7 @@ struct recorded_tape {
 
 bool is_bounded(double value) { return std::fabs(value) <= LW_TAPE_LARGEST_INPUT; }
 
-/* Zeros and ones shorten a tape; others it keeps as inputs, so that equal mechanisms of other sizes have the same one. */
+/* Zeros and ones shorten a tape; others are inputs that it keeps. */
 bool is_folded(double value) { return value == 0.0 || std::fabs(value) == 1.0 || !is_bounded(value); }
 
 bool are_alike(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
