@@ -308,7 +308,7 @@ _HOMES = {
     for name in names
 }
 # Folders that implement methods which are declared below them, as those that draw results do.
-implemented_in("linkwork.analysis", "linkwork.batch", "linkwork.draw", "linkwork.formats", "linkwork.view")
+implemented_in("linkwork.analysis", "linkwork.draw", "linkwork.formats", "linkwork.view")
 
 _PARTS = ("controllers", "cosim", "errors", "solvers")  # the modules for users, besides the names above
 

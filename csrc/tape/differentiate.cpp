@@ -105,7 +105,7 @@ class sweep {
 std::vector<recorded> differentiate(recorder &to, const std::vector<recorded> &numbers,
                                     const std::vector<recorded> &inputs) {
   for (const guard &g : to.kept.guards)
-    if (g.comparison == LW_TAPE_equal) throw refusal("what is zero there may be about to change");
+    if (g.comparison == LW_TAPE_equal) throw refusal("a number that is zero there may be about to change");
   sweep back(to, inputs);
   std::vector<recorded> found;
   for (const recorded &number : numbers) {

@@ -1,4 +1,4 @@
-/* Derivatives of what was recorded, as operations of the same record. */
+/* Derivatives of recorded numbers, as operations of the same record. */
 #ifndef LW_TAPE_DIFFERENTIATE_H
 #define LW_TAPE_DIFFERENTIATE_H
 #include "tape/recorder.h"

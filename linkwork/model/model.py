@@ -11,6 +11,7 @@ import numpy as np
 
 from linkwork._util.registered import registered
 from linkwork.errors import LinkworkError, MechanismError
+from linkwork.model.batch import Batch
 from linkwork.model.geometry import ModelGeometry
 from linkwork.model.impacts import VelocityJump, jump
 from linkwork.model.state import State
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from linkwork._util.picture import Picture
-    from linkwork.batch.batch import Batch
     from linkwork.model.base import ModelBase
     from linkwork.model.linear_model import LinearModel
 
@@ -124,7 +124,6 @@ class Model(ModelGeometry):
         """
         return adopt(self, state)
 
-    @registered
     def batch(self, size: int, state: State | None = None, threads: int = 0) -> Batch:
         """Return many states of this model in arrays, whose rows are computed together.
 
@@ -155,7 +154,7 @@ class Model(ModelGeometry):
         >>> batch.accelerations()[:, 0].round(3)
         array([14.715, 12.914,  7.951])
         """
-        raise NotImplementedError
+        return Batch(self, size, state, threads)
 
     def jump(self, state: State, transitions: Sequence[str]) -> VelocityJump:
         """Carry out transitions now, all at once, whatever they wait for.

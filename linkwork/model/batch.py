@@ -4,35 +4,36 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwork._util.checks import FloatArray, positive
+from linkwork._util.checks import FloatArray, positive, whole_number
 from linkwork._util.keywords import checks_keywords
 from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, OffsetArray, Stage, offsets_of
 from linkwork.core.tapes import Tapes
 from linkwork.errors import LinkworkError, MechanismError
 from linkwork.model.arguments import Loads
+from linkwork.model.base import ModelBase, State
 from linkwork.model.state_values import JointArray
 
 if TYPE_CHECKING:
-    from linkwork.model.model import Model
-    from linkwork.model.state import State
+    from concurrent.futures import ThreadPoolExecutor
 
 _NO_OFFSETS: OffsetArray = np.empty(0, np.uint32)
+_START_VALUES = ("q_start", "u_start", "state_start")
 _ROWS_FOR_A_THREAD = 256  # fewer are computed before a thread has begun
 
 
 @dataclass
 class _Worker:
-    """The memory of one thread: a block, and tapes by what they compute and the parameters that are given."""
+    """The memory of one thread: a block, and tapes by their numbers and the parameters that are given."""
 
     block: Block
-    tapes: dict[tuple[str, ...], Tapes] = field(default_factory=dict)
+    tapes: dict[tuple[object, ...], Tapes] = field(default_factory=dict)
 
 
 class Batch:
@@ -47,6 +48,8 @@ class Batch:
         Whose states they are.
     q, u
         Coordinates (size, nq) and speeds (size, nu) of the tree joints.
+    q_cut
+        Coordinates (size, nq_cut) of the cut joints, next to which theirs are taken: `q` has them but for revolutions.
     elements
         States of elements (size, n).
     time
@@ -59,12 +62,15 @@ class Batch:
         By row, why the last function has no numbers for it.
     """
 
-    def __init__(self, model: Model, size: int, state: State, threads: int) -> None:
+    def __init__(self, model: ModelBase, size: int, state: State | None, threads: int) -> None:
+        size, threads = whole_number(size, "size", 1), whole_number(threads, "threads")
+        state = model.assemble() if state is None else state
         q, speeds = model.arguments.states(state, None)
         nu = model.sizes.nu
         self.model = model
-        self.q = np.tile(np.asarray(q), (size, 1))
-        self.u, self.elements = np.tile(speeds[:nu], (size, 1)), np.tile(speeds[nu:], (size, 1))
+        self.q, self.u, self.q_cut, self.elements = (
+            np.tile(np.array(row), (size, 1)) for row in (q, speeds[:nu], model.arguments.turns(state), speeds[nu:])
+        )
         self.time = np.full(size, state.time)
         self.tau = np.zeros((size, model.numbering.n_loads))
         self.parameters: dict[str, FloatArray] = {}
@@ -98,47 +104,51 @@ class Batch:
         self.parameters |= {name: self._rows_of(name, values) for name, values in parameters.items()}
 
     def _rows_of(self, name: str, values: ArrayLike) -> FloatArray:
-        count = self.model.parameter_offsets(name).size
-        array = np.asarray(values, dtype=np.float64)
-        if array.shape not in {(len(self), count), *({(len(self),)} if count == 1 else ())}:
-            raise MechanismError(f"{name!r} has shape {array.shape}; it must be ({len(self)}, {count})")
-        if not np.isfinite(array).all():
-            row = int(np.argwhere(~np.isfinite(array))[0][0])
+        offsets = self.model.parameter_offsets(name)
+        if any(s.start <= offsets[0] < s.stop for s in (self.model.fields[one].span for one in _START_VALUES)):
+            raise MechanismError(f"{name!r} is a start value: write to `q`, `u` or `elements` of the batch")
+        array, shape = np.asarray(values, dtype=np.float64), (len(self), offsets.size)
+        if array.shape != shape and not (offsets.size == 1 and array.shape == shape[:1]):
+            raise MechanismError(f"{name!r} has shape {array.shape}; it must be {shape}")
+        array = array.reshape(shape).copy()
+        for row in np.flatnonzero(~np.isfinite(array).all(axis=1))[:1]:
             raise MechanismError(f"{name!r} is not finite in row {row}")
-        return array.reshape(len(self), count).copy()
+        return array
 
     # ---- dynamics ----
 
     def accelerations(self) -> JointArray:
         """Return the accelerations of the tree joints (size, nu); those of the cut joints are its attribute `cut`."""
-        values = self._numbers("accelerations", self.model.fields["acceleration"].span, Stage.ACCELERATIONS)
-        return JointArray.split(values, self.model.sizes.nu)
+        span = self.model.fields["acceleration"].span
+        return JointArray.split(self._numbers(offsets_of(span), Stage.ACCELERATIONS), self.model.sizes.nu)
 
     def derivatives(self) -> FloatArray:
         """Return the derivatives of all states (size, n), [qdot; udot; rates of the states of elements]."""
-        return self._numbers("derivatives", self._rates, Stage.DERIVATIVES)
+        return self._numbers(self._rates, Stage.DERIVATIVES)
 
     def jacobian(self) -> FloatArray:
         """Return the matrices of `derivatives` by the states (size, n, n)."""
         n, first = self.model.numbering.n_states, self.model.fields["q"].first
-        by = offsets_of(slice(first, first + n))
-        return self._numbers("jacobian", self._rates, Stage.DERIVATIVES, by).reshape(len(self), n, n)
+        states = offsets_of(slice(first, first + n))
+        return self._numbers(self._rates, Stage.DERIVATIVES, states).reshape(len(self), n, n)
 
     def value(self, name: str) -> FloatArray:
         """Return a variable by name, (size,), or (size, n) for a quantity of several."""
         column = self.model.column(name)
-        values = self._numbers(f"value {name}", slice(column.first, column.first + column.count), Stage.OUTPUTS)
+        values = self._numbers(offsets_of(slice(column.first, column.first + column.count)), Stage.OUTPUTS)
         return values if column.vector else values[:, 0]
 
     def gradient(self, name: str, by: Iterable[str]) -> dict[str, FloatArray]:
-        """Return the derivatives of a variable by states, inputs and parameters, all other ones unchanged.
+        """Return the derivatives of a variable by states, inputs and parameters.
+
+        All others of these stay as they are, coordinates too: loops are not closed again where their geometry changes.
 
         Parameters
         ----------
         name
             Of the variable, which is one number.
         by
-            Names of variables.
+            Names of states, inputs and parameters.
 
         Returns
         -------
@@ -149,14 +159,16 @@ class Batch:
         if column.vector:
             raise MechanismError(f"{name!r} has {column.count} numbers; give one of them, such as '{name}[1]'")
         columns = {one: self.model.column(one) for one in by}
-        time = self.model.fields["time"].first
-        for one in columns:
-            if one not in self.parameters and columns[one].first < time:
-                self.put({one: np.tile(self._common(one), (len(self), 1))})
-        spans = [offsets_of(slice(c.first, c.first + c.count)) for c in columns.values()]
-        what = f"gradient {name} {' '.join(columns)}"
-        values = self._numbers(what, slice(column.first, column.first + 1), Stage.OUTPUTS, np.concatenate(spans))
-        parts = np.split(values, np.cumsum([one.size for one in spans])[:-1], axis=1)
+        spans = {one: offsets_of(slice(c.first, c.first + c.count)) for one, c in columns.items()}
+        time, entries = self.model.fields["time"].first, set(self._entry_offsets.tolist())
+        for one, offsets in spans.items():
+            if offsets[0] < time and one not in self.parameters:
+                self.put({one: np.tile(self.model.block().reals[offsets], (len(self), 1))})
+            elif offsets[0] >= time and offsets[0] not in entries:
+                raise MechanismError(f"{one!r} is computed; give states, inputs and parameters")
+        computed = np.array([column.first], np.uint32)
+        values = self._numbers(computed, Stage.OUTPUTS, np.concatenate([_NO_OFFSETS, *spans.values()]))
+        parts = np.split(values, np.cumsum([offsets.size for offsets in spans.values()])[:-1], axis=1)
         return {one: p if c.vector else p[:, 0] for (one, c), p in zip(columns.items(), parts, strict=True)}
 
     # ---- motion ----
@@ -176,7 +188,8 @@ class Batch:
         """
         positive(tolerance, "tolerance", ": the gap of a loop that is accepted, m")
         self.errors = {}
-        block, fields = self._worker(0).block, self.model.fields
+        (worker,), fields = self._first_workers(1), self.model.fields
+        block = worker.block
         nq, nu = self.model.sizes.nq, self.model.sizes.nu
         offsets = {name: self.model.parameter_offsets(name) for name in self.parameters}
         for name, count in (("q", nq), ("u", nu)):
@@ -194,7 +207,7 @@ class Batch:
             except LinkworkError as error:
                 self.errors[row] = error
             else:
-                self.q[row], self.u[row] = block["q"], block["u"]
+                self.q[row], self.u[row], self.q_cut[row] = block["q"], block["u"], block["q_cut"]
         return np.array([row not in self.errors for row in range(len(self))])
 
     @checks_keywords
@@ -202,6 +215,8 @@ class Batch:
         self, dt: float, steps: int, tau: Loads | Callable[[float, Batch], Loads] = None, *, every: int = 1
     ) -> FloatArray:
         """Take steps of fixed size from all rows, by the classical method of Runge and Kutta, of order 4.
+
+        Nothing corrects its errors: they open loops, see `Model.loop_residual`.
 
         Parameters
         ----------
@@ -218,10 +233,18 @@ class Batch:
         Returns
         -------
         ndarray
-            States (size, 1 + steps // every, n), from those at the start on. The batch is left at the last ones, and
-            rows that came to an error are NaN from there on.
+            States (size, 1 + steps // every, n), from those at the start on. The batch is left at the last ones. Rows
+            that came to an error are NaN from there on.
+
+        Raises
+        ------
+        MechanismError
+            If the model has transitions, which steps of fixed size do not carry out.
         """
         positive(dt, "dt", ": s, of a step")
+        steps, every = whole_number(steps, "steps", 1), whole_number(every, "every", 1)
+        if self.model.sizes.transitions:
+            raise MechanismError("steps of fixed size carry out no transitions: run states one by one by `simulate`")
         kept, failed = [self._states()], dict[int, LinkworkError]()
         for step in range(1, steps + 1):
             if tau is not None:
@@ -233,16 +256,32 @@ class Batch:
         self.errors = failed
         return np.stack(kept, axis=1)
 
+    def _step(self, dt: float, failed: dict[int, LinkworkError]) -> None:
+        """Take a step from the rows that have not failed, and add those that now do."""
+        start, begin, slopes = self._states(), self.time.copy(), list[FloatArray]()
+        for share in (0.0, 0.5, 0.5, 1.0):
+            if slopes:
+                self._put_states(start + share * dt * slopes[-1])
+                self.time[:] = begin + share * dt
+            slopes.append(self._numbers(self._rates, Stage.DERIVATIVES, without=failed))
+            failed |= self.errors
+        first, second, third, last = slopes
+        self._put_states(start + dt / 6.0 * (first + 2.0 * (second + third) + last))
+        self.time[:] = begin + dt
+        if self.model.sizes.nq_cut:
+            self.q_cut[:] = self._numbers(offsets_of(self.model.fields["q_cut"].span), Stage.OUTPUTS, without=failed)
+            failed |= self.errors
+
     # ---- inside ----
 
     @property
-    def _rates(self) -> slice:
+    def _rates(self) -> OffsetArray:
         first = self.model.fields["qdot"].first
-        return slice(first, first + self.model.numbering.n_states)
+        return offsets_of(slice(first, first + self.model.numbering.n_states))
 
-    def _common(self, name: str) -> FloatArray:
-        """Return the numbers of a parameter (n,) that all rows have."""
-        return self.model.block().reals[self.model.parameter_offsets(name)]
+    @property
+    def _entry_offsets(self) -> OffsetArray:
+        return np.concatenate([self.model.entry_offsets, offsets_of(self.model.fields["cut_reference"].span)])
 
     def _states(self) -> FloatArray:
         return np.concatenate([self.q, self.u, self.elements], axis=1)
@@ -251,60 +290,50 @@ class Batch:
         nq, nu = self.model.sizes.nq, self.model.sizes.nu
         self.q[:], self.u[:], self.elements[:] = y[:, :nq], y[:, nq : nq + nu], y[:, nq + nu :]
 
-    def _step(self, dt: float, failed: dict[int, LinkworkError]) -> None:
-        start, begin, slopes = self._states(), self.time.copy(), list[FloatArray]()
-        for share in (0.0, 0.5, 0.5, 1.0):
-            if slopes:
-                self._put_states(start + share * dt * slopes[-1])
-                self.time[:] = begin + share * dt
-            slopes.append(self.derivatives())
-            for row, error in self.errors.items():
-                failed.setdefault(row, error)
-        first, second, third, last = slopes
-        self._put_states(start + dt / 6.0 * (first + 2.0 * (second + third) + last))
-        self.time[:] = begin + dt
+    def _numbers(
+        self,
+        computed: OffsetArray,
+        stage: Stage,
+        by: OffsetArray = _NO_OFFSETS,
+        without: Iterable[int] = (),
+    ) -> FloatArray:
+        """Return numbers of the block of every row; NaN where there are none, and the reasons in `errors`.
 
-    def _worker(self, number: int) -> _Worker:
-        while len(self._workers) <= number:
+        With `by`, their derivatives by the numbers there. Rows `without` are left out, and NaN.
+        """
+        inputs = np.broadcast_to(self._inputs, (len(self), self._inputs.size))
+        time = self.time[:, None]
+        entries = [self.q, self.u, self.elements, self.tau, inputs, time, time, self.q_cut]
+        given = np.concatenate([*entries, *self.parameters.values()], axis=1)
+        rows = np.delete(np.arange(len(self)), list(without))
+        offsets = [self._entry_offsets, *(self.model.parameter_offsets(one) for one in self.parameters)]
+        key = (computed.tobytes(), by.tobytes(), *self.parameters)
+
+        def compute(worker: _Worker, own: NDArray[np.intp]) -> tuple[FloatArray, dict[int, LinkworkError]]:
+            errors = dict[int, LinkworkError]()
+            if key not in worker.tapes:
+                worker.tapes[key] = Tapes(np.concatenate(offsets), computed, stage, by)
+            values = worker.tapes[key].evaluate(worker.block, given[own], errors)
+            return values, {int(own[k]): error for k, error in errors.items()}
+
+        parts = np.array_split(rows, min(self._threads, -(-len(rows) // _ROWS_FOR_A_THREAD)) or 1)
+        workers = self._first_workers(len(parts))
+        found = list(self._pool.map(compute, workers, parts) if len(parts) > 1 else map(compute, workers, parts))
+        self.errors = {row: error for _, errors in found for row, error in errors.items()}
+        numbers = np.full((len(self), computed.size * (by.size or 1)), np.nan)
+        numbers[rows] = np.concatenate([values for values, _ in found])
+        return numbers
+
+    def _first_workers(self, count: int) -> list[_Worker]:
+        for _ in range(len(self._workers), count):
             block = self.model.block()
             if self.model.sizes.transitions:
                 block.put_discrete_state(self._state.discrete_state)
-            block.count_revolutions(self.model.arguments.turns(self._state))
             self._workers.append(_Worker(block))
-        return self._workers[number]
+        return self._workers[:count]
 
-    def _numbers(self, name: str, span: slice, stage: Stage, by: OffsetArray = _NO_OFFSETS) -> FloatArray:
-        """Return numbers of the block of every row; NaN where there are none, and the reasons in `errors`."""
-        inputs = np.broadcast_to(self._inputs, (len(self), self._inputs.size))
-        time = self.time[:, None]
-        entries = [self.q, self.u, self.elements, self.tau, inputs, time, time]
-        given = np.concatenate([*entries, *self.parameters.values()], axis=1)
-        key = (name, *self.parameters)
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor
 
-        def compute(number: int, rows: slice) -> tuple[FloatArray, dict[int, LinkworkError]]:
-            worker, errors = self._workers[number], dict[int, LinkworkError]()
-            if key not in worker.tapes:
-                changed = [self.model.parameter_offsets(one) for one in self.parameters]
-                offsets = np.concatenate([self.model.entry_offsets, *changed])
-                worker.tapes[key] = Tapes(offsets, offsets_of(span), stage, by)
-            values = worker.tapes[key].evaluate(worker.block, given[rows], errors)
-            return values, {rows.start + row: error for row, error in errors.items()}
-
-        count = min(self._threads, -(-len(self) // _ROWS_FOR_A_THREAD))
-        ends = np.linspace(0, len(self), count + 1).astype(int)
-        parts = [(k, slice(int(ends[k]), int(ends[k + 1]))) for k in range(count)]
-        self._worker(count - 1)
-        if count == 1:
-            found = [compute(*parts[0])]
-        else:
-            with ThreadPoolExecutor(count) as pool:
-                found = list(pool.map(compute, *zip(*parts, strict=True)))
-        self.errors = {row: error for _, errors in found for row, error in errors.items()}
-        return np.concatenate([values for values, _ in found])
-
-
-def batch_of(model: Model, size: int, state: State | None, threads: int) -> Batch:
-    """Do what `Model.batch` does."""
-    if not isinstance(size, int) or size < 1:
-        raise MechanismError(f"size must be a number of states, 1 or more, not {size!r}")
-    return Batch(model, size, model.assemble() if state is None else state, threads)
+        return ThreadPoolExecutor(self._threads)
