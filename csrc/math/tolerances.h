@@ -324,9 +324,10 @@
 
 /* ---- Tapes: when they pay ---- */
 
-#define LW_TAPE_STATES_BEFORE 1000 /* evaluated by kernels before each recording, which takes as long, or twice */
-#define LW_TAPE_MOST 8             /* recordings for the same numbers: one for each order of pivots along a motion */
-#define LW_TAPE_FEWEST_STATES 6    /* at once: 64 cost as much */
-#define LW_TAPE_MOST_STEPS 1000000 /* longer ones are rare, and take 32 MB */
-#define LW_TAPE_MOST_NODES 5000000 /* of a record, before what nothing needs is left out */
+#define LW_TAPE_STATES_BEFORE 1000            /* by kernels before each recording, which takes as long, or twice */
+#define LW_TAPE_MOST 8                        /* for the same numbers: one for each order of pivots along a motion */
+#define LW_TAPE_FEWEST_STATES 6               /* at once: 64 cost as much */
+#define LW_TAPE_MOST_STEPS 50000              /* longer tapes gain little over the kernels */
+#define LW_TAPE_MOST_DERIVATIVE_STEPS 1000000 /* these gain more; memory: 32 MB, and 512 B a register */
+#define LW_TAPE_MOST_NODES 5000000            /* of a record, before what nothing needs is left out */
 #endif

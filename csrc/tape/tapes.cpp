@@ -100,7 +100,8 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   std::vector<int32_t> counting;
   made.written = lw::write_tape(recorder.kept, (int32_t)t.given.size(), &counting);
   for (const int32_t number : counting) made.kept.push_back(kept[(size_t)number - t.given.size()]);
-  if (made.written.steps.size() > LW_TAPE_MOST_STEPS) throw lw::refusal("it would be too long");
+  if (made.written.steps.size() > (t.by.empty() ? LW_TAPE_MOST_STEPS : LW_TAPE_MOST_DERIVATIVE_STEPS))
+    throw lw::refusal("it would be too long");
   return made;
 }
 
@@ -112,7 +113,8 @@ lw_status differentiate_by_kernels(lw_state *s, const lw_tapes &t, double *compu
   std::vector<double> column(t.computed.size());
   const double one = 1.0;
   for (size_t k = 0; k < columns; k++) {
-    const lw_status e = lw_directional_derivative(s, t.computed.data(), column.size(), &t.by[k], 1, &one, column.data());
+    const lw_status e =
+        lw_directional_derivative(s, t.computed.data(), column.size(), &t.by[k], 1, &one, column.data());
     if (e) return e;
     for (size_t i = 0; i < column.size(); i++) computed[i * columns + k] = column[i];
   }
@@ -218,9 +220,7 @@ void record_row(lw_state *s, lw_tapes &t, const double *given, const double *com
   }
 }
 
-bool may_record(const lw_tapes &t) {
-  return t.since_recording >= LW_TAPE_STATES_BEFORE && t.recordings < LW_TAPE_MOST;
-}
+bool may_record(const lw_tapes &t) { return t.since_recording >= LW_TAPE_STATES_BEFORE && t.recordings < LW_TAPE_MOST; }
 
 /* Rows left when all tapes have run are for the kernels. `failed`: the row for which they found nothing. */
 lw_status evaluate_block(lw_state *s, lw_tapes &t, block_of_states &block, int32_t *failed) {
@@ -292,9 +292,8 @@ lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, 
     while (*done < count) {
       const int32_t rows = (int32_t)std::min<int64_t>(count - *done, LW_TAPE_STATES);
       int32_t failed = 0;
-      block_of_states block = {given + *done * (int64_t)tapes->given.size(),
-                               computed + *done * (int64_t)tapes->width(), rows, ~(uint64_t)0 >> (64 - rows),
-                               ~(uint64_t)0};
+      block_of_states block = {given + *done * (int64_t)tapes->given.size(), computed + *done * (int64_t)tapes->width(),
+                               rows, ~(uint64_t)0 >> (64 - rows), ~(uint64_t)0};
       const lw_status e = evaluate_block(s, *tapes, block, &failed);
       if (e) {
         *done += failed;

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwork._util.checks import FloatArray, positive, whole_number
+from linkwork._util.checks import FloatArray, names_of, positive, whole_number
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.names import suggest
 from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, OffsetArray, Stage, offsets_of
 from linkwork.core.tapes import Tapes
-from linkwork.errors import LinkworkError, MechanismError
+from linkwork.errors import AssemblyError, LinkworkError, MechanismError, MechanismNameError
 from linkwork.model.arguments import Loads
 from linkwork.model.base import ModelBase, State
+from linkwork.model.changed_starts import changed_starts, describe_changed_starts
 from linkwork.model.state_values import JointArray
 
 if TYPE_CHECKING:
@@ -34,6 +36,19 @@ class _Worker:
 
     block: Block
     tapes: dict[tuple[object, ...], Tapes] = field(default_factory=dict)
+
+
+class _Columns:
+    """Some columns of what is given, as an array; what is assigned is written into it."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, batch: Batch, owner: type) -> FloatArray:
+        return batch.columns[self._name]
+
+    def __set__(self, batch: Batch, value: ArrayLike) -> None:
+        batch.columns[self._name][...] = value
 
 
 class Batch:
@@ -56,59 +71,91 @@ class Batch:
         s, (size,).
     tau
         Loads of all joints, applied wrenches and inputs of actuators, (size, n).
+    inputs
+        These, and inputs of motions and of transitions behind them, (size, n).
     parameters
         Values by name that differ from row to row, given by `put`.
     errors
         By row, why the last function has no numbers for it.
     """
 
+    q, u, q_cut, elements, time, tau, inputs = (_Columns() for _ in range(7))
+
     def __init__(self, model: ModelBase, size: int, state: State | None, threads: int) -> None:
         size, threads = whole_number(size, "size", 1), whole_number(threads, "threads")
         state = model.assemble() if state is None else state
         q, speeds = model.arguments.states(state, None)
-        nu = model.sizes.nu
+        inputs, turns = model.arguments.with_motions(state, model.arguments.no_loads), model.arguments.turns(state)
+        row = np.concatenate([q, speeds, inputs, [state.time, state.time], turns])
         self.model = model
-        self.q, self.u, self.q_cut, self.elements = (
-            np.tile(np.array(row), (size, 1)) for row in (q, speeds[:nu], model.arguments.turns(state), speeds[nu:])
-        )
-        self.time = np.full(size, state.time)
-        self.tau = np.zeros((size, model.numbering.n_loads))
         self.parameters: dict[str, FloatArray] = {}
         self.errors: dict[int, LinkworkError] = {}
-        # Inputs behind the loads are those of the state: motions, and inputs of transitions.
-        self._inputs = model.arguments.with_motions(state, model.arguments.no_loads)[model.numbering.n_loads :]
+        self._offsets = np.concatenate([model.entry_offsets, offsets_of(model.fields["cut_reference"].span)])
+        self._given = np.tile(row, (size, 1))
+        nq, nu, n = model.sizes.nq, model.sizes.nu, q.size + speeds.size
+        loads, last = n + model.numbering.n_loads, n + inputs.size
+        self.columns = {
+            "q": self._given[:, :nq],
+            "u": self._given[:, nq : nq + nu],
+            "elements": self._given[:, nq + nu : n],
+            "states": self._given[:, :n],
+            "tau": self._given[:, n:loads],
+            "inputs": self._given[:, n:last],
+            "time": self._given[:, last],
+            "motion_time": self._given[:, last + 1],
+            "q_cut": self._given[:, last + 2 :],
+        }
         self._state = state
         self._threads = threads or os.cpu_count() or 1
         self._workers: list[_Worker] = []
 
     def __len__(self) -> int:
-        return len(self.q)
+        return len(self._given)
 
     def __repr__(self) -> str:
         return f"Batch({self.model.mechanism.name!r}: {len(self)} states)"
 
-    def put(self, parameters: Mapping[str, ArrayLike]) -> None:
-        """Give parameters a value of their own in each row; coordinates and speeds stay as they are.
+    def put(self, values: Mapping[str, ArrayLike]) -> None:
+        """Write states, inputs and parameters by name.
+
+        Where parameters change, coordinates and speeds stay as they are. Geometry may be among them; `assemble` then
+        closes the loops of each row.
 
         Parameters
         ----------
-        parameters
-            Values by name as of `Model.with_parameters`: (size,), or (size, n) for a parameter of several. Geometry may
-            be among them; `assemble` then closes the loops of each row.
+        values
+            By name, as of `Model.value`: (size,), or (size, n) for a quantity of several.
 
         Raises
         ------
         MechanismError
-            On an unknown name, another size or a number that is not finite; nothing is changed then.
+            On a name of none of these, another size or a number that is not finite; nothing is changed then.
         """
-        self.parameters |= {name: self._rows_of(name, values) for name, values in parameters.items()}
+        found = {name: self._rows_of(name, rows) for name, rows in values.items()}
+        for name, rows in found.items():
+            column = self._column(name)
+            if column is None:
+                self.parameters[name] = rows
+            else:
+                self._given[:, column] = rows
+
+    def _column(self, name: str) -> slice | None:
+        """Return where a state or an input stands in what is given, None for a parameter."""
+        column, fields = self.model.column(name), self.model.fields
+        if any(s.start <= column.first < s.stop for s in (fields[one].span for one in _START_VALUES)):
+            raise MechanismError(f"{name!r} is a start value: give the state, such as 'A.q' in place of 'A.q_start'")
+        if column.first < fields["time"].first:
+            return None
+        for place in np.flatnonzero(
+            self._offsets[: self.columns["states"].shape[1] + self.inputs.shape[1]] == column.first
+        ):
+            return slice(int(place), int(place) + column.count)
+        raise MechanismError(f"{name!r} is no state, input or parameter")
 
     def _rows_of(self, name: str, values: ArrayLike) -> FloatArray:
-        offsets = self.model.parameter_offsets(name)
-        if any(s.start <= offsets[0] < s.stop for s in (self.model.fields[one].span for one in _START_VALUES)):
-            raise MechanismError(f"{name!r} is a start value: write to `q`, `u` or `elements` of the batch")
-        array, shape = np.asarray(values, dtype=np.float64), (len(self), offsets.size)
-        if array.shape != shape and not (offsets.size == 1 and array.shape == shape[:1]):
+        self._column(name)
+        shape, array = (len(self), self.model.column(name).count), np.asarray(values, dtype=np.float64)
+        if array.shape != shape and not (shape[1] == 1 and array.shape == shape[:1]):
             raise MechanismError(f"{name!r} has shape {array.shape}; it must be {shape}")
         array = array.reshape(shape).copy()
         for row in np.flatnonzero(~np.isfinite(array).all(axis=1))[:1]:
@@ -160,12 +207,9 @@ class Batch:
             raise MechanismError(f"{name!r} has {column.count} numbers; give one of them, such as '{name}[1]'")
         columns = {one: self.model.column(one) for one in by}
         spans = {one: offsets_of(slice(c.first, c.first + c.count)) for one, c in columns.items()}
-        time, entries = self.model.fields["time"].first, set(self._entry_offsets.tolist())
         for one, offsets in spans.items():
-            if offsets[0] < time and one not in self.parameters:
+            if self._column(one) is None and one not in self.parameters:
                 self.put({one: np.tile(self.model.block().reals[offsets], (len(self), 1))})
-            elif offsets[0] >= time and offsets[0] not in entries:
-                raise MechanismError(f"{one!r} is computed; give states, inputs and parameters")
         computed = np.array([column.first], np.uint32)
         values = self._numbers(computed, Stage.OUTPUTS, np.concatenate([_NO_OFFSETS, *spans.values()]))
         parts = np.split(values, np.cumsum([offsets.size for offsets in spans.values()])[:-1], axis=1)
@@ -173,11 +217,15 @@ class Batch:
 
     # ---- motion ----
 
-    def assemble(self, tolerance: float = ASSEMBLY_TOLERANCE) -> NDArray[np.bool_]:
-        """Close the loops of each row, with its parameters, from its coordinates and speeds as guesses.
+    def assemble(self, keep: Iterable[str] = (), tolerance: float = ASSEMBLY_TOLERANCE) -> NDArray[np.bool_]:
+        """Close the loops of each row, with its parameters.
+
+        Coordinates and speeds are guesses, of which those of the first joints stay as they are the longest.
 
         Parameters
         ----------
+        keep
+            Joints whose coordinates and speeds stay as they are. A row that cannot keep them is not closed.
         tolerance
             As of `Model.assemble`.
 
@@ -187,23 +235,34 @@ class Batch:
             Which rows are closed (size,); the others stay as they are, and `errors` has the reasons.
         """
         positive(tolerance, "tolerance", ": the gap of a loop that is accepted, m")
+        (worker,), model, numbering = self._first_workers(1), self.model, self.model.numbering
+        block, motion = worker.block, self.inputs[:, numbering.driven]
+        part = {name: block.reals[model.fields[f"{name}_start"].span] for name in ("q", "u", "state")}
+        kept = names_of(keep, "keep")
+        order = [*kept, *numbering.q]
+        for joint in kept:
+            if joint not in numbering.q or numbering.q[joint].stop > model.sizes.nq:
+                tree = [name for name, span in numbering.q.items() if span.stop <= model.sizes.nq]
+                raise MechanismNameError(f"keep: there is no tree joint {joint!r}: {suggest(joint, tree)}")
+        for name, spans in (("q", numbering.q), ("u", numbering.u)):
+            priority, tree = block.reals[model.fields[f"{name}_priority"].span], self.columns[name].shape[1]
+            for joint, span in spans.items():
+                place = order.index(joint) + 1.0
+                priority[span] = place / (place + 1.0) if span.stop <= tree else 0.0
+            part[name][tree:] = getattr(self._state, name).cut
         self.errors = {}
-        (worker,), fields = self._first_workers(1), self.model.fields
-        block = worker.block
-        nq, nu = self.model.sizes.nq, self.model.sizes.nu
-        offsets = {name: self.model.parameter_offsets(name) for name in self.parameters}
-        for name, count in (("q", nq), ("u", nu)):
-            block.reals[fields[f"{name}_priority"].span] = 0.0
-            block.reals[fields[f"{name}_start"].span][count:] = getattr(self._state, name).cut
         for row in range(len(self)):
             for name, values in self.parameters.items():
-                block.set(offsets[name], values[row])
-            block.reals[fields["q_start"].span][:nq] = self.q[row]
-            block.reals[fields["u_start"].span][:nu] = self.u[row]
-            block.reals[fields["state_start"].span] = self.elements[row]
-            block.put_motion(self.time[row], self._state.motion)
+                block.set(model.parameter_offsets(name), values[row])
+            part["q"][: model.sizes.nq], part["u"][: model.sizes.nu] = self.q[row], self.u[row]
+            part["state"][:] = self.elements[row]
+            block.put_motion(self.time[row], motion[row])
             try:
                 block.assemble(tolerance)
+                changed = [one for one in changed_starts(model, block) if one.name.rsplit(".", 1)[0] in kept]
+                if changed:
+                    lost = tuple(one._replace(is_guess=False) for one in changed)
+                    raise AssemblyError(describe_changed_starts(model, lost))
             except LinkworkError as error:
                 self.errors[row] = error
             else:
@@ -245,29 +304,31 @@ class Batch:
         steps, every = whole_number(steps, "steps", 1), whole_number(every, "every", 1)
         if self.model.sizes.transitions:
             raise MechanismError("steps of fixed size carry out no transitions: run states one by one by `simulate`")
-        kept, failed = [self._states()], dict[int, LinkworkError]()
-        for step in range(1, steps + 1):
+        begin, states, failed = self.time.copy(), self.columns["states"], dict[int, LinkworkError]()
+        kept = [states.copy()]
+        for step in range(steps):
+            self.time = begin + step * dt
             if tau is not None:
-                given = tau(float(self.time[0]), self) if callable(tau) else tau
-                self.tau[:] = self.model.arguments.loads(given)
+                self.tau = self.model.arguments.loads(tau(float(self.time[0]), self) if callable(tau) else tau)
             self._step(dt, failed)
-            if step % every == 0:
-                kept.append(self._states())
+            if (step + 1) % every == 0:
+                kept.append(states.copy())
+        self.time = begin + steps * dt
         self.errors = failed
         return np.stack(kept, axis=1)
 
     def _step(self, dt: float, failed: dict[int, LinkworkError]) -> None:
         """Take a step from the rows that have not failed, and add those that now do."""
-        start, begin, slopes = self._states(), self.time.copy(), list[FloatArray]()
+        states, slopes = self.columns["states"], list[FloatArray]()
+        start, begin = states.copy(), self.time.copy()
         for share in (0.0, 0.5, 0.5, 1.0):
             if slopes:
-                self._put_states(start + share * dt * slopes[-1])
-                self.time[:] = begin + share * dt
+                states[:] = start + share * dt * slopes[-1]
+                self.time = begin + share * dt
             slopes.append(self._numbers(self._rates, Stage.DERIVATIVES, without=failed))
             failed |= self.errors
         first, second, third, last = slopes
-        self._put_states(start + dt / 6.0 * (first + 2.0 * (second + third) + last))
-        self.time[:] = begin + dt
+        states[:] = start + dt / 6.0 * (first + 2.0 * (second + third) + last)
         if self.model.sizes.nq_cut:
             self.q_cut[:] = self._numbers(offsets_of(self.model.fields["q_cut"].span), Stage.OUTPUTS, without=failed)
             failed |= self.errors
@@ -278,17 +339,6 @@ class Batch:
     def _rates(self) -> OffsetArray:
         first = self.model.fields["qdot"].first
         return offsets_of(slice(first, first + self.model.numbering.n_states))
-
-    @property
-    def _entry_offsets(self) -> OffsetArray:
-        return np.concatenate([self.model.entry_offsets, offsets_of(self.model.fields["cut_reference"].span)])
-
-    def _states(self) -> FloatArray:
-        return np.concatenate([self.q, self.u, self.elements], axis=1)
-
-    def _put_states(self, y: FloatArray) -> None:
-        nq, nu = self.model.sizes.nq, self.model.sizes.nu
-        self.q[:], self.u[:], self.elements[:] = y[:, :nq], y[:, nq : nq + nu], y[:, nq + nu :]
 
     def _numbers(
         self,
@@ -301,12 +351,10 @@ class Batch:
 
         With `by`, their derivatives by the numbers there. Rows `without` are left out, and NaN.
         """
-        inputs = np.broadcast_to(self._inputs, (len(self), self._inputs.size))
-        time = self.time[:, None]
-        entries = [self.q, self.u, self.elements, self.tau, inputs, time, time, self.q_cut]
-        given = np.concatenate([*entries, *self.parameters.values()], axis=1)
+        self.columns["motion_time"][:] = self.time
+        given = np.concatenate([self._given, *self.parameters.values()], axis=1) if self.parameters else self._given
         rows = np.delete(np.arange(len(self)), list(without))
-        offsets = [self._entry_offsets, *(self.model.parameter_offsets(one) for one in self.parameters)]
+        offsets = [self._offsets, *(self.model.parameter_offsets(one) for one in self.parameters)]
         key = (computed.tobytes(), by.tobytes(), *self.parameters)
 
         def compute(worker: _Worker, own: NDArray[np.intp]) -> tuple[FloatArray, dict[int, LinkworkError]]:
