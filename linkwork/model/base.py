@@ -71,7 +71,7 @@ class ModelBase(ModelStructure):
             raise MechanismError(f"parameters must be a dictionary such as {{'A.q_start': 0.1}}, not {parameters!r}")
         block = self.block()
         for name, value in parameters.items():
-            offsets = self.parameter_offsets(name)
+            offsets = self._parameter(name)
             limits = self.fields["max_load"].span
             infinite = limits.start <= offsets[0] < limits.stop  # no limit
             block.set(offsets, one(vector(value, slice(0, offsets.size), name, infinite=infinite), name))
@@ -82,7 +82,7 @@ class ModelBase(ModelStructure):
             changed.__dict__[shared] = getattr(self, shared)
         return changed
 
-    def parameter_offsets(self, name: str) -> OffsetArray:
+    def _parameter(self, name: str) -> OffsetArray:
         """Return where the numbers of a parameter or start value stand."""
         column = self.column(name)
         if column.first >= self.fields["time"].first:

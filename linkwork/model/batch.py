@@ -39,7 +39,7 @@ class _Worker:
 
 
 class _Columns:
-    """Some columns of what is given, as an array; what is assigned is written into it."""
+    """Some columns of the given numbers as an array, into which assigned ones are written."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -51,6 +51,7 @@ class _Columns:
         batch.columns[self._name][...] = value
 
 
+@checks_keywords
 class Batch:
     """Many states of one model, a row each, in arrays that may be written to; made by `Model.batch`.
 
@@ -140,7 +141,7 @@ class Batch:
                 self._given[:, column] = rows
 
     def _column(self, name: str) -> slice | None:
-        """Return where a state or an input stands in what is given, None for a parameter."""
+        """Return where a state or an input stands among the given numbers, None for a parameter."""
         column, fields = self.model.column(name), self.model.fields
         if any(s.start <= column.first < s.stop for s in (fields[one].span for one in _START_VALUES)):
             raise MechanismError(f"{name!r} is a start value: give the state, such as 'A.q' in place of 'A.q_start'")
@@ -180,10 +181,15 @@ class Batch:
         return self._numbers(self._rates, Stage.DERIVATIVES, states).reshape(len(self), n, n)
 
     def value(self, name: str) -> FloatArray:
-        """Return a variable by name, (size,), or (size, n) for a quantity of several."""
-        column = self.model.column(name)
-        values = self._numbers(offsets_of(slice(column.first, column.first + column.count)), Stage.OUTPUTS)
-        return values if column.vector else values[:, 0]
+        """Return a variable, (size,), or (size, n) for a quantity of several.
+
+        Parameters
+        ----------
+        name
+            Of the variable, such as "rod.r" or "energy.kinetic".
+        """
+        values = self._numbers(self._offsets_of(name), Stage.OUTPUTS)
+        return values if self.model.column(name).vector else values[:, 0]
 
     def gradient(self, name: str, by: Iterable[str]) -> dict[str, FloatArray]:
         """Return the derivatives of a variable by states, inputs and parameters.
@@ -206,12 +212,11 @@ class Batch:
         if column.vector:
             raise MechanismError(f"{name!r} has {column.count} numbers; give one of them, such as '{name}[1]'")
         columns = {one: self.model.column(one) for one in by}
-        spans = {one: offsets_of(slice(c.first, c.first + c.count)) for one, c in columns.items()}
+        spans = {one: self._offsets_of(one) for one in columns}
         for one, offsets in spans.items():
             if self._column(one) is None and one not in self.parameters:
                 self.put({one: np.tile(self.model.block().reals[offsets], (len(self), 1))})
-        computed = np.array([column.first], np.uint32)
-        values = self._numbers(computed, Stage.OUTPUTS, np.concatenate([_NO_OFFSETS, *spans.values()]))
+        values = self._numbers(self._offsets_of(name), Stage.OUTPUTS, np.concatenate([_NO_OFFSETS, *spans.values()]))
         parts = np.split(values, np.cumsum([offsets.size for offsets in spans.values()])[:-1], axis=1)
         return {one: p if c.vector else p[:, 0] for (one, c), p in zip(columns.items(), parts, strict=True)}
 
@@ -235,8 +240,8 @@ class Batch:
             Which rows are closed (size,); the others stay as they are, and `errors` has the reasons.
         """
         positive(tolerance, "tolerance", ": the gap of a loop that is accepted, m")
-        (worker,), model, numbering = self._first_workers(1), self.model, self.model.numbering
-        block, motion = worker.block, self.inputs[:, numbering.driven]
+        model, numbering = self.model, self.model.numbering
+        block, motion = self._new_block(), self.inputs[:, numbering.driven]
         part = {name: block.reals[model.fields[f"{name}_start"].span] for name in ("q", "u", "state")}
         kept = names_of(keep, "keep")
         order = [*kept, *numbering.q]
@@ -253,7 +258,7 @@ class Batch:
         self.errors = {}
         for row in range(len(self)):
             for name, values in self.parameters.items():
-                block.set(model.parameter_offsets(name), values[row])
+                block.set(self._offsets_of(name), values[row])
             part["q"][: model.sizes.nq], part["u"][: model.sizes.nu] = self.q[row], self.u[row]
             part["state"][:] = self.elements[row]
             block.put_motion(self.time[row], motion[row])
@@ -335,6 +340,10 @@ class Batch:
 
     # ---- inside ----
 
+    def _offsets_of(self, name: str) -> OffsetArray:
+        column = self.model.column(name)
+        return offsets_of(slice(column.first, column.first + column.count))
+
     @property
     def _rates(self) -> OffsetArray:
         first = self.model.fields["qdot"].first
@@ -354,7 +363,7 @@ class Batch:
         self.columns["motion_time"][:] = self.time
         given = np.concatenate([self._given, *self.parameters.values()], axis=1) if self.parameters else self._given
         rows = np.delete(np.arange(len(self)), list(without))
-        offsets = [self._offsets, *(self.model.parameter_offsets(one) for one in self.parameters)]
+        offsets = [self._offsets, *map(self._offsets_of, self.parameters)]
         key = (computed.tobytes(), by.tobytes(), *self.parameters)
 
         def compute(worker: _Worker, own: NDArray[np.intp]) -> tuple[FloatArray, dict[int, LinkworkError]]:
@@ -373,12 +382,14 @@ class Batch:
         return numbers
 
     def _first_workers(self, count: int) -> list[_Worker]:
-        for _ in range(len(self._workers), count):
-            block = self.model.block()
-            if self.model.sizes.transitions:
-                block.put_discrete_state(self._state.discrete_state)
-            self._workers.append(_Worker(block))
+        self._workers += (_Worker(self._new_block()) for _ in range(len(self._workers), count))
         return self._workers[:count]
+
+    def _new_block(self) -> Block:
+        block = self.model.block()
+        if self.model.sizes.transitions:
+            block.put_discrete_state(self._state.discrete_state)
+        return block
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
