@@ -114,6 +114,7 @@ if TYPE_CHECKING:
         inertia,
         shape,
     )
+    from linkwork.model.batch import Batch
     from linkwork.model.compile import compile
     from linkwork.model.impacts import Event, VelocityJump
     from linkwork.model.linear_model import LinearModel
@@ -137,6 +138,7 @@ __all__ = [
     "AssemblyModes",
     "Backlash",
     "BaseParameters",
+    "Batch",
     "Brake",
     "BumpStop",
     "Bushing",
@@ -290,6 +292,7 @@ _HOMES = {
         "fmu.export": ("export_fmu",),
         "formats.files": ("load", "save"),
         "formula": ("LookupTable",),
+        "model.batch": ("Batch",),
         "model.compile": ("compile",),
         "model.impacts": ("Event", "VelocityJump"),
         "model.linear_model": ("LinearModel",),

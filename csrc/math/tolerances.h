@@ -320,11 +320,14 @@
 #define LW_TAPE_LARGEST_INPUT 1e9 /* of given numbers; the kernels evaluate states with larger ones */
 #define LW_TAPE_LARGEST 1e290     /* of numbers without a guard: a sum or product of two is finite, or guarded */
 
+#define LW_TAPE_SAME_DERIVATIVE 1e-6 /* of the largest: what rounding leaves between complex steps and a tape */
+
 /* ---- Tapes: when they pay ---- */
 
-#define LW_TAPE_STATES_BEFORE 1000 /* evaluated by kernels before each recording, which takes as long, or twice */
-#define LW_TAPE_MOST 8             /* for the same numbers: one for each order of pivots along a motion */
-#define LW_TAPE_FEWEST_STATES 6    /* at once: 64 cost as much */
-#define LW_TAPE_MOST_STEPS 50000   /* longer tapes gain little over the kernels */
-#define LW_TAPE_MOST_NODES 2000000 /* of a record, before what nothing needs is left out */
+#define LW_TAPE_STATES_BEFORE 1000            /* by kernels before each recording, which takes as long, or twice */
+#define LW_TAPE_MOST 8                        /* for the same numbers: one for each order of pivots along a motion */
+#define LW_TAPE_FEWEST_STATES 6               /* at once: 64 cost as much */
+#define LW_TAPE_MOST_STEPS 50000              /* longer tapes gain little over the kernels */
+#define LW_TAPE_MOST_DERIVATIVE_STEPS 1000000 /* these gain more; memory: 32 MB, and 512 B a register */
+#define LW_TAPE_MOST_NODES 5000000            /* of a record, before what nothing needs is left out */
 #endif

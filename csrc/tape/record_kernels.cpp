@@ -24,6 +24,7 @@ extern "C" {
 #include "dynamics/derivatives_kernel.h"
 #include "dynamics/forward_dynamics_kernel.h"
 #include "dynamics/outputs_kernel.h"
+#include "loops/constants_kernel.h"
 #undef double
 
 thread_local lw::recorder *lw_recorder;
@@ -44,10 +45,11 @@ void check(lw_fault fault) {
 } // namespace
 
 void lw::record_stages(lw::recorder &to, const lw_model *m, lw::recorded *reals, lw::recorded *work, int32_t *integers,
-                       lw_stage stage) {
+                       lw_stage from, lw_stage stage) {
   const recording during(to);
   lw_block b = {};
   b.reals = reals, b.work = work, b.integers = integers;
+  if (from < LW_STAGE_CONSTANTS) check(constants(m, b));
   if (stage >= LW_STAGE_ACCELERATIONS) check(accelerations(m, b));
   if (stage >= LW_STAGE_DERIVATIVES) check(derivatives(m, b));
   if (stage >= LW_STAGE_OUTPUTS) check(outputs(m, b));

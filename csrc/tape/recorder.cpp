@@ -115,6 +115,7 @@ double recorder::bound_of(lw_tape_operation operation, const int32_t operand[4])
 
 /* Guards that it is below a limit. */
 void recorder::limit(recorded a, double limit) {
+  if (bounds[(size_t)a.node] < limit) return;
   require(LW_TAPE_within, a, {limit, 0});
   double &bound = bounds[(size_t)a.node];
   if (!(bound <= limit)) bound = limit; /* also where it is none, as a product of zero and infinity */

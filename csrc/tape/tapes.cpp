@@ -1,4 +1,5 @@
 #include "tape/tapes.h"
+#include "tape/differentiate.h"
 #include "tape/record_kernels.h"
 #include "tape/write_tape.h"
 extern "C" {
@@ -40,14 +41,22 @@ bool are_alike(double a, double b) { return a == b || (std::isnan(a) && std::isn
 } // namespace
 
 struct lw_tapes {
-  std::vector<uint32_t> given, computed;
+  std::vector<uint32_t> given, computed, by; /* `by`: their derivatives by these in place of them, unless it is empty */
   lw_stage stage;
   std::vector<recorded_tape> tapes;
   int64_t by_kernels = 0, since_recording = 0;
-  std::string refusal; /* of the last recording; then there are no more */
+  size_t width() const { return computed.size() * (by.empty() ? 1 : by.size()); } /* numbers of a state */
+  int32_t recordings = 0;
+  std::string refusal; /* of the last one; empty: it made a tape */
 };
 
 namespace {
+
+/* The last stage that is the same for all states: constants are not where parameters are given. */
+lw_stage first_stage(const lw_tapes &t, const lw_model *m) {
+  const auto is_parameter = [m](uint32_t offset) { return (int32_t)offset < m->at.time; };
+  return std::any_of(t.given.begin(), t.given.end(), is_parameter) ? LW_STAGE_NONE : LW_STAGE_CONSTANTS;
+}
 
 /* ---- recording ---- */
 
@@ -64,13 +73,14 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   std::vector<int32_t> integers(s->block.integers, s->block.integers + m->integers);
   std::vector<assumption> kept;
   std::vector<char> is_given((size_t)m->size.reals, 0);
+  const lw_stage from = first_stage(t, m);
   for (const uint32_t offset : t.given)
     reals[offset] = recorder.input(x[offset], LW_TAPE_LARGEST_INPUT), is_given[offset] = 1;
   for (const lw_field &field : m->field)
     for (int32_t i = field.first; i < field.first + field.rows * field.columns; i++) {
       if (is_given[(size_t)i]) continue;
       /* Outputs of open joints stay zero; nothing else may be read before it is written. */
-      if (field.stage > LW_STAGE_CONSTANTS) {
+      if (field.stage > from) {
         if (field.access == LW_INTERNAL) reals[(size_t)i].value = NAN;
       } else if (is_folded(x[i])) {
         reals[(size_t)i].value = x[i];
@@ -80,25 +90,46 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
         kept.push_back({i, std::fabs(x[i])});
       }
     }
-  lw::record_stages(recorder, m, reals.data(), work.data(), integers.data(), t.stage);
-  for (const uint32_t offset : t.computed) recorder.result(reals[offset]);
+  const std::vector<lw::recorded> entered = reals;
+  lw::record_stages(recorder, m, reals.data(), work.data(), integers.data(), from, t.stage);
+  std::vector<lw::recorded> results, inputs;
+  for (const uint32_t offset : t.computed) results.push_back(reals[offset]);
+  for (const uint32_t offset : t.by) inputs.push_back(entered[offset]);
+  if (!t.by.empty()) results = lw::differentiate(recorder, results, inputs);
+  for (const lw::recorded &one : results) recorder.result(one);
   std::vector<int32_t> counting;
   made.written = lw::write_tape(recorder.kept, (int32_t)t.given.size(), &counting);
   for (const int32_t number : counting) made.kept.push_back(kept[(size_t)number - t.given.size()]);
-  if (made.written.steps.size() > LW_TAPE_MOST_STEPS) throw lw::refusal("it would be too long");
+  if (made.written.steps.size() > (t.by.empty() ? LW_TAPE_MOST_STEPS : LW_TAPE_MOST_DERIVATIVE_STEPS))
+    throw lw::refusal("it would be too long");
   return made;
 }
 
 /* ---- evaluation ---- */
 
+/* By complex steps, column by column. */
+lw_status differentiate_by_kernels(lw_state *s, const lw_tapes &t, double *computed) {
+  const size_t columns = t.by.size();
+  std::vector<double> column(t.computed.size());
+  const double one = 1.0;
+  for (size_t k = 0; k < columns; k++) {
+    const lw_status e =
+        lw_directional_derivative(s, t.computed.data(), column.size(), &t.by[k], 1, &one, column.data());
+    if (e) return e;
+    for (size_t i = 0; i < column.size(); i++) computed[i * columns + k] = column[i];
+  }
+  return LW_OK;
+}
+
 lw_status evaluate_by_kernels(lw_state *s, lw_tapes &t, const double *given, double *computed) {
   double *x = lw_reals(s);
   for (size_t i = 0; i < t.given.size(); i++) x[t.given[i]] = given[i];
-  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  lw_state_changed(s, first_stage(t, s->model));
   const lw_status e = lw_evaluate(s, t.stage);
   if (e) return e;
-  for (size_t i = 0; i < t.computed.size(); i++) computed[i] = x[t.computed[i]];
   t.by_kernels++, t.since_recording++;
+  if (!t.by.empty()) return differentiate_by_kernels(s, t, computed);
+  for (size_t i = 0; i < t.computed.size(); i++) computed[i] = x[t.computed[i]];
   return LW_OK;
 }
 
@@ -152,24 +183,36 @@ void run_tape(recorded_tape &tape, const lw_tapes &t, const lw_state *s, block_o
   const uint64_t counts = block.left & block.for_tapes & ~missed;
   for (int32_t k = 0; k < block.rows; k++) {
     if (!(counts >> k & 1)) continue;
-    double *to = block.computed + (size_t)k * t.computed.size();
+    double *to = block.computed + (size_t)k * t.width();
     for (int32_t i = 0; i < view.results; i++) to[i] = registers[view.result[i] * LW_TAPE_STATES + k];
     tape.states++;
   }
   block.left &= ~counts;
 }
 
-/* Records the state of a row, and compares the tape with what the kernels gave there. */
+/* To the bit; derivatives, which tapes and kernels find in different ways, to rounding. */
+bool agrees(const lw_tapes &t, const std::vector<double> &own, const double *computed) {
+  if (t.by.empty()) return std::equal(own.begin(), own.end(), computed);
+  double largest = 0.0, most = 0.0;
+  for (size_t i = 0; i < own.size(); i++) {
+    largest = std::max(largest, std::fabs(computed[i]));
+    most = std::max(most, std::fabs(own[i] - computed[i]));
+  }
+  return most <= LW_TAPE_SAME_DERIVATIVE * largest;
+}
+
+/* Records the state of a row, and compares the tape with what the kernels gave there. Another state may have a tape where
+ * this one has none. */
 void record_row(lw_state *s, lw_tapes &t, const double *given, const double *computed) {
-  t.since_recording = 0;
+  t.since_recording = 0, t.recordings++, t.refusal.clear();
   try {
     if (s->before_accelerations) throw lw::refusal("friction decides before each evaluation whether it sticks");
     recorded_tape made = record_state(s, t);
-    std::vector<double> own(t.computed.size());
+    std::vector<double> own(t.width());
     block_of_states one = {given, own.data(), 1, 1, 1};
     prepare(made, s);
     run_tape(made, t, s, one);
-    if (one.left || !std::equal(own.begin(), own.end(), computed)) throw lw::refusal("it differs from the kernels");
+    if (one.left || !agrees(t, own, computed)) throw lw::refusal("it differs from the kernels");
     made.states = 0;
     t.tapes.push_back(std::move(made));
   } catch (const lw::refusal &why) {
@@ -177,9 +220,7 @@ void record_row(lw_state *s, lw_tapes &t, const double *given, const double *com
   }
 }
 
-bool may_record(const lw_tapes &t) {
-  return t.refusal.empty() && t.since_recording >= LW_TAPE_STATES_BEFORE && t.tapes.size() < LW_TAPE_MOST;
-}
+bool may_record(const lw_tapes &t) { return t.since_recording >= LW_TAPE_STATES_BEFORE && t.recordings < LW_TAPE_MOST; }
 
 /* Rows left when all tapes have run are for the kernels. `failed`: the row for which they found nothing. */
 lw_status evaluate_block(lw_state *s, lw_tapes &t, block_of_states &block, int32_t *failed) {
@@ -193,7 +234,7 @@ lw_status evaluate_block(lw_state *s, lw_tapes &t, block_of_states &block, int32
     const uint64_t bit = (uint64_t)1 << k;
     if (!(block.left & bit)) continue;
     const double *given = block.given + (size_t)k * width;
-    double *computed = block.computed + (size_t)k * t.computed.size();
+    double *computed = block.computed + (size_t)k * t.width();
     const lw_status e = evaluate_by_kernels(s, t, given, computed);
     block.left &= ~bit;
     *failed = k;
@@ -210,13 +251,14 @@ lw_status evaluate_block(lw_state *s, lw_tapes &t, block_of_states &block, int32
 extern "C" {
 
 lw_status lw_tapes_create(const uint32_t *given, size_t n_given, const uint32_t *computed, size_t n_computed,
-                          lw_stage stage, lw_tapes **tapes) {
+                          const uint32_t *by, size_t n_by, lw_stage stage, lw_tapes **tapes) {
   if (!tapes) return LW_ERROR_USAGE;
   *tapes = nullptr;
   try {
     auto made = std::make_unique<lw_tapes>();
     made->given.assign(given, given + n_given);
     made->computed.assign(computed, computed + n_computed);
+    made->by.assign(by, by + n_by);
     made->stage = stage;
     *tapes = made.release();
   } catch (const std::bad_alloc &) {
@@ -250,9 +292,8 @@ lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, 
     while (*done < count) {
       const int32_t rows = (int32_t)std::min<int64_t>(count - *done, LW_TAPE_STATES);
       int32_t failed = 0;
-      block_of_states block = {given + *done * (int64_t)tapes->given.size(),
-                               computed + *done * (int64_t)tapes->computed.size(), rows, ~(uint64_t)0 >> (64 - rows),
-                               ~(uint64_t)0};
+      block_of_states block = {given + *done * (int64_t)tapes->given.size(), computed + *done * (int64_t)tapes->width(),
+                               rows, ~(uint64_t)0 >> (64 - rows), ~(uint64_t)0};
       const lw_status e = evaluate_block(s, *tapes, block, &failed);
       if (e) {
         *done += failed;

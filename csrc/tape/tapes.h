@@ -19,10 +19,11 @@ typedef struct lw_tape_info {
   int64_t states;
 } lw_tape_info;
 
-/* Of numbers by offset: those that differ from state to state, which are states, inputs and times, and those that are
- * asked for, all of which the stage computes. */
+/* Of numbers by offset: those that differ from state to state, which are states, inputs, times and parameters; those that
+ * are asked for, all of which the stage computes; and, of the given ones, those by which these are differentiated: then
+ * derivatives are asked for in place of the numbers, row by row. */
 lw_status lw_tapes_create(const uint32_t *given, size_t n_given, const uint32_t *computed, size_t n_computed,
-                          lw_stage stage, lw_tapes **tapes);
+                          const uint32_t *by, size_t n_by, lw_stage stage, lw_tapes **tapes);
 void lw_tapes_free(lw_tapes *tapes);
 
 /* How many tapes there are; describes at most `capacity` of them. */
@@ -32,8 +33,8 @@ int64_t lw_tapes_by_kernels(const lw_tapes *tapes);
 /* Why the last recording was refused; empty: none was. */
 const char *lw_tapes_refusal(const lw_tapes *tapes);
 
-/* Rows of given numbers [count][n_given] to rows of computed ones [count][n_computed]. All other numbers are those of the
- * state, whose constants must be valid; its states and inputs change. `done`: the rows that are computed; where that is
+/* Rows of given numbers [count][n_given] to rows of computed ones [count][n_computed], or [count][n_computed][n_by]. All
+ * other numbers are those of the state; the given ones change in it. `done`: the rows that are computed; where that is
  * not all, the next one has failed as the status and the message of the state report. */
 lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, int64_t count, double *computed,
                              int64_t *done);

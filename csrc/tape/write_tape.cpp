@@ -142,7 +142,6 @@ written_tape write_tape(record from, int32_t kept, std::vector<int32_t> *kept_in
     }
     for (int k = 0; k < operands; k++) give_back(one.operand[k], i);
     for (const guard &g : guards[i]) give_back(g.a, i), give_back(g.b, i);
-    if (last[i] <= (int32_t)i) give_back((int32_t)i, (size_t)last[i]);
   }
   for (const int32_t one : from.results) out.results.push_back(at[(size_t)one]);
   out.registers = free.count;

@@ -745,6 +745,11 @@ def _free_after(owner: Any, free: Callable[[Any], None] | None = None) -> Callab
     return destroy
 
 
+def offsets_of(span: slice) -> OffsetArray:
+    """Return the offsets of a part of a block."""
+    return np.arange(span.start or 0, span.stop, dtype=np.uint32)
+
+
 _FRICTIONS_DECIDED = 7  # of the field event_memory
 _DOUBLES = ffi.typeof("double[]")
 

@@ -8,9 +8,11 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork.core._core import ffi, lib
-from linkwork.core.native import Block, OffsetArray, Stage, doubles, raise_status, text_at
+from linkwork.core.native import Block, OffsetArray, Stage, doubles, error_of, text_at
+from linkwork.errors import LinkworkError
 
 _ROWS_AT_ONCE = 1 << 16  # between which an interruption is heard
+_NONE: OffsetArray = np.empty(0, np.uint32)
 
 
 class Tape(NamedTuple):
@@ -42,13 +44,15 @@ class Tapes:
         Offsets of numbers that are asked for.
     stage
         Up to which that is computed.
+    by
+        Offsets among the given ones: derivatives by these are computed in place of the numbers, row by row.
     """
 
-    def __init__(self, given: OffsetArray, computed: OffsetArray, stage: Stage) -> None:
-        self._widths = given.size, computed.size
+    def __init__(self, given: OffsetArray, computed: OffsetArray, stage: Stage, by: OffsetArray = _NONE) -> None:
+        self._width = computed.size * (by.size or 1)
         handle = ffi.new("lw_tapes **")
-        offsets = (ffi.from_buffer("uint32_t[]", given), given.size, ffi.from_buffer("uint32_t[]", computed))
-        if lib.lw_tapes_create(*offsets, computed.size, int(stage), handle):
+        lists = (part for one in (given, computed, by) for part in (ffi.from_buffer("uint32_t[]", one), one.size))
+        if lib.lw_tapes_create(*lists, int(stage), handle):
             raise MemoryError("the C core could not allocate memory")
         self._handle = ffi.gc(handle[0], lib.lw_tapes_free)
 
@@ -70,17 +74,36 @@ class Tapes:
         """Why the last recording made no tape; empty: it made one, or there was none."""
         return text_at(lib.lw_tapes_refusal(self._handle))
 
-    def evaluate(self, block: Block, given: FloatArray) -> FloatArray:
-        """Return the computed numbers (rows, n) of rows of given ones; all others are as in the block."""
+    def evaluate(self, block: Block, given: FloatArray, errors: dict[int, LinkworkError] | None = None) -> FloatArray:
+        """Return the computed numbers (rows, n) of rows of given ones; all others are as in the block.
+
+        Parameters
+        ----------
+        block
+            Its states, inputs and given parameters change.
+        given
+            (rows, n).
+        errors
+            Where a row has no numbers these are NaN, and the error stands here by row. By default the first one is
+            raised.
+        """
         given = np.ascontiguousarray(given)
-        computed = np.empty((len(given), self._widths[1]))
+        computed = np.empty((len(given), self._width))
         done = ffi.new("int64_t *")
-        for first in range(0, len(given), _ROWS_AT_ONCE):
+        first = 0
+        while first < len(given):
             rows = given[first : first + _ROWS_AT_ONCE]
             into = computed[first : first + _ROWS_AT_ONCE]
             status = lib.lw_evaluate_states(block.handle, self._handle, doubles(rows), len(rows), doubles(into), done)
-            if status:
-                raise_status(status, text_at(lib.lw_state_message(block.handle)))
+            first += done[0]
+            if not status:
+                continue
+            error = error_of(status, text_at(lib.lw_state_message(block.handle)))
+            if errors is None or not isinstance(error, LinkworkError):
+                raise error
+            errors[first] = error
+            computed[first] = np.nan
+            first += 1
         return computed
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, number, positive
-from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, OffsetArray, Stage
+from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, OffsetArray, Stage, offsets_of
 from linkwork.core.tapes import Tapes
 from linkwork.errors import AssemblyError, MechanismError, SingularityError
 from linkwork.mechanism import Mechanism
@@ -627,13 +627,15 @@ class ModelBase(ModelStructure):
                [-14.715, 0. ]])
         """
         n = self.numbering.n_states
-        return self._each(state, u, tau, (n, n), self.block_jacobian, time)
+        rates = slice(self.fields["qdot"].first, self.fields["qdot"].first + n)
+        states = slice(self.fields["q"].first, self.fields["q"].first + n)
+        return self._numbers("jacobian", rates, Stage.DERIVATIVES, state, u, tau, time, by=states)
 
     def block_jacobian(self, block: Block) -> FloatArray:
         """Return the same of a block at its present states."""
         n = self.numbering.n_states
-        rows = _offsets(self.fields["qdot"].first, n)
-        columns = _offsets(self.fields["q"].first, n)
+        first, of = self.fields["q"].first, self.fields["qdot"].first
+        rows, columns = offsets_of(slice(of, of + n)), offsets_of(slice(first, first + n))
         matrix, seed = np.empty((n, n)), np.ones(1)
         for k in range(n):
             matrix[:, k] = block.directional_derivative(rows, columns[k : k + 1], seed)
@@ -712,30 +714,36 @@ class ModelBase(ModelStructure):
         u: ArrayLike | None,
         tau: Loads,
         time: ArrayLike | None = None,
+        by: slice = slice(0),
     ) -> FloatArray:
-        """Return numbers of the block (..., n), which a stage computes, at every state of a batch, by tapes."""
+        """Return numbers of the block (..., n), which a stage computes, at every state of a batch, by tapes.
+
+        With `by`, their derivatives (..., n, m) by the states or inputs there.
+        """
         entries = self._entries(state, u, tau, time)
         block = self._prepared(state)
-        leading = entries[0].shape[:-1]
-        if not leading:
+        leading, shape = entries[0].shape[:-1], (span.stop - span.start, *([by.stop - by.start] if by.stop else []))
+        if not (leading or by.stop):
             q, speeds, inputs, times = entries
             block.enter(q, speeds, inputs, times[0])
             block.evaluate(stage)
             return block.reals[span].copy()
         given = np.concatenate([*entries, entries[-1]], axis=-1)
-        values = self._tapes_of(name, span, stage).evaluate(block, given.reshape(-1, given.shape[-1]))
-        return values.reshape(*leading, span.stop - span.start)
+        values = self._tapes_of(name, span, stage, by).evaluate(block, given.reshape(-1, given.shape[-1]))
+        return values.reshape(*leading, *shape)
 
-    def _tapes_of(self, name: str, span: slice, stage: Stage) -> Tapes:
+    def _tapes_of(self, name: str, span: slice, stage: Stage, by: slice) -> Tapes:
         """Return what computes numbers of the block from those that `_entries` gives, and the time of motions."""
         found = self._own_tapes.get(name)
         if found is None:
-            inputs = self._native.inputs
-            fields = [self.fields[one].span for one in ("q", "u", "element_state")]
-            spans = [*fields, inputs, self.fields["time"].span, self.fields["motion_time"].span]
-            offsets = [_offsets(one.start, one.stop - one.start) for one in (*spans, span)]
-            found = self._own_tapes[name] = Tapes(np.concatenate(offsets[:-1]), offsets[-1], stage)
+            found = self._own_tapes[name] = Tapes(self.entry_offsets, offsets_of(span), stage, offsets_of(by))
         return found
+
+    @property
+    def entry_offsets(self) -> OffsetArray:
+        """Where the numbers stand that `_entries` gives, and the time of motions."""
+        fields = [self.fields[one].span for one in ("q", "u", "element_state", "time", "motion_time")]
+        return np.concatenate([offsets_of(one) for one in (*fields[:3], self._native.inputs, *fields[3:])])
 
     @property
     def _own_tapes(self) -> dict[str, Tapes]:
@@ -798,10 +806,6 @@ class State(KeptState):  # noqa: D101
     __doc__ = KeptState.__doc__
 
     model: ModelBase
-
-
-def _offsets(first: int, n: int) -> OffsetArray:
-    return np.arange(first, first + n, dtype=np.uint32)
 
 
 def _recompiled(

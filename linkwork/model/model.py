@@ -11,6 +11,7 @@ import numpy as np
 
 from linkwork._util.registered import registered
 from linkwork.errors import LinkworkError, MechanismError
+from linkwork.model.batch import Batch
 from linkwork.model.geometry import ModelGeometry
 from linkwork.model.impacts import VelocityJump, jump
 from linkwork.model.state import State
@@ -122,6 +123,38 @@ class Model(ModelGeometry):
         (0.3, 6.0)
         """
         return adopt(self, state)
+
+    def batch(self, size: int, state: State | None = None, threads: int = 0) -> Batch:
+        """Return many states of this model in arrays, whose rows are computed together.
+
+        Parameters
+        ----------
+        size
+            How many states.
+        state
+            At which all of them begin; by default the assembled start.
+        threads
+            By which rows are shared; 0: one for each processor. Numbers do not depend on it.
+
+        Returns
+        -------
+        Batch
+            Arrays `q`, `u`, `tau` and `time` to write to; accelerations, derivatives, Jacobians, variables and
+            gradients of all rows; parameters, geometry too, that differ from row to row; steps of fixed size.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> import numpy as np
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> batch = lw.compile(mech).batch(3)
+        >>> batch.q[:, 0] = 0.0, 0.5, 1.0
+        >>> batch.accelerations()[:, 0].round(3)
+        array([14.715, 12.914,  7.951])
+        """
+        return Batch(self, size, state, threads)
 
     def jump(self, state: State, transitions: Sequence[str]) -> VelocityJump:
         """Carry out transitions now, all at once, whatever they wait for.

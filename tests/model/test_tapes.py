@@ -119,6 +119,22 @@ def test_along_a_motion():
     assert model.tapes["acceleration"].by_kernels < 6000 + 3 * BEFORE
 
 
+# ---- derivatives ----
+
+
+@pytest.mark.parametrize("name", [*list(FAMILIES)[::3], "tree1", "tree2"])
+def test_jacobians(name):
+    model = lw.compile(tree_or_loop(name).mechanism)
+    q, u, tau = around(model, BEFORE + TRIED, 1e-9)
+    model.jacobian(q[:BEFORE], u[:BEFORE], tau=tau[:BEFORE])
+    together = model.jacobian(q[BEFORE:], u[BEFORE:], tau=tau[BEFORE:])
+    alone = np.array([model.jacobian(q[i], u[i], tau=tau[i]) for i in range(BEFORE, BEFORE + TRIED)])
+    assert np.abs(together - alone).max() <= 1e-11 * np.abs(alone).max()
+    used = model.tapes["jacobian"]
+    assert not used.refusal
+    assert sum(tape.states for tape in used.recorded) > TRIED // 8
+
+
 # ---- where a tape does not count ----
 
 

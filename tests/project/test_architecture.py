@@ -53,7 +53,7 @@ PYTHON_ARROWS = {
         *("numpy", "linkwork.errors", "linkwork._util.checks", "linkwork.core._core", "linkwork.core.native"),
     },
     "linkwork.core.tapes": {
-        *("numpy", "linkwork._util.checks", "linkwork.core._core", "linkwork.core.native"),
+        *("numpy", "linkwork.errors", "linkwork._util.checks", "linkwork.core._core", "linkwork.core.native"),
     },
     "linkwork.solvers": {
         *("numpy", "scipy", "cffi", "scikits_odes_sundials", "sksundae"),

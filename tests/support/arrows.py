@@ -29,7 +29,7 @@ C_ARROWS = {
     "run": {"math", "block", "model", "evaluation", "events", "assembly", "dae", "api", "ode"},
     "chou": {"math"},
     "independent_coordinates": {"math", "block", "evaluation", "dae", "api", "ode"},
-    "tape": {"math", "block", "model", "dynamics", "evaluation"},
+    "tape": {"math", "block", "model", "loops", "dynamics", "evaluation", "api"},
     "": {"block", "tree", "loops", "dca", "dynamics", "assembly", "dae"},
 }
 

@@ -1,0 +1,398 @@
+"""Many states of one model in arrays: their dynamics, and steps of fixed size from all of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkwork._util.checks import FloatArray, names_of, positive, whole_number
+from linkwork._util.keywords import checks_keywords
+from linkwork._util.names import suggest
+from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, OffsetArray, Stage, offsets_of
+from linkwork.core.tapes import Tapes
+from linkwork.errors import AssemblyError, LinkworkError, MechanismError, MechanismNameError
+from linkwork.model.arguments import Loads
+from linkwork.model.base import ModelBase, State
+from linkwork.model.changed_starts import changed_starts, describe_changed_starts
+from linkwork.model.state_values import JointArray
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+_NO_OFFSETS: OffsetArray = np.empty(0, np.uint32)
+_START_VALUES = ("q_start", "u_start", "state_start")
+_ROWS_FOR_A_THREAD = 256  # fewer are computed before a thread has begun
+
+
+@dataclass
+class _Worker:
+    """The memory of one thread: a block, and tapes by their numbers and the parameters that are given."""
+
+    block: Block
+    tapes: dict[tuple[object, ...], Tapes] = field(default_factory=dict)
+
+
+class _Columns:
+    """Some columns of the given numbers as an array, into which assigned ones are written."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, batch: Batch, owner: type) -> FloatArray:
+        return batch.columns[self._name]
+
+    def __set__(self, batch: Batch, value: ArrayLike) -> None:
+        batch.columns[self._name][...] = value
+
+
+@checks_keywords
+class Batch:
+    """Many states of one model, a row each, in arrays that may be written to; made by `Model.batch`.
+
+    Numbers of a row depend on that row alone. Where it has none, such as accelerations in a singular pose, they are NaN
+    and `errors` has the reason.
+
+    Attributes
+    ----------
+    model
+        Whose states they are.
+    q, u
+        Coordinates (size, nq) and speeds (size, nu) of the tree joints.
+    q_cut
+        Coordinates (size, nq_cut) of the cut joints, next to which theirs are taken: `q` has them but for revolutions.
+    elements
+        States of elements (size, n).
+    time
+        s, (size,).
+    tau
+        Loads of all joints, applied wrenches and inputs of actuators, (size, n).
+    inputs
+        These, and inputs of motions and of transitions behind them, (size, n).
+    parameters
+        Values by name that differ from row to row, given by `put`.
+    errors
+        By row, why the last function has no numbers for it.
+    """
+
+    q, u, q_cut, elements, time, tau, inputs = (_Columns() for _ in range(7))
+
+    def __init__(self, model: ModelBase, size: int, state: State | None, threads: int) -> None:
+        size, threads = whole_number(size, "size", 1), whole_number(threads, "threads")
+        state = model.assemble() if state is None else state
+        q, speeds = model.arguments.states(state, None)
+        inputs, turns = model.arguments.with_motions(state, model.arguments.no_loads), model.arguments.turns(state)
+        row = np.concatenate([q, speeds, inputs, [state.time, state.time], turns])
+        self.model = model
+        self.parameters: dict[str, FloatArray] = {}
+        self.errors: dict[int, LinkworkError] = {}
+        self._offsets = np.concatenate([model.entry_offsets, offsets_of(model.fields["cut_reference"].span)])
+        self._given = np.tile(row, (size, 1))
+        nq, nu, n = model.sizes.nq, model.sizes.nu, q.size + speeds.size
+        loads, last = n + model.numbering.n_loads, n + inputs.size
+        self.columns = {
+            "q": self._given[:, :nq],
+            "u": self._given[:, nq : nq + nu],
+            "elements": self._given[:, nq + nu : n],
+            "states": self._given[:, :n],
+            "tau": self._given[:, n:loads],
+            "inputs": self._given[:, n:last],
+            "time": self._given[:, last],
+            "motion_time": self._given[:, last + 1],
+            "q_cut": self._given[:, last + 2 :],
+        }
+        self._state = state
+        self._threads = threads or os.cpu_count() or 1
+        self._workers: list[_Worker] = []
+
+    def __len__(self) -> int:
+        return len(self._given)
+
+    def __repr__(self) -> str:
+        return f"Batch({self.model.mechanism.name!r}: {len(self)} states)"
+
+    def put(self, values: Mapping[str, ArrayLike]) -> None:
+        """Write states, inputs and parameters by name.
+
+        Where parameters change, coordinates and speeds stay as they are. Geometry may be among them; `assemble` then
+        closes the loops of each row.
+
+        Parameters
+        ----------
+        values
+            By name, as of `Model.value`: (size,), or (size, n) for a quantity of several.
+
+        Raises
+        ------
+        MechanismError
+            On a name of none of these, another size or a number that is not finite; nothing is changed then.
+        """
+        found = {name: self._rows_of(name, rows) for name, rows in values.items()}
+        for name, rows in found.items():
+            column = self._column(name)
+            if column is None:
+                self.parameters[name] = rows
+            else:
+                self._given[:, column] = rows
+
+    def _column(self, name: str) -> slice | None:
+        """Return where a state or an input stands among the given numbers, None for a parameter."""
+        column, fields = self.model.column(name), self.model.fields
+        if any(s.start <= column.first < s.stop for s in (fields[one].span for one in _START_VALUES)):
+            raise MechanismError(f"{name!r} is a start value: give the state, such as 'A.q' in place of 'A.q_start'")
+        if column.first < fields["time"].first:
+            return None
+        for place in np.flatnonzero(
+            self._offsets[: self.columns["states"].shape[1] + self.inputs.shape[1]] == column.first
+        ):
+            return slice(int(place), int(place) + column.count)
+        raise MechanismError(f"{name!r} is no state, input or parameter")
+
+    def _rows_of(self, name: str, values: ArrayLike) -> FloatArray:
+        self._column(name)
+        shape, array = (len(self), self.model.column(name).count), np.asarray(values, dtype=np.float64)
+        if array.shape != shape and not (shape[1] == 1 and array.shape == shape[:1]):
+            raise MechanismError(f"{name!r} has shape {array.shape}; it must be {shape}")
+        array = array.reshape(shape).copy()
+        for row in np.flatnonzero(~np.isfinite(array).all(axis=1))[:1]:
+            raise MechanismError(f"{name!r} is not finite in row {row}")
+        return array
+
+    # ---- dynamics ----
+
+    def accelerations(self) -> JointArray:
+        """Return the accelerations of the tree joints (size, nu); those of the cut joints are its attribute `cut`."""
+        span = self.model.fields["acceleration"].span
+        return JointArray.split(self._numbers(offsets_of(span), Stage.ACCELERATIONS), self.model.sizes.nu)
+
+    def derivatives(self) -> FloatArray:
+        """Return the derivatives of all states (size, n), [qdot; udot; rates of the states of elements]."""
+        return self._numbers(self._rates, Stage.DERIVATIVES)
+
+    def jacobian(self) -> FloatArray:
+        """Return the matrices of `derivatives` by the states (size, n, n)."""
+        n, first = self.model.numbering.n_states, self.model.fields["q"].first
+        states = offsets_of(slice(first, first + n))
+        return self._numbers(self._rates, Stage.DERIVATIVES, states).reshape(len(self), n, n)
+
+    def value(self, name: str) -> FloatArray:
+        """Return a variable, (size,), or (size, n) for a quantity of several.
+
+        Parameters
+        ----------
+        name
+            Of the variable, such as "rod.r" or "energy.kinetic".
+        """
+        values = self._numbers(self._offsets_of(name), Stage.OUTPUTS)
+        return values if self.model.column(name).vector else values[:, 0]
+
+    def gradient(self, name: str, by: Iterable[str]) -> dict[str, FloatArray]:
+        """Return the derivatives of a variable by states, inputs and parameters.
+
+        All others of these stay as they are, coordinates too: loops are not closed again where their geometry changes.
+
+        Parameters
+        ----------
+        name
+            Of the variable, which is one number.
+        by
+            Names of states, inputs and parameters.
+
+        Returns
+        -------
+        dict
+            By name, (size,), or (size, n) for a quantity of several.
+        """
+        column = self.model.column(name)
+        if column.vector:
+            raise MechanismError(f"{name!r} has {column.count} numbers; give one of them, such as '{name}[1]'")
+        columns = {one: self.model.column(one) for one in by}
+        spans = {one: self._offsets_of(one) for one in columns}
+        for one, offsets in spans.items():
+            if self._column(one) is None and one not in self.parameters:
+                self.put({one: np.tile(self.model.block().reals[offsets], (len(self), 1))})
+        values = self._numbers(self._offsets_of(name), Stage.OUTPUTS, np.concatenate([_NO_OFFSETS, *spans.values()]))
+        parts = np.split(values, np.cumsum([offsets.size for offsets in spans.values()])[:-1], axis=1)
+        return {one: p if c.vector else p[:, 0] for (one, c), p in zip(columns.items(), parts, strict=True)}
+
+    # ---- motion ----
+
+    def assemble(self, keep: Iterable[str] = (), tolerance: float = ASSEMBLY_TOLERANCE) -> NDArray[np.bool_]:
+        """Close the loops of each row, with its parameters.
+
+        Coordinates and speeds are guesses, of which those of the first joints stay as they are the longest.
+
+        Parameters
+        ----------
+        keep
+            Joints whose coordinates and speeds stay as they are. A row that cannot keep them is not closed.
+        tolerance
+            As of `Model.assemble`.
+
+        Returns
+        -------
+        ndarray
+            Which rows are closed (size,); the others stay as they are, and `errors` has the reasons.
+        """
+        positive(tolerance, "tolerance", ": the gap of a loop that is accepted, m")
+        model, numbering = self.model, self.model.numbering
+        block, motion = self._new_block(), self.inputs[:, numbering.driven]
+        part = {name: block.reals[model.fields[f"{name}_start"].span] for name in ("q", "u", "state")}
+        kept = names_of(keep, "keep")
+        order = [*kept, *numbering.q]
+        for joint in kept:
+            if joint not in numbering.q or numbering.q[joint].stop > model.sizes.nq:
+                tree = [name for name, span in numbering.q.items() if span.stop <= model.sizes.nq]
+                raise MechanismNameError(f"keep: there is no tree joint {joint!r}: {suggest(joint, tree)}")
+        for name, spans in (("q", numbering.q), ("u", numbering.u)):
+            priority, tree = block.reals[model.fields[f"{name}_priority"].span], self.columns[name].shape[1]
+            for joint, span in spans.items():
+                place = order.index(joint) + 1.0
+                priority[span] = place / (place + 1.0) if span.stop <= tree else 0.0
+            part[name][tree:] = getattr(self._state, name).cut
+        self.errors = {}
+        for row in range(len(self)):
+            for name, values in self.parameters.items():
+                block.set(self._offsets_of(name), values[row])
+            part["q"][: model.sizes.nq], part["u"][: model.sizes.nu] = self.q[row], self.u[row]
+            part["state"][:] = self.elements[row]
+            block.put_motion(self.time[row], motion[row])
+            try:
+                block.assemble(tolerance)
+                changed = [one for one in changed_starts(model, block) if one.name.rsplit(".", 1)[0] in kept]
+                if changed:
+                    lost = tuple(one._replace(is_guess=False) for one in changed)
+                    raise AssemblyError(describe_changed_starts(model, lost))
+            except LinkworkError as error:
+                self.errors[row] = error
+            else:
+                self.q[row], self.u[row], self.q_cut[row] = block["q"], block["u"], block["q_cut"]
+        return np.array([row not in self.errors for row in range(len(self))])
+
+    @checks_keywords
+    def rollout(
+        self, dt: float, steps: int, tau: Loads | Callable[[float, Batch], Loads] = None, *, every: int = 1
+    ) -> FloatArray:
+        """Take steps of fixed size from all rows, by the classical method of Runge and Kutta, of order 4.
+
+        Nothing corrects its errors: they open loops, see `Model.loop_residual`.
+
+        Parameters
+        ----------
+        dt
+            s, of a step.
+        steps
+            How many.
+        tau
+            Loads that hold throughout, as of `Model.accelerations` with rows; or a function of the time and of the
+            batch that gives them for each step. By default those of the batch.
+        every
+            States are kept after so many steps each.
+
+        Returns
+        -------
+        ndarray
+            States (size, 1 + steps // every, n), from those at the start on. The batch is left at the last ones. Rows
+            that came to an error are NaN from there on.
+
+        Raises
+        ------
+        MechanismError
+            If the model has transitions, which steps of fixed size do not carry out.
+        """
+        positive(dt, "dt", ": s, of a step")
+        steps, every = whole_number(steps, "steps", 1), whole_number(every, "every", 1)
+        if self.model.sizes.transitions:
+            raise MechanismError("steps of fixed size carry out no transitions: run states one by one by `simulate`")
+        begin, states, failed = self.time.copy(), self.columns["states"], dict[int, LinkworkError]()
+        kept = [states.copy()]
+        for step in range(steps):
+            self.time = begin + step * dt
+            if tau is not None:
+                self.tau = self.model.arguments.loads(tau(float(self.time[0]), self) if callable(tau) else tau)
+            self._step(dt, failed)
+            if (step + 1) % every == 0:
+                kept.append(states.copy())
+        self.time = begin + steps * dt
+        self.errors = failed
+        return np.stack(kept, axis=1)
+
+    def _step(self, dt: float, failed: dict[int, LinkworkError]) -> None:
+        """Take a step from the rows that have not failed, and add those that now do."""
+        states, slopes = self.columns["states"], list[FloatArray]()
+        start, begin = states.copy(), self.time.copy()
+        for share in (0.0, 0.5, 0.5, 1.0):
+            if slopes:
+                states[:] = start + share * dt * slopes[-1]
+                self.time = begin + share * dt
+            slopes.append(self._numbers(self._rates, Stage.DERIVATIVES, without=failed))
+            failed |= self.errors
+        first, second, third, last = slopes
+        states[:] = start + dt / 6.0 * (first + 2.0 * (second + third) + last)
+        if self.model.sizes.nq_cut:
+            self.q_cut[:] = self._numbers(offsets_of(self.model.fields["q_cut"].span), Stage.OUTPUTS, without=failed)
+            failed |= self.errors
+
+    # ---- inside ----
+
+    def _offsets_of(self, name: str) -> OffsetArray:
+        column = self.model.column(name)
+        return offsets_of(slice(column.first, column.first + column.count))
+
+    @property
+    def _rates(self) -> OffsetArray:
+        first = self.model.fields["qdot"].first
+        return offsets_of(slice(first, first + self.model.numbering.n_states))
+
+    def _numbers(
+        self,
+        computed: OffsetArray,
+        stage: Stage,
+        by: OffsetArray = _NO_OFFSETS,
+        without: Iterable[int] = (),
+    ) -> FloatArray:
+        """Return numbers of the block of every row; NaN where there are none, and the reasons in `errors`.
+
+        With `by`, their derivatives by the numbers there. Rows `without` are left out, and NaN.
+        """
+        self.columns["motion_time"][:] = self.time
+        given = np.concatenate([self._given, *self.parameters.values()], axis=1) if self.parameters else self._given
+        rows = np.delete(np.arange(len(self)), list(without))
+        offsets = [self._offsets, *map(self._offsets_of, self.parameters)]
+        key = (computed.tobytes(), by.tobytes(), *self.parameters)
+
+        def compute(worker: _Worker, own: NDArray[np.intp]) -> tuple[FloatArray, dict[int, LinkworkError]]:
+            errors = dict[int, LinkworkError]()
+            if key not in worker.tapes:
+                worker.tapes[key] = Tapes(np.concatenate(offsets), computed, stage, by)
+            values = worker.tapes[key].evaluate(worker.block, given[own], errors)
+            return values, {int(own[k]): error for k, error in errors.items()}
+
+        parts = np.array_split(rows, min(self._threads, -(-len(rows) // _ROWS_FOR_A_THREAD)) or 1)
+        workers = self._first_workers(len(parts))
+        found = list(self._pool.map(compute, workers, parts) if len(parts) > 1 else map(compute, workers, parts))
+        self.errors = {row: error for _, errors in found for row, error in errors.items()}
+        numbers = np.full((len(self), computed.size * (by.size or 1)), np.nan)
+        numbers[rows] = np.concatenate([values for values, _ in found])
+        return numbers
+
+    def _first_workers(self, count: int) -> list[_Worker]:
+        self._workers += (_Worker(self._new_block()) for _ in range(len(self._workers), count))
+        return self._workers[:count]
+
+    def _new_block(self) -> Block:
+        block = self.model.block()
+        if self.model.sizes.transitions:
+            block.put_discrete_state(self._state.discrete_state)
+        return block
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor
+
+        return ThreadPoolExecutor(self._threads)
