@@ -13,6 +13,7 @@
 #endif
 
 #define RUN_TAPE lw_run_tape_avx2
+#define TAPE_FUNCTION lw_tape_function_avx2
 #include "tape/interpret_kernel.h"
 
 #if defined(__clang__)

@@ -1,6 +1,7 @@
 #include "tape/tapes.h"
 #include "tape/differentiate.h"
 #include "tape/record_kernels.h"
+#include "tape/write_c.h"
 #include "tape/write_tape.h"
 extern "C" {
 #include "block/state.h"
@@ -20,6 +21,13 @@ struct assumption {
   double value;
 };
 
+/* Of the cache. */
+struct alignas(64) line {
+  double number[8];
+};
+
+constexpr size_t LINES = LW_TAPE_STATES * sizeof(double) / sizeof(line); /* of a register */
+
 struct recorded_tape {
   lw::written_tape written;
   std::vector<assumption> assumptions;
@@ -27,8 +35,10 @@ struct recorded_tape {
       kept;              /* numbers that are the same for all states, behind the constants: of that size at most */
   const lw_model *model; /* the variant of the topology */
   int64_t states = 0;    /* for which it counted */
-  std::vector<double> registers;
-  bool holds = false; /* for the present call */
+  std::vector<line> registers, left;
+  lw_compiled_tape *compiled = nullptr;
+  bool is_compared = false; /* the compiled one gave the bits of this one */
+  bool holds = false;       /* for the present call */
 };
 
 bool is_bounded(double value) { return std::fabs(value) <= LW_TAPE_LARGEST_INPUT; }
@@ -48,6 +58,7 @@ struct lw_tapes {
   size_t width() const { return computed.size() * (by.empty() ? 1 : by.size()); } /* numbers of a state */
   int32_t recordings = 0;
   std::string refusal; /* of the last one; empty: it made a tape */
+  std::string source;  /* asked for last */
 };
 
 namespace {
@@ -148,8 +159,8 @@ void prepare(recorded_tape &tape, const lw_state *s) {
   tape.holds = holds_for(tape, s);
   if (!tape.holds) return;
   const lw_tape view = tape.written.view();
-  tape.registers.resize((size_t)view.registers * LW_TAPE_STATES);
-  double *row = tape.registers.data() + (size_t)view.inputs * LW_TAPE_STATES;
+  tape.registers.resize((size_t)view.registers * LINES);
+  double *row = tape.registers.data()->number + (size_t)view.inputs * LW_TAPE_STATES;
   const auto fill = [&row](double value) { row = std::fill_n(row, (size_t)LW_TAPE_STATES, value); };
   for (const double value : tape.written.constants) fill(value);
   for (const assumption &a : tape.kept) fill(lw_reals(s)[a.offset]);
@@ -163,23 +174,56 @@ struct block_of_states {
   uint64_t left, for_tapes;
 };
 
+/* Those that are needed of two sets of registers. */
+bool have_same_results(const lw_tape &t, const double *a, const double *b, uint64_t missed) {
+  for (int32_t i = 0; i < t.results; i++)
+    for (int32_t k = 0; k < LW_TAPE_STATES; k++) {
+      const size_t at = (size_t)t.result[i] * LW_TAPE_STATES + (size_t)k;
+      if (!(missed >> k & 1) && a[at] != b[at]) return false;
+    }
+  return true;
+}
+
+/* From its registers; by the compiled tape where there is one, which is compared before it counts. */
+void run(recorded_tape &tape, const lw_state *s, uint64_t *missed) {
+  auto *interpret = lw_run_tape;
+  auto *function = lw_tape_function;
+#ifdef LW_HAVE_AVX2
+  if (s->kernels == &lw_kernels_double_avx2) interpret = lw_run_tape_avx2, function = lw_tape_function_avx2;
+#else
+  (void)s;
+#endif
+  const lw_tape view = tape.written.view();
+  unsigned long long own = 0;
+  tape.left.resize(tape.compiled ? (size_t)view.registers : 0);
+  if (tape.compiled && tape.is_compared) {
+    tape.compiled(tape.registers.data()->number, tape.left.data()->number, &own, function);
+    *missed = own;
+    return;
+  }
+  std::vector<line> registers;
+  if (tape.compiled) registers = tape.registers;
+  double *numbers = tape.registers.data()->number;
+  interpret(&view, numbers, missed);
+  if (!tape.compiled) return;
+  tape.compiled(registers.data()->number, tape.left.data()->number, &own, function);
+  tape.is_compared = own == *missed && have_same_results(view, numbers, registers.data()->number, own);
+  if (!tape.is_compared) tape.compiled = nullptr;
+}
+
 /* Computes those rows that are left and for which the tape counts. */
 void run_tape(recorded_tape &tape, const lw_tapes &t, const lw_state *s, block_of_states &block) {
   if (!tape.holds || !(block.left & block.for_tapes)) return;
   const lw_tape view = tape.written.view();
   const size_t width = t.given.size();
-  double *registers = tape.registers.data();
+  double *registers = tape.registers.data()->number;
   uint64_t missed;
   for (size_t i = 0; i < (size_t)view.inputs; i++) {
     const double *from = block.given + tape.written.inputs[i];
     double *to = registers + i * LW_TAPE_STATES;
     for (size_t k = 0; k < LW_TAPE_STATES; k++) to[k] = from[k < (size_t)block.rows ? k * width : 0];
   }
-#ifdef LW_HAVE_AVX2
-  (s->kernels == &lw_kernels_double_avx2 ? lw_run_tape_avx2 : lw_run_tape)(&view, registers, &missed);
-#else
-  (void)s, lw_run_tape(&view, registers, &missed);
-#endif
+  run(tape, s, &missed);
   const uint64_t counts = block.left & block.for_tapes & ~missed;
   for (int32_t k = 0; k < block.rows; k++) {
     if (!(counts >> k & 1)) continue;
@@ -274,13 +318,28 @@ int32_t lw_tapes_info(const lw_tapes *tapes, lw_tape_info *info, int32_t capacit
   for (int32_t i = 0; i < count && i < capacity; i++) {
     const recorded_tape &one = tapes->tapes[(size_t)i];
     const int32_t guards = one.written.guards;
-    info[i] = {(int32_t)one.written.steps.size() - guards, guards, one.written.registers, one.states};
+    info[i] = {(int32_t)one.written.steps.size() - guards, guards, one.written.registers, one.compiled != nullptr,
+               one.states};
   }
   return count;
 }
 
 int64_t lw_tapes_by_kernels(const lw_tapes *tapes) { return tapes->by_kernels; }
 const char *lw_tapes_refusal(const lw_tapes *tapes) { return tapes->refusal.c_str(); }
+
+const char *lw_tape_source(lw_tapes *tapes, int32_t number) {
+  try {
+    tapes->source = lw::write_c(tapes->tapes[(size_t)number].written.view());
+    return tapes->source.c_str();
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
+}
+
+void lw_tape_compiled(lw_tapes *tapes, int32_t number, lw_compiled_tape *run) {
+  recorded_tape &tape = tapes->tapes[(size_t)number];
+  tape.compiled = run, tape.is_compared = false;
+}
 
 lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, int64_t count, double *computed,
                              int64_t *done) {
