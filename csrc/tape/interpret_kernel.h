@@ -9,6 +9,7 @@
 #ifndef RUN_TAPE /* opened alone */
 #define RUN_TAPE lw_run_tape
 #define TAPE_FUNCTION lw_tape_function
+#define FIND_LARGE lw_find_large
 #endif
 
 typedef int64_t four_truths __attribute__((vector_size(32), aligned(8), may_alias)); /* 0 or -1 */
@@ -127,5 +128,18 @@ void RUN_TAPE(const lw_tape *t, double *registers, uint64_t *missed) {
   }
   *missed = 0;
   for (int k = 0; k < LW_TAPE_STATES; k++) *missed |= (uint64_t)(failed[k / 4][k % 4] != 0) << k;
+}
+
+void FIND_LARGE(const double *rows, int32_t n, double bound, uint64_t *large) {
+  enum { FOURS = LW_TAPE_STATES / 4 };
+  four_truths found[FOURS] = {{0}};
+  const four most = {bound, bound, bound, bound};
+  for (int32_t i = 0; i < n; i++)
+    for (int k = 0; k < FOURS; k++) {
+      const four x = ((const four *)(rows + (int64_t)i * LW_TAPE_STATES))[k];
+      found[k] |= ~(four_truths)(without_signs(x) <= most);
+    }
+  *large = 0;
+  for (int k = 0; k < LW_TAPE_STATES; k++) *large |= (uint64_t)(found[k / 4][k % 4] != 0) << k;
 }
 #endif

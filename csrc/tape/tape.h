@@ -34,6 +34,10 @@ void lw_run_tape_avx2(const lw_tape *t, double *registers, uint64_t *missed);
 void lw_tape_function(int operation, const double *a, const double *b, double *to, double *second, int fours);
 void lw_tape_function_avx2(int operation, const double *a, const double *b, double *to, double *second, int fours);
 
+/* A bit of `large` for each state that has a number beyond the bound, or none at all, in one of n rows. */
+void lw_find_large(const double *rows, int32_t n, double bound, uint64_t *large);
+void lw_find_large_avx2(const double *rows, int32_t n, double bound, uint64_t *large);
+
 /* The value of an operation. */
 double lw_tape_value(lw_tape_operation operation, const double operand[4]);
 

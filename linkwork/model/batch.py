@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -109,6 +110,11 @@ class Batch:
         self._state = state
         self._threads = threads or os.cpu_count() or 1
         self._workers: list[_Worker] = []
+
+    @property
+    def tapes(self) -> tuple[Tapes, ...]:
+        """What computes the rows, of each thread: see `Model.tapes`."""
+        return tuple(tapes for worker in self._workers for tapes in worker.tapes.values())
 
     def __len__(self) -> int:
         return len(self._given)
@@ -354,7 +360,7 @@ class Batch:
         computed: OffsetArray,
         stage: Stage,
         by: OffsetArray = _NO_OFFSETS,
-        without: Iterable[int] = (),
+        without: Collection[int] = (),
     ) -> FloatArray:
         """Return numbers of the block of every row; NaN where there are none, and the reasons in `errors`.
 
@@ -362,24 +368,30 @@ class Batch:
         """
         self.columns["motion_time"][:] = self.time
         given = np.concatenate([self._given, *self.parameters.values()], axis=1) if self.parameters else self._given
-        rows = np.delete(np.arange(len(self)), list(without))
         offsets = [self._offsets, *map(self._offsets_of, self.parameters)]
         key = (computed.tobytes(), by.tobytes(), *self.parameters)
+        left = np.delete(np.arange(len(self)), list(without)) if without else None
+        given = given if left is None else given[left]
+        numbers = np.empty((len(given), computed.size * (by.size or 1)))
 
-        def compute(worker: _Worker, own: NDArray[np.intp]) -> tuple[FloatArray, dict[int, LinkworkError]]:
+        def compute(worker: _Worker, rows: slice) -> dict[int, LinkworkError]:
             errors = dict[int, LinkworkError]()
             if key not in worker.tapes:
                 worker.tapes[key] = Tapes(np.concatenate(offsets), computed, stage, by)
-            values = worker.tapes[key].evaluate(worker.block, given[own], errors)
-            return values, {int(own[k]): error for k, error in errors.items()}
+            worker.tapes[key].evaluate(worker.block, given[rows], errors, numbers[rows])
+            return {rows.start + row: error for row, error in errors.items()}
 
-        parts = np.array_split(rows, min(self._threads, -(-len(rows) // _ROWS_FOR_A_THREAD)) or 1)
-        workers = self._first_workers(len(parts))
-        found = list(self._pool.map(compute, workers, parts) if len(parts) > 1 else map(compute, workers, parts))
-        self.errors = {row: error for _, errors in found for row, error in errors.items()}
-        numbers = np.full((len(self), computed.size * (by.size or 1)), np.nan)
-        numbers[rows] = np.concatenate([values for values, _ in found])
-        return numbers
+        count = min(self._threads, -(-len(given) // _ROWS_FOR_A_THREAD)) or 1
+        ends = [len(given) * k // count for k in range(count + 1)]
+        parts = [slice(*pair) for pair in pairwise(ends)]
+        found = (map if count == 1 else self._pool.map)(compute, self._first_workers(count), parts)
+        errors = {row: error for one in found for row, error in one.items()}
+        self.errors = errors if left is None else {int(left[row]): error for row, error in errors.items()}
+        if left is None:
+            return numbers
+        whole = np.full((len(self), numbers.shape[1]), np.nan)
+        whole[left] = numbers
+        return whole
 
     def _first_workers(self, count: int) -> list[_Worker]:
         self._workers += (_Worker(self._new_block()) for _ in range(len(self._workers), count))
