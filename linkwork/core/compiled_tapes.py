@@ -75,9 +75,10 @@ class _NotCompiledError(Exception):
 
 def _function(source: bytes) -> int:
     """Return the address of the function of a file in C."""
-    key = hashlib.sha256(source + _target().encode()).hexdigest()[:32]
+    command = _command()
+    key = hashlib.sha256(source + _target(command).encode()).hexdigest()[:32]
     if key not in _addresses:
-        library = ctypes.CDLL(str(_kept_library(key) or _new_library(key, source)))
+        library = ctypes.CDLL(str(_kept_library(key) or _new_library(key, source, command)))
         _kept_open.append(library)
         _addresses[key] = ctypes.cast(library.linkwork_tape, ctypes.c_void_p).value or 0
     return _addresses[key]
@@ -100,7 +101,7 @@ def _name(key: str, content: bytes) -> str:
     return f"{key}.{hashlib.sha256(content).hexdigest()[:32]}{_SUFFIX}"
 
 
-def _new_library(key: str, source: bytes) -> Path:
+def _new_library(key: str, source: bytes, command: tuple[str, ...]) -> Path:
     """Compile; the library is kept where a folder can be written, and otherwise lives as long as this process."""
     try:
         _folder().mkdir(parents=True, exist_ok=True)
@@ -109,7 +110,7 @@ def _new_library(key: str, source: bytes) -> Path:
         building = tempfile.TemporaryDirectory(prefix="linkwork-", ignore_cleanup_errors=True)
     written, library = Path(building.name) / "tape.c", Path(building.name) / f"tape{_SUFFIX}"
     written.write_bytes(source)
-    _call([*_SHARED, "-o", str(library), str(written)])
+    _call([*command, *_FLAGS, *_SHARED, "-o", str(library), str(written)])
     content = library.read_bytes()
     if Path(building.name).parent != _folder():
         _kept_open.append(building)
@@ -122,30 +123,29 @@ def _new_library(key: str, source: bytes) -> Path:
 
 
 @functools.cache
-def _target() -> str:
+def _target(command: tuple[str, ...]) -> str:
     """Return all that a compiled tape depends on besides its source: version and macros of compiler and processor."""
-    return " ".join(_command()) + " ".join(_FLAGS) + _call(["-E", "-dM", "-x", "c", os.devnull])
+    return " ".join(command) + " ".join(_FLAGS) + _call([*command, *_FLAGS, "-E", "-dM", "-x", "c", os.devnull])
 
 
-def _command() -> list[str]:
+def _command() -> tuple[str, ...]:
     """Return the compiler: LINKWORK_CC of the environment, that of the system, or the package ziglang."""
     given = os.environ.get("LINKWORK_CC")
     if given is not None:
         if not given.strip():
             raise _NotCompiledError("the environment variable LINKWORK_CC is empty")
-        return shlex.split(given)
+        return tuple(shlex.split(given))
     for found in filter(None, map(shutil.which, _NAMES)):
-        return [found]
+        return (found,)
     if importlib.util.find_spec("ziglang"):
-        return [sys.executable, "-m", "ziglang", "cc"]
+        return sys.executable, "-m", "ziglang", "cc"
     raise _NotCompiledError("there is no C compiler: install one, or the package ziglang")
 
 
 def _call(arguments: list[str]) -> str:
-    command = _command()
     caches = dict.fromkeys(("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"), str(cache_folder() / "zig"))
     process = subprocess.Popen(
-        [*command, *_FLAGS, *arguments],
+        arguments,
         env={**caches, **os.environ},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -159,7 +159,7 @@ def _call(arguments: list[str]) -> str:
     finally:
         _running.discard(process)
     if process.returncode:
-        raise _NotCompiledError(f"{command[0]} failed: {(messages.strip() or 'it was ended').splitlines()[0]}")
+        raise _NotCompiledError(f"{arguments[0]} failed: {(messages.strip() or 'it was ended').splitlines()[0]}")
     return output
 
 

@@ -92,7 +92,7 @@ class Tapes:
         return "; ".join(dict.fromkeys(reasons)) or ("compiled tapes gave other numbers" if other else "")
 
     def compile(self) -> None:
-        """Compile all tapes now and wait for them, in place of when it pays; `not_compiled` has the reason if it fails."""
+        """Compile all tapes at once, in place of when it pays; if that fails `not_compiled` has the reason."""
         for number in range(len(self.recorded)):
             self._compilation(number).wait()
         self._use_compiled()
