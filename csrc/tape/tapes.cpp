@@ -57,9 +57,10 @@ struct lw_tapes {
   int64_t by_kernels = 0, since_recording = 0;
   size_t width() const { return computed.size() * (by.empty() ? 1 : by.size()); } /* numbers of a state */
   int32_t recordings = 0;
-  std::string refusal;       /* of the last one; empty: it made a tape */
-  std::string source;        /* asked for last */
-  std::vector<line> columns; /* of the present block */
+  std::string refusal;          /* of the last one; empty: it made a tape */
+  std::string source;           /* asked for last */
+  std::vector<int32_t> offsets; /* of kept numbers, asked for last */
+  std::vector<line> columns;    /* of the present block */
 };
 
 namespace {
@@ -366,6 +367,54 @@ const char *lw_tape_source(lw_tapes *tapes, int32_t number) {
 void lw_tape_compiled(lw_tapes *tapes, int32_t number, lw_compiled_tape *run) {
   recorded_tape &tape = tapes->tapes[(size_t)number];
   tape.compiled = run, tape.is_compared = false;
+}
+
+lw_status lw_record_tape(lw_state *s, lw_tapes *tapes, const double *given) {
+  try {
+    std::vector<double> computed(tapes->width());
+    const lw_status e = evaluate_by_kernels(s, *tapes, given, computed.data());
+    if (e) return e;
+    record_row(s, *tapes, given, computed.data());
+    return tapes->refusal.empty() ? LW_OK : lw_fail(s, LW_ERROR_USAGE, "%s", tapes->refusal.c_str());
+  } catch (const std::bad_alloc &) {
+    return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for a tape");
+  }
+}
+
+int32_t lw_tape_read(lw_tapes *tapes, int32_t number, lw_tape_data *data) {
+  static_assert(sizeof(lw_tape_step) == 6 * sizeof(int32_t), "steps are rows of six numbers");
+  const recorded_tape &tape = tapes->tapes[(size_t)number];
+  const lw_tape t = tape.written.view();
+  try {
+    tapes->offsets.clear();
+    for (const assumption &one : tape.kept) tapes->offsets.push_back(one.offset);
+  } catch (const std::bad_alloc &) {
+    return -1;
+  }
+  *data = {t.step ? &t.step->operation : nullptr,
+           tape.written.inputs.data(),
+           t.constant,
+           tapes->offsets.data(),
+           t.result,
+           t.steps,
+           t.registers,
+           t.inputs,
+           t.constants,
+           t.kept,
+           t.results};
+  return 0;
+}
+
+const char *lw_tape_operation_name(int32_t operation, int32_t *operands) {
+#define X(name, count)                                    \
+  case LW_TAPE_##name: *operands = (count); return #name;
+  switch (operation) {
+    LW_EACH_TAPE_OPERATION(X)
+    LW_EACH_TAPE_FUSION(X)
+    LW_EACH_TAPE_GUARD(X)
+    default: return nullptr;
+  }
+#undef X
 }
 
 lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, int64_t count, double *computed,

@@ -1,6 +1,8 @@
 #include "tape/write_c.h"
 #include <algorithm>
-#include <cstdio>
+#include <ios>
+#include <locale>
+#include <sstream>
 #include <vector>
 
 namespace lw {
@@ -33,7 +35,7 @@ static inline numbers root(numbers a) {
 }
 )";
 
-/* The steps are shared out among functions, which run one after the other on few states; so caches hold the numbers that
+/* The steps are distributed over functions, which run one after the other on few states; so caches hold the numbers that
  * one leaves for another. */
 class writer {
  public:
@@ -125,9 +127,10 @@ class writer {
     return found;
   }
   static std::string digits(double value) {
-    char found[40];
-    std::snprintf(found, sizeof found, "%a", value);
-    return found;
+    std::ostringstream found;
+    found.imbue(std::locale::classic());
+    found << std::hexfloat << value;
+    return found.str();
   }
 
   void write_step(const lw_tape_step &step) {

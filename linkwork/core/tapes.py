@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
 from linkwork.core._core import ffi, lib
@@ -39,6 +40,49 @@ class Tape(NamedTuple):
     guards: int
     states: int
     compiled: bool
+
+
+class Operations(NamedTuple):
+    """A tape as data.
+
+    Attributes
+    ----------
+    steps
+        (n, 6): the operation, the register that it writes, registers of operands.
+    registers
+        How many there are; the first ones hold the inputs, then the constants, then the kept numbers.
+    inputs
+        Which of the given numbers these are.
+    constants
+        Numbers.
+    kept
+        Offsets of numbers in the block that all states have alike.
+    results
+        Registers of the computed numbers.
+    """
+
+    steps: NDArray[np.int32]
+    registers: int
+    inputs: NDArray[np.int32]
+    constants: FloatArray
+    kept: NDArray[np.int32]
+    results: NDArray[np.int32]
+
+
+class Operation(NamedTuple):
+    """An operation of tapes: its name and number of operands."""
+
+    name: str
+    operands: int
+
+
+def operations_of_tapes() -> dict[int, Operation]:
+    """Return all operations by their code in the steps of tapes."""
+    found, operands, code = dict[int, Operation](), ffi.new("int32_t *"), 2  # constants and inputs are no steps
+    while (name := lib.lw_tape_operation_name(code, operands)) != ffi.NULL:
+        found[code] = Operation(text_at(name), operands[0])
+        code += 1
+    return found
 
 
 class Tapes:
@@ -83,6 +127,30 @@ class Tapes:
     def refusal(self) -> str:
         """Why the last recording made no tape; empty: it made one, or there was none."""
         return text_at(lib.lw_tapes_refusal(self._handle))
+
+    def record(self, block: Block, given: FloatArray) -> Operations:
+        """Record the state of a row of given numbers, and return its tape; a MechanismError names the reason if there is none."""
+        row = np.ascontiguousarray(given)
+        status = lib.lw_record_tape(block.handle, self._handle, doubles(row))
+        if status:
+            raise error_of(status, text_at(lib.lw_state_message(block.handle)))
+        data = ffi.new("lw_tape_data *")
+        if lib.lw_tape_read(self._handle, len(self.recorded) - 1, data):
+            raise MemoryError("the C core could not allocate memory")
+
+        def copied(address: Any, kind: str, count: int) -> Any:
+            if not count:
+                return np.empty(0, kind)
+            return np.frombuffer(ffi.buffer(address, count * np.dtype(kind).itemsize), kind).copy()
+
+        return Operations(
+            copied(data.step, "i4", 6 * data.steps).reshape(-1, 6),
+            data.registers,
+            copied(data.input, "i4", data.inputs),
+            copied(data.constant, "f8", data.constants),
+            copied(data.kept, "i4", data.n_kept),
+            copied(data.result, "i4", data.results),
+        )
 
     @property
     def not_compiled(self) -> str:

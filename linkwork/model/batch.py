@@ -45,8 +45,8 @@ class _Columns:
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, batch: Batch, owner: type) -> FloatArray:
-        return batch.columns[self._name]
+    def __get__(self, batch: Batch | None, owner: type) -> FloatArray:
+        return self if batch is None else batch.columns[self._name]  # type: ignore[return-value]
 
     def __set__(self, batch: Batch, value: ArrayLike) -> None:
         batch.columns[self._name][...] = value
