@@ -1,8 +1,6 @@
 #include "tape/write_c.h"
 #include <algorithm>
-#include <ios>
-#include <locale>
-#include <sstream>
+#include <cstring>
 #include <vector>
 
 namespace lw {
@@ -28,6 +26,11 @@ constexpr char BEGIN[] = R"(#if defined(__AVX512F__)
 typedef double numbers __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
 typedef long long truths __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
 typedef void function_of_numbers(int, const double *, const double *, double *, double *, int);
+static inline double number_of(unsigned long long bits) {
+  double x;
+  __builtin_memcpy(&x, &bits, sizeof x);
+  return x;
+}
 static inline numbers root(numbers a) {
   numbers b;
   for (int i = 0; i < WIDTH; i++) b[i] = __builtin_sqrt(a[i]);
@@ -127,10 +130,9 @@ class writer {
     return found;
   }
   static std::string digits(double value) {
-    std::ostringstream found;
-    found.imbue(std::locale::classic());
-    found << std::hexfloat << value;
-    return found.str();
+    uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return "number_of(" + std::to_string(bits) + "ULL)";
   }
 
   void write_step(const lw_tape_step &step) {

@@ -129,7 +129,13 @@ class Tapes:
         return text_at(lib.lw_tapes_refusal(self._handle))
 
     def record(self, block: Block, given: FloatArray) -> Operations:
-        """Record the state of a row of given numbers, and return its tape; a MechanismError names the reason if there is none."""
+        """Record the state of a row of given numbers, and return its tape.
+
+        Raises
+        ------
+        MechanismError
+            Where there is no tape of it, with the reason.
+        """
         row = np.ascontiguousarray(given)
         status = lib.lw_record_tape(block.handle, self._handle, doubles(row))
         if status:

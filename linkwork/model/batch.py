@@ -122,7 +122,7 @@ class Batch:
     def __repr__(self) -> str:
         return f"Batch({self.model.mechanism.name!r}: {len(self)} states)"
 
-    def put(self, values: Mapping[str, ArrayLike]) -> None:
+    def put(self, given: Mapping[str, ArrayLike]) -> None:
         """Write states, inputs and parameters by name.
 
         Where parameters change, coordinates and speeds stay as they are. Geometry may be among them; `assemble` then
@@ -130,7 +130,7 @@ class Batch:
 
         Parameters
         ----------
-        values
+        given
             By name, as of `Model.value`: (size,), or (size, n) for a quantity of several.
 
         Raises
@@ -138,7 +138,7 @@ class Batch:
         MechanismError
             On a name of none of these, another size or a number that is not finite; nothing is changed then.
         """
-        found = {name: self._rows_of(name, rows) for name, rows in values.items()}
+        found = {name: self._rows_of(name, rows) for name, rows in given.items()}
         for name, rows in found.items():
             column = self._column(name)
             if column is None:
@@ -282,7 +282,7 @@ class Batch:
 
     @checks_keywords
     def rollout(
-        self, dt: float, steps: int, tau: Loads | Callable[[float, Batch], Loads] = None, *, every: int = 1
+        self, step: float, steps: int, tau: Loads | Callable[[float, Batch], Loads] = None, *, every: int = 1
     ) -> FloatArray:
         """Take steps of fixed size from all rows, by the classical method of Runge and Kutta, of order 4.
 
@@ -290,8 +290,8 @@ class Batch:
 
         Parameters
         ----------
-        dt
-            s, of a step.
+        step
+            s.
         steps
             How many.
         tau
@@ -311,35 +311,35 @@ class Batch:
         MechanismError
             If the model has transitions, which steps of fixed size do not carry out.
         """
-        positive(dt, "dt", ": s, of a step")
+        positive(step, "step", ": s")
         steps, every = whole_number(steps, "steps", 1), whole_number(every, "every", 1)
         if self.model.sizes.transitions:
             raise MechanismError("steps of fixed size carry out no transitions: run states one by one by `simulate`")
         begin, states, failed = self.time.copy(), self.columns["states"], dict[int, LinkworkError]()
         kept = [states.copy()]
-        for step in range(steps):
-            self.time = begin + step * dt
+        for k in range(steps):
+            self.time = begin + k * step
             if tau is not None:
                 self.tau = self.model.arguments.loads(tau(float(self.time[0]), self) if callable(tau) else tau)
-            self._step(dt, failed)
-            if (step + 1) % every == 0:
+            self._step(step, failed)
+            if (k + 1) % every == 0:
                 kept.append(states.copy())
-        self.time = begin + steps * dt
+        self.time = begin + steps * step
         self.errors = failed
         return np.stack(kept, axis=1)
 
-    def _step(self, dt: float, failed: dict[int, LinkworkError]) -> None:
+    def _step(self, step: float, failed: dict[int, LinkworkError]) -> None:
         """Take a step from the rows that have not failed, and add those that now do."""
         states, slopes = self.columns["states"], list[FloatArray]()
         start, begin = states.copy(), self.time.copy()
         for share in (0.0, 0.5, 0.5, 1.0):
             if slopes:
-                states[:] = start + share * dt * slopes[-1]
-                self.time = begin + share * dt
+                states[:] = start + share * step * slopes[-1]
+                self.time = begin + share * step
             slopes.append(self._numbers(self._rates, Stage.DERIVATIVES, without=failed))
             failed |= self.errors
         first, second, third, last = slopes
-        states[:] = start + dt / 6.0 * (first + 2.0 * (second + third) + last)
+        states[:] = start + step / 6.0 * (first + 2.0 * (second + third) + last)
         if self.model.sizes.nq_cut:
             self.q_cut[:] = self._numbers(offsets_of(self.model.fields["q_cut"].span), Stage.OUTPUTS, without=failed)
             failed |= self.errors
