@@ -1,5 +1,7 @@
 /* The interpreter of tapes for any processor, and what one operation gives. */
 #define RUN_TAPE lw_run_tape
+#define TAPE_FUNCTION lw_tape_function
+#define FIND_LARGE lw_find_large
 #include "tape/interpret_kernel.h"
 
 double lw_tape_value(lw_tape_operation operation, const double x[4]) {

@@ -8,20 +8,12 @@
 
 #ifndef RUN_TAPE /* opened alone */
 #define RUN_TAPE lw_run_tape
+#define TAPE_FUNCTION lw_tape_function
+#define FIND_LARGE lw_find_large
 #endif
 
 typedef int64_t four_truths __attribute__((vector_size(32), aligned(8), may_alias)); /* 0 or -1 */
 
-INLINE four sine4(four x) {
-  four s, c;
-  sincos_four(x, &s, &c);
-  return s;
-}
-INLINE four cosine4(four x) {
-  four s, c;
-  sincos_four(x, &s, &c);
-  return c;
-}
 INLINE four without_signs(four x) { return (four)((lw_four_bits)x & (INT64_MAX + (lw_four_bits){0, 0, 0, 0})); }
 INLINE four chosen4(four_truths which, four yes, four no) {
   return (four)(((four_truths)yes & which) | ((four_truths)no & ~which));
@@ -49,6 +41,45 @@ INLINE four *row_of(double *registers, int32_t number) {
   return (four *)(registers + (int64_t)number * LW_TAPE_STATES);
 }
 
+void TAPE_FUNCTION(int operation, const double *x, const double *y, double *z, double *second, int fours) {
+  const four *a = (const four *)x, *b = (const four *)y;
+  four *to = (four *)z, other;
+#define DO(name, value)                              \
+  case LW_TAPE_##name:                               \
+    for (int k = 0; k < fours; k++) to[k] = (value); \
+    break;
+#define DO_SINE(name, sine, cosine)                                      \
+  case LW_TAPE_##name:                                                   \
+    for (int k = 0; k < fours; k++) sincos_four(a[k], (sine), (cosine)); \
+    break;
+  switch ((lw_tape_operation)operation) {
+    DO(floor, floor_of_four(a[k]))
+    DO(rint, rint_of_four(a[k]))
+    DO(round, round_of_four(a[k]))
+    DO_SINE(sine, &to[k], &other)
+    DO_SINE(cosine, &other, &to[k])
+    DO_SINE(sine_cosine, &to[k], (four *)second + k)
+    DO(arctan2, arctan2_of_four(a[k], b[k]))
+    DO(exp, exp_of_four(a[k]))
+    DO(log, log_of_four(a[k]))
+    DO(pow, pow_of_four(a[k], b[k]))
+    DO(sinh, sinh_of_four(a[k]))
+    DO(cosh, cosh_of_four(a[k]))
+    DO(tanh, tanh_of_four(a[k]))
+#define X(name, operands) case LW_TAPE_##name:
+    LW_EACH_TAPE_FORMULA(X)
+    case LW_TAPE_multiply_add:
+    case LW_TAPE_multiply_subtract:
+    case LW_TAPE_subtract_product: LW_EACH_TAPE_GUARD(X)
+    case LW_TAPE_CONSTANT:
+    case LW_TAPE_INPUT:
+    case LW_TAPE_OPERATIONS: break; /* formulas */
+#undef X
+  }
+#undef DO
+#undef DO_SINE
+}
+
 void RUN_TAPE(const lw_tape *t, double *registers, uint64_t *missed) {
   enum { FOURS = LW_TAPE_STATES / 4 };
   four_truths failed[FOURS] = {{0}};
@@ -73,38 +104,42 @@ void RUN_TAPE(const lw_tape *t, double *registers, uint64_t *missed) {
       DO(minus, -a[k])
       DO(sqrt, sqrt4(a[k]))
       DO(abs, without_signs(a[k]))
-      DO(floor, floor_of_four(a[k]))
-      DO(rint, rint_of_four(a[k]))
-      DO(round, round_of_four(a[k]))
       DO(select_less, chosen4((four_truths)(a[k] < b[k]), c[k], d[k]))
-      DO(sine, sine4(a[k]))
-      DO(cosine, cosine4(a[k]))
-      DO(arctan2, arctan2_of_four(a[k], b[k]))
-      DO(exp, exp_of_four(a[k]))
-      DO(log, log_of_four(a[k]))
-      DO(pow, pow_of_four(a[k], b[k]))
-      DO(sinh, sinh_of_four(a[k]))
-      DO(cosh, cosh_of_four(a[k]))
-      DO(tanh, tanh_of_four(a[k]))
       DO(multiply_add, a[k] * b[k] + c[k])
       DO(multiply_subtract, a[k] * b[k] - c[k])
       DO(subtract_product, c[k] - a[k] * b[k])
+      GUARD(less, a[k] < b[k])
+      GUARD(not_less, a[k] >= b[k])
+      GUARD(equal, a[k] == b[k])
+      GUARD(not_equal, a[k] != b[k])
+      GUARD(within, without_signs(a[k]) < b[k])
+#define X(name, operands) case LW_TAPE_##name:
+      LW_EACH_TAPE_FUNCTION(X)
       case LW_TAPE_sine_cosine:
-        for (int k = 0; k < FOURS; k++) sincos_four(a[k], &to[k], &row_of(registers, step->operand[1])[k]);
+        TAPE_FUNCTION(step->operation, (const double *)a, (const double *)b, (double *)to, (double *)b, FOURS);
         break;
-        GUARD(less, a[k] < b[k])
-        GUARD(not_less, a[k] >= b[k])
-        GUARD(equal, a[k] == b[k])
-        GUARD(not_equal, a[k] != b[k])
-        GUARD(within, without_signs(a[k]) < b[k])
       case LW_TAPE_CONSTANT:
       case LW_TAPE_INPUT:
       case LW_TAPE_OPERATIONS: break; /* none of them is a step */
+#undef X
     }
 #undef DO
 #undef GUARD
   }
   *missed = 0;
   for (int k = 0; k < LW_TAPE_STATES; k++) *missed |= (uint64_t)(failed[k / 4][k % 4] != 0) << k;
+}
+
+void FIND_LARGE(const double *rows, int32_t n, double bound, uint64_t *large) {
+  enum { FOURS = LW_TAPE_STATES / 4 };
+  four_truths found[FOURS] = {{0}};
+  const four most = {bound, bound, bound, bound};
+  for (int32_t i = 0; i < n; i++)
+    for (int k = 0; k < FOURS; k++) {
+      const four x = ((const four *)(rows + (int64_t)i * LW_TAPE_STATES))[k];
+      found[k] |= ~(four_truths)(without_signs(x) <= most);
+    }
+  *large = 0;
+  for (int k = 0; k < LW_TAPE_STATES; k++) *large |= (uint64_t)(found[k / 4][k % 4] != 0) << k;
 }
 #endif

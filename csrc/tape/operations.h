@@ -1,28 +1,32 @@
-/* The operations of tapes: X(name, operands). Those behind select_less are functions of math/scalar.h and
- * math/exponentials.h, so that they give the bits of the kernels. */
+/* The operations of tapes: X(name, operands). Functions are those of math/scalar.h and math/exponentials.h, so that they
+ * give the bits of the kernels. */
 #ifndef LW_TAPE_OPERATIONS_H
 #define LW_TAPE_OPERATIONS_H
-#define LW_EACH_TAPE_OPERATION(X) \
-  X(add, 2)                       \
-  X(subtract, 2)                  \
-  X(multiply, 2)                  \
-  X(divide, 2)                    \
-  X(minus, 1)                     \
-  X(sqrt, 1)                      \
-  X(abs, 1)                       \
-  X(floor, 1)                     \
-  X(rint, 1)                      \
-  X(round, 1)                     \
-  X(select_less, 4)               \
-  X(sine, 1)                      \
-  X(cosine, 1)                    \
-  X(arctan2, 2)                   \
-  X(exp, 1)                       \
-  X(log, 1)                       \
-  X(pow, 2)                       \
-  X(sinh, 1)                      \
-  X(cosh, 1)                      \
+#define LW_EACH_TAPE_FORMULA(X) \
+  X(add, 2)                     \
+  X(subtract, 2)                \
+  X(multiply, 2)                \
+  X(divide, 2)                  \
+  X(minus, 1)                   \
+  X(sqrt, 1)                    \
+  X(abs, 1)                     \
+  X(select_less, 4)
+
+#define LW_EACH_TAPE_FUNCTION(X) \
+  X(floor, 1)                    \
+  X(rint, 1)                     \
+  X(round, 1)                    \
+  X(sine, 1)                     \
+  X(cosine, 1)                   \
+  X(arctan2, 2)                  \
+  X(exp, 1)                      \
+  X(log, 1)                      \
+  X(pow, 2)                      \
+  X(sinh, 1)                     \
+  X(cosh, 1)                     \
   X(tanh, 1)
+
+#define LW_EACH_TAPE_OPERATION(X) LW_EACH_TAPE_FORMULA(X) LW_EACH_TAPE_FUNCTION(X)
 
 /* Two operations as one step: a b + c, a b - c and c - a b, rounded one after the other; a sine, and the cosine to the
  * register that is the second operand. */

@@ -16,10 +16,11 @@ typedef struct lw_tape_step {
   int32_t operation, to, operand[4]; /* lw_tape_operation; registers */
 } lw_tape_step;
 
-/* Registers are rows of LW_TAPE_STATES numbers: first the inputs, then the constants, then all others. */
+/* Registers are rows of LW_TAPE_STATES numbers: first the inputs, then the constants, then inputs that are the same for
+ * all states, then all others. */
 typedef struct lw_tape {
   const lw_tape_step *step;
-  int32_t steps, registers, inputs, constants, results, guards;
+  int32_t steps, registers, inputs, constants, kept, results, guards;
   const double *constant;
   const int32_t *result; /* registers */
 } lw_tape;
@@ -28,6 +29,14 @@ typedef struct lw_tape {
  * that does not hold, whose results do not count. The second one needs AVX2; both give the same bits. */
 void lw_run_tape(const lw_tape *t, double *registers, uint64_t *missed);
 void lw_run_tape_avx2(const lw_tape *t, double *registers, uint64_t *missed);
+
+/* One of LW_EACH_TAPE_FUNCTION, or sine_cosine: an operation on 4 `fours` numbers; `second` is for the cosine. */
+void lw_tape_function(int operation, const double *a, const double *b, double *to, double *second, int fours);
+void lw_tape_function_avx2(int operation, const double *a, const double *b, double *to, double *second, int fours);
+
+/* A bit of `large` for each state that has a number beyond the bound, or none at all, in one of n rows. */
+void lw_find_large(const double *rows, int32_t n, double bound, uint64_t *large);
+void lw_find_large_avx2(const double *rows, int32_t n, double bound, uint64_t *large);
 
 /* The value of an operation. */
 double lw_tape_value(lw_tape_operation operation, const double operand[4]);

@@ -1,6 +1,7 @@
 #include "tape/tapes.h"
 #include "tape/differentiate.h"
 #include "tape/record_kernels.h"
+#include "tape/write_c.h"
 #include "tape/write_tape.h"
 extern "C" {
 #include "block/state.h"
@@ -20,6 +21,13 @@ struct assumption {
   double value;
 };
 
+/* Of the cache. */
+struct alignas(64) line {
+  double number[8];
+};
+
+constexpr size_t LINES = LW_TAPE_STATES * sizeof(double) / sizeof(line); /* of a register */
+
 struct recorded_tape {
   lw::written_tape written;
   std::vector<assumption> assumptions;
@@ -27,8 +35,10 @@ struct recorded_tape {
       kept;              /* numbers that are the same for all states, behind the constants: of that size at most */
   const lw_model *model; /* the variant of the topology */
   int64_t states = 0;    /* for which it counted */
-  std::vector<double> registers;
-  bool holds = false; /* for the present call */
+  std::vector<line> registers, left;
+  lw_compiled_tape *compiled = nullptr;
+  bool is_compared = false; /* the compiled one gave the bits of this one */
+  bool holds = false;       /* for the present call */
 };
 
 bool is_bounded(double value) { return std::fabs(value) <= LW_TAPE_LARGEST_INPUT; }
@@ -47,7 +57,10 @@ struct lw_tapes {
   int64_t by_kernels = 0, since_recording = 0;
   size_t width() const { return computed.size() * (by.empty() ? 1 : by.size()); } /* numbers of a state */
   int32_t recordings = 0;
-  std::string refusal; /* of the last one; empty: it made a tape */
+  std::string refusal;          /* of the last one; empty: it made a tape */
+  std::string source;           /* asked for last */
+  std::vector<int32_t> offsets; /* of kept numbers, asked for last */
+  std::vector<line> columns;    /* of the present block */
 };
 
 namespace {
@@ -148,46 +161,102 @@ void prepare(recorded_tape &tape, const lw_state *s) {
   tape.holds = holds_for(tape, s);
   if (!tape.holds) return;
   const lw_tape view = tape.written.view();
-  tape.registers.resize((size_t)view.registers * LW_TAPE_STATES);
-  double *row = tape.registers.data() + (size_t)view.inputs * LW_TAPE_STATES;
+  tape.registers.resize((size_t)view.registers * LINES);
+  double *row = tape.registers.data()->number + (size_t)view.inputs * LW_TAPE_STATES;
   const auto fill = [&row](double value) { row = std::fill_n(row, (size_t)LW_TAPE_STATES, value); };
   for (const double value : tape.written.constants) fill(value);
   for (const assumption &a : tape.kept) fill(lw_reals(s)[a.offset]);
 }
 
-/* Rows of given and computed numbers; a bit of each row that is not computed yet, and of each that tapes may compute. */
+/* Rows of given and computed numbers, and the former column by column; a bit of each row that is not computed yet, and of each that tapes may compute. */
 struct block_of_states {
-  const double *given;
+  const double *given, *columns;
   double *computed;
   int32_t rows;
   uint64_t left, for_tapes;
 };
 
+/* Those that are needed of two sets of registers. */
+bool have_same_results(const lw_tape &t, const double *a, const double *b, uint64_t missed) {
+  for (int32_t i = 0; i < t.results; i++)
+    for (int32_t k = 0; k < LW_TAPE_STATES; k++) {
+      const size_t at = (size_t)t.result[i] * LW_TAPE_STATES + (size_t)k;
+      if (!(missed >> k & 1) && a[at] != b[at]) return false;
+    }
+  return true;
+}
+
+/* The interpreter by the instructions of the state's kernels. */
+struct interpreter {
+  decltype(&lw_run_tape) run;
+  decltype(&lw_tape_function) function;
+  decltype(&lw_find_large) find_large;
+};
+
+interpreter interpreter_of(const lw_state *s) {
+#ifdef LW_HAVE_AVX2
+  if (s->kernels == &lw_kernels_double_avx2) return {lw_run_tape_avx2, lw_tape_function_avx2, lw_find_large_avx2};
+#else
+  (void)s;
+#endif
+  return {lw_run_tape, lw_tape_function, lw_find_large};
+}
+
+/* From its registers; by the compiled tape where there is one, which is compared before it counts. */
+void run(recorded_tape &tape, const interpreter &with, uint64_t *missed) {
+  const lw_tape view = tape.written.view();
+  double *numbers = tape.registers.data()->number;
+  unsigned long long own = 0;
+  tape.left.resize(tape.compiled ? (size_t)view.registers : 0);
+  if (tape.compiled && tape.is_compared) {
+    tape.compiled(numbers, tape.left.data()->number, &own, with.function);
+    *missed = own;
+    return;
+  }
+  std::vector<line> registers;
+  if (tape.compiled) registers = tape.registers;
+  with.run(&view, numbers, missed);
+  if (!tape.compiled) return;
+  tape.compiled(registers.data()->number, tape.left.data()->number, &own, with.function);
+  tape.is_compared = own == *missed && have_same_results(view, numbers, registers.data()->number, own);
+  if (!tape.is_compared) tape.compiled = nullptr;
+}
+
 /* Computes those rows that are left and for which the tape counts. */
-void run_tape(recorded_tape &tape, const lw_tapes &t, const lw_state *s, block_of_states &block) {
+void run_tape(recorded_tape &tape, const lw_tapes &t, const interpreter &with, block_of_states &block) {
   if (!tape.holds || !(block.left & block.for_tapes)) return;
   const lw_tape view = tape.written.view();
-  const size_t width = t.given.size();
-  double *registers = tape.registers.data();
+  const size_t width = t.width();
+  double *registers = tape.registers.data()->number;
   uint64_t missed;
-  for (size_t i = 0; i < (size_t)view.inputs; i++) {
-    const double *from = block.given + tape.written.inputs[i];
-    double *to = registers + i * LW_TAPE_STATES;
-    for (size_t k = 0; k < LW_TAPE_STATES; k++) to[k] = from[k < (size_t)block.rows ? k * width : 0];
-  }
-#ifdef LW_HAVE_AVX2
-  (s->kernels == &lw_kernels_double_avx2 ? lw_run_tape_avx2 : lw_run_tape)(&view, registers, &missed);
-#else
-  (void)s, lw_run_tape(&view, registers, &missed);
-#endif
+  for (size_t i = 0; i < (size_t)view.inputs; i++)
+    std::copy_n(block.columns + (size_t)tape.written.inputs[i] * LW_TAPE_STATES, LW_TAPE_STATES,
+                registers + i * LW_TAPE_STATES);
+  run(tape, with, &missed);
   const uint64_t counts = block.left & block.for_tapes & ~missed;
   for (int32_t k = 0; k < block.rows; k++) {
     if (!(counts >> k & 1)) continue;
-    double *to = block.computed + (size_t)k * t.width();
+    double *to = block.computed + (size_t)k * width;
     for (int32_t i = 0; i < view.results; i++) to[i] = registers[view.result[i] * LW_TAPE_STATES + k];
     tape.states++;
   }
   block.left &= ~counts;
+}
+
+/* Brings the given numbers of a block into columns, and leaves states with large ones to the kernels. Columns of fewer
+ * states end with the first one. */
+void begin_block(lw_tapes &t, const interpreter &with, block_of_states &block) {
+  const size_t width = t.given.size();
+  uint64_t large;
+  t.columns.resize(width * LINES);
+  double *columns = t.columns.data()->number;
+  for (size_t k = 0; k < LW_TAPE_STATES; k++) {
+    const double *row = block.given + (k < (size_t)block.rows ? k * width : 0);
+    for (size_t i = 0; i < width; i++) columns[i * LW_TAPE_STATES + k] = row[i];
+  }
+  with.find_large(columns, (int32_t)width, LW_TAPE_LARGEST_INPUT, &large);
+  block.columns = columns;
+  block.for_tapes &= ~large;
 }
 
 /* To the bit; derivatives, which tapes and kernels find in different ways, to rounding. */
@@ -209,9 +278,11 @@ void record_row(lw_state *s, lw_tapes &t, const double *given, const double *com
     if (s->before_accelerations) throw lw::refusal("friction decides before each evaluation whether it sticks");
     recorded_tape made = record_state(s, t);
     std::vector<double> own(t.width());
-    block_of_states one = {given, own.data(), 1, 1, 1};
+    block_of_states one = {given, nullptr, own.data(), 1, 1, 1};
+    const interpreter with = interpreter_of(s);
+    begin_block(t, with, one);
     prepare(made, s);
-    run_tape(made, t, s, one);
+    run_tape(made, t, with, one);
     if (one.left || !agrees(t, own, computed)) throw lw::refusal("it differs from the kernels");
     made.states = 0;
     t.tapes.push_back(std::move(made));
@@ -225,11 +296,10 @@ bool may_record(const lw_tapes &t) { return t.since_recording >= LW_TAPE_STATES_
 /* Rows left when all tapes have run are for the kernels. `failed`: the row for which they found nothing. */
 lw_status evaluate_block(lw_state *s, lw_tapes &t, block_of_states &block, int32_t *failed) {
   const size_t width = t.given.size();
-  for (int32_t k = 0; k < block.rows; k++)
-    if (!std::all_of(block.given + (size_t)k * width, block.given + ((size_t)k + 1) * width, is_bounded))
-      block.for_tapes &= ~((uint64_t)1 << k);
+  const interpreter with = interpreter_of(s);
   if (block.rows < LW_TAPE_FEWEST_STATES) block.for_tapes = 0;
-  for (recorded_tape &tape : t.tapes) run_tape(tape, t, s, block);
+  else begin_block(t, with, block);
+  for (recorded_tape &tape : t.tapes) run_tape(tape, t, with, block);
   for (int32_t k = 0; k < block.rows; k++) {
     const uint64_t bit = (uint64_t)1 << k;
     if (!(block.left & bit)) continue;
@@ -241,7 +311,9 @@ lw_status evaluate_block(lw_state *s, lw_tapes &t, block_of_states &block, int32
     if (e) return e;
     if (!(block.for_tapes & bit) || !may_record(t)) continue;
     record_row(s, t, given, computed);
-    if (t.refusal.empty()) run_tape(t.tapes.back(), t, s, block);
+    if (!t.refusal.empty()) continue;
+    begin_block(t, with, block); /* the columns were of the recorded state alone */
+    run_tape(t.tapes.back(), t, with, block);
   }
   return LW_OK;
 }
@@ -274,13 +346,76 @@ int32_t lw_tapes_info(const lw_tapes *tapes, lw_tape_info *info, int32_t capacit
   for (int32_t i = 0; i < count && i < capacity; i++) {
     const recorded_tape &one = tapes->tapes[(size_t)i];
     const int32_t guards = one.written.guards;
-    info[i] = {(int32_t)one.written.steps.size() - guards, guards, one.written.registers, one.states};
+    info[i] = {(int32_t)one.written.steps.size() - guards, guards, one.written.registers, one.compiled != nullptr,
+               one.states};
   }
   return count;
 }
 
 int64_t lw_tapes_by_kernels(const lw_tapes *tapes) { return tapes->by_kernels; }
 const char *lw_tapes_refusal(const lw_tapes *tapes) { return tapes->refusal.c_str(); }
+
+const char *lw_tape_source(lw_tapes *tapes, int32_t number) {
+  try {
+    tapes->source = lw::write_c(tapes->tapes[(size_t)number].written.view());
+    return tapes->source.c_str();
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
+}
+
+void lw_tape_compiled(lw_tapes *tapes, int32_t number, lw_compiled_tape *run) {
+  recorded_tape &tape = tapes->tapes[(size_t)number];
+  tape.compiled = run, tape.is_compared = false;
+}
+
+lw_status lw_record_tape(lw_state *s, lw_tapes *tapes, const double *given) {
+  try {
+    std::vector<double> computed(tapes->width());
+    const lw_status e = evaluate_by_kernels(s, *tapes, given, computed.data());
+    if (e) return e;
+    record_row(s, *tapes, given, computed.data());
+    return tapes->refusal.empty() ? LW_OK : lw_fail(s, LW_ERROR_USAGE, "%s", tapes->refusal.c_str());
+  } catch (const std::bad_alloc &) {
+    return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for a tape");
+  }
+}
+
+int32_t lw_tape_read(lw_tapes *tapes, int32_t number, lw_tape_data *data) {
+  static_assert(sizeof(lw_tape_step) == 6 * sizeof(int32_t), "steps are rows of six numbers");
+  const recorded_tape &tape = tapes->tapes[(size_t)number];
+  const lw_tape t = tape.written.view();
+  try {
+    tapes->offsets.clear();
+    for (const assumption &one : tape.kept) tapes->offsets.push_back(one.offset);
+  } catch (const std::bad_alloc &) {
+    return -1;
+  }
+  *data = {t.step ? &t.step->operation : nullptr,
+           tape.written.inputs.data(),
+           t.constant,
+           tapes->offsets.data(),
+           t.result,
+           t.steps,
+           t.registers,
+           t.inputs,
+           t.constants,
+           t.kept,
+           t.results};
+  return 0;
+}
+
+const char *lw_tape_operation_name(int32_t operation, int32_t *operands) {
+#define X(name, count)                                    \
+  case LW_TAPE_##name: *operands = (count); return #name;
+  switch (operation) {
+    LW_EACH_TAPE_OPERATION(X)
+    LW_EACH_TAPE_FUSION(X)
+    LW_EACH_TAPE_GUARD(X)
+    default: return nullptr;
+  }
+#undef X
+}
 
 lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, int64_t count, double *computed,
                              int64_t *done) {
@@ -292,8 +427,12 @@ lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, 
     while (*done < count) {
       const int32_t rows = (int32_t)std::min<int64_t>(count - *done, LW_TAPE_STATES);
       int32_t failed = 0;
-      block_of_states block = {given + *done * (int64_t)tapes->given.size(), computed + *done * (int64_t)tapes->width(),
-                               rows, ~(uint64_t)0 >> (64 - rows), ~(uint64_t)0};
+      block_of_states block = {given + *done * (int64_t)tapes->given.size(),
+                               nullptr,
+                               computed + *done * (int64_t)tapes->width(),
+                               rows,
+                               ~(uint64_t)0 >> (64 - rows),
+                               ~(uint64_t)0};
       const lw_status e = evaluate_block(s, *tapes, block, &failed);
       if (e) {
         *done += failed;

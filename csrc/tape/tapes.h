@@ -12,12 +12,16 @@ extern "C" {
 /* Tapes of one model, for the same given and computed numbers. One thread at a time may use them. */
 typedef struct lw_tapes lw_tapes;
 
-/* One of them: how many operations and guards it has, how many numbers it keeps for each state; the states for which it
- * was the first that counts. */
+/* One of them: how many operations and guards it has, how many numbers it keeps for each state, if it runs compiled; the
+ * states for which it was the first that counts. */
 typedef struct lw_tape_info {
-  int32_t operations, guards, registers;
+  int32_t operations, guards, registers, compiled;
   int64_t states;
 } lw_tape_info;
+
+/* A tape as a function of its registers, see write_c.h; `left` holds 8 numbers for each of them. */
+typedef void lw_compiled_tape(double *registers, double *left, unsigned long long *missed,
+                              void (*function)(int, const double *, const double *, double *, double *, int));
 
 /* Of numbers by offset: those that differ from state to state, which are states, inputs, times and parameters; those that
  * are asked for, all of which the stage computes; and, of the given ones, those by which these are differentiated: then
@@ -32,6 +36,31 @@ int32_t lw_tapes_info(const lw_tapes *tapes, lw_tape_info *info, int32_t capacit
 int64_t lw_tapes_by_kernels(const lw_tapes *tapes);
 /* Why the last recording was refused; empty: none was. */
 const char *lw_tapes_refusal(const lw_tapes *tapes);
+
+/* A tape as a file in C, which compilers must not contract (-ffp-contract=off); its function is "linkwork_tape". Valid until
+ * the next call; NULL: there is no memory. */
+const char *lw_tape_source(lw_tapes *tapes, int32_t number);
+/* From here on the function runs in place of the tape. At the next states both run; where their bits differ, the function
+ * is not used. */
+void lw_tape_compiled(lw_tapes *tapes, int32_t number, lw_compiled_tape *run);
+
+/* A tape as data. Registers hold first the inputs, then the constants, then the kept numbers. */
+typedef struct lw_tape_data {
+  const int32_t *step;    /* [steps][6]: the operation, the register that it writes, registers of operands */
+  const int32_t *input;   /* [inputs] numbers of given ones */
+  const double *constant; /* [constants] */
+  const int32_t *kept;    /* [n_kept] offsets of numbers that all states have alike */
+  const int32_t *result;  /* [results] registers */
+  int32_t steps, registers, inputs, constants, n_kept, results;
+} lw_tape_data;
+
+/* Records the state with a row of given numbers, in addition to other tapes; the last tape is of it. LW_ERROR_SINGULARITY
+ * and others: it has no such numbers. LW_ERROR_USAGE: there is no tape of it, lw_tapes_refusal has the reason. */
+lw_status lw_record_tape(lw_state *s, lw_tapes *tapes, const double *given);
+/* Valid until the next call with the tapes; -1: there is no memory. */
+int32_t lw_tape_read(lw_tapes *tapes, int32_t number, lw_tape_data *data);
+/* The name of an operation, such as "add", and how many operands it has; NULL: it is no step. */
+const char *lw_tape_operation_name(int32_t operation, int32_t *operands);
 
 /* Rows of given numbers [count][n_given] to rows of computed ones [count][n_computed], or [count][n_computed][n_by]. All
  * other numbers are those of the state; the given ones change in it. `done`: the rows that are computed; where that is

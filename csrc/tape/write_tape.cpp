@@ -96,7 +96,7 @@ lw_tape written_tape::view() const {
   lw_tape t = {};
   t.step = steps.data(), t.steps = (int32_t)steps.size(), t.registers = registers;
   t.inputs = (int32_t)inputs.size(), t.constants = (int32_t)constants.size(), t.constant = constants.data();
-  t.results = (int32_t)results.size(), t.result = results.data(), t.guards = guards;
+  t.kept = kept, t.results = (int32_t)results.size(), t.result = results.data(), t.guards = guards;
   return t;
 }
 
@@ -116,7 +116,7 @@ written_tape write_tape(record from, int32_t kept, std::vector<int32_t> *kept_in
       at[i] = free.take(), last[i] = NEVER, out.constants.push_back(from.value[i]);
   for (size_t i = 0; i < from.nodes.size(); i++)
     if (is_input(i) && from.nodes[i].operand[0] >= kept)
-      at[i] = free.take(), last[i] = NEVER, kept_inputs->push_back(from.nodes[i].operand[0]);
+      at[i] = free.take(), last[i] = NEVER, out.kept++, kept_inputs->push_back(from.nodes[i].operand[0]);
   const auto give_back = [&](int32_t node, size_t now) {
     if (last[(size_t)node] != (int32_t)now || at[(size_t)node] < 0) return;
     free.give_back(at[(size_t)node]);

@@ -11,7 +11,7 @@ struct written_tape {
   std::vector<int32_t> inputs; /* numbers of those that count; they are the first registers */
   std::vector<double> constants;
   std::vector<int32_t> results; /* registers */
-  int32_t registers = 0, guards = 0;
+  int32_t registers = 0, guards = 0, kept = 0;
 
   lw_tape view() const;
 };

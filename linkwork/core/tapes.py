@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
 from linkwork.core._core import ffi, lib
+from linkwork.core.compiled_tapes import Compilation
 from linkwork.core.native import Block, OffsetArray, Stage, doubles, error_of, text_at
 from linkwork.errors import LinkworkError
 
 _ROWS_AT_ONCE = 1 << 16  # between which an interruption is heard
 _NONE: OffsetArray = np.empty(0, np.uint32)
+# A tape is compiled when running it has taken about half as long as compiling does: after so many states, and so many
+# operations of numbers.
+_STATES_BEFORE, _OPERATIONS_BEFORE = 400_000, 100_000_000
+_MOST_COMPILED = 50_000  # steps; compilers take more than ten seconds for them
 
 
 class Tape(NamedTuple):
@@ -26,11 +32,57 @@ class Tape(NamedTuple):
         Comparisons that decided which operations these are.
     states
         How many states it has computed.
+    compiled
+        Whether it runs as machine code.
     """
 
     operations: int
     guards: int
     states: int
+    compiled: bool
+
+
+class Operations(NamedTuple):
+    """A tape as data.
+
+    Attributes
+    ----------
+    steps
+        (n, 6): the operation, the register that it writes, registers of operands.
+    registers
+        How many there are; the first ones hold the inputs, then the constants, then the kept numbers.
+    inputs
+        Which of the given numbers these are.
+    constants
+        Numbers.
+    kept
+        Offsets of numbers in the block that all states have alike.
+    results
+        Registers of the computed numbers.
+    """
+
+    steps: NDArray[np.int32]
+    registers: int
+    inputs: NDArray[np.int32]
+    constants: FloatArray
+    kept: NDArray[np.int32]
+    results: NDArray[np.int32]
+
+
+class Operation(NamedTuple):
+    """An operation of tapes: its name and number of operands."""
+
+    name: str
+    operands: int
+
+
+def operations_of_tapes() -> dict[int, Operation]:
+    """Return all operations by their code in the steps of tapes."""
+    found, operands, code = dict[int, Operation](), ffi.new("int32_t *"), 2  # constants and inputs are no steps
+    while (name := lib.lw_tape_operation_name(code, operands)) != ffi.NULL:
+        found[code] = Operation(text_at(name), operands[0])
+        code += 1
+    return found
 
 
 class Tapes:
@@ -55,6 +107,8 @@ class Tapes:
         if lib.lw_tapes_create(*lists, int(stage), handle):
             raise MemoryError("the C core could not allocate memory")
         self._handle = ffi.gc(handle[0], lib.lw_tapes_free)
+        self._compilations: dict[int, Compilation] = {}  # by number of the tape
+        self._compiled: set[int] = set()  # of which the function is in use, or refused
 
     @property
     def recorded(self) -> tuple[Tape, ...]:
@@ -62,7 +116,7 @@ class Tapes:
         count = lib.lw_tapes_info(self._handle, ffi.NULL, 0)
         info = ffi.new("lw_tape_info[]", count)
         lib.lw_tapes_info(self._handle, info, count)
-        return tuple(Tape(one.operations, one.guards, one.states) for one in info)
+        return tuple(Tape(one.operations, one.guards, one.states, bool(one.compiled)) for one in info)
 
     @property
     def by_kernels(self) -> int:
@@ -74,7 +128,75 @@ class Tapes:
         """Why the last recording made no tape; empty: it made one, or there was none."""
         return text_at(lib.lw_tapes_refusal(self._handle))
 
-    def evaluate(self, block: Block, given: FloatArray, errors: dict[int, LinkworkError] | None = None) -> FloatArray:
+    def record(self, block: Block, given: FloatArray) -> Operations:
+        """Record the state of a row of given numbers, and return its tape.
+
+        Raises
+        ------
+        MechanismError
+            Where there is no tape of it, with the reason.
+        """
+        row = np.ascontiguousarray(given)
+        status = lib.lw_record_tape(block.handle, self._handle, doubles(row))
+        if status:
+            raise error_of(status, text_at(lib.lw_state_message(block.handle)))
+        data = ffi.new("lw_tape_data *")
+        if lib.lw_tape_read(self._handle, len(self.recorded) - 1, data):
+            raise MemoryError("the C core could not allocate memory")
+
+        def copied(address: Any, kind: str, count: int) -> Any:
+            if not count:
+                return np.empty(0, kind)
+            return np.frombuffer(ffi.buffer(address, count * np.dtype(kind).itemsize), kind).copy()
+
+        return Operations(
+            copied(data.step, "i4", 6 * data.steps).reshape(-1, 6),
+            data.registers,
+            copied(data.input, "i4", data.inputs),
+            copied(data.constant, "f8", data.constants),
+            copied(data.kept, "i4", data.n_kept),
+            copied(data.result, "i4", data.results),
+        )
+
+    @property
+    def not_compiled(self) -> str:
+        """Why a tape that was to be compiled is not; empty: there is none such."""
+        reasons = [one.reason for one in self._compilations.values() if one.is_done and one.reason]
+        other = [k for k in self._compiled if not self.recorded[k].compiled]
+        return "; ".join(dict.fromkeys(reasons)) or ("compiled tapes gave other numbers" if other else "")
+
+    def compile(self) -> None:
+        """Compile all tapes at once, in place of when it pays; if that fails `not_compiled` has the reason."""
+        for number in range(len(self.recorded)):
+            self._compilation(number).wait()
+        self._use_compiled()
+
+    def _compilation(self, number: int) -> Compilation:
+        if number not in self._compilations:
+            self._compilations[number] = Compilation(ffi.string(lib.lw_tape_source(self._handle, number)))
+        return self._compilations[number]
+
+    def _use_compiled(self) -> None:
+        """Let tapes that are used much be compiled, and run those that are."""
+        for number, tape in enumerate(self.recorded):
+            if number in self._compiled:
+                continue
+            much = tape.states > _STATES_BEFORE + _OPERATIONS_BEFORE / max(tape.operations, 1)
+            if number not in self._compilations and (not much or tape.operations + tape.guards > _MOST_COMPILED):
+                continue
+            compilation = self._compilation(number)
+            if compilation.is_done and compilation.address:
+                function = ffi.cast("lw_compiled_tape *", compilation.address)
+                lib.lw_tape_compiled(self._handle, number, function)
+                self._compiled.add(number)
+
+    def evaluate(
+        self,
+        block: Block,
+        given: FloatArray,
+        errors: dict[int, LinkworkError] | None = None,
+        computed: FloatArray | None = None,
+    ) -> FloatArray:
         """Return the computed numbers (rows, n) of rows of given ones; all others are as in the block.
 
         Parameters
@@ -86,9 +208,11 @@ class Tapes:
         errors
             Where a row has no numbers these are NaN, and the error stands here by row. By default the first one is
             raised.
+        computed
+            Into which they are written; by default a new array.
         """
         given = np.ascontiguousarray(given)
-        computed = np.empty((len(given), self._width))
+        computed = np.empty((len(given), self._width)) if computed is None else computed
         done = ffi.new("int64_t *")
         first = 0
         while first < len(given):
@@ -104,6 +228,7 @@ class Tapes:
             errors[first] = error
             computed[first] = np.nan
             first += 1
+        self._use_compiled()
         return computed
 
     def __repr__(self) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,8 +45,8 @@ class _Columns:
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, batch: Batch, owner: type) -> FloatArray:
-        return batch.columns[self._name]
+    def __get__(self, batch: Batch | None, owner: type) -> FloatArray:
+        return self if batch is None else batch.columns[self._name]  # type: ignore[return-value]
 
     def __set__(self, batch: Batch, value: ArrayLike) -> None:
         batch.columns[self._name][...] = value
@@ -110,13 +111,18 @@ class Batch:
         self._threads = threads or os.cpu_count() or 1
         self._workers: list[_Worker] = []
 
+    @property
+    def tapes(self) -> tuple[Tapes, ...]:
+        """What computes the rows, of each thread: see `Model.tapes`."""
+        return tuple(tapes for worker in self._workers for tapes in worker.tapes.values())
+
     def __len__(self) -> int:
         return len(self._given)
 
     def __repr__(self) -> str:
         return f"Batch({self.model.mechanism.name!r}: {len(self)} states)"
 
-    def put(self, values: Mapping[str, ArrayLike]) -> None:
+    def put(self, given: Mapping[str, ArrayLike]) -> None:
         """Write states, inputs and parameters by name.
 
         Where parameters change, coordinates and speeds stay as they are. Geometry may be among them; `assemble` then
@@ -124,7 +130,7 @@ class Batch:
 
         Parameters
         ----------
-        values
+        given
             By name, as of `Model.value`: (size,), or (size, n) for a quantity of several.
 
         Raises
@@ -132,7 +138,7 @@ class Batch:
         MechanismError
             On a name of none of these, another size or a number that is not finite; nothing is changed then.
         """
-        found = {name: self._rows_of(name, rows) for name, rows in values.items()}
+        found = {name: self._rows_of(name, rows) for name, rows in given.items()}
         for name, rows in found.items():
             column = self._column(name)
             if column is None:
@@ -276,7 +282,7 @@ class Batch:
 
     @checks_keywords
     def rollout(
-        self, dt: float, steps: int, tau: Loads | Callable[[float, Batch], Loads] = None, *, every: int = 1
+        self, step: float, steps: int, tau: Loads | Callable[[float, Batch], Loads] = None, *, every: int = 1
     ) -> FloatArray:
         """Take steps of fixed size from all rows, by the classical method of Runge and Kutta, of order 4.
 
@@ -284,8 +290,8 @@ class Batch:
 
         Parameters
         ----------
-        dt
-            s, of a step.
+        step
+            s.
         steps
             How many.
         tau
@@ -305,35 +311,35 @@ class Batch:
         MechanismError
             If the model has transitions, which steps of fixed size do not carry out.
         """
-        positive(dt, "dt", ": s, of a step")
+        positive(step, "step", ": s")
         steps, every = whole_number(steps, "steps", 1), whole_number(every, "every", 1)
         if self.model.sizes.transitions:
             raise MechanismError("steps of fixed size carry out no transitions: run states one by one by `simulate`")
         begin, states, failed = self.time.copy(), self.columns["states"], dict[int, LinkworkError]()
         kept = [states.copy()]
-        for step in range(steps):
-            self.time = begin + step * dt
+        for k in range(steps):
+            self.time = begin + k * step
             if tau is not None:
                 self.tau = self.model.arguments.loads(tau(float(self.time[0]), self) if callable(tau) else tau)
-            self._step(dt, failed)
-            if (step + 1) % every == 0:
+            self._step(step, failed)
+            if (k + 1) % every == 0:
                 kept.append(states.copy())
-        self.time = begin + steps * dt
+        self.time = begin + steps * step
         self.errors = failed
         return np.stack(kept, axis=1)
 
-    def _step(self, dt: float, failed: dict[int, LinkworkError]) -> None:
+    def _step(self, step: float, failed: dict[int, LinkworkError]) -> None:
         """Take a step from the rows that have not failed, and add those that now do."""
         states, slopes = self.columns["states"], list[FloatArray]()
         start, begin = states.copy(), self.time.copy()
         for share in (0.0, 0.5, 0.5, 1.0):
             if slopes:
-                states[:] = start + share * dt * slopes[-1]
-                self.time = begin + share * dt
+                states[:] = start + share * step * slopes[-1]
+                self.time = begin + share * step
             slopes.append(self._numbers(self._rates, Stage.DERIVATIVES, without=failed))
             failed |= self.errors
         first, second, third, last = slopes
-        states[:] = start + dt / 6.0 * (first + 2.0 * (second + third) + last)
+        states[:] = start + step / 6.0 * (first + 2.0 * (second + third) + last)
         if self.model.sizes.nq_cut:
             self.q_cut[:] = self._numbers(offsets_of(self.model.fields["q_cut"].span), Stage.OUTPUTS, without=failed)
             failed |= self.errors
@@ -354,7 +360,7 @@ class Batch:
         computed: OffsetArray,
         stage: Stage,
         by: OffsetArray = _NO_OFFSETS,
-        without: Iterable[int] = (),
+        without: Collection[int] = (),
     ) -> FloatArray:
         """Return numbers of the block of every row; NaN where there are none, and the reasons in `errors`.
 
@@ -362,24 +368,30 @@ class Batch:
         """
         self.columns["motion_time"][:] = self.time
         given = np.concatenate([self._given, *self.parameters.values()], axis=1) if self.parameters else self._given
-        rows = np.delete(np.arange(len(self)), list(without))
         offsets = [self._offsets, *map(self._offsets_of, self.parameters)]
         key = (computed.tobytes(), by.tobytes(), *self.parameters)
+        left = np.delete(np.arange(len(self)), list(without)) if without else None
+        given = given if left is None else given[left]
+        numbers = np.empty((len(given), computed.size * (by.size or 1)))
 
-        def compute(worker: _Worker, own: NDArray[np.intp]) -> tuple[FloatArray, dict[int, LinkworkError]]:
+        def compute(worker: _Worker, rows: slice) -> dict[int, LinkworkError]:
             errors = dict[int, LinkworkError]()
             if key not in worker.tapes:
                 worker.tapes[key] = Tapes(np.concatenate(offsets), computed, stage, by)
-            values = worker.tapes[key].evaluate(worker.block, given[own], errors)
-            return values, {int(own[k]): error for k, error in errors.items()}
+            worker.tapes[key].evaluate(worker.block, given[rows], errors, numbers[rows])
+            return {rows.start + row: error for row, error in errors.items()}
 
-        parts = np.array_split(rows, min(self._threads, -(-len(rows) // _ROWS_FOR_A_THREAD)) or 1)
-        workers = self._first_workers(len(parts))
-        found = list(self._pool.map(compute, workers, parts) if len(parts) > 1 else map(compute, workers, parts))
-        self.errors = {row: error for _, errors in found for row, error in errors.items()}
-        numbers = np.full((len(self), computed.size * (by.size or 1)), np.nan)
-        numbers[rows] = np.concatenate([values for values, _ in found])
-        return numbers
+        count = min(self._threads, -(-len(given) // _ROWS_FOR_A_THREAD)) or 1
+        ends = [len(given) * k // count for k in range(count + 1)]
+        parts = [slice(*pair) for pair in pairwise(ends)]
+        found = (map if count == 1 else self._pool.map)(compute, self._first_workers(count), parts)
+        errors = {row: error for one in found for row, error in one.items()}
+        self.errors = errors if left is None else {int(left[row]): error for row, error in errors.items()}
+        if left is None:
+            return numbers
+        whole = np.full((len(self), numbers.shape[1]), np.nan)
+        whole[left] = numbers
+        return whole
 
     def _first_workers(self, count: int) -> list[_Worker]:
         self._workers += (_Worker(self._new_block()) for _ in range(len(self._workers), count))

@@ -385,6 +385,19 @@ def test_swing_up(example, tmp_path, capsys, needs):
         assert abs(result[f"{motor}.u"][-1]) < 0.01
 
 
+def test_closed_leg(example, needs):
+    """The planned motion is one of the mechanism."""
+    needs("casadi")
+    module = example("closed_leg")
+    planned = module.plan()
+    assert np.abs(planned.torques).max() < module.LIMIT
+    result = module.follow(planned)
+    for k, name in enumerate(("L", "elbow_l", "R", "elbow_r")):
+        assert np.interp(planned.t, result.t, result[f"{name}.q"]) == pytest.approx(planned.states[:, k], abs=1e-3)
+    for name in module.MOTORS:
+        assert result[f"{name}.q"][-1] == pytest.approx(module.TO[name], abs=1e-3)
+
+
 @pytest.mark.slow
 def test_cosim_split(example, tmp_path, needs):
     """Masters have the orders that they promise, against the mechanism in one piece."""

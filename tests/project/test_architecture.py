@@ -54,7 +54,9 @@ PYTHON_ARROWS = {
     },
     "linkwork.core.tapes": {
         *("numpy", "linkwork.errors", "linkwork._util.checks", "linkwork.core._core", "linkwork.core.native"),
+        "linkwork.core.compiled_tapes",
     },
+    "linkwork.core.compiled_tapes": {"linkwork._util.cache_folder"},
     "linkwork.solvers": {
         *("numpy", "scipy", "cffi", "scikits_odes_sundials", "sksundae"),
         *("linkwork.errors", "linkwork._util.names", "linkwork.core._core"),
@@ -90,6 +92,10 @@ PYTHON_ARROWS = {
         *(*OWN, "matplotlib", "linkwork.mechanism", "linkwork.model.methods", "linkwork.model.compile"),
         *("linkwork.model.model", "linkwork.solvers", "linkwork.results.base"),
         *(f"linkwork.simulation.{name}" for name in ("inputs", "result", "simulate")),
+    },
+    "linkwork.casadi": {
+        *("numpy", "casadi", "linkwork._util", "linkwork.errors", "linkwork.core.native", "linkwork.core.tapes"),
+        *("linkwork.model.model", "linkwork.model.state"),
     },
     "linkwork.coarse_graining": {*OWN, "linkwork.mechanism", "linkwork.model.compile", "linkwork.model.state"},
     "linkwork.formats": {

@@ -22,6 +22,7 @@ RIGHT = {
     "linkwork.linearize": {"outputs"},
     "linkwork.LinearModel": {"outputs"},
     "linkwork.Model.assemble": {"tolerance"},  # a gap in m
+    "linkwork.Batch.assemble": {"tolerance"},
     "linkwork.coarse_grain": {"names"},  # of bodies
     "linkwork.CoarseGrained": {"names"},
     "linkwork.coarse_graining": {"names"},

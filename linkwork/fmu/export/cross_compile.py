@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from linkwork._util.cache_folder import cache_folder
 from linkwork._util.progress import Progress
 from linkwork.core.sources import FLAGS, fmu_sources, source_dir
 from linkwork.errors import ExportError
@@ -64,18 +65,6 @@ def suffix(platform: str) -> str:
     '.dll'
     """
     return SUFFIXES[platform.rpartition("-")[2]]
-
-
-def cache_folder() -> Path:
-    """Return where compiled libraries are kept: LINKWORK_CACHE, or a folder in the user's cache."""
-    chosen = os.environ.get("LINKWORK_CACHE")
-    if chosen:
-        return Path(chosen)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local") / "linkwork/cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library/Caches/linkwork"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "linkwork"
 
 
 def _zig_version(platform: str) -> str:

@@ -1,0 +1,185 @@
+#include "tape/write_c.h"
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace lw {
+
+namespace {
+
+constexpr int32_t STEPS_OF_A_FUNCTION = 400; /* the time of compilers grows faster than the length of a function */
+
+/* As many states at once as a register of the processor has numbers. */
+constexpr char BEGIN[] = R"(#if defined(__AVX512F__)
+#define WIDTH 8
+#define ALL(x) (numbers){x, x, x, x, x, x, x, x}
+#else
+#define WIDTH 4
+#define ALL(x) (numbers){x, x, x, x}
+#endif
+#define ROW(i) (*(numbers *)(r + (i) * STATES + k))
+#define LEFT(i) (*(numbers *)(left + (i) * WIDTH))
+#define ABSOLUTE(x) ((numbers)((truths)(x) & 0x7fffffffffffffffLL))
+#define CHOSEN(c, x, y) ((numbers)(((truths)(x) & (truths)(c)) | ((truths)(y) & ~(truths)(c))))
+#define GUARD(c) failed |= ~(truths)(c)
+#define NUMBERS(x) ((double *)&(x))
+typedef double numbers __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
+typedef long long truths __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
+typedef void function_of_numbers(int, const double *, const double *, double *, double *, int);
+static inline double number_of(unsigned long long bits) {
+  double x;
+  __builtin_memcpy(&x, &bits, sizeof x);
+  return x;
+}
+static inline numbers root(numbers a) {
+  numbers b;
+  for (int i = 0; i < WIDTH; i++) b[i] = __builtin_sqrt(a[i]);
+  return b;
+}
+)";
+
+/* The steps are distributed over functions, which run one after the other on few states; so caches hold the numbers that
+ * one leaves for another. */
+class writer {
+ public:
+  explicit writer(const lw_tape &t) : t(t), name((size_t)t.registers), is_left((size_t)t.registers, 0) {}
+
+  std::string whole() {
+    text = "#define STATES " + std::to_string(LW_TAPE_STATES) + "LL\n" + BEGIN;
+    const int32_t functions = (t.steps + STEPS_OF_A_FUNCTION - 1) / STEPS_OF_A_FUNCTION;
+    const std::vector<std::vector<char>> needed = needed_after(functions);
+    for (int32_t i = 0; i < functions; i++) write_part(i, needed[(size_t)i]);
+    text +=
+        "#if defined(_WIN32)\n__declspec(dllexport)\n#else\n__attribute__((visibility(\"default\")))\n#endif\n"
+        "void linkwork_tape(double *r, double *left, unsigned long long *missed, function_of_numbers *function) {\n"
+        "  *missed = 0;\n  (void)r, (void)left, (void)function;\n"
+        "  for (long long k = 0; k < STATES; k += WIDTH) {\n    truths failed = {0};\n";
+    for (int32_t i = 0; i < functions; i++)
+      text += "    part" + std::to_string(i) + "(r, left, &failed, function, k);\n";
+    for (int32_t i = 0; i < t.results; i++)
+      if (is_left[(size_t)t.result[i]])
+        text += "    " + call("ROW", t.result[i]) + " = " + call("LEFT", t.result[i]) + ";\n";
+    text += "    for (int i = 0; i < WIDTH; i++) *missed |= (unsigned long long)(failed[i] != 0) << (k + i);\n  }\n}\n";
+    return text;
+  }
+
+ private:
+  const lw_tape &t;
+  std::vector<std::string> name; /* of the number in a register, by the present function; empty: it has not read it */
+  std::vector<char> is_left;     /* registers to which a function has written; the others have their rows */
+  int32_t names = 0;
+  std::string text;
+
+  static int operands_of(const lw_tape_step &step) { return lw_tape_operands((lw_tape_operation)step.operation); }
+  static bool is_guard(const lw_tape_step &step) { return step.operation >= LW_TAPE_less; }
+  static bool has_second(const lw_tape_step &step) { return step.operation == LW_TAPE_sine_cosine; }
+
+  /* Registers that are read later, by function. */
+  std::vector<std::vector<char>> needed_after(int32_t functions) const {
+    std::vector<std::vector<char>> found((size_t)functions);
+    std::vector<char> needed((size_t)t.registers, 0);
+    for (int32_t i = 0; i < t.results; i++) needed[(size_t)t.result[i]] = 1;
+    for (int32_t f = functions; f-- > 0;) {
+      found[(size_t)f] = needed;
+      for (int32_t i = std::min(t.steps, (f + 1) * STEPS_OF_A_FUNCTION); i-- > f * STEPS_OF_A_FUNCTION;) {
+        const lw_tape_step &step = t.step[i];
+        if (!is_guard(step)) needed[(size_t)step.to] = 0;
+        if (has_second(step)) needed[(size_t)step.operand[1]] = 0;
+        for (int k = 0; k < operands_of(step); k++) needed[(size_t)step.operand[k]] = 1;
+      }
+    }
+    return found;
+  }
+
+  void write_part(int32_t number, const std::vector<char> &needed) {
+    text += "static void part" + std::to_string(number) +
+            "(double *r, double *left, truths *all_failed, function_of_numbers *function, long long k) {\n"
+            "  truths failed = *all_failed;\n  (void)r, (void)left, (void)function, (void)k;\n";
+    std::fill(name.begin(), name.end(), "");
+    names = 0;
+    std::vector<char> written((size_t)t.registers, 0);
+    for (int32_t i = number * STEPS_OF_A_FUNCTION; i < std::min(t.steps, (number + 1) * STEPS_OF_A_FUNCTION); i++) {
+      const lw_tape_step &step = t.step[i];
+      write_step(step);
+      if (!is_guard(step)) written[(size_t)step.to] = 1;
+      if (has_second(step)) written[(size_t)step.operand[1]] = 1;
+    }
+    for (size_t i = 0; i < written.size(); i++) {
+      if (!written[i]) continue;
+      is_left[i] = 1;
+      if (needed[i]) text += "  " + call("LEFT", (int32_t)i) + " = " + name[i] + ";\n";
+    }
+    text += "  *all_failed = failed;\n}\n";
+  }
+
+  static std::string call(const char *macro, int32_t number) { return macro + ("(" + std::to_string(number) + ")"); }
+  std::string next_name() { return "x" + std::to_string(names++); }
+  void define(int32_t to, const std::string &value) {
+    name[(size_t)to] = next_name();
+    text += "  const numbers " + name[(size_t)to] + " = " + value + ";\n";
+  }
+
+  /* The number that a register holds. */
+  const std::string &read(int32_t from) {
+    std::string &found = name[(size_t)from];
+    if (!found.empty()) return found;
+    const int32_t constant = from - t.inputs, kept = constant - t.constants;
+    if (constant >= 0 && constant < t.constants) define(from, "ALL(" + digits(t.constant[constant]) + ")");
+    else if (kept >= 0 && kept < t.kept) define(from, "ALL(r[" + std::to_string(from) + " * STATES])");
+    else define(from, call(is_left[(size_t)from] ? "LEFT" : "ROW", from));
+    return found;
+  }
+  static std::string digits(double value) {
+    uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return "number_of(" + std::to_string(bits) + "ULL)";
+  }
+
+  void write_step(const lw_tape_step &step) {
+    std::string x[4];
+    for (int k = 0; k < operands_of(step); k++) x[k] = read(step.operand[k]);
+    const std::string &a = x[0], &b = x[1], &c = x[2], &d = x[3];
+    const auto guard = [this](const std::string &holds) { text += "  GUARD(" + holds + ");\n"; };
+    switch ((lw_tape_operation)step.operation) {
+      case LW_TAPE_add: define(step.to, a + " + " + b); break;
+      case LW_TAPE_subtract: define(step.to, a + " - " + b); break;
+      case LW_TAPE_multiply: define(step.to, a + " * " + b); break;
+      case LW_TAPE_divide: define(step.to, a + " / " + b); break;
+      case LW_TAPE_minus: define(step.to, "-" + a); break;
+      case LW_TAPE_sqrt: define(step.to, "root(" + a + ")"); break;
+      case LW_TAPE_abs: define(step.to, "ABSOLUTE(" + a + ")"); break;
+      case LW_TAPE_select_less: define(step.to, "CHOSEN(" + a + " < " + b + ", " + c + ", " + d + ")"); break;
+      case LW_TAPE_multiply_add: define(step.to, a + " * " + b + " + " + c); break;
+      case LW_TAPE_multiply_subtract: define(step.to, a + " * " + b + " - " + c); break;
+      case LW_TAPE_subtract_product: define(step.to, c + " - " + a + " * " + b); break;
+      case LW_TAPE_less: guard(a + " < " + b); break;
+      case LW_TAPE_not_less: guard(a + " >= " + b); break;
+      case LW_TAPE_equal: guard(a + " == " + b); break;
+      case LW_TAPE_not_equal: guard(a + " != " + b); break;
+      case LW_TAPE_within: guard("ABSOLUTE(" + a + ") < " + b); break;
+#define X(name, operands) case LW_TAPE_##name:
+        LW_EACH_TAPE_FUNCTION(X)
+#undef X
+      case LW_TAPE_sine_cosine: call_function(step, a, operands_of(step) == 2 ? b : a); break;
+      case LW_TAPE_CONSTANT:
+      case LW_TAPE_INPUT:
+      case LW_TAPE_OPERATIONS: break; /* none of them is a step */
+    }
+  }
+
+  /* Functions are the interpreter's, so that no compiler and no library has others. */
+  void call_function(const lw_tape_step &step, const std::string &a, const std::string &b) {
+    const std::string own = next_name(), first = own + "a", second = own + "b";
+    text += "  numbers " + first + ", " + second + " = " + a + ";\n  { const numbers p = " + a + ", q = " + b +
+            "; function(" + std::to_string(step.operation) + ", NUMBERS(p), NUMBERS(q), NUMBERS(" + first +
+            "), NUMBERS(" + second + "), WIDTH / 4); }\n";
+    define(step.to, first);
+    if (has_second(step)) define(step.operand[1], second);
+  }
+};
+
+} // namespace
+
+std::string write_c(const lw_tape &t) { return writer(t).whole(); }
+
+} // namespace lw

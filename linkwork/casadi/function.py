@@ -1,0 +1,213 @@
+"""A model as a function of CasADi, whose graph has the operations that the kernels do at a state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray, names_of
+from linkwork._util.keywords import checks_keywords
+from linkwork._util.optional import optional_import
+from linkwork.core.native import Stage, offsets_of
+from linkwork.core.tapes import Operations, Tapes, operations_of_tapes
+from linkwork.errors import MechanismError
+
+if TYPE_CHECKING:
+    from linkwork.core.native import Block, OffsetArray
+    from linkwork.model.model import Model
+    from linkwork.model.state import State
+
+with optional_import("functions of CasADi", "casadi", "casadi"):
+    import casadi
+
+
+def _nearest(a: Any) -> Any:
+    """Return the nearest whole number, of two the even one."""
+    found = casadi.floor(a + 0.5)
+    return found - casadi.if_else(found - a == 0.5, found - 2 * casadi.floor(found / 2), 0)
+
+
+# Whole numbers and comparisons have derivatives of zero, as in the kernels.
+_MAKERS: dict[str, Callable[..., Any]] = {
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+    "divide": lambda a, b: a / b,
+    "minus": lambda a: -a,
+    "sqrt": casadi.sqrt,
+    "abs": casadi.fabs,
+    "floor": casadi.floor,
+    "rint": _nearest,
+    "round": lambda a: casadi.sign(a) * casadi.floor(casadi.fabs(a) + 0.5),
+    "select_less": lambda a, b, c, d: casadi.if_else(a < b, c, d),
+    "sine": casadi.sin,
+    "cosine": casadi.cos,
+    "arctan2": casadi.atan2,
+    "exp": casadi.exp,
+    "log": casadi.log,
+    "pow": casadi.power,
+    "sinh": casadi.sinh,
+    "cosh": casadi.cosh,
+    "tanh": casadi.tanh,
+    "multiply_add": lambda a, b, c: a * b + c,
+    "multiply_subtract": lambda a, b, c: a * b - c,
+    "subtract_product": lambda a, b, c: c - a * b,
+}
+_GUARDS: dict[str, Callable[..., Any]] = {
+    "less": lambda a, b: a < b,
+    "not_less": lambda a, b: a >= b,
+    "not_equal": lambda a, b: a != b,
+}
+
+
+@checks_keywords
+def function(
+    model: Model,
+    state: State | None = None,
+    *,
+    outputs: Iterable[str] = (),
+    parameters: Iterable[str] = (),
+    name: str = "mechanism",
+) -> casadi.Function:
+    """Return a model as a function of CasADi: derivatives of its states, and variables.
+
+    Its graph of scalars has the operations that the kernels do at a state, so that CasADi finds derivatives of any
+    order and writes C. It counts where the decisions at this state, such as which coordinates are independent, are
+    those of the kernels: the last result is the number of decisions that would be others.
+
+    Parameters
+    ----------
+    model
+        Of the mechanism. Transitions are as at the state.
+    state
+        At which it is recorded; by default the assembled start.
+    outputs
+        Names of variables that are results as well.
+    parameters
+        Names of parameters that are arguments; all others are constants.
+    name
+        Of the function.
+
+    Returns
+    -------
+    casadi.Function
+        Arguments `t` (1), s; `x`, the states [q; u; states of elements]; `tau`, loads of all joints, applied wrenches
+        and inputs of actuators; `p`, the parameters one behind the other. Results `der_x`; each output by its name,
+        dots and brackets replaced by underscores; `failed_guards`.
+
+    Raises
+    ------
+    MechanismError
+        Where no tape holds the kernels, as of frictions that stick.
+
+    Examples
+    --------
+    >>> import linkwork as lw
+    >>> import linkwork.casadi
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> f = linkwork.casadi.function(lw.compile(mech), outputs=["energy.kinetic"])
+    >>> f
+    Function(mechanism:(t,x[2],tau,p[0])->(der_x[2],energy_kinetic,failed_guards) SXFunction)
+    """
+    wanted, changed = names_of(outputs, "outputs"), names_of(parameters, "parameters")
+    graph = _Graph(model, state, wanted, changed)
+    arguments, results = graph.arguments(), graph.results()
+    return casadi.Function(name, list(arguments.values()), list(results.values()), list(arguments), list(results))
+
+
+class _Graph:
+    """The recorded operations as expressions."""
+
+    def __init__(self, model: Model, state: State | None, outputs: list[str], parameters: list[str]) -> None:
+        self._outputs = {one: _offsets(model, one) for one in outputs}
+        rates = model.fields["qdot"].first
+        self._n = model.numbering.n_states
+        computed = np.concatenate([offsets_of(slice(rates, rates + self._n)), *self._outputs.values()])
+        values = {one: _offsets(model, one) for one in parameters}
+        if any(offsets[0] >= model.fields["time"].first for offsets in values.values()):
+            raise MechanismError("parameters: states, inputs and the time are arguments already; give parameters")
+        first, loads = model.fields["q"].first, model.numbering.n_loads
+        given = {
+            "t": offsets_of(model.fields["time"].span),
+            "x": offsets_of(slice(first, first + self._n)),
+            "tau": model.entry_offsets[self._n : self._n + loads],
+            "p": np.concatenate([np.empty(0, np.uint32), *values.values()]),
+            "motion_time": offsets_of(model.fields["motion_time"].span),
+        }
+        block = _block(model, state)
+        offsets = np.concatenate(list(given.values()))
+        tapes = Tapes(offsets, computed, Stage.OUTPUTS if outputs else Stage.DERIVATIVES)
+        self._operations = tapes.record(block, block.reals[offsets])
+        self._kept = block.reals[self._operations.kept]
+        self._arguments = {one: casadi.SX.sym(one, len(part)) for one, part in given.items() if one != "motion_time"}
+        self._given = casadi.vertcat(*self._arguments.values(), self._arguments["t"])
+
+    def arguments(self) -> dict[str, Any]:
+        return self._arguments
+
+    def results(self) -> dict[str, Any]:
+        computed, failed = _computed(self._operations, self._given, self._kept)
+        ends = np.cumsum([self._n, *(offsets.size for offsets in self._outputs.values())])
+        parts = np.split(np.arange(ends[-1]), ends[:-1])
+        names = ["der_x", *map(_name, self._outputs)]
+        found = {one: casadi.vertcat(*(computed[i] for i in part)) for one, part in zip(names, parts, strict=True)}
+        return found | {"failed_guards": failed}
+
+
+def _offsets(model: Model, name: str) -> OffsetArray:
+    column = model.column(name)
+    return offsets_of(slice(column.first, column.first + column.count))
+
+
+def _name(variable: str) -> str:
+    """Return a name that CasADi takes.
+
+    >>> _name("rod.r[1]")
+    'rod_r_1'
+    """
+    legal = "".join(one if one.isalnum() else "_" for one in variable)
+    while "__" in legal:
+        legal = legal.replace("__", "_")
+    return legal.strip("_")
+
+
+def _block(model: Model, state: State | None) -> Block:
+    """Return a block at a state; without one, at the assembled start."""
+    given = model.assemble() if state is None else state
+    block = model.block()
+    if model.sizes.transitions:
+        block.put_discrete_state(given.discrete_state)
+    block.count_revolutions(model.arguments.turns(given))
+    q, speeds = model.arguments.states(given, None)
+    block.enter(q, speeds, model.arguments.with_motions(given, model.arguments.no_loads), given.time)
+    return block
+
+
+def _computed(operations: Operations, given: Any, kept: FloatArray) -> tuple[list[Any], Any]:
+    """Return expressions of the computed numbers, and the number of guards that do not hold."""
+    known = operations_of_tapes()
+    registers = [given[int(i)] for i in operations.inputs]
+    registers += map(casadi.SX, [*operations.constants.tolist(), *kept.tolist()])
+    registers += [casadi.SX(0.0)] * (operations.registers - len(registers))
+    failed = casadi.SX(0.0)
+    for code, to, *operands in operations.steps.tolist():
+        operation = known[code]
+        values = [registers[i] for i in operands[: operation.operands]]
+        if operation.name == "equal":
+            raise MechanismError(
+                "a number that is zero at this state may be about to change, so that derivatives would miss it: "
+                "give another state"
+            )
+        if operation.name == "within":  # keeps numbers finite
+            continue
+        if operation.name in _GUARDS:
+            failed += casadi.logic_not(_GUARDS[operation.name](*values))
+        elif operation.name == "sine_cosine":
+            registers[to], registers[operands[1]] = casadi.sin(values[0]), casadi.cos(values[0])
+        else:
+            registers[to] = _MAKERS[operation.name](*values)
+    return [registers[i] for i in operations.results.tolist()], failed
