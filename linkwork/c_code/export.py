@@ -24,8 +24,8 @@ from linkwork.model.state import State
 def export_c(
     mechanism: Mechanism | Model,
     folder: str | os.PathLike[str],
-    *,
     state: State | None = None,
+    *,
     outputs: Iterable[str] = (),
     parameters: Iterable[str] = (),
     jacobian: bool = True,

@@ -22,7 +22,9 @@ _FORMULAS = {
 }
 _FUNCTIONS = {  # of libm
     **{name: name for name in ("sqrt", "floor", "rint", "round", "exp", "log", "pow", "sinh", "cosh", "tanh")},
-    **{"sine": "sin", "cosine": "cos", "arctan2": "atan2"},
+    "sine": "sin",
+    "cosine": "cos",
+    "arctan2": "atan2",
 }
 _GUARDS = {"less": "{0} < {1}", "not_less": "{0} >= {1}", "equal": "{0} == {1}", "not_equal": "{0} != {1}"}
 

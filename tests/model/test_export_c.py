@@ -9,7 +9,7 @@ import pytest
 import linkwork as lw
 from support.cases import four_bar
 from support.checkout import beside
-from support.random_mechanisms import FAMILIES, random_tree, tree_or_loop
+from support.random_mechanisms import FAMILIES, tree_or_loop
 from support.zoo import zoo
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1")
@@ -36,7 +36,7 @@ def doubles(*values):
 @pytest.mark.parametrize("name", ["planar_4R", "slider_crank", "moving_planar_4R", "tree1"])
 def test_numbers_of_the_core(name, tmp_path):
     model = lw.compile(tree_or_loop(name).mechanism)
-    body = list(model.mechanism.bodies)[0]
+    body = next(iter(model.mechanism.bodies))
     header = lw.export_c(model, tmp_path, outputs=["energy.kinetic", f"{body}.r"], name="mech")
     printed = run_test(header)
     assert [line.split(":")[0] for line in printed.splitlines()] == ["derivatives", "outputs", "jacobian"] * 2
