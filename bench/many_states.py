@@ -84,9 +84,9 @@ def main(options: argparse.Namespace) -> None:
     session = Session(options)
     report = Report("many_states", "Many states", ("linkwork", "numpy", "pin", "mujoco"))
     report.text(
-        f"CPU time of one state, us, on one core, best of {session.rounds} rounds in turn; in brackets the error to the "
-        f"largest acceleration, of the chain against the core's. Peers and the core evaluate single states; `Batch.accelerations` {ROWS} of them, by "
-        "tapes that are interpreted, and compiled."
+        f"CPU time of one state, us, on one core, best of {session.rounds} rounds in turn; in brackets the error to "
+        "the largest acceleration, of the chain against the core's. Peers and the core evaluate single states, "
+        f"`Batch.accelerations` {ROWS} of them, by tapes that are interpreted, and compiled."
     )
     rows: list[list[Cell]] = []
     ratios: dict[str, float] = {}
