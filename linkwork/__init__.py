@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from linkwork.analysis.parameter_jacobian import ParameterJacobian, parameter_jacobian
     from linkwork.analysis.rest_range import RestRange, rest_range
     from linkwork.analysis.workspace import Workspace, workspace
+    from linkwork.c_code.export import export_c
     from linkwork.coarse_graining import CoarseGrained, coarse_grain
     from linkwork.comparison import Comparison, compare
     from linkwork.fmu.check import check_fmu
@@ -247,6 +248,7 @@ __all__ = [
     "design",
     "equilibria",
     "equilibrium",
+    "export_c",
     "export_fmu",
     "identify",
     "inertia",
@@ -286,6 +288,7 @@ _HOMES = {
         "analysis.motor_loads": ("MotorLoads",),
         "analysis.parameter_jacobian": ("ParameterJacobian", "parameter_jacobian"),
         "analysis.workspace": ("Workspace", "workspace"),
+        "c_code.export": ("export_c",),
         "coarse_graining": ("CoarseGrained", "coarse_grain"),
         "comparison": ("Comparison", "compare"),
         "fmu.check": ("check_fmu",),

@@ -49,8 +49,7 @@ INLINE real dot_of(const real *a, const real *b, int32_t rows) {
 INLINE pivot_limits limits_of(const ear_work *x, double tolerance2, double sum, real largest, int alone) {
   const double rank_threshold = rank_threshold2(re(largest), sum, re(dot_of(x->phi, x->phi, 6)), tolerance2);
   const double small_pivot2 = re(largest) * SMALL_PIVOT * SMALL_PIVOT;
-  return (pivot_limits){rank_threshold, alone || small_pivot2 < rank_threshold ? rank_threshold : small_pivot2,
-                        largest};
+  return (pivot_limits){rank_threshold, alone ? rank_threshold : larger(small_pivot2, rank_threshold), largest};
 }
 
 /* Copies of the columns and their sizes squared. */

@@ -38,7 +38,7 @@ INLINE void measure_columns(pivoted_columns *x) {
  * columns are then no better than noise. */
 INLINE double rank_threshold2(double largest, double sum, double residual2, double tolerance2) {
   const double by_residual = RESIDUAL_RANK2 * residual2 / (sum + 1e-300);
-  return largest * (by_residual > tolerance2 ? by_residual : tolerance2);
+  return largest * larger(tolerance2, by_residual);
 }
 
 /* The elements of a pivot that are not zero, from the first to the last: in a gear train it has few. */

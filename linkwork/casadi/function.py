@@ -10,12 +10,11 @@ import numpy as np
 from linkwork._util.checks import FloatArray, names_of
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.optional import optional_import
-from linkwork.core.native import Stage, offsets_of
-from linkwork.core.tapes import Operations, Tapes, operations_of_tapes
+from linkwork.core.tapes import Operations, operations_of_tapes
 from linkwork.errors import MechanismError
+from linkwork.model.recorded import legal_in_c, record
 
 if TYPE_CHECKING:
-    from linkwork.core.native import Block, OffsetArray
     from linkwork.model.model import Model
     from linkwork.model.state import State
 
@@ -113,78 +112,17 @@ def function(
     >>> f
     Function(mechanism:(t,x[2],tau,p[0])->(der_x[2],energy_kinetic,failed_guards) SXFunction)
     """
-    wanted, changed = names_of(outputs, "outputs"), names_of(parameters, "parameters")
-    graph = _Graph(model, state, wanted, changed)
-    arguments, results = graph.arguments(), graph.results()
+    recorded = record(model, state, names_of(outputs, "outputs"), names_of(parameters, "parameters"))
+    arguments = {one: casadi.SX.sym(one, size) for one, size in recorded.arguments.items()}
+    given = casadi.vertcat(*arguments.values(), arguments["t"])
+    computed, failed = _computed(recorded.operations, given, recorded.kept)
+    parts = np.split(np.arange(len(computed)), np.cumsum(list(recorded.results.values()))[:-1])
+    results = {
+        legal_in_c(one): casadi.vertcat(*(computed[i] for i in part))
+        for one, part in zip(recorded.results, parts, strict=True)
+    }
+    results["failed_guards"] = failed
     return casadi.Function(name, list(arguments.values()), list(results.values()), list(arguments), list(results))
-
-
-class _Graph:
-    """The recorded operations as expressions."""
-
-    def __init__(self, model: Model, state: State | None, outputs: list[str], parameters: list[str]) -> None:
-        self._outputs = {one: _offsets(model, one) for one in outputs}
-        rates = model.fields["qdot"].first
-        self._n = model.numbering.n_states
-        computed = np.concatenate([offsets_of(slice(rates, rates + self._n)), *self._outputs.values()])
-        values = {one: _offsets(model, one) for one in parameters}
-        if any(offsets[0] >= model.fields["time"].first for offsets in values.values()):
-            raise MechanismError("parameters: states, inputs and the time are arguments already; give parameters")
-        first, loads = model.fields["q"].first, model.numbering.n_loads
-        given = {
-            "t": offsets_of(model.fields["time"].span),
-            "x": offsets_of(slice(first, first + self._n)),
-            "tau": model.entry_offsets[self._n : self._n + loads],
-            "p": np.concatenate([np.empty(0, np.uint32), *values.values()]),
-            "motion_time": offsets_of(model.fields["motion_time"].span),
-        }
-        block = _block(model, state)
-        offsets = np.concatenate(list(given.values()))
-        tapes = Tapes(offsets, computed, Stage.OUTPUTS if outputs else Stage.DERIVATIVES)
-        self._operations = tapes.record(block, block.reals[offsets])
-        self._kept = block.reals[self._operations.kept]
-        self._arguments = {one: casadi.SX.sym(one, len(part)) for one, part in given.items() if one != "motion_time"}
-        self._given = casadi.vertcat(*self._arguments.values(), self._arguments["t"])
-
-    def arguments(self) -> dict[str, Any]:
-        return self._arguments
-
-    def results(self) -> dict[str, Any]:
-        computed, failed = _computed(self._operations, self._given, self._kept)
-        ends = np.cumsum([self._n, *(offsets.size for offsets in self._outputs.values())])
-        parts = np.split(np.arange(ends[-1]), ends[:-1])
-        names = ["der_x", *map(_name, self._outputs)]
-        found = {one: casadi.vertcat(*(computed[i] for i in part)) for one, part in zip(names, parts, strict=True)}
-        return found | {"failed_guards": failed}
-
-
-def _offsets(model: Model, name: str) -> OffsetArray:
-    column = model.column(name)
-    return offsets_of(slice(column.first, column.first + column.count))
-
-
-def _name(variable: str) -> str:
-    """Return a name that CasADi takes.
-
-    >>> _name("rod.r[1]")
-    'rod_r_1'
-    """
-    legal = "".join(one if one.isalnum() else "_" for one in variable)
-    while "__" in legal:
-        legal = legal.replace("__", "_")
-    return legal.strip("_")
-
-
-def _block(model: Model, state: State | None) -> Block:
-    """Return a block at a state; without one, at the assembled start."""
-    given = model.assemble() if state is None else state
-    block = model.block()
-    if model.sizes.transitions:
-        block.put_discrete_state(given.discrete_state)
-    block.count_revolutions(model.arguments.turns(given))
-    q, speeds = model.arguments.states(given, None)
-    block.enter(q, speeds, model.arguments.with_motions(given, model.arguments.no_loads), given.time)
-    return block
 
 
 def _computed(operations: Operations, given: Any, kept: FloatArray) -> tuple[list[Any], Any]:

@@ -286,7 +286,7 @@ class Batch:
     ) -> FloatArray:
         """Take steps of fixed size from all rows, by the classical method of Runge and Kutta, of order 4.
 
-        Nothing corrects its errors: they open loops, see `Model.loop_residual`.
+        Its errors are not controlled; `Model.loop_residual` shows the gaps of loops.
 
         Parameters
         ----------

@@ -93,9 +93,14 @@ PYTHON_ARROWS = {
         *("linkwork.model.model", "linkwork.solvers", "linkwork.results.base"),
         *(f"linkwork.simulation.{name}" for name in ("inputs", "result", "simulate")),
     },
+    "linkwork.c_code": {
+        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.core.native"),
+        *("linkwork.core.tapes", "linkwork.model.compile", "linkwork.model.model", "linkwork.model.recorded"),
+        "linkwork.model.state",
+    },
     "linkwork.casadi": {
-        *("numpy", "casadi", "linkwork._util", "linkwork.errors", "linkwork.core.native", "linkwork.core.tapes"),
-        *("linkwork.model.model", "linkwork.model.state"),
+        *("numpy", "casadi", "linkwork._util", "linkwork.errors", "linkwork.core.tapes"),
+        *("linkwork.model.model", "linkwork.model.recorded", "linkwork.model.state"),
     },
     "linkwork.coarse_graining": {*OWN, "linkwork.mechanism", "linkwork.model.compile", "linkwork.model.state"},
     "linkwork.formats": {

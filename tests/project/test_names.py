@@ -19,6 +19,7 @@ PUBLIC = (
 RIGHT = {
     "linkwork.export_fmu": {"stop_time", "step_size", "tolerance", "outputs"},  # of the FMU
     "linkwork.controllers.connect": {"outputs"},  # of the controller, an FMU as well
+    "linkwork.export_c": {"outputs"},  # of its functions
     "linkwork.linearize": {"outputs"},
     "linkwork.LinearModel": {"outputs"},
     "linkwork.Model.assemble": {"tolerance"},  # a gap in m

@@ -1,0 +1,159 @@
+"""Many states of one mechanism: rows of a batch, interpreted and compiled, against single evaluations of the peers."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import linkwork as lw
+from bench import exact
+from bench.contest import judged
+from bench.contestants import DIRECT_MODES, TREE_MODES, mujoco, pinocchio
+from bench.core import time_core
+from bench.mechanisms import CHECKOUT, Missing, Scene
+from bench.report import Cell, Goal, Report
+from bench.session import Session
+from bench.timing import Contestant, Timing, difference
+
+ROWS = 4096
+Work = Callable[[lw.Batch], Any]
+
+
+def described(peers: ModuleType) -> dict[str, tuple[dict[str, Any], str]]:
+    """Neutral descriptions by name, and what Linkwork takes for their pins."""
+    return {
+        "chain of 6": (peers.chain(6), "revolute"),
+        "four-bar": (peers.fourbars(1), "revolute"),
+        "10 four-bars in series": (peers.fourbars(10), "revolute"),
+        "ladder of 3": (peers.ladder(3), "spherical"),
+    }
+
+
+def robots() -> Iterator[tuple[str, lw.Model]]:
+    """Robots with loops, from the folder next to the checkout."""
+    for name, file in (("Robotiq 2F-85", "robotiq_2f85"), ("Cassie", "cassie")):
+        path = CHECKOUT.parent / "shared" / "models" / "as_mechanisms" / f"{file}.json"
+        if not path.exists():
+            raise Missing(f"there is no {path.name} among the models next to the checkout")
+        yield name, lw.compile(lw.load(path))
+
+
+def near(model: lw.Model, q: np.ndarray, u: np.ndarray) -> lw.Batch:
+    """States that differ from one by rounding errors, of one thread."""
+    batch = model.batch(ROWS, threads=1)
+    batch.q = q + 1e-13 * np.random.default_rng(0).normal(size=batch.q.shape)
+    batch.u = u
+    return batch
+
+
+def rows_of(batch: lw.Batch, work: Work, name: str) -> dict[str, Timing]:
+    """The time of a row, and the numbers of the last one."""
+    from bench.state_loads import fastest
+
+    seconds, found = fastest(partial(work, batch), 5)
+    return {name: Timing(1e6 * seconds / ROWS, np.asarray(found)[-1])}
+
+
+def by_tapes(model: lw.Model, q: np.ndarray, u: np.ndarray, work: Work, name: str) -> list[Contestant]:
+    """A batch whose tapes are interpreted, and another one whose tapes are compiled."""
+    interpreted, compiled = near(model, q, u), near(model, q, u)
+    for batch in (interpreted, compiled):
+        work(batch)
+    for tapes in compiled.tapes:
+        tapes.compile()
+        if tapes.not_compiled:
+            raise Missing(f"tapes are not compiled: {tapes.not_compiled}")
+    return [partial(rows_of, interpreted, work, name), partial(rows_of, compiled, work, f"{name}, compiled")]
+
+
+def accelerations(batch: lw.Batch) -> np.ndarray:
+    return batch.accelerations()
+
+
+def jacobians(batch: lw.Batch) -> np.ndarray:
+    return batch.jacobian()
+
+
+def main(options: argparse.Namespace) -> None:
+    """Measure, print and save."""
+    session = Session(options)
+    report = Report("many_states", "Many states", ("linkwork", "numpy", "pin", "mujoco"))
+    report.text(
+        f"CPU time of one state, us, on one core, best of {session.rounds} rounds in turn; in brackets the error to "
+        "the largest acceleration, of the chain against the core's. Peers and the core evaluate single states, "
+        f"`Batch.accelerations` {ROWS} of them, by tapes that are interpreted, and compiled."
+    )
+    rows: list[list[Cell]] = []
+    ratios: dict[str, float] = {}
+    for name, (neutral, pins) in described(session.peers).items():
+        scene = Scene.of(neutral, name, pins)
+        q, u, tau = scene.motion
+        n = scene.system.sizes.nu
+
+        def loaded(batch: lw.Batch, tau: np.ndarray = tau, n: int = n) -> np.ndarray:
+            batch.tau[:, : tau.size] = tau
+            return batch.accelerations()
+
+        modes = DIRECT_MODES if neutral["pins"] else TREE_MODES
+        contestants = [*pinocchio(session.peers, neutral, modes), *mujoco(session.peers, neutral)]
+        contestants.append(partial(time_core, session.driver, scene))
+        contestants += by_tapes(scene.system, q, u, loaded, "batch")
+        best = session.take_turns(contestants, name)
+        truth = exact.accelerations(neutral) if neutral["pins"] else best["accelerations"].udot
+        found = {who: judged(timing, truth) for who, timing in best.items() if timing.udot.size == truth.size}
+        pin = min((found[mode] for mode in modes.values() if mode in found), default=None)
+        cells = [pin, found.get("MuJoCo"), found.get("accelerations"), found.get("batch"), found.get("batch, compiled")]
+        rows.append([name, *(None if one is None else str(one) for one in cells)])
+        if pin is not None and "batch, compiled" in found:
+            ratios[name] = found["batch, compiled"].us / pin.us
+    report.table(["mechanism", "Pinocchio", "MuJoCo", "core", "batch", "batch, compiled"], rows)
+    report.text("The same by tapes alone: accelerations, matrices of the derivatives by the states (Jacobians).")
+    report.table(*by_tapes_alone(session))
+    report.text(session.gaps)
+    report.goals(aims(ratios))
+    report.save()
+
+
+def by_tapes_alone(session: Session) -> tuple[list[str], list[list[Cell]]]:
+    """Accelerations and Jacobians of robots and others, and a gradient by parameters."""
+    heading = ["mechanism", "states", "single, by Python", "batch", "compiled", "Jacobians", "compiled", "difference"]
+    models = {name: Scene.of(neutral, name, pins).system for name, (neutral, pins) in described(session.peers).items()}
+    for name, model in robots():
+        models[name] = model
+    rows: list[list[Cell]] = []
+    for name, model in models.items():
+        start = model.assemble()
+        q, u = np.asarray(start.q), np.asarray(start.u)
+        found = session.take_turns(by_tapes(model, q, u, accelerations, "batch"), name)
+        cells: list[Cell] = [_us(found, "batch"), _us(found, "batch, compiled")]
+        single = session.take_turns([partial(_single, model, q, u)], name)
+        small = model.sizes.states < 40
+        if small:
+            matrices = session.take_turns(by_tapes(model, q, u, jacobians, "J"), name)
+            cells += [_us(matrices, "J"), _us(matrices, "J, compiled")]
+            cells.append(difference(matrices["J"].udot, model.jacobian(q, u)))
+        else:
+            cells += [None, None, None]
+        rows.append([name, str(model.sizes.states), _us(single, "single"), *cells])
+    return heading, rows
+
+
+def _us(found: dict[str, Timing], name: str) -> float | None:
+    return found[name].us if name in found else None
+
+
+def _single(model: lw.Model, q: np.ndarray, u: np.ndarray) -> dict[str, Timing]:
+    from bench.state_loads import fastest
+
+    seconds, found = fastest(lambda: [model.accelerations(q, u) for _ in range(1000)][-1], 3)
+    return {"single": Timing(1e3 * seconds, np.asarray(found))}
+
+
+def aims(ratios: dict[str, float]) -> list[Goal]:
+    """Ratios of compiled rows to Pinocchio's single evaluations."""
+    return [Goal(f"{name}: a compiled row to Pinocchio", ratio, 0.1) for name, ratio in ratios.items()]

@@ -1,0 +1,1 @@
+"""Models as C for controllers: files of plain functions."""

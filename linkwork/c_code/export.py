@@ -1,0 +1,270 @@
+"""A mechanism as C for controllers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray, names_of
+from linkwork._util.keywords import checks_keywords
+from linkwork.c_code.functions import CFunction
+from linkwork.core.native import Block, Stage
+from linkwork.errors import MechanismError
+from linkwork.mechanism import Mechanism
+from linkwork.model.compile import model_of
+from linkwork.model.model import Model
+from linkwork.model.recorded import block_at, legal_in_c, record
+from linkwork.model.state import State
+
+
+@checks_keywords
+def export_c(
+    mechanism: Mechanism | Model,
+    folder: str | os.PathLike[str],
+    state: State | None = None,
+    *,
+    outputs: Iterable[str] = (),
+    parameters: Iterable[str] = (),
+    jacobian: bool = True,
+    name: str | None = None,
+) -> Path:
+    """Write a mechanism as C99 for controllers: plain functions of fixed time.
+
+    They have no heap, no loops or branches that depend on numbers, and call functions of libm alone. `NAME.h` has the
+    functions and the places of all names in their arguments, `NAME.c` the code, and `NAME_test.c` a program that
+    compares it with numbers of the core:
+
+    - `NAME_derivatives`: the derivatives of the states;
+    - `NAME_jacobian`: the matrix of these by the states, if not left out;
+    - `NAME_outputs`: variables, if any are asked for;
+    - `NAME_step`: one step of the method of Runge and Kutta, of order 4.
+
+    All return the number of decisions, such as which coordinates are independent, that would be others than at the
+    state where the operations were recorded; where it is not 0 the numbers may be wrong.
+
+    Parameters
+    ----------
+    mechanism
+        Description or model. Transitions are as at the state.
+    folder
+        Of the files; it is made if necessary.
+    state
+        At which the operations are recorded; by default the assembled start.
+    outputs
+        Names of variables.
+    parameters
+        Names of parameters that are arguments; all others are constants.
+    jacobian
+        Whether `NAME_jacobian` is written.
+    name
+        Before all names in C; by default that of the mechanism.
+
+    Returns
+    -------
+    Path
+        The header.
+
+    Raises
+    ------
+    MechanismError
+        Where no operations can be recorded, as of frictions that stick.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import linkwork as lw
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     header = lw.export_c(mech, folder)
+    ...     print(header.name, *(line for line in header.read_text().splitlines() if "_step(" in line))
+    pendulum.h int pendulum_step(double t, double h, double x[2], const double tau[1]);
+    """
+    model = model_of(mechanism)
+    found = legal_in_c(model.mechanism.name if name is None else name)
+    if not found or (name is not None and found != name):
+        raise MechanismError(f"name = {name!r} is no name in C; give letters, digits and underscores")
+    code = _Code(model, state, names_of(outputs, "outputs"), names_of(parameters, "parameters"), jacobian, found)
+    into = Path(folder)
+    into.mkdir(parents=True, exist_ok=True)
+    for file, text in ((f"{found}.h", code.header()), (f"{found}.c", code.source()), (f"{found}_test.c", code.test())):
+        (into / file).write_text(text, encoding="ascii")
+    return into / f"{found}.h"
+
+
+class _Code:
+    """The text of the files."""
+
+    def __init__(
+        self, model: Model, state: State | None, outputs: list[str], parameters: list[str], jacobian: bool, name: str
+    ) -> None:
+        self._model, self._state, self._name = model, state, name
+        self._outputs, self._parameters = outputs, parameters
+        self._rates = record(model, state, (), parameters)
+        functions = {"derivatives": self._rates}
+        if jacobian:
+            try:
+                functions["jacobian"] = record(model, state, (), parameters, by_states=True)
+            except MechanismError as error:
+                raise MechanismError(f"there is no Jacobian: {error}; leave it out by jacobian=False") from None
+        if outputs:
+            functions["outputs"] = record(model, state, outputs, parameters, rates=False)
+        self._functions = {of: CFunction(f"{name}_{of}", one) for of, one in functions.items()}
+
+    # ---- header ----
+
+    def header(self) -> str:
+        guard = f"{self._name.upper()}_H"
+        lines = [f"/* The mechanism {self._ascii(self._model.mechanism.name)}, written by Linkwork. Units are SI. */"]
+        lines += [f"#ifndef {guard}", f"#define {guard}", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
+        lines.append("/* Places in the states x, the loads tau, the parameters p and the results of the outputs. */")
+        lines.append("enum {")
+        for array, places in self._places().items():
+            prefix = f"{self._name}_{array}".upper()
+            lines += (f"  {prefix}_{legal_in_c(one).upper()} = {at}, /* {text} */" for one, at, text in places)
+            lines.append(f"  {prefix}_SIZE = {len(places)},")
+        lines += [f"  {self._name.upper()}_VERSION = 1", "};", ""]
+        what = {
+            "derivatives": "The derivatives of the states.",
+            "jacobian": "Their matrix by the states, row by row.",
+            "outputs": "Variables.",
+        }
+        for of, function in self._functions.items():
+            lines += [f"/* {what[of]} {self._counted(function)} */", f"{function.declaration()};", ""]
+        lines.append(
+            "/* A step h by the method of Runge and Kutta of order 4: four times the derivatives; x is replaced. */"
+        )
+        lines += [f"{self._step_declaration()};", "", "#ifdef __cplusplus", "}", "#endif", "#endif", ""]
+        return "\n".join(lines)
+
+    def _places(self) -> dict[str, list[tuple[str, int, str]]]:
+        """Name, place and text of all numbers of the arrays."""
+        variables = {one.reference: one for one in self._model.variables}
+        offsets, n = self._model.entry_offsets.tolist(), self._model.numbering.n_states
+        loads = self._model.numbering.n_loads
+
+        def listed(references: list[int]) -> list[tuple[str, int, str]]:
+            found = []
+            for at, reference in enumerate(references):
+                one = variables.get(reference)
+                if one is None:
+                    found.append((f"number_{at}", at, "of no name"))
+                else:
+                    unit = "" if one.unit == "1" else f" [{one.unit}]"
+                    found.append((one.name, at, self._ascii(f"{one.name}{unit}: {one.description}")))
+            return found
+
+        def of_names(names: list[str]) -> list[int]:
+            columns = map(self._model.column, names)
+            return [reference for c in columns for reference in range(c.first, c.first + c.count)]
+
+        places = {"x": listed(offsets[:n]), "tau": listed(offsets[n : n + loads])}
+        if self._parameters:
+            places["p"] = listed(of_names(self._parameters))
+        if self._outputs:
+            places["output"] = listed(of_names(self._outputs))
+        return places
+
+    @staticmethod
+    def _ascii(text: str) -> str:
+        return text.encode("ascii", "replace").decode().replace("*/", "* /")
+
+    @staticmethod
+    def _counted(function: CFunction) -> str:
+        counts = ", ".join(f"{count} {of}" for of, count in function.counts.items() if count)
+        return f"Every call: {counts or 'no operations'}."
+
+    def _step_declaration(self) -> str:
+        sizes = self._rates.arguments
+        arrays = [f"double x[{sizes['x']}]", f"const double tau[{max(sizes['tau'], 1)}]"]
+        arrays += [f"const double p[{sizes['p']}]"] if sizes["p"] else []
+        return f"int {self._name}_step(double t, double h, {', '.join(arrays)})"
+
+    # ---- source ----
+
+    def source(self) -> str:
+        called = dict(sorted({k: v for one in self._functions.values() for k, v in one.called.items()}.items()))
+        lines = ["/* Written by Linkwork from recorded operations. */", f'#include "{self._name}.h"', ""]
+        lines += (
+            f"double {function}({', '.join(['double'] * count)}); /* of libm */" for function, count in called.items()
+        )
+        lines += ["", *(one.text for one in self._functions.values())]
+        n, p = self._rates.arguments["x"], ", p" if self._rates.arguments["p"] else ""
+        call = f"{self._name}_derivatives"
+        return (
+            "\n".join(lines)
+            + f"""
+{self._step_declaration()} {{
+  double a[{n}], b[{n}], c[{n}], d[{n}], y[{n}];
+  int failed = {call}(t, x, tau{p}, a);
+  for (int i = 0; i < {n}; i++) y[i] = x[i] + 0.5 * h * a[i];
+  failed += {call}(t + 0.5 * h, y, tau{p}, b);
+  for (int i = 0; i < {n}; i++) y[i] = x[i] + 0.5 * h * b[i];
+  failed += {call}(t + 0.5 * h, y, tau{p}, c);
+  for (int i = 0; i < {n}; i++) y[i] = x[i] + h * c[i];
+  failed += {call}(t + h, y, tau{p}, d);
+  for (int i = 0; i < {n}; i++) x[i] += h / 6.0 * (a[i] + 2.0 * (b[i] + c[i]) + d[i]);
+  return failed;
+}}
+"""
+        )
+
+    # ---- test ----
+
+    def test(self) -> str:
+        """Return a program that compares the functions with the core, at the state with and without loads."""
+        model, name = self._model, self._name
+        sizes = self._rates.arguments
+        block = block_at(model, self._state)
+        offsets = model.entry_offsets[: sizes["x"] + sizes["tau"]]
+        values = self._values(block.reals)
+        lines = ["/* Compares the functions with numbers of Linkwork. */", f'#include "{name}.h"', "#include <math.h>"]
+        lines += ["#include <stdio.h>", ""]
+        lines.append("static int differ(const char *what, int n, const double *found, const double *expected) {")
+        lines.append("  double most = 0.0, largest = 1.0;\n  for (int i = 0; i < n; i++) {")
+        lines.append("    most = fmax(most, fabs(found[i] - expected[i]));")
+        lines.append("    largest = fmax(largest, fabs(expected[i]));\n  }")
+        lines.append('  printf("%s: differ by %g of %g\\n", what, most, largest);')
+        lines.append("  return !(most <= 1e-9 * largest);\n}\n\nint main(void) {\n  int failed = 0;")
+        p = ", p" if sizes["p"] else ""
+        if sizes["p"]:
+            lines.append(f"  static const double p[] = {{{values}}};")
+        for load in (0.0, 0.1):
+            block.reals[offsets[sizes["x"] :]] = load * (1 + np.arange(sizes["tau"]))
+            block.changed()
+            block.evaluate(Stage.OUTPUTS)
+            x, tau = block.reals[offsets[: sizes["x"]]], block.reals[offsets[sizes["x"] :]]
+            time = float(block.reals[model.fields["time"].first])
+            lines.append(f"  {{\n    static const double x[] = {{{_listed(x)}}}, tau[] = {{{_listed(tau)}}};")
+            for of, expected in self._expected(block).items():
+                size = max(expected.size, 1)
+                lines.append(
+                    f"    static const double {of}[] = {{{_listed(expected)}}};\n    double found_{of}[{size}];"
+                )
+                lines.append(f"    failed |= {name}_{of}({time!r}, x, tau{p}, found_{of}) != 0;")
+                lines.append(f'    failed |= differ("{of}", {expected.size}, found_{of}, {of});')
+            lines.append("  }")
+        return "\n".join([*lines, "  return failed;", "}", ""])
+
+    def _values(self, reals: FloatArray) -> str:
+        columns = map(self._model.column, self._parameters)
+        return _listed(np.concatenate([np.empty(0), *(reals[c.first : c.first + c.count] for c in columns)]))
+
+    def _expected(self, block: Block) -> dict[str, FloatArray]:
+        model, n = self._model, self._rates.arguments["x"]
+        first = model.fields["qdot"].first
+        found = {"derivatives": block.reals[first : first + n].copy()}
+        if self._outputs:
+            columns = map(model.column, self._outputs)
+            found["outputs"] = np.concatenate([block.reals[c.first : c.first + c.count] for c in columns])
+        if "jacobian" in self._functions:
+            found["jacobian"] = model.block_jacobian(block).ravel()
+        return found
+
+
+def _listed(numbers: FloatArray) -> str:
+    return ", ".join(map(repr, numbers.tolist())) or "0.0"
