@@ -75,6 +75,8 @@ class Batch:
         Loads of all joints, applied wrenches and inputs of actuators, (size, n).
     inputs
         These, and inputs of motions and of transitions behind them, (size, n).
+    columns
+        These arrays by name, and "states", [q; u; elements].
     parameters
         Values by name that differ from row to row, given by `put`.
     errors

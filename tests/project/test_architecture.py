@@ -102,6 +102,10 @@ PYTHON_ARROWS = {
         *("numpy", "casadi", "linkwork._util", "linkwork.errors", "linkwork.core.tapes"),
         *("linkwork.model.model", "linkwork.model.recorded", "linkwork.model.state"),
     },
+    "linkwork.gym": {
+        *("numpy", "gymnasium", "linkwork._util", "linkwork.errors"),
+        *("linkwork.model.batch", "linkwork.model.model", "linkwork.model.state"),
+    },
     "linkwork.coarse_graining": {*OWN, "linkwork.mechanism", "linkwork.model.compile", "linkwork.model.state"},
     "linkwork.formats": {
         *(*OWN, "mujoco", "pxr", "yaml", "linkwork.mechanism", "linkwork.results.base"),

@@ -59,7 +59,7 @@ CALLABLES = dict(callables())
 @pytest.mark.parametrize("module", [lw, controllers, sweep], ids=lambda module: module.__name__)
 def test_dir_lists_public_names_only(module):
     listed = dir(module)
-    extra = {"__version__", "casadi", "controllers", "cosim", "errors", "solvers"} if module is lw else set()
+    extra = {"__version__", "casadi", "controllers", "cosim", "errors", "gym", "solvers"} if module is lw else set()
     assert set(listed) == {*module.__all__, *extra}
     assert all(getattr(module, name) is not None for name in listed)
 
