@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import ModuleType
@@ -18,9 +19,11 @@ from bench.core import time_core
 from bench.mechanisms import CHECKOUT, Missing, Scene
 from bench.report import Cell, Goal, Report
 from bench.session import Session
+from bench.state_loads import fastest
 from bench.timing import Contestant, Timing, difference
 
 ROWS = 4096
+COPIES, STEPS = 1000, 1000
 Work = Callable[[lw.Batch], Any]
 
 
@@ -53,8 +56,6 @@ def near(model: lw.Model, q: np.ndarray, u: np.ndarray) -> lw.Batch:
 
 def rows_of(batch: lw.Batch, work: Work, name: str) -> dict[str, Timing]:
     """The time of a row, and the numbers of the last one."""
-    from bench.state_loads import fastest
-
     seconds, found = fastest(partial(work, batch), 5)
     return {name: Timing(1e6 * seconds / ROWS, np.asarray(found)[-1])}
 
@@ -114,8 +115,14 @@ def main(options: argparse.Namespace) -> None:
     report.table(["mechanism", "Pinocchio", "MuJoCo", "core", "batch", "batch, compiled"], rows)
     report.text("The same by tapes alone: accelerations, matrices of the derivatives by the states (Jacobians).")
     report.table(*by_tapes_alone(session))
+    report.text(
+        f"{COPIES} four-bars for 1 s, in steps of 1 ms: CPU time of all, s, largest gap of a loop at the end, m. "
+        "`mujoco.rollout` takes steps of Euler's method on one thread, `Batch.rollout` of Runge and Kutta's of order 4."
+    )
+    moved = rollouts(session)
+    report.table(["by", "s", "gap"], moved)
     report.text(session.gaps)
-    report.goals(aims(ratios))
+    report.goals([*aims(ratios), rollout_goal(moved)])
     report.save()
 
 
@@ -143,13 +150,56 @@ def by_tapes_alone(session: Session) -> tuple[list[str], list[list[Cell]]]:
     return heading, rows
 
 
+def rollouts(session: Session) -> list[list[Cell]]:
+    """CPU time and gaps of many four-bars over a second."""
+    neutral = session.peers.fourbars(1)
+    rows: list[list[Cell]] = [["mujoco.rollout", *mujoco_rollout(session.peers, neutral)]]
+    model = Scene.of(neutral, "four-bar", "revolute").system
+    for name in ("Batch.rollout", "Batch.rollout, compiled"):
+        batch = model.batch(COPIES, threads=1)
+        batch.q, batch.u = neutral["q"], neutral["v"]
+        batch.assemble()
+        for _ in range(2):  # from the second one on by tapes
+            batch.rollout(1e-3, 2)
+        for tapes in batch.tapes if "compiled" in name else ():
+            tapes.compile()
+        begin = time.process_time()
+        batch.rollout(1e-3, STEPS, every=STEPS)
+        spent = time.process_time() - begin
+        rows.append([name, spent, float(np.abs(model.loop_residual(batch.q, batch.u)).max())])
+    return rows
+
+
+def mujoco_rollout(peers: ModuleType, neutral: dict[str, Any]) -> tuple[float, float]:
+    """The time, and the distance of the points that each pin joins."""
+    import mujoco as library
+    from mujoco import rollout
+
+    model, data = peers.mj_model(neutral)
+    size = library.mj_stateSize(model, library.mjtState.mjSTATE_FULLPHYSICS)
+    start = np.empty(size)
+    library.mj_getState(model, data, start, library.mjtState.mjSTATE_FULLPHYSICS)
+    begin = time.process_time()
+    states, _ = rollout.rollout(model, data, np.tile(start, (COPIES, 1)), nstep=STEPS)
+    spent = time.process_time() - begin
+    library.mj_setState(model, data, states[-1, -1], library.mjtState.mjSTATE_FULLPHYSICS)
+    library.mj_forward(model, data)
+    sites = [library.mj_name2id(model, library.mjtObj.mjOBJ_SITE, name) for name in ("s0a", "s0b")]
+    return spent, float(np.linalg.norm(data.site_xpos[sites[0]] - data.site_xpos[sites[1]]))
+
+
+def rollout_goal(rows: list[list[Cell]]) -> Goal:
+    """The ratio of the compiled one to MuJoCo."""
+    times = [one for _, one, _ in rows]
+    ratio = times[2] / times[0] if isinstance(times[2], float) and isinstance(times[0], float) else None
+    return Goal("compiled rollout to mujoco.rollout", ratio, 1 / 60)
+
+
 def _us(found: dict[str, Timing], name: str) -> float | None:
     return found[name].us if name in found else None
 
 
 def _single(model: lw.Model, q: np.ndarray, u: np.ndarray) -> dict[str, Timing]:
-    from bench.state_loads import fastest
-
     seconds, found = fastest(lambda: [model.accelerations(q, u) for _ in range(1000)][-1], 3)
     return {"single": Timing(1e3 * seconds, np.asarray(found))}
 

@@ -318,6 +318,68 @@ lw_status evaluate_block(lw_state *s, lw_tapes &t, block_of_states &block, int32
   return LW_OK;
 }
 
+/* Computes the rows that are left; those that fail are marked, and left no more. */
+lw_status evaluate_left(lw_state *s, lw_tapes &t, block_of_states &block, uint64_t *failed) {
+  block.for_tapes = ~(uint64_t)0;
+  while (block.left) {
+    int32_t row = 0;
+    const lw_status e = evaluate_block(s, t, block, &row);
+    if (e == LW_ERROR_MEMORY) return e;
+    if (e) *failed |= (uint64_t)1 << row;
+  }
+  return LW_OK;
+}
+
+/* A block of rows by all steps. Rows of what failed are written no more. */
+class moved_block {
+ public:
+  moved_block(lw_tapes &t, double *given, int32_t rows, const lw_steps &steps)
+      : t(t),
+        steps(steps),
+        given(given),
+        rows(rows),
+        width(t.given.size()),
+        n(t.computed.size()),
+        start((size_t)rows * width),
+        slope((size_t)rows * n),
+        sum((size_t)rows * n) {}
+
+  lw_status move(lw_state *s, uint64_t *failed) {
+    for (int64_t i = 0; i < steps.count; i++) {
+      std::copy_n(given, start.size(), start.begin());
+      for (int stage = 0; stage < 4; stage++) {
+        block_of_states block = {given, nullptr, slope.data(), rows, (~(uint64_t)0 >> (64 - rows)) & ~*failed, 0};
+        const lw_status e = evaluate_left(s, t, block, failed);
+        if (e) return e;
+        for (int32_t k = 0; k < rows; k++)
+          if (!(*failed >> k & 1)) advance((size_t)k, stage);
+      }
+    }
+    return LW_OK;
+  }
+
+ private:
+  lw_tapes &t;
+  const lw_steps &steps;
+  double *given;
+  int32_t rows;
+  size_t width, n;
+  std::vector<double> start, slope, sum;
+
+  /* From the slopes of a stage to the numbers given to the next one, or to the end of the step. */
+  void advance(size_t row, int stage) {
+    static const double share[] = {0.5, 0.5, 1.0, 0.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
+    double *to = given + row * width, *all = sum.data() + row * n;
+    const double *from = start.data() + row * width, *now = slope.data() + row * n;
+    const double part = stage < 3 ? share[stage] * steps.step : steps.step;
+    for (size_t i = 0; i < n; i++) {
+      all[i] = stage ? all[i] + weight[stage] * now[i] : now[i];
+      to[steps.moves[i]] = from[steps.moves[i]] + (stage < 3 ? part * now[i] : steps.step / 6.0 * all[i]);
+    }
+    for (size_t i = 0; i < steps.n_times; i++) to[steps.times[i]] = from[steps.times[i]] + part;
+  }
+};
+
 } // namespace
 
 extern "C" {
@@ -439,6 +501,26 @@ lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, 
         return e;
       }
       *done += rows;
+    }
+  } catch (const std::bad_alloc &) {
+    return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for a tape");
+  }
+  return LW_OK;
+}
+
+lw_status lw_move_states(lw_state *s, lw_tapes *tapes, double *given, int64_t count, const lw_steps *steps,
+                         int8_t *failed) {
+  const lw_status constants = lw_evaluate(s, LW_STAGE_CONSTANTS);
+  if (constants) return constants;
+  try {
+    for (recorded_tape &tape : tapes->tapes) prepare(tape, s);
+    for (int64_t first = 0; first < count; first += LW_TAPE_STATES) {
+      const int32_t rows = (int32_t)std::min<int64_t>(count - first, LW_TAPE_STATES);
+      uint64_t lost = 0;
+      moved_block block(*tapes, given + first * (int64_t)tapes->given.size(), rows, *steps);
+      const lw_status e = block.move(s, &lost);
+      if (e) return e;
+      for (int32_t k = 0; k < rows; k++) failed[first + k] = (int8_t)(lost >> k & 1);
     }
   } catch (const std::bad_alloc &) {
     return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for a tape");

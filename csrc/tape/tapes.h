@@ -68,6 +68,20 @@ const char *lw_tape_operation_name(int32_t operation, int32_t *operands);
 lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, int64_t count, double *computed,
                              int64_t *done);
 
+/* Steps of the method of Runge and Kutta of order 4, all of the same size. `moves`: by computed number, the place of the
+ * given one whose derivative it is; `times`: places of given numbers that are times. */
+typedef struct lw_steps {
+  const uint32_t *moves, *times;
+  size_t n_times;
+  double step; /* s */
+  int64_t count;
+} lw_steps;
+
+/* Moves the rows [count][n_given] of given numbers. A row that fails is left as it was given to the failed evaluation, and
+ * marked in `failed` [count]. Only LW_ERROR_MEMORY ends them all. */
+lw_status lw_move_states(lw_state *s, lw_tapes *tapes, double *given, int64_t count, const lw_steps *steps,
+                         int8_t *failed);
+
 #ifdef __cplusplus
 }
 #endif

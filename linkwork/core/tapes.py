@@ -231,5 +231,41 @@ class Tapes:
         self._use_compiled()
         return computed
 
+    def move(
+        self,
+        block: Block,
+        given: FloatArray,
+        moves: OffsetArray,
+        times: OffsetArray,
+        step: float,
+        count: int,
+    ) -> NDArray[np.bool_]:
+        """Move rows of given numbers by steps of the method of Runge and Kutta of order 4, and return which failed.
+
+        Parameters
+        ----------
+        block
+            As of `evaluate`.
+        given
+            (rows, n), contiguous; they are changed. A row that fails is left as at the evaluation that failed.
+        moves
+            By computed number, the column of the given one whose derivative it is.
+        times
+            Columns of times.
+        step
+            s.
+        count
+            Of the steps.
+        """
+        failed = np.zeros(len(given), np.int8)
+        addresses = ffi.from_buffer("uint32_t[]", moves), ffi.from_buffer("uint32_t[]", times)
+        steps = ffi.new("lw_steps *", [*addresses, times.size, step, count])
+        marks = ffi.from_buffer("int8_t[]", failed, require_writable=True)
+        status = lib.lw_move_states(block.handle, self._handle, doubles(given), len(given), steps, marks)
+        if status:
+            raise error_of(status, text_at(lib.lw_state_message(block.handle)))
+        self._use_compiled()
+        return failed.astype(np.bool_)
+
     def __repr__(self) -> str:
         return f"Tapes(recorded={self.recorded!r}, by_kernels={self.by_kernels}, refusal={self.refusal!r})"

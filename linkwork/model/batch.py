@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _NO_OFFSETS: OffsetArray = np.empty(0, np.uint32)
 _START_VALUES = ("q_start", "u_start", "state_start")
 _ROWS_FOR_A_THREAD = 256  # fewer are computed before a thread has begun
+_STEPS_AT_ONCE = 200  # between which an interruption is heard
 
 
 @dataclass
@@ -318,33 +319,62 @@ class Batch:
         if self.model.sizes.transitions:
             raise MechanismError("steps of fixed size carry out no transitions: run states one by one by `simulate`")
         begin, states, failed = self.time.copy(), self.columns["states"], dict[int, LinkworkError]()
-        kept = [states.copy()]
-        for k in range(steps):
-            self.time = begin + k * step
+        kept, done = [states.copy()], 0
+        while done < steps:
             if tau is not None:
                 self.tau = self.model.arguments.loads(tau(float(self.time[0]), self) if callable(tau) else tau)
-            self._step(step, failed)
-            if (k + 1) % every == 0:
+            alone = callable(tau) or not self._cut_joints_turn
+            count = 1 if alone else min(every - done % every, steps - done, _STEPS_AT_ONCE)
+            self._move(step, count, failed)
+            done += count
+            self.time = begin + done * step
+            if not self._cut_joints_turn or done == steps:
+                self._locate_cuts(failed)
+            if done % every == 0:
                 kept.append(states.copy())
-        self.time = begin + steps * step
         self.errors = failed
         return np.stack(kept, axis=1)
 
-    def _step(self, step: float, failed: dict[int, LinkworkError]) -> None:
-        """Take a step from the rows that have not failed, and add those that now do."""
-        states, slopes = self.columns["states"], list[FloatArray]()
-        start, begin = states.copy(), self.time.copy()
-        for share in (0.0, 0.5, 0.5, 1.0):
-            if slopes:
-                states[:] = start + share * step * slopes[-1]
-                self.time = begin + share * step
-            slopes.append(self._numbers(self._rates, Stage.DERIVATIVES, without=failed))
-            failed |= self.errors
-        first, second, third, last = slopes
-        states[:] = start + step / 6.0 * (first + 2.0 * (second + third) + last)
+    @cached_property
+    def _cut_joints_turn(self) -> bool:
+        """Whether all cut joints have one speed, whose integral selects their revolution."""
+        q, u = self.model.numbering.q, self.model.numbering.u
+        cut = [name for name, span in q.items() if span.stop > self.model.sizes.nq]
+        return all(q[name].stop - q[name].start == u[name].stop - u[name].start == 1 for name in cut)
+
+    def _locate_cuts(self, failed: dict[int, LinkworkError]) -> None:
         if self.model.sizes.nq_cut:
-            self.q_cut[:] = self._numbers(offsets_of(self.model.fields["q_cut"].span), Stage.OUTPUTS, without=failed)
+            self.q_cut = self._numbers(offsets_of(self.model.fields["q_cut"].span), Stage.OUTPUTS, without=failed)
             failed |= self.errors
+
+    def _move(self, step: float, count: int, failed: dict[int, LinkworkError]) -> None:
+        """Take steps from the rows that have not failed, and add those that now do."""
+        fields, n = self.model.fields, self.columns["states"].shape[1]
+        computed, moves = self._rates, np.arange(n, dtype=np.uint32)
+        columns = self._given.shape[1]
+        if self._cut_joints_turn:
+            computed = np.concatenate([computed, offsets_of(fields["u_cut"].span)])
+            moves = np.concatenate([moves, np.arange(columns - self.q_cut.shape[1], columns, dtype=np.uint32)])
+        times = np.array([columns - self.q_cut.shape[1] - 2, columns - self.q_cut.shape[1] - 1], np.uint32)
+        left, given = self._rows(failed)
+        lost = np.zeros(len(given), dtype=np.bool_)
+
+        def move(worker: _Worker, rows: slice) -> dict[int, LinkworkError]:
+            tapes = self._tapes(worker, computed, Stage.DERIVATIVES, _NO_OFFSETS)
+            lost[rows] = tapes.move(worker.block, given[rows], moves, times, step, count)
+            errors = dict[int, LinkworkError]()
+            for row in np.flatnonzero(lost[rows]).tolist():
+                again = dict[int, LinkworkError]()
+                tapes.evaluate(worker.block, given[rows.start + row : rows.start + row + 1], again)
+                errors[rows.start + row] = again[0]
+            return errors
+
+        errors = self._by_threads(move, len(given))
+        if left is not None or self.parameters:
+            self._given[slice(None) if left is None else left] = given[:, :columns]
+        for row, error in errors.items():
+            failed[row if left is None else int(left[row])] = error
+        self.columns["states"][list(failed)] = np.nan
 
     # ---- inside ----
 
@@ -368,32 +398,47 @@ class Batch:
 
         With `by`, their derivatives by the numbers there. Rows `without` are left out, and NaN.
         """
-        self.columns["motion_time"][:] = self.time
-        given = np.concatenate([self._given, *self.parameters.values()], axis=1) if self.parameters else self._given
-        offsets = [self._offsets, *map(self._offsets_of, self.parameters)]
-        key = (computed.tobytes(), by.tobytes(), *self.parameters)
-        left = np.delete(np.arange(len(self)), list(without)) if without else None
-        given = given if left is None else given[left]
+        left, given = self._rows(without)
         numbers = np.empty((len(given), computed.size * (by.size or 1)))
 
         def compute(worker: _Worker, rows: slice) -> dict[int, LinkworkError]:
             errors = dict[int, LinkworkError]()
-            if key not in worker.tapes:
-                worker.tapes[key] = Tapes(np.concatenate(offsets), computed, stage, by)
-            worker.tapes[key].evaluate(worker.block, given[rows], errors, numbers[rows])
+            self._tapes(worker, computed, stage, by).evaluate(worker.block, given[rows], errors, numbers[rows])
             return {rows.start + row: error for row, error in errors.items()}
 
-        count = min(self._threads, -(-len(given) // _ROWS_FOR_A_THREAD)) or 1
-        ends = [len(given) * k // count for k in range(count + 1)]
-        parts = [slice(*pair) for pair in pairwise(ends)]
-        found = (map if count == 1 else self._pool.map)(compute, self._first_workers(count), parts)
-        errors = {row: error for one in found for row, error in one.items()}
+        errors = self._by_threads(compute, len(given))
         self.errors = errors if left is None else {int(left[row]): error for row, error in errors.items()}
         if left is None:
             return numbers
         whole = np.full((len(self), numbers.shape[1]), np.nan)
         whole[left] = numbers
         return whole
+
+    def _rows(self, without: Collection[int]) -> tuple[NDArray[np.intp] | None, FloatArray]:
+        """Return which rows are left, None: all, and the numbers given for these; without parameters no copy."""
+        self.columns["motion_time"][:] = self.time
+        given = np.concatenate([self._given, *self.parameters.values()], axis=1) if self.parameters else self._given
+        if not without:
+            return None, given
+        left = np.delete(np.arange(len(self)), list(without))
+        return left, given[left]
+
+    def _tapes(self, worker: _Worker, computed: OffsetArray, stage: Stage, by: OffsetArray) -> Tapes:
+        key = (computed.tobytes(), by.tobytes(), *self.parameters)
+        if key not in worker.tapes:
+            offsets = [self._offsets, *map(self._offsets_of, self.parameters)]
+            worker.tapes[key] = Tapes(np.concatenate(offsets), computed, stage, by)
+        return worker.tapes[key]
+
+    def _by_threads(
+        self, work: Callable[[_Worker, slice], dict[int, LinkworkError]], rows: int
+    ) -> dict[int, LinkworkError]:
+        """Let threads work on parts of the rows, and return the errors of all."""
+        count = min(self._threads, -(-rows // _ROWS_FOR_A_THREAD)) or 1
+        ends = [rows * k // count for k in range(count + 1)]
+        parts = [slice(*pair) for pair in pairwise(ends)]
+        found = (map if count == 1 else self._pool.map)(work, self._first_workers(count), parts)
+        return {row: error for one in found for row, error in one.items()}
 
     def _first_workers(self, count: int) -> list[_Worker]:
         self._workers += (_Worker(self._new_block()) for _ in range(len(self._workers), count))

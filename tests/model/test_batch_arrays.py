@@ -6,7 +6,7 @@ import pytest
 import linkwork as lw
 from support.builder import cut_at
 from support.cases import four_bar
-from support.joint_types import on_carrier
+from support.joint_types import LOOP_IDS, LOOPS, on_carrier
 from support.random_mechanisms import FAMILIES, random_tree, tree_or_loop
 
 ROWS = 1100  # the last hundred by a tape, where one thread has them all
@@ -190,6 +190,30 @@ def test_revolutions_of_cut_joints_are_counted(cut):
     assert np.abs(exact.q.cut - start.q.cut).max() > 2 * np.pi
     assert batch.q[1] == pytest.approx(exact.q, abs=1e-5)
     assert batch.q_cut[1] == pytest.approx(exact.q.cut, abs=1e-5)
+
+
+@pytest.mark.parametrize(("make", "cut"), LOOPS[::3], ids=LOOP_IDS[::3])
+def test_loops_with_cut_joints_of_several_speeds_move(make, cut):
+    model = lw.compile(make(cut))
+    start = model.assemble()
+    batch = model.batch(2, start)
+    states = batch.rollout(1e-3, 100, every=50)
+    exact = lw.simulate(model, 0.1, start, rtol=1e-11).final_state
+    assert states.shape[1] == 3
+    assert batch.q[0] == pytest.approx(exact.q, abs=1e-7)
+    assert batch.q_cut[0] == pytest.approx(exact.q.cut, abs=1e-7)
+
+
+def test_steps_are_the_same_one_by_one():
+    model = lw.compile(four_bar().mechanism)
+    start = model.assemble(q={"A": 0.3}, u={"A": 3.0})
+    at_once, one_by_one = model.batch(300, start, threads=2), model.batch(300, start, threads=1)
+    for batch in (at_once, one_by_one):
+        batch.put({"coupler.mass": np.linspace(0.5, 2.0, 300)})
+    whole = at_once.rollout(2.0**-10, 64, every=16)
+    single = one_by_one.rollout(2.0**-10, 64, lambda t, rows: rows.tau[:, :3], every=16)
+    assert np.array_equal(whole, single)
+    assert np.array_equal(at_once.time, one_by_one.time)
 
 
 def test_quaternions_move():
