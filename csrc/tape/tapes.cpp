@@ -168,7 +168,8 @@ void prepare(recorded_tape &tape, const lw_state *s) {
   for (const assumption &a : tape.kept) fill(lw_reals(s)[a.offset]);
 }
 
-/* Rows of given and computed numbers, and the former column by column; a bit of each row that is not computed yet, and of each that tapes may compute. */
+/* Rows of given and computed numbers, and the former column by column; a bit of each row that is not computed yet, and of
+ * each that tapes may compute. */
 struct block_of_states {
   const double *given, *columns;
   double *computed;

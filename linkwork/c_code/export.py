@@ -16,7 +16,7 @@ from linkwork.errors import MechanismError
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import model_of
 from linkwork.model.model import Model
-from linkwork.model.recorded import block_at, legal_in_c, record
+from linkwork.model.recorded import block_at, legal_in_c, names_in_c, record
 from linkwork.model.state import State
 
 
@@ -125,9 +125,10 @@ class _Code:
         lines.append("enum {")
         for array, places in self._places().items():
             prefix = f"{self._name}_{array}".upper()
-            lines += (f"  {prefix}_{legal_in_c(one).upper()} = {at}, /* {text} */" for one, at, text in places)
+            names = names_in_c((one for one, _ in places), taken=["size"])
+            lines += (f"  {prefix}_{one.upper()} = {at}, /* {places[at][1]} */" for at, one in enumerate(names))
             lines.append(f"  {prefix}_SIZE = {len(places)},")
-        lines += [f"  {self._name.upper()}_VERSION = 1", "};", ""]
+        lines += ["};", ""]
         what = {
             "derivatives": "The derivatives of the states.",
             "jacobian": "Their matrix by the states, row by row.",
@@ -141,21 +142,18 @@ class _Code:
         lines += [f"{self._step_declaration()};", "", "#ifdef __cplusplus", "}", "#endif", "#endif", ""]
         return "\n".join(lines)
 
-    def _places(self) -> dict[str, list[tuple[str, int, str]]]:
-        """Name, place and text of all numbers of the arrays."""
+    def _places(self) -> dict[str, list[tuple[str, str]]]:
+        """Return name and text of all numbers of the arrays, in their order."""
         variables = {one.reference: one for one in self._model.variables}
         offsets, n = self._model.entry_offsets.tolist(), self._model.numbering.n_states
         loads = self._model.numbering.n_loads
 
-        def listed(references: list[int]) -> list[tuple[str, int, str]]:
+        def listed(references: list[int]) -> list[tuple[str, str]]:
             found = []
-            for at, reference in enumerate(references):
-                one = variables.get(reference)
-                if one is None:
-                    found.append((f"number_{at}", at, "of no name"))
-                else:
-                    unit = "" if one.unit == "1" else f" [{one.unit}]"
-                    found.append((one.name, at, self._ascii(f"{one.name}{unit}: {one.description}")))
+            for reference in references:
+                one = variables[reference]
+                unit = "" if one.unit == "1" else f" [{one.unit}]"
+                found.append((one.name, self._ascii(f"{one.name}{unit}: {one.description}")))
             return found
 
         def of_names(names: list[str]) -> list[int]:

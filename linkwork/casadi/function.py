@@ -12,7 +12,7 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.optional import optional_import
 from linkwork.core.tapes import Operations, operations_of_tapes
 from linkwork.errors import MechanismError
-from linkwork.model.recorded import legal_in_c, record
+from linkwork.model.recorded import names_in_c, record
 
 if TYPE_CHECKING:
     from linkwork.model.model import Model
@@ -117,10 +117,8 @@ def function(
     given = casadi.vertcat(*arguments.values(), arguments["t"])
     computed, failed = _computed(recorded.operations, given, recorded.kept)
     parts = np.split(np.arange(len(computed)), np.cumsum(list(recorded.results.values()))[:-1])
-    results = {
-        legal_in_c(one): casadi.vertcat(*(computed[i] for i in part))
-        for one, part in zip(recorded.results, parts, strict=True)
-    }
+    names = names_in_c(recorded.results, taken=[*arguments, "failed_guards"])
+    results = {one: casadi.vertcat(*(computed[i] for i in part)) for one, part in zip(names, parts, strict=True)}
     results["failed_guards"] = failed
     return casadi.Function(name, list(arguments.values()), list(results.values()), list(arguments), list(results))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import functools
 import hashlib
@@ -117,8 +118,9 @@ def _new_library(key: str, source: bytes, command: tuple[str, ...]) -> Path:
         return library
     kept = library.replace(_folder() / _name(key, content))
     building.cleanup()
-    for old in sorted(_folder().glob(f"*{_SUFFIX}"), key=lambda path: path.stat().st_mtime)[:-_MOST_KEPT]:
-        old.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # another process may remove them at the same time
+        for old in sorted(_folder().glob(f"*{_SUFFIX}"), key=lambda path: path.stat().st_mtime)[:-_MOST_KEPT]:
+            old.unlink()
     return kept
 
 

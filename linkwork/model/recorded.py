@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -111,6 +111,23 @@ def block_at(model: ModelBase, state: State | None) -> Block:
     q, speeds = model.arguments.states(given, None)
     block.enter(q, speeds, model.arguments.with_motions(given, model.arguments.no_loads), given.time)
     return block
+
+
+def names_in_c(variables: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
+    """Return names of letters, digits and underscores, all different: where two would be alike, the later is numbered.
+
+    >>> names_in_c(["rod.r[1]", "a-b.q", "a_b.q"], taken=["size"])
+    ['rod_r_1', 'a_b_q', 'a_b_q_2']
+    """
+    found, used = list[str](), {one.lower() for one in taken}
+    for variable in variables:
+        first, number = legal_in_c(variable), 2
+        name = first
+        while name.lower() in used:
+            name, number = f"{first}_{number}", number + 1
+        used.add(name.lower())
+        found.append(name)
+    return found
 
 
 def legal_in_c(variable: str) -> str:

@@ -50,6 +50,15 @@ def test_values_and_jacobians_are_those_of_the_core(name):
     assert difference(jacobian(*given), model.jacobian(q, u, tau=tau)) < 1e-11
 
 
+def test_results_with_names_that_are_alike():
+    mech = lw.Mechanism("two")
+    for name in ("a-b", "a_b"):
+        mech.add_body(name, mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+        mech.add_joint(f"j {name}", lw.Revolute((0, 1, 0)), "ground", name, at=(0, 0, 0))
+    f = function(lw.compile(mech), outputs=["a-b.r", "a_b.r"])
+    assert f.name_out() == ["der_x", "a_b_r", "a_b_r_2", "failed_guards"]
+
+
 def test_a_robot():
     model = lw.compile(lw.load(beside("models/as_mechanisms/robotiq_2f85.json")))
     q, u, tau = at_start(model)

@@ -98,6 +98,17 @@ def test_the_header_names_all_numbers(tmp_path):
     subprocess.run(["c++", "-Wall", "-Werror", "-fsyntax-only", "user.cpp"], cwd=tmp_path, check=True)
 
 
+def test_names_that_are_alike_in_c_are_numbered(tmp_path):
+    mech = lw.Mechanism("two")
+    for name in ("a-b", "a_b"):
+        mech.add_body(f"rod {name}", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+        mech.add_joint(name, lw.Revolute((0, 1, 0)), "ground", f"rod {name}", at=(0, 0, 0))
+    header = lw.export_c(mech, tmp_path)
+    assert "TWO_X_A_B_Q = 0, /* a-b.q" in header.read_text()
+    assert "TWO_X_A_B_Q_2 = 1, /* a_b.q" in header.read_text()
+    run_test(header)
+
+
 def test_other_decisions_are_counted(tmp_path):
     """Beyond the middle of its range the joint turns the other way about: a step of the formula."""
     mech = lw.Mechanism("detent")
