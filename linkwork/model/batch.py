@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwork._util.checks import FloatArray, names_of, positive, whole_number
+from linkwork._util.checks import FloatArray, names_of, positive, real_array, whole_number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
 from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, OffsetArray, Stage, offsets_of
@@ -50,7 +50,11 @@ class _Columns:
         return self if batch is None else batch.columns[self._name]  # type: ignore[return-value]
 
     def __set__(self, batch: Batch, value: ArrayLike) -> None:
-        batch.columns[self._name][...] = value
+        into = batch.columns[self._name]
+        try:
+            into[...] = value
+        except (TypeError, ValueError) as error:
+            raise MechanismError(f"{self._name} takes numbers {into.shape}, or a row of them: {error}") from None
 
 
 @checks_keywords
@@ -164,7 +168,11 @@ class Batch:
 
     def _rows_of(self, name: str, values: ArrayLike) -> FloatArray:
         self._column(name)
-        shape, array = (len(self), self.model.column(name).count), np.asarray(values, dtype=np.float64)
+        shape = len(self), self.model.column(name).count
+        try:
+            array = real_array(values)
+        except (TypeError, ValueError) as error:
+            raise MechanismError(f"{name!r} must be numbers {shape}: {error}") from None
         if array.shape != shape and not (shape[1] == 1 and array.shape == shape[:1]):
             raise MechanismError(f"{name!r} has shape {array.shape}; it must be {shape}")
         array = array.reshape(shape).copy()
@@ -220,7 +228,9 @@ class Batch:
         column = self.model.column(name)
         if column.vector:
             raise MechanismError(f"{name!r} has {column.count} numbers; give one of them, such as '{name}[1]'")
-        columns = {one: self.model.column(one) for one in by}
+        columns = {one: self.model.column(one) for one in names_of(by, "by")}
+        if not columns:
+            raise MechanismError("by: name at least one state, input or parameter")
         spans = {one: self._offsets_of(one) for one in columns}
         for one, offsets in spans.items():
             if self._column(one) is None and one not in self.parameters:
