@@ -318,7 +318,6 @@
 /* ---- Tapes: bounds of numbers ---- */
 
 #define LW_TAPE_LARGEST_INPUT 1e9 /* of given numbers; the kernels evaluate states with larger ones */
-#define LW_TAPE_LARGEST 1e290     /* of numbers without a guard: a sum or product of two is finite, or guarded */
 
 #define LW_TAPE_SAME_DERIVATIVE 1e-6 /* of the largest: what rounding leaves between complex steps and a tape */
 

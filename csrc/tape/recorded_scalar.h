@@ -50,10 +50,14 @@ inline real &operator*=(real &a, real b) { return a = a * b; }
 inline real &operator/=(real &a, real b) { return a = a / b; }
 inline bool operator<(real a, real b) { return lw_recorder->compare_less(a, b); }
 inline bool operator>(real a, real b) { return b < a; }
-/* Numbers that are no constants are finite: guards see to it. */
-inline int isfinite(real a) { return std::isfinite(a.value); }
-inline int isnan(real a) { return std::isnan(a.value); }
-inline bool operator<=(real a, real b) { return !(b < a) && !isnan(a) && !isnan(b); }
+/* Numbers that are no constants are. */
+inline bool decide_finite(real a) {
+  if (a.node) lw_recorder->must_be_finite(a);
+  return std::isfinite(a.value);
+}
+inline int isfinite(real a) { return decide_finite(a); }
+inline int isnan(real a) { return !decide_finite(a) && std::isnan(a.value); }
+inline bool operator<=(real a, real b) { return !(b < a) && !std::isnan(a.value) && !std::isnan(b.value); }
 inline bool operator>=(real a, real b) { return b <= a; }
 inline bool operator==(real a, real b) { return lw_recorder->compare_equal(a, b); }
 inline bool operator!=(real a, real b) { return !(a == b); }

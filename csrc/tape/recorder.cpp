@@ -2,6 +2,7 @@
 #include "tape/tape.h"
 #include "math/tolerances.h"
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <cstring>
 
@@ -53,7 +54,8 @@ int32_t recorder::add_node(lw_tape_operation operation, const int32_t operand[4]
   std::copy(operand, operand + 4, made.operand);
   kept.nodes.push_back(made);
   kept.value.push_back(value);
-  bounds.push_back(limit);
+  bounds.push_back(std::isnan(limit) ? INFINITY : limit); /* a product of zero and infinity */
+  wanted_finite.push_back(0);
   return (int32_t)kept.nodes.size() - 1;
 }
 
@@ -87,11 +89,13 @@ recorded recorder::make(lw_tape_operation operation, recorded a, recorded b, rec
   const double result = lw_tape_value(operation, value);
   const int32_t made = add_node(operation, k.operand, result, bound_of(operation, k.operand));
   known[k] = made;
-  return bounded({result, made});
+  if (operation == LW_TAPE_divide) must_be_finite({result, made}); /* with the sign of a zero it is another infinity */
+  return {result, made};
 }
 
 /* ---- bounds ---- */
 
+/* Infinite: there is none, or a number before it may be no number. */
 double recorder::bound_of(lw_tape_operation operation, const int32_t operand[4]) const {
   const auto of = [&](int i) { return bounds[(size_t)operand[i]]; };
   switch (operation) {
@@ -106,9 +110,9 @@ double recorder::bound_of(lw_tape_operation operation, const int32_t operand[4])
     case LW_TAPE_sqrt: return ROUNDED_UP * std::sqrt(of(0));
     case LW_TAPE_select_less: return std::max(of(2), of(3));
     case LW_TAPE_sine:
-    case LW_TAPE_cosine:
-    case LW_TAPE_tanh: return ROUNDED_UP;
-    case LW_TAPE_arctan2: return 4.0;
+    case LW_TAPE_cosine: return ROUNDED_UP; /* its angle is limited */
+    case LW_TAPE_tanh: return std::isfinite(of(0)) ? ROUNDED_UP : INFINITY;
+    case LW_TAPE_arctan2: return std::isfinite(of(0)) && std::isfinite(of(1)) ? 4.0 : INFINITY;
     default: return INFINITY; /* quotients and powers */
   }
 }
@@ -117,17 +121,49 @@ double recorder::bound_of(lw_tape_operation operation, const int32_t operand[4])
 void recorder::limit(recorded a, double limit) {
   if (bounds[(size_t)a.node] < limit) return;
   require(LW_TAPE_within, a, {limit, 0});
-  double &bound = bounds[(size_t)a.node];
-  if (!(bound <= limit)) bound = limit; /* also where it is none, as a product of zero and infinity */
 }
 
-/* Guards what might exceed all numbers. */
-recorded recorder::bounded(recorded a) {
-  const double enough = std::max(LW_TAPE_LARGEST_INPUT, 4.0 * std::fabs(a.value));
-  if (bounds[(size_t)a.node] <= LW_TAPE_LARGEST) return a;
-  if (!(enough <= LW_TAPE_LARGEST)) throw refusal("a number is too large there");
-  limit(a, enough);
-  return a;
+/* ---- finite numbers ---- */
+
+void recorder::must_be_finite(recorded a) { wanted_finite[(size_t)a.node] = 1; }
+
+void recorder::result(recorded a) {
+  kept.results.push_back(node_of(a));
+  wanted_finite[(size_t)kept.results.back()] = 1;
+}
+
+/* Operands that are finite if the operation gives a finite number; of a product with zero too: infinity times zero is no
+ * number. Divisors and exponents need not be. */
+int recorder::finite_operands(lw_tape_operation operation) {
+  switch (operation) {
+    case LW_TAPE_add:
+    case LW_TAPE_subtract:
+    case LW_TAPE_multiply: return 2;
+    case LW_TAPE_divide:
+    case LW_TAPE_minus:
+    case LW_TAPE_abs:
+    case LW_TAPE_sqrt:
+    case LW_TAPE_floor:
+    case LW_TAPE_rint:
+    case LW_TAPE_round: return 1;
+    default: return 0;
+  }
+}
+
+/* From the last number to the first, so that guards are few. */
+void recorder::guard_finite() {
+  std::vector<char> is_finite(kept.nodes.size(), 0);
+  for (const guard &g : kept.guards)
+    if (g.comparison == LW_TAPE_within) is_finite[(size_t)g.a] = 1;
+  for (size_t i = kept.nodes.size(); i-- > 1;) {
+    if (wanted_finite[i] && !is_finite[i] && std::isinf(bounds[i])) {
+      if (std::fabs(kept.value[i]) == DBL_MAX) throw refusal("a number is too large there");
+      require(LW_TAPE_within, {kept.value[i], (int32_t)i}, {DBL_MAX, 0});
+      is_finite[i] = 1;
+    }
+    const node &one = kept.nodes[i];
+    for (int k = 0; is_finite[i] && k < finite_operands(one.operation); k++) is_finite[(size_t)one.operand[k]] = 1;
+  }
 }
 
 /* ---- comparisons ---- */
@@ -145,17 +181,26 @@ bool recorder::compare_less(recorded a, recorded b) {
   const bool less = a.value < b.value;
   if (is_constant(a) && is_constant(b)) return less;
   if (std::isnan(a.value) || std::isnan(b.value)) throw refusal("a number is not finite there");
-  if (std::isinf(b.value) || std::isinf(a.value)) return less; /* a constant: all others are finite */
+  if (std::isinf(b.value) || std::isinf(a.value)) { /* a constant */
+    must_be_finite(std::isinf(b.value) ? a : b);
+    return less;
+  }
   require(less ? LW_TAPE_less : LW_TAPE_not_less, a, b);
   return less;
 }
 
 bool recorder::compare_equal(recorded a, recorded b) {
-  if (are_same(a, b)) return true;
+  if (are_same(a, b)) {
+    must_be_finite(a);
+    return true;
+  }
   const bool equal = a.value == b.value;
   if (is_constant(a) && is_constant(b)) return equal;
   if (std::isnan(a.value) || std::isnan(b.value)) throw refusal("a number is not finite there");
-  if (std::isinf(b.value) || std::isinf(a.value)) return equal;
+  if (std::isinf(b.value) || std::isinf(a.value)) {
+    must_be_finite(std::isinf(b.value) ? a : b);
+    return equal;
+  }
   require(equal ? LW_TAPE_equal : LW_TAPE_not_equal, a, b);
   return equal;
 }
@@ -168,7 +213,8 @@ int32_t recorder::whole(recorded a) {
   return number;
 }
 
-/* ---- folding: each rule gives the bits of the operation that it replaces, but for the sign of a zero ---- */
+/* ---- folding: each rule gives the bits of the operation that it replaces, but for the sign of a zero; a rule that holds
+ * for finite numbers alone demands that ---- */
 
 bool recorder::is_minus(recorded a) const { return a.node && kept.nodes[(size_t)a.node].operation == LW_TAPE_minus; }
 
@@ -199,7 +245,10 @@ recorded recorder::difference(recorded a, recorded b) {
   if (is_constant(a) && is_constant(b)) return {a.value - b.value, 0};
   if (is(b, 0.0)) return a;
   if (is(a, 0.0)) return minus(b);
-  if (are_same(a, b)) return {0.0, 0};
+  if (are_same(a, b)) {
+    must_be_finite(a);
+    return {0.0, 0};
+  }
   if (is_minus(b)) return sum(a, under_minus(b));
   if (is_minus(a)) return minus(sum(under_minus(a), b));
   return make(LW_TAPE_subtract, a, b);
@@ -210,7 +259,10 @@ recorded recorder::product(recorded a, recorded b) {
   if (is_constant(b)) std::swap(a, b);
   if (is_constant(a)) {
     if (is_constant(b)) return {a.value * b.value, 0};
-    if (a.value == 0.0) return {0.0, 0};
+    if (a.value == 0.0) {
+      must_be_finite(b);
+      return {0.0, 0};
+    }
     if (a.value == 1.0) return b;
     if (a.value < 0.0) return minus(product({-a.value, 0}, b));
   }
@@ -230,6 +282,7 @@ recorded recorder::quotient(recorded a, recorded b) {
   }
   if (is(a, 0.0)) {
     if (compare_equal(b, {0.0, 0})) throw refusal("a number is divided by zero there");
+    must_be_finite(b);
     return {0.0, 0};
   }
   if (is_constant(a) && a.value < 0.0) return minus(quotient({-a.value, 0}, b));
@@ -238,14 +291,16 @@ recorded recorder::quotient(recorded a, recorded b) {
   return make(LW_TAPE_divide, a, b);
 }
 
-/* Both alike: that one. Nothing lies beyond an infinite bound. */
+/* Both alike: that one. No finite number lies beyond an infinite bound. */
 recorded recorder::selected(recorded a, recorded b, recorded yes, recorded no) {
   if (std::isnan(a.value) || std::isnan(b.value)) throw refusal("a number is not finite there");
   if (is_constant(a) && is_constant(b)) return a.value < b.value ? yes : no;
   if (are_same(a, b)) return no;
   if (are_same(yes, no)) return yes;
-  if (is_constant(a) && std::isinf(a.value)) return a.value < 0.0 ? yes : no;
-  if (is_constant(b) && std::isinf(b.value)) return b.value > 0.0 ? yes : no;
+  if (std::isinf(a.value) || std::isinf(b.value)) {
+    must_be_finite(std::isinf(b.value) ? a : b);
+    return a.value < b.value ? yes : no;
+  }
   if (!std::isfinite(yes.value) || !std::isfinite(no.value)) return compare_less(a, b) ? yes : no;
   return make(LW_TAPE_select_less, a, b, yes, no);
 }

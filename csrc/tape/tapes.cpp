@@ -110,6 +110,7 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   for (const uint32_t offset : t.by) inputs.push_back(entered[offset]);
   if (!t.by.empty()) results = lw::differentiate(recorder, results, inputs);
   for (const lw::recorded &one : results) recorder.result(one);
+  recorder.guard_finite();
   std::vector<int32_t> counting;
   made.written = lw::write_tape(recorder.kept, (int32_t)t.given.size(), &counting);
   for (const int32_t number : counting) made.kept.push_back(kept[(size_t)number - t.given.size()]);
