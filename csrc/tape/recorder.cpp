@@ -27,6 +27,43 @@ bool has_exact_inverse(double value) {
   return std::fabs(std::frexp(value, &exponent)) == 0.5 && std::abs(exponent) < 1000;
 }
 
+/* Quotients and powers have bounds of their own, which are guarded where others rely on them. */
+bool is_limited(lw_tape_operation operation) {
+  switch (operation) {
+    case LW_TAPE_divide:
+    case LW_TAPE_exp:
+    case LW_TAPE_log:
+    case LW_TAPE_pow:
+    case LW_TAPE_sinh:
+    case LW_TAPE_cosh: return true;
+    default: return false;
+  }
+}
+
+/* Whether its bound follows from that of an operand. An angle has a limit where its sine is recorded. */
+bool has_bound_of(lw_tape_operation operation, int operand) {
+  if (operation == LW_TAPE_select_less) return operand >= 2;
+  return !is_limited(operation) && operation != LW_TAPE_sine && operation != LW_TAPE_cosine;
+}
+
+/* Operands that are finite if the operation gives a finite number; of a product with zero too: infinity times zero is no
+ * number. Divisors and exponents need not be. */
+int finite_operands(lw_tape_operation operation) {
+  switch (operation) {
+    case LW_TAPE_add:
+    case LW_TAPE_subtract:
+    case LW_TAPE_multiply: return 2;
+    case LW_TAPE_divide:
+    case LW_TAPE_minus:
+    case LW_TAPE_abs:
+    case LW_TAPE_sqrt:
+    case LW_TAPE_floor:
+    case LW_TAPE_rint:
+    case LW_TAPE_round: return 1;
+    default: return 0;
+  }
+}
+
 } // namespace
 
 bool recorder::key::operator==(const key &other) const { return std::memcmp(this, &other, sizeof *this) == 0; }
@@ -56,6 +93,7 @@ int32_t recorder::add_node(lw_tape_operation operation, const int32_t operand[4]
   kept.value.push_back(value);
   bounds.push_back(std::isnan(limit) ? INFINITY : limit); /* a product of zero and infinity */
   wanted_finite.push_back(0);
+  relied_on.push_back(0);
   return (int32_t)kept.nodes.size() - 1;
 }
 
@@ -87,15 +125,14 @@ recorded recorder::make(lw_tape_operation operation, recorded a, recorded b, rec
   const auto found = known.find(k);
   if (found != known.end()) return {kept.value[(size_t)found->second], found->second};
   const double result = lw_tape_value(operation, value);
-  const int32_t made = add_node(operation, k.operand, result, bound_of(operation, k.operand));
-  known[k] = made;
-  if (operation == LW_TAPE_divide) must_be_finite({result, made}); /* with the sign of a zero it is another infinity */
-  return {result, made};
+  const double bound =
+      is_limited(operation) ? std::max(LW_TAPE_LARGEST_INPUT, 4.0 * std::fabs(result)) : bound_of(operation, k.operand);
+  return {result, known[k] = add_node(operation, k.operand, result, bound)};
 }
 
 /* ---- bounds ---- */
 
-/* Infinite: there is none, or a number before it may be no number. */
+/* Of all others, by those of their operands. Infinite: there is none, or an operand may be no number. */
 double recorder::bound_of(lw_tape_operation operation, const int32_t operand[4]) const {
   const auto of = [&](int i) { return bounds[(size_t)operand[i]]; };
   switch (operation) {
@@ -110,17 +147,17 @@ double recorder::bound_of(lw_tape_operation operation, const int32_t operand[4])
     case LW_TAPE_sqrt: return ROUNDED_UP * std::sqrt(of(0));
     case LW_TAPE_select_less: return std::max(of(2), of(3));
     case LW_TAPE_sine:
-    case LW_TAPE_cosine: return ROUNDED_UP; /* its angle is limited */
+    case LW_TAPE_cosine: return ROUNDED_UP;
     case LW_TAPE_tanh: return std::isfinite(of(0)) ? ROUNDED_UP : INFINITY;
     case LW_TAPE_arctan2: return std::isfinite(of(0)) && std::isfinite(of(1)) ? 4.0 : INFINITY;
-    default: return INFINITY; /* quotients and powers */
+    default: return INFINITY;
   }
 }
 
 /* Guards that it is below a limit. */
 void recorder::limit(recorded a, double limit) {
-  if (bounds[(size_t)a.node] < limit) return;
-  require(LW_TAPE_within, a, {limit, 0});
+  if (bounds[(size_t)a.node] < limit) relied_on[(size_t)a.node] = 1;
+  else require(LW_TAPE_within, a, {limit, 0});
 }
 
 /* ---- finite numbers ---- */
@@ -132,37 +169,35 @@ void recorder::result(recorded a) {
   wanted_finite[(size_t)kept.results.back()] = 1;
 }
 
-/* Operands that are finite if the operation gives a finite number; of a product with zero too: infinity times zero is no
- * number. Divisors and exponents need not be. */
-int recorder::finite_operands(lw_tape_operation operation) {
-  switch (operation) {
-    case LW_TAPE_add:
-    case LW_TAPE_subtract:
-    case LW_TAPE_multiply: return 2;
-    case LW_TAPE_divide:
-    case LW_TAPE_minus:
-    case LW_TAPE_abs:
-    case LW_TAPE_sqrt:
-    case LW_TAPE_floor:
-    case LW_TAPE_rint:
-    case LW_TAPE_round: return 1;
-    default: return 0;
-  }
-}
-
-/* From the last number to the first, so that guards are few. */
+/* From the last number to the first. What follows from the results needs no guard; what has a bound relies on guards of
+ * the quotients before it, so that it need not be computed for its guard alone. */
 void recorder::guard_finite() {
-  std::vector<char> is_finite(kept.nodes.size(), 0);
-  for (const guard &g : kept.guards)
+  std::vector<char> is_finite(kept.nodes.size(), 0), needed(kept.nodes.size(), 0);
+  for (const int32_t one : kept.results) needed[(size_t)one] = 1;
+  for (const guard &g : kept.guards) {
+    needed[(size_t)g.a] = needed[(size_t)g.b] = 1;
     if (g.comparison == LW_TAPE_within) is_finite[(size_t)g.a] = 1;
+  }
   for (size_t i = kept.nodes.size(); i-- > 1;) {
-    if (wanted_finite[i] && !is_finite[i] && std::isinf(bounds[i])) {
-      if (std::fabs(kept.value[i]) == DBL_MAX) throw refusal("a number is too large there");
-      require(LW_TAPE_within, {kept.value[i], (int32_t)i}, {DBL_MAX, 0});
-      is_finite[i] = 1;
+    const node one = kept.nodes[i];
+    const auto guard_below = [&](double bound) {
+      require(LW_TAPE_within, {kept.value[i], (int32_t)i}, {bound, 0});
+      is_finite[i] = needed[i] = 1;
+    };
+    /* With the sign of a zero a quotient by it is another infinity. */
+    const bool must_be = wanted_finite[i] || (one.operation == LW_TAPE_divide && needed[i]);
+    if (must_be && !is_finite[i]) {
+      if (std::isfinite(bounds[i])) relied_on[i] = 1;
+      else if (std::fabs(kept.value[i]) < DBL_MAX) guard_below(DBL_MAX);
+      else throw refusal("a number is too large there");
     }
-    const node &one = kept.nodes[i];
-    for (int k = 0; is_finite[i] && k < finite_operands(one.operation); k++) is_finite[(size_t)one.operand[k]] = 1;
+    if (relied_on[i] && is_limited(one.operation)) guard_below(bounds[i]);
+    for (int k = 0; k < lw_tape_operands(one.operation); k++) {
+      const size_t operand = (size_t)one.operand[k];
+      is_finite[operand] |= is_finite[i] && k < finite_operands(one.operation);
+      relied_on[operand] |= relied_on[i] && has_bound_of(one.operation, k);
+      needed[operand] |= needed[i];
+    }
   }
 }
 
@@ -177,7 +212,10 @@ void recorder::require(lw_tape_operation comparison, recorded a, recorded b) {
 }
 
 bool recorder::compare_less(recorded a, recorded b) {
-  if (are_same(a, b)) return false;
+  if (are_same(a, b)) {
+    must_be_finite(a); /* for a <= a */
+    return false;
+  }
   const bool less = a.value < b.value;
   if (is_constant(a) && is_constant(b)) return less;
   if (std::isnan(a.value) || std::isnan(b.value)) throw refusal("a number is not finite there");

@@ -47,15 +47,14 @@ class recorder {
   };
   std::unordered_map<key, int32_t, hash> known, guarded;
   std::unordered_map<uint64_t, int32_t> constants;
-  std::vector<double> bounds;      /* of the absolute value of each node */
-  std::vector<char> wanted_finite; /* nodes */
+  std::vector<double> bounds;                 /* of the absolute value of each node */
+  std::vector<char> wanted_finite, relied_on; /* nodes; those whose bounds must hold */
 
   int32_t node_of(recorded a);
   int32_t constant(double value);
   int32_t add_node(lw_tape_operation operation, const int32_t operand[4], double value, double limit);
   recorded make(lw_tape_operation operation, recorded a, recorded b = {}, recorded c = {}, recorded d = {});
   void require(lw_tape_operation comparison, recorded a, recorded b);
-  static int finite_operands(lw_tape_operation operation);
   double bound_of(lw_tape_operation operation, const int32_t operand[4]) const;
   void limit(recorded a, double limit);
   bool is_minus(recorded a) const;

@@ -585,6 +585,7 @@ const std::vector<rule> RULES = {
     RULE("a difference of products, where they are finite", nullptr, squared(a, 6) - squared(a, 6)),
     RULE("comparison of products, where they are finite", nullptr, squared(a, 6) < squared(b, 6) ? a : b),
     RULE("equality of products, where they are numbers", nullptr, opposed(a, b) == opposed(a, b) ? c : d),
+    RULE("order of products, where they are numbers", nullptr, opposed(a, b) <= opposed(a, b) ? c : d),
     RULE("0 by products, where they are numbers", nullptr, 0.0 / opposed(a, b)),
     RULE("0 times an angle, where it is a number", nullptr, 0.0 * arctan2(opposed(a, b), T(1.0))),
     RULE("0 times tanh, where it is a number", nullptr, 0.0 * tanh_double(opposed(a, b))),
@@ -604,7 +605,7 @@ void compare_rule(const rule &r) {
   for (int i = 0; i < RECORDINGS; i++) {
     doubles state = {3.0, 5.0, 0.5, 0.25};
     if (i)
-      for (double &one : state) one = i % 2 ? one_of(SPECIAL) : ordinary();
+      for (double &one : state) one = i % 2 ? within_limit(one_of(SPECIAL)) : ordinary();
     const evaluation start = evaluate(r.value, state);
     lw::record kept;
     if (!record_or_explain(r.value, state, 0, start, &kept)) continue;
@@ -866,7 +867,7 @@ void compare_program(int number) {
   const std::string name = "random expression " + std::to_string(number);
   subject = name.c_str();
   doubles start(2 + random_below(6));
-  for (double &one : start) one = random_below(8) ? ordinary() : any_number();
+  for (double &one : start) one = random_below(8) ? ordinary() : within_limit(any_number());
   const program p = program_at_random(start);
   details = text_of(p);
   const expression e = any_scalar(p);
