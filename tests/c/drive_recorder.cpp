@@ -591,6 +591,8 @@ const std::vector<rule> RULES = {
     RULE("0 times tanh, where it is a number", nullptr, 0.0 * tanh_double(opposed(a, b))),
     RULE("products that are not infinite", nullptr, squared(a, 6) == inf ? b : c),
     RULE("products below infinity", nullptr, select_less(squared(a, 6), inf, b, c)),
+    RULE("the larger one of products, where they are numbers", nullptr, fmax(opposed(a, b), c)),
+    RULE("the smaller one of products, where they are numbers", nullptr, fmin(opposed(a, b), c)),
     RULE("the sign of a zero in a quotient", nullptr, select_less(1.0 / (a + 0.0), 0.0, c, d)),
     RULE("the sign of a zero in a power", nullptr, select_less(pow_double(a + 0.0, T(-1.0)), 0.0, c, d)),
     RULE("large constants as factors", nullptr, 1e300 * a * b),
