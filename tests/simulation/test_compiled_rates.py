@@ -110,8 +110,8 @@ def test_laws_and_samples(sooner):
 def stop_and_latch():
     """A swinging four-bar with a stop, whose crank is locked in the end."""
     mech = four_bar().mechanism
-    mech.add_stop("stop", "A", lower=-0.5, upper=1.2, restitution=0.4)
-    mech.add_lock("latch", "A", when=lw.AtTime(1.5))
+    mech.add_transition("stop", lw.Stop("A", lower=-0.5, upper=1.2, restitution=0.4))
+    mech.add_transition("latch", lw.Lock("A"), when=lw.Time(1.5))
     return mech
 
 
