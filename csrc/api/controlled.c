@@ -17,7 +17,7 @@ static int apply_law(const lw_control *c, double t, const double *y, double *xdo
   lw_set_states(s, t, y);
   lw_reals(s)[s->model->at.motion_time] = t;
   const int status = c->law(c->context, t, y + states_of(s), xdot);
-  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  lw_motion_changed(s);
   return status;
 }
 

@@ -51,6 +51,7 @@ void lw_state_free(lw_state *s) {
   free(s->complex_block.work);
   free(s->block.work);
   free(s->constraint_workspace);
+  free(s->rates.found);
   lw_dca_release(&s->dca);
   free(s->jump.reals);
   free(s->jump.integers);

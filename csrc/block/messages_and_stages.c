@@ -22,6 +22,13 @@ void lw_state_changed(lw_state *s, lw_stage valid) {
   if (valid < LW_STAGE_CONSTANTS) s->complex_constants = 0;
   if (valid < LW_STAGE_ACCELERATIONS) lw_forget_frictions(s);
   if (*s->stage > (int32_t)valid) *s->stage = (int32_t)valid;
+  s->rates.checked = s->rates.known = 0;
+}
+
+void lw_motion_changed(lw_state *s) {
+  const int checked = s->rates.checked;
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  s->rates.checked = checked;
 }
 
 void lw_set_states(lw_state *s, double t, const double *y) {
@@ -31,7 +38,7 @@ void lw_set_states(lw_state *s, double t, const double *y) {
   if (*time == t && memcmp(states, y, size) == 0) return; /* such as for an indicator after the derivative */
   *time = t;
   memcpy(states, y, size);
-  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  lw_motion_changed(s);
 }
 
 lw_status lw_fit_workspace(lw_state *s, lw_block *block, size_t *reals, size_t scalar) {

@@ -2,8 +2,23 @@
 #ifndef LW_STATE_H
 #define LW_STATE_H
 #include "block/kernels.h"
+#include "evaluation/compiled_rates.h"
 
 typedef struct lw_constraint_workspace lw_constraint_workspace;
+
+/* Functions that are asked for rates, see evaluation/compiled_rates.h. */
+typedef struct lw_rates {
+  const lw_compiled_rates *function[LW_MOST_COMPILED_RATES];
+  int32_t n;
+  int checked; /* `holds` is of the present numbers but for states, inputs and time */
+  int known;   /* the block has the rates of the present state, by a function */
+  unsigned char holds[LW_MOST_COMPILED_RATES], differs[LW_MOST_COMPILED_RATES];
+  unsigned char missed[LW_MOST_COMPILED_RATES],
+      waits[LW_MOST_COMPILED_RATES]; /* in a row; times that it is passed over */
+  uint32_t counted[LW_MOST_COMPILED_RATES];
+  double *found; /* to compare */
+  int64_t by_kernels;
+} lw_rates;
 
 struct lw_state {
   const lw_model *model;             /* of the joints that are closed */
@@ -16,8 +31,9 @@ struct lw_state {
   uint32_t *origin; /* checksum of the model, by which a snapshot knows it */
   lw_block block, complex_block;
   size_t work_reals, complex_work_reals; /* scalars of their workspaces */
-  lw_dca_workspace dca, complex_dca;     /* for divide and conquer, once they have been needed */
-  lw_jump_workspace jump;                /* likewise */
+  lw_rates rates;
+  lw_dca_workspace dca, complex_dca; /* for divide and conquer, once they have been needed */
+  lw_jump_workspace jump;            /* likewise */
   size_t snapshot_size;
   unsigned char *snapshot;                        /* where the snapshot part starts */
   lw_constraint_workspace *constraint_workspace;  /* see dae/constraints.h; NULL until it is needed */
@@ -64,6 +80,8 @@ void lw_differentiate_rates(lw_state *s, const lw_direction *along, int32_t dire
 
 /* Time and states, past all checks. */
 void lw_set_states(lw_state *s, double t, const double *y);
+/* As lw_state_changed, where nothing but inputs, time and states was written. */
+void lw_motion_changed(lw_state *s);
 
 lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...);
 

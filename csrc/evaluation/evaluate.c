@@ -32,8 +32,10 @@ lw_status lw_evaluate(lw_state *s, lw_stage stage) {
 
 void lw_step_accepted(lw_state *s) {
   const lw_offsets *at = &s->model->at;
-  if (lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return;
-  s->kernels->locate_cuts(s->model, s->block);
+  if (!s->rates.known) {
+    if (lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return;
+    s->kernels->locate_cuts(s->model, s->block);
+  }
   memcpy(lw_reals(s) + at->cut_reference, lw_reals(s) + at->q_cut, sizeof(double) * (size_t)s->model->size.nq_cut);
 }
 
@@ -42,7 +44,7 @@ int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
   const lw_model *m = s->model;
   const size_t n = sizeof(double) * (size_t)m->size.states;
   lw_set_states(s, t, y);
-  if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
+  if (lw_evaluate_rates(s)) return 1;
   memcpy(ydot, lw_reals(s) + m->at.qdot, n);
   return 0;
 }

@@ -177,10 +177,18 @@ static lw_status check_cluster(lw_state *s, int32_t c) {
   return LW_OK;
 }
 
+/* By what has given the rates; it does not give the speeds of cut joints. */
+static int residuals_are_known(const lw_state *s) {
+  int by_position = s->rates.known;
+  for (int32_t i = 0; i < s->model->couplings; i++) by_position &= !s->model->coupling[i].rates_only;
+  return by_position;
+}
+
 lw_status lw_check_constraints(lw_state *s) {
   const lw_model *m = s->model;
   if (!(lw_reals(s)[m->at.watch_tolerance] > 0.0) || !m->clusters) return LW_OK;
-  if (lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return LW_OK; /* the next derivative reports it */
+  if (!residuals_are_known(s) && lw_evaluate(s, LW_STAGE_ACCELERATIONS))
+    return LW_OK; /* the next derivative reports it */
   lw_status e = LW_OK;
   for (int32_t c = 0; !e && c < m->clusters; c++) e = check_cluster(s, c);
   return e;

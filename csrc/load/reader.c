@@ -204,7 +204,9 @@ static lw_status read_model(reader *r, lw_model **model) {
   counts c;
   lw_status e;
   uint32_t checksum = 0;
-  if ((e = read_header(r, &checksum)) || (e = read_counts(r, &c))) return e;
+  if ((e = read_header(r, &checksum))) return e;
+  const size_t first = r->position;
+  if ((e = read_counts(r, &c))) return e;
   int32_t first_force[LW_FORCE_TYPES + 1];
   if ((e = find_force_types(r, &c, first_force))) return e;
   const lw_sizes size_of = sizes_of(&c);
@@ -219,6 +221,7 @@ static lw_status read_model(reader *r, lw_model **model) {
   lw_model *m = allocate_model(&c, (size_t)parameters, (size_t)names);
   if (!m) return LW_ERROR_MEMORY;
   m->checksum = checksum, m->kernels = lw_best_kernels();
+  m->structure = lw_crc32(0, r->bytes + first, r->size - first - (size_t)names - sizeof(double) * (size_t)parameters);
   memcpy(m->first_force, first_force, sizeof first_force);
   if ((e = lw_read_tables(r, m, &c)) || (e = read_parameters(r, m)) || (e = read_names(r, m)) ||
       (e = lw_layout_model(r, m)) || (e = lw_dca_plan_model(m))) {

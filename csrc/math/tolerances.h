@@ -318,13 +318,17 @@
 /* ---- Tapes: bounds of numbers ---- */
 
 #define LW_TAPE_LARGEST_INPUT 1e9 /* of given numbers; the kernels evaluate states with larger ones */
-#define LW_TAPE_LARGEST 1e290     /* of numbers without a guard: a sum or product of two is finite, or guarded */
 
 #define LW_TAPE_SAME_DERIVATIVE 1e-6 /* of the largest: what rounding leaves between complex steps and a tape */
+
+#define LW_TAPE_LARGER_PARAMETERS 1000.0 /* times as large as where they were recorded, at most */
 
 /* ---- Tapes: when they pay ---- */
 
 #define LW_TAPE_STATES_BEFORE 1000            /* by kernels before each recording, which takes as long, or twice */
+#define LW_RATES_COMPARED 16                  /* compiled tapes with the kernels, at first, and then at times */
+#define LW_RATES_COMPARED_EVERY 256
+#define LW_RATES_LONGEST_WAIT 64 /* evaluations for which a compiled tape that misses is passed over */
 #define LW_TAPE_MOST 8                        /* for the same numbers: one for each order of pivots along a motion */
 #define LW_TAPE_FEWEST_STATES 6               /* at once: 64 cost as much */
 #define LW_TAPE_MOST_STEPS 50000              /* longer tapes gain little over the kernels */

@@ -317,6 +317,7 @@ struct lw_model {
   lw_field field[LW_FIELD_COUNT];
   lw_owner owner[LW_FIELD_COUNT];
   uint32_t checksum;                                          /* of its serialised form */
+  uint32_t structure;                                         /* the same without parameters and names */
   int32_t clusters, segments, ears, couplings, terms, method; /* method: lw_method */
   int32_t joint_types;
   int32_t columns, cluster_reals, integers, parameters;

@@ -14,14 +14,14 @@ void lw_run_put_states(lw_run *r, double t, const double *y) {
   if (r->stepwise) return; /* inputs are the host's */
   memcpy(x + r->model->at.tau, r->inputs, sizeof *x * (size_t)r->n_inputs);
   x[r->model->at.motion_time] = t;
-  lw_state_changed(r->state, LW_STAGE_CONSTANTS);
+  lw_motion_changed(r->state);
 }
 
 int lw_run_enter(lw_run *r, double t, const double *y) {
   lw_run_put_states(r, t, y);
   if (!r->calls.law) return 0;
   const int status = r->law.law(r->law.context, t, y + r->n - r->calls.n, r->rates);
-  if (!r->stepwise) lw_state_changed(r->state, LW_STAGE_CONSTANTS);
+  if (!r->stepwise) lw_motion_changed(r->state);
   return status;
 }
 

@@ -45,7 +45,7 @@ void check(lw_fault fault) {
 } // namespace
 
 void lw::record_stages(lw::recorder &to, const lw_model *m, lw::recorded *reals, lw::recorded *work, int32_t *integers,
-                       lw_stage from, lw_stage stage) {
+                       lw_stage from, lw_stage stage, bool cuts) {
   const recording during(to);
   lw_block b = {};
   b.reals = reals, b.work = work, b.integers = integers;
@@ -53,4 +53,5 @@ void lw::record_stages(lw::recorder &to, const lw_model *m, lw::recorded *reals,
   if (stage >= LW_STAGE_ACCELERATIONS) check(accelerations(m, b));
   if (stage >= LW_STAGE_DERIVATIVES) check(derivatives(m, b));
   if (stage >= LW_STAGE_OUTPUTS) check(outputs(m, b));
+  else if (cuts) locate_cuts(m, b);
 }

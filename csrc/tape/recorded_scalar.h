@@ -50,10 +50,14 @@ inline real &operator*=(real &a, real b) { return a = a * b; }
 inline real &operator/=(real &a, real b) { return a = a / b; }
 inline bool operator<(real a, real b) { return lw_recorder->compare_less(a, b); }
 inline bool operator>(real a, real b) { return b < a; }
-/* Numbers that are no constants are finite: guards see to it. */
-inline int isfinite(real a) { return std::isfinite(a.value); }
-inline int isnan(real a) { return std::isnan(a.value); }
-inline bool operator<=(real a, real b) { return !(b < a) && !isnan(a) && !isnan(b); }
+/* Numbers that are no constants are. */
+inline bool decide_finite(real a) {
+  lw_recorder->must_be_finite(a);
+  return std::isfinite(a.value);
+}
+inline int isfinite(real a) { return decide_finite(a); }
+inline int isnan(real a) { return !decide_finite(a) && std::isnan(a.value); }
+inline bool operator<=(real a, real b) { return !(b < a) && !std::isnan(a.value) && !std::isnan(b.value); }
 inline bool operator>=(real a, real b) { return b <= a; }
 inline bool operator==(real a, real b) { return lw_recorder->compare_equal(a, b); }
 inline bool operator!=(real a, real b) { return !(a == b); }
@@ -70,8 +74,16 @@ inline real select_less(real a, real b, real yes, real no) {
   return lw_recorder->apply(LW_TAPE_select_less, a, b, yes, no);
 }
 inline real larger(real a, real b) { return select_less(a, b, b, a); }
-inline real fmax(real a, real b) { return larger(a, b); }
-inline real fmin(real a, real b) { return select_less(b, a, b, a); }
+/* Those of C prefer a number to none. */
+inline void demand_numbers(real a, real b) { lw_recorder->must_be_finite(a), lw_recorder->must_be_finite(b); }
+inline real fmax(real a, real b) {
+  demand_numbers(a, b);
+  return larger(a, b);
+}
+inline real fmin(real a, real b) {
+  demand_numbers(a, b);
+  return select_less(b, a, b, a);
+}
 inline real quotient_of(real a, real b) { return a / b; }
 inline real arctan2(real y, real x) { return arctan2_double(y, x); }
 inline void sincos_double(real x, real *s, real *c) {

@@ -2,6 +2,7 @@
 #include "tape/tape.h"
 #include "math/tolerances.h"
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <cstring>
 
@@ -24,6 +25,43 @@ bool are_same(recorded a, recorded b) { return a.node == b.node && (a.node || a.
 bool has_exact_inverse(double value) {
   int exponent;
   return std::fabs(std::frexp(value, &exponent)) == 0.5 && std::abs(exponent) < 1000;
+}
+
+/* Quotients and powers have bounds of their own, which are guarded where others rely on them. */
+bool is_limited(lw_tape_operation operation) {
+  switch (operation) {
+    case LW_TAPE_divide:
+    case LW_TAPE_exp:
+    case LW_TAPE_log:
+    case LW_TAPE_pow:
+    case LW_TAPE_sinh:
+    case LW_TAPE_cosh: return true;
+    default: return false;
+  }
+}
+
+/* Whether its bound follows from that of an operand. An angle has a limit where its sine is recorded. */
+bool has_bound_of(lw_tape_operation operation, int operand) {
+  if (operation == LW_TAPE_select_less) return operand >= 2;
+  return !is_limited(operation) && operation != LW_TAPE_sine && operation != LW_TAPE_cosine;
+}
+
+/* Operands that are finite if the operation gives a finite number; of a product with zero too: infinity times zero is no
+ * number. Divisors and exponents need not be. */
+int finite_operands(lw_tape_operation operation) {
+  switch (operation) {
+    case LW_TAPE_add:
+    case LW_TAPE_subtract:
+    case LW_TAPE_multiply: return 2;
+    case LW_TAPE_divide:
+    case LW_TAPE_minus:
+    case LW_TAPE_abs:
+    case LW_TAPE_sqrt:
+    case LW_TAPE_floor:
+    case LW_TAPE_rint:
+    case LW_TAPE_round: return 1;
+    default: return 0;
+  }
 }
 
 } // namespace
@@ -53,7 +91,9 @@ int32_t recorder::add_node(lw_tape_operation operation, const int32_t operand[4]
   std::copy(operand, operand + 4, made.operand);
   kept.nodes.push_back(made);
   kept.value.push_back(value);
-  bounds.push_back(limit);
+  bounds.push_back(std::isnan(limit) ? INFINITY : limit); /* a product of zero and infinity */
+  wanted_finite.push_back(0);
+  relied_on.push_back(0);
   return (int32_t)kept.nodes.size() - 1;
 }
 
@@ -85,13 +125,14 @@ recorded recorder::make(lw_tape_operation operation, recorded a, recorded b, rec
   const auto found = known.find(k);
   if (found != known.end()) return {kept.value[(size_t)found->second], found->second};
   const double result = lw_tape_value(operation, value);
-  const int32_t made = add_node(operation, k.operand, result, bound_of(operation, k.operand));
-  known[k] = made;
-  return bounded({result, made});
+  const double bound =
+      is_limited(operation) ? std::max(LW_TAPE_LARGEST_INPUT, 4.0 * std::fabs(result)) : bound_of(operation, k.operand);
+  return {result, known[k] = add_node(operation, k.operand, result, bound)};
 }
 
 /* ---- bounds ---- */
 
+/* Of all others, by those of their operands. Infinite: there is none, or an operand may be no number. */
 double recorder::bound_of(lw_tape_operation operation, const int32_t operand[4]) const {
   const auto of = [&](int i) { return bounds[(size_t)operand[i]]; };
   switch (operation) {
@@ -106,28 +147,58 @@ double recorder::bound_of(lw_tape_operation operation, const int32_t operand[4])
     case LW_TAPE_sqrt: return ROUNDED_UP * std::sqrt(of(0));
     case LW_TAPE_select_less: return std::max(of(2), of(3));
     case LW_TAPE_sine:
-    case LW_TAPE_cosine:
-    case LW_TAPE_tanh: return ROUNDED_UP;
-    case LW_TAPE_arctan2: return 4.0;
-    default: return INFINITY; /* quotients and powers */
+    case LW_TAPE_cosine: return ROUNDED_UP;
+    case LW_TAPE_tanh: return std::isfinite(of(0)) ? ROUNDED_UP : INFINITY;
+    case LW_TAPE_arctan2: return std::isfinite(of(0)) && std::isfinite(of(1)) ? 4.0 : INFINITY;
+    default: return INFINITY;
   }
 }
 
 /* Guards that it is below a limit. */
 void recorder::limit(recorded a, double limit) {
-  if (bounds[(size_t)a.node] < limit) return;
-  require(LW_TAPE_within, a, {limit, 0});
-  double &bound = bounds[(size_t)a.node];
-  if (!(bound <= limit)) bound = limit; /* also where it is none, as a product of zero and infinity */
+  if (bounds[(size_t)a.node] < limit) relied_on[(size_t)a.node] = 1;
+  else require(LW_TAPE_within, a, {limit, 0});
 }
 
-/* Guards what might exceed all numbers. */
-recorded recorder::bounded(recorded a) {
-  const double enough = std::max(LW_TAPE_LARGEST_INPUT, 4.0 * std::fabs(a.value));
-  if (bounds[(size_t)a.node] <= LW_TAPE_LARGEST) return a;
-  if (!(enough <= LW_TAPE_LARGEST)) throw refusal("a number is too large there");
-  limit(a, enough);
-  return a;
+/* ---- finite numbers ---- */
+
+void recorder::must_be_finite(recorded a) { wanted_finite[(size_t)a.node] = 1; }
+
+void recorder::result(recorded a) {
+  kept.results.push_back(node_of(a));
+  wanted_finite[(size_t)kept.results.back()] = 1;
+}
+
+/* From the last number to the first. What follows from the results needs no guard; what has a bound relies on guards of
+ * the quotients before it, so that it need not be computed for its guard alone. */
+void recorder::guard_finite() {
+  std::vector<char> is_finite(kept.nodes.size(), 0), needed(kept.nodes.size(), 0);
+  for (const int32_t one : kept.results) needed[(size_t)one] = 1;
+  for (const guard &g : kept.guards) {
+    needed[(size_t)g.a] = needed[(size_t)g.b] = 1;
+    if (g.comparison == LW_TAPE_within) is_finite[(size_t)g.a] = 1;
+  }
+  for (size_t i = kept.nodes.size(); i-- > 1;) {
+    const node one = kept.nodes[i];
+    const auto guard_below = [&](double bound) {
+      require(LW_TAPE_within, {kept.value[i], (int32_t)i}, {bound, 0});
+      is_finite[i] = needed[i] = 1;
+    };
+    /* With the sign of a zero a quotient by it is another infinity. */
+    const bool must_be = wanted_finite[i] || (one.operation == LW_TAPE_divide && needed[i]);
+    if (must_be && !is_finite[i]) {
+      if (std::isfinite(bounds[i])) relied_on[i] = 1;
+      else if (std::fabs(kept.value[i]) < DBL_MAX) guard_below(DBL_MAX);
+      else throw refusal("a number is too large there");
+    }
+    if (relied_on[i] && is_limited(one.operation)) guard_below(bounds[i]);
+    for (int k = 0; k < lw_tape_operands(one.operation); k++) {
+      const size_t operand = (size_t)one.operand[k];
+      is_finite[operand] |= is_finite[i] && k < finite_operands(one.operation);
+      relied_on[operand] |= relied_on[i] && has_bound_of(one.operation, k);
+      needed[operand] |= needed[i];
+    }
+  }
 }
 
 /* ---- comparisons ---- */
@@ -141,21 +212,33 @@ void recorder::require(lw_tape_operation comparison, recorded a, recorded b) {
 }
 
 bool recorder::compare_less(recorded a, recorded b) {
-  if (are_same(a, b)) return false;
+  if (are_same(a, b)) {
+    must_be_finite(a); /* for a <= a */
+    return false;
+  }
   const bool less = a.value < b.value;
   if (is_constant(a) && is_constant(b)) return less;
   if (std::isnan(a.value) || std::isnan(b.value)) throw refusal("a number is not finite there");
-  if (std::isinf(b.value) || std::isinf(a.value)) return less; /* a constant: all others are finite */
+  if (std::isinf(b.value) || std::isinf(a.value)) { /* a constant */
+    must_be_finite(std::isinf(b.value) ? a : b);
+    return less;
+  }
   require(less ? LW_TAPE_less : LW_TAPE_not_less, a, b);
   return less;
 }
 
 bool recorder::compare_equal(recorded a, recorded b) {
-  if (are_same(a, b)) return true;
+  if (are_same(a, b)) {
+    must_be_finite(a);
+    return true;
+  }
   const bool equal = a.value == b.value;
   if (is_constant(a) && is_constant(b)) return equal;
   if (std::isnan(a.value) || std::isnan(b.value)) throw refusal("a number is not finite there");
-  if (std::isinf(b.value) || std::isinf(a.value)) return equal;
+  if (std::isinf(b.value) || std::isinf(a.value)) {
+    must_be_finite(std::isinf(b.value) ? a : b);
+    return equal;
+  }
   require(equal ? LW_TAPE_equal : LW_TAPE_not_equal, a, b);
   return equal;
 }
@@ -168,7 +251,8 @@ int32_t recorder::whole(recorded a) {
   return number;
 }
 
-/* ---- folding: each rule gives the bits of the operation that it replaces, but for the sign of a zero ---- */
+/* ---- folding: each rule gives the bits of the operation that it replaces, but for the sign of a zero; a rule that holds
+ * for finite numbers alone demands that ---- */
 
 bool recorder::is_minus(recorded a) const { return a.node && kept.nodes[(size_t)a.node].operation == LW_TAPE_minus; }
 
@@ -199,7 +283,10 @@ recorded recorder::difference(recorded a, recorded b) {
   if (is_constant(a) && is_constant(b)) return {a.value - b.value, 0};
   if (is(b, 0.0)) return a;
   if (is(a, 0.0)) return minus(b);
-  if (are_same(a, b)) return {0.0, 0};
+  if (are_same(a, b)) {
+    must_be_finite(a);
+    return {0.0, 0};
+  }
   if (is_minus(b)) return sum(a, under_minus(b));
   if (is_minus(a)) return minus(sum(under_minus(a), b));
   return make(LW_TAPE_subtract, a, b);
@@ -210,7 +297,10 @@ recorded recorder::product(recorded a, recorded b) {
   if (is_constant(b)) std::swap(a, b);
   if (is_constant(a)) {
     if (is_constant(b)) return {a.value * b.value, 0};
-    if (a.value == 0.0) return {0.0, 0};
+    if (a.value == 0.0) {
+      must_be_finite(b);
+      return {0.0, 0};
+    }
     if (a.value == 1.0) return b;
     if (a.value < 0.0) return minus(product({-a.value, 0}, b));
   }
@@ -230,6 +320,7 @@ recorded recorder::quotient(recorded a, recorded b) {
   }
   if (is(a, 0.0)) {
     if (compare_equal(b, {0.0, 0})) throw refusal("a number is divided by zero there");
+    must_be_finite(b);
     return {0.0, 0};
   }
   if (is_constant(a) && a.value < 0.0) return minus(quotient({-a.value, 0}, b));
@@ -238,14 +329,16 @@ recorded recorder::quotient(recorded a, recorded b) {
   return make(LW_TAPE_divide, a, b);
 }
 
-/* Both alike: that one. Nothing lies beyond an infinite bound. */
+/* Both alike: that one. No finite number lies beyond an infinite bound. */
 recorded recorder::selected(recorded a, recorded b, recorded yes, recorded no) {
   if (std::isnan(a.value) || std::isnan(b.value)) throw refusal("a number is not finite there");
   if (is_constant(a) && is_constant(b)) return a.value < b.value ? yes : no;
   if (are_same(a, b)) return no;
   if (are_same(yes, no)) return yes;
-  if (is_constant(a) && std::isinf(a.value)) return a.value < 0.0 ? yes : no;
-  if (is_constant(b) && std::isinf(b.value)) return b.value > 0.0 ? yes : no;
+  if (std::isinf(a.value) || std::isinf(b.value)) {
+    must_be_finite(std::isinf(b.value) ? a : b);
+    return a.value < b.value ? yes : no;
+  }
   if (!std::isfinite(yes.value) || !std::isfinite(no.value)) return compare_less(a, b) ? yes : no;
   return make(LW_TAPE_select_less, a, b, yes, no);
 }

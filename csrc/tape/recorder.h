@@ -1,7 +1,6 @@
-/* Records operations of scalars. Every number of a tape is finite: inputs are bounded, guards bound quotients and
- * powers, and what grows too large in products. So a product with zero is zero, and nothing else needs a check for
- * numbers that are not finite. Zeros count without their sign: it shows in quotients by zero, which guards refuse, and
- * in angles of (-x, 0). */
+/* Records operations of scalars. Some rules of folding hold for finite numbers alone, as 0 a = 0: guards see to it that
+ * these are finite, and so are results and quotients. Zeros count without their sign: it shows in quotients by zero and
+ * in angles of (-x, 0), which guards refuse. */
 #ifndef LW_TAPE_RECORDER_H
 #define LW_TAPE_RECORDER_H
 #include "tape/record.h"
@@ -28,7 +27,11 @@ class recorder {
   bool compare_equal(recorded a, recorded b);
   /* The whole number that it is, guarded. */
   int32_t whole(recorded a);
-  void result(recorded a) { kept.results.push_back(node_of(a)); }
+  /* It is finite, or the tape does not count. */
+  void must_be_finite(recorded a);
+  void result(recorded a);
+  /* After the last result: guards numbers that must be finite, but those that are if other ones are. */
+  void guard_finite();
 
   record kept;
   int32_t inputs = 0;
@@ -44,7 +47,8 @@ class recorder {
   };
   std::unordered_map<key, int32_t, hash> known, guarded;
   std::unordered_map<uint64_t, int32_t> constants;
-  std::vector<double> bounds; /* of the absolute value of each node */
+  std::vector<double> bounds;                 /* of the absolute value of each node */
+  std::vector<char> wanted_finite, relied_on; /* nodes; those whose bounds must hold */
 
   int32_t node_of(recorded a);
   int32_t constant(double value);
@@ -53,7 +57,6 @@ class recorder {
   void require(lw_tape_operation comparison, recorded a, recorded b);
   double bound_of(lw_tape_operation operation, const int32_t operand[4]) const;
   void limit(recorded a, double limit);
-  recorded bounded(recorded a);
   bool is_minus(recorded a) const;
   recorded under_minus(recorded a) const;
   recorded minus(recorded a);

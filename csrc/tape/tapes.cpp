@@ -8,6 +8,7 @@ extern "C" {
 }
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -15,11 +16,8 @@ extern "C" {
 
 namespace {
 
-/* A number of the state that is no input: operations folded for it hold for this value alone. */
-struct assumption {
-  int32_t offset;
-  double value;
-};
+/* A number of the state that is no input: operations folded for it hold for this value alone, or up to this size. */
+using assumption = lw_known_number;
 
 /* Of the cache. */
 struct alignas(64) line {
@@ -32,14 +30,18 @@ struct recorded_tape {
   lw::written_tape written;
   std::vector<assumption> assumptions;
   std::vector<assumption>
-      kept;              /* numbers that are the same for all states, behind the constants: of that size at most */
-  const lw_model *model; /* the variant of the topology */
-  int64_t states = 0;    /* for which it counted */
+      kept;           /* numbers that are the same for all states, behind the constants: of that size at most */
+  uint32_t structure; /* of the model, as it is in the present topology */
+  lw_number_function *function; /* by the instructions of the state's kernels */
+  int64_t states = 0;           /* for which it counted */
   std::vector<line> registers, left;
   lw_compiled_tape *compiled = nullptr;
-  bool is_compared = false; /* the compiled one gave the bits of this one */
-  bool holds = false;       /* for the present call */
+  bool is_compared = false;                 /* the compiled one gave the bits of this one */
+  bool holds = false;                       /* for the present call */
+  std::unique_ptr<lw_compiled_rates> rates; /* for one state */
 };
+
+constexpr char FRICTION_DECIDES[] = "friction decides before each evaluation whether it sticks";
 
 bool is_bounded(double value) { return std::fabs(value) <= LW_TAPE_LARGEST_INPUT; }
 
@@ -71,7 +73,28 @@ lw_stage first_stage(const lw_tapes &t, const lw_model *m) {
   return std::any_of(t.given.begin(), t.given.end(), is_parameter) ? LW_STAGE_NONE : LW_STAGE_CONSTANTS;
 }
 
+/* Coordinates of cut joints, which are outputs, are wanted without all others. */
+bool locates_cuts(const lw_tapes &t, const lw_model *m) {
+  const auto is_cut = [m](uint32_t offset) {
+    return (int32_t)offset >= m->at.q_cut && (int32_t)offset < m->at.q_cut + m->size.nq_cut;
+  };
+  return t.stage < LW_STAGE_OUTPUTS && std::any_of(t.computed.begin(), t.computed.end(), is_cut);
+}
+
 /* ---- recording ---- */
+
+/* Of assembly, of past events and of the watch: no evaluation reads it, or its recording fails. */
+bool is_never_read(const lw_model *m, const lw_field &field) {
+#define PLACE(name) offsetof(lw_offsets, name) / sizeof(int32_t)
+  static constexpr size_t places[] = {
+      PLACE(event_count),   PLACE(energy_lost),        PLACE(event_memory),    PLACE(transition_memory),
+      PLACE(impulse_force), PLACE(impulse_torque),     PLACE(watch_tolerance), PLACE(loop_allowance),
+      PLACE(impulse_start), PLACE(coupling_allowance), PLACE(state_nominal)};
+#undef PLACE
+  const size_t place = (size_t)(&field - m->field);
+  return field.access == LW_START ||
+         std::any_of(places, places + sizeof places / sizeof *places, [place](size_t one) { return one == place; });
+}
 
 /* Records the present state, whose constants are valid. */
 recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
@@ -80,7 +103,7 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   lw::recorder recorder;
   recorder.most_nodes = LW_TAPE_MOST_NODES;
   recorded_tape made;
-  made.model = m;
+  made.structure = m->structure;
   std::vector<lw::recorded> reals((size_t)m->size.reals, lw::recorded{0.0, 0});
   std::vector<lw::recorded> work(lw_workspace_reals(m), lw::recorded{0.0, 0});
   std::vector<int32_t> integers(s->block.integers, s->block.integers + m->integers);
@@ -93,23 +116,25 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
     for (int32_t i = field.first; i < field.first + field.rows * field.columns; i++) {
       if (is_given[(size_t)i]) continue;
       /* Outputs of open joints stay zero; nothing else may be read before it is written. */
-      if (field.stage > from) {
-        if (field.access == LW_INTERNAL) reals[(size_t)i].value = NAN;
+      if (field.stage > from || is_never_read(m, field)) {
+        if (field.access == LW_INTERNAL || is_never_read(m, field)) reals[(size_t)i].value = NAN;
       } else if (is_folded(x[i])) {
         reals[(size_t)i].value = x[i];
         made.assumptions.push_back({i, x[i]});
       } else {
-        reals[(size_t)i] = recorder.input(x[i], std::fabs(x[i]));
-        kept.push_back({i, std::fabs(x[i])});
+        const double largest = LW_TAPE_LARGER_PARAMETERS * std::fabs(x[i]);
+        reals[(size_t)i] = recorder.input(x[i], largest);
+        kept.push_back({i, largest});
       }
     }
   const std::vector<lw::recorded> entered = reals;
-  lw::record_stages(recorder, m, reals.data(), work.data(), integers.data(), from, t.stage);
+  lw::record_stages(recorder, m, reals.data(), work.data(), integers.data(), from, t.stage, locates_cuts(t, m));
   std::vector<lw::recorded> results, inputs;
   for (const uint32_t offset : t.computed) results.push_back(reals[offset]);
   for (const uint32_t offset : t.by) inputs.push_back(entered[offset]);
   if (!t.by.empty()) results = lw::differentiate(recorder, results, inputs);
   for (const lw::recorded &one : results) recorder.result(one);
+  recorder.guard_finite();
   std::vector<int32_t> counting;
   made.written = lw::write_tape(recorder.kept, (int32_t)t.given.size(), &counting);
   for (const int32_t number : counting) made.kept.push_back(kept[(size_t)number - t.given.size()]);
@@ -140,6 +165,7 @@ lw_status evaluate_by_kernels(lw_state *s, lw_tapes &t, const double *given, dou
   lw_state_changed(s, first_stage(t, s->model));
   const lw_status e = lw_evaluate(s, t.stage);
   if (e) return e;
+  if (locates_cuts(t, s->model)) s->kernels->locate_cuts(s->model, s->block);
   t.by_kernels++, t.since_recording++;
   if (!t.by.empty()) return differentiate_by_kernels(s, t, computed);
   for (size_t i = 0; i < t.computed.size(); i++) computed[i] = x[t.computed[i]];
@@ -149,7 +175,7 @@ lw_status evaluate_by_kernels(lw_state *s, lw_tapes &t, const double *given, dou
 /* Whether it counts for the numbers of the state that are not given. */
 bool holds_for(const recorded_tape &tape, const lw_state *s) {
   const double *x = lw_reals(s);
-  if (tape.model != s->model) return false;
+  if (tape.structure != s->model->structure) return false;
   for (const assumption &a : tape.assumptions)
     if (!are_alike(x[a.offset], a.value)) return false;
   return std::all_of(tape.kept.begin(), tape.kept.end(),
@@ -276,11 +302,12 @@ bool agrees(const lw_tapes &t, const std::vector<double> &own, const double *com
 void record_row(lw_state *s, lw_tapes &t, const double *given, const double *computed) {
   t.since_recording = 0, t.recordings++, t.refusal.clear();
   try {
-    if (s->before_accelerations) throw lw::refusal("friction decides before each evaluation whether it sticks");
+    if (s->before_accelerations) throw lw::refusal(FRICTION_DECIDES);
     recorded_tape made = record_state(s, t);
     std::vector<double> own(t.width());
     block_of_states one = {given, nullptr, own.data(), 1, 1, 1};
     const interpreter with = interpreter_of(s);
+    made.function = with.function;
     begin_block(t, with, one);
     prepare(made, s);
     run_tape(made, t, with, one);
@@ -290,6 +317,16 @@ void record_row(lw_state *s, lw_tapes &t, const double *given, const double *com
   } catch (const lw::refusal &why) {
     t.refusal = why.what();
   }
+}
+
+/* Where its numbers stand in a block. */
+lw::state_places places_of(const lw_tapes &t, const recorded_tape &tape) {
+  lw::state_places found;
+  for (const int32_t number : tape.written.inputs) found.inputs.push_back((int32_t)t.given[(size_t)number]);
+  for (const assumption &one : tape.kept) found.kept.push_back(one.offset);
+  found.results.assign(t.computed.begin(), t.computed.end());
+  found.largest_input = LW_TAPE_LARGEST_INPUT;
+  return found;
 }
 
 bool may_record(const lw_tapes &t) { return t.since_recording >= LW_TAPE_STATES_BEFORE && t.recordings < LW_TAPE_MOST; }
@@ -409,7 +446,7 @@ int32_t lw_tapes_info(const lw_tapes *tapes, lw_tape_info *info, int32_t capacit
   for (int32_t i = 0; i < count && i < capacity; i++) {
     const recorded_tape &one = tapes->tapes[(size_t)i];
     const int32_t guards = one.written.guards;
-    info[i] = {(int32_t)one.written.steps.size() - guards, guards, one.written.registers, one.compiled != nullptr,
+    info[i] = {(int32_t)one.written.steps.size() - guards, guards, one.written.registers, one.compiled || one.rates,
                one.states};
   }
   return count;
@@ -432,7 +469,37 @@ void lw_tape_compiled(lw_tapes *tapes, int32_t number, lw_compiled_tape *run) {
   tape.compiled = run, tape.is_compared = false;
 }
 
+const char *lw_rates_source(lw_tapes *tapes, int32_t number) {
+  try {
+    const recorded_tape &tape = tapes->tapes[(size_t)number];
+    tapes->source = lw::write_c_of_one(tape.written.view(), places_of(*tapes, tape));
+    return tapes->source.c_str();
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
+}
+
+const lw_compiled_rates *lw_rates_compiled(lw_tapes *tapes, int32_t number, lw_rates_function *run) {
+  recorded_tape &tape = tapes->tapes[(size_t)number];
+  try {
+    if (!tape.rates) tape.rates = std::make_unique<lw_compiled_rates>();
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
+  *tape.rates = {tape.structure,
+                 tape.assumptions.data(),
+                 tape.kept.data(),
+                 (int32_t)tape.assumptions.size(),
+                 (int32_t)tape.kept.size(),
+                 (const int32_t *)tapes->computed.data(),
+                 (int32_t)tapes->computed.size(),
+                 run,
+                 tape.function};
+  return tape.rates.get();
+}
+
 lw_status lw_record_tape(lw_state *s, lw_tapes *tapes, const double *given) {
+  if (s->before_accelerations) return lw_fail(s, LW_ERROR_USAGE, "%s", FRICTION_DECIDES);
   try {
     std::vector<double> computed(tapes->width());
     const lw_status e = evaluate_by_kernels(s, *tapes, given, computed.data());
@@ -483,8 +550,8 @@ const char *lw_tape_operation_name(int32_t operation, int32_t *operands) {
 lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, int64_t count, double *computed,
                              int64_t *done) {
   *done = 0;
-  const lw_status constants = lw_evaluate(s, LW_STAGE_CONSTANTS);
-  if (constants) return constants;
+  const lw_status before = lw_evaluate(s, first_stage(*tapes, s->model));
+  if (before) return before;
   try {
     for (recorded_tape &tape : tapes->tapes) prepare(tape, s);
     while (*done < count) {
@@ -511,8 +578,8 @@ lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, 
 
 lw_status lw_move_states(lw_state *s, lw_tapes *tapes, double *given, int64_t count, const lw_steps *steps,
                          int8_t *failed) {
-  const lw_status constants = lw_evaluate(s, LW_STAGE_CONSTANTS);
-  if (constants) return constants;
+  const lw_status before = lw_evaluate(s, first_stage(*tapes, s->model));
+  if (before) return before;
   try {
     for (recorded_tape &tape : tapes->tapes) prepare(tape, s);
     for (int64_t first = 0; first < count; first += LW_TAPE_STATES) {

@@ -3,7 +3,7 @@
  * tapes counts the kernels do. In the Python module alone. */
 #ifndef LW_TAPES_H
 #define LW_TAPES_H
-#include "linkwork.h"
+#include "evaluation/compiled_rates.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,6 +43,11 @@ const char *lw_tape_source(lw_tapes *tapes, int32_t number);
 /* From here on the function runs in place of the tape. At the next states both run; where their bits differ, the function
  * is not used. */
 void lw_tape_compiled(lw_tapes *tapes, int32_t number, lw_compiled_tape *run);
+
+/* A tape as a file in C for one state, whose function "linkwork_tape" is an lw_rates_function; as above. */
+const char *lw_rates_source(lw_tapes *tapes, int32_t number);
+/* The function with what it needs, valid as long as the tapes are; NULL: there is no memory. */
+const lw_compiled_rates *lw_rates_compiled(lw_tapes *tapes, int32_t number, lw_rates_function *run);
 
 /* A tape as data. Registers hold first the inputs, then the constants, then the kept numbers. */
 typedef struct lw_tape_data {

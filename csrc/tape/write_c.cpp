@@ -9,8 +9,8 @@ namespace {
 
 constexpr int32_t STEPS_OF_A_FUNCTION = 400; /* the time of compilers grows faster than the length of a function */
 
-/* As many states at once as a register of the processor has numbers. */
-constexpr char BEGIN[] = R"(#if defined(__AVX512F__)
+/* Numbers are of as many states as a register of the processor holds; `r` has rows of a register of the tape. */
+constexpr char OF_MANY[] = R"(#if defined(__AVX512F__)
 #define WIDTH 8
 #define ALL(x) (numbers){x, x, x, x, x, x, x, x}
 #else
@@ -18,19 +18,16 @@ constexpr char BEGIN[] = R"(#if defined(__AVX512F__)
 #define ALL(x) (numbers){x, x, x, x}
 #endif
 #define ROW(i) (*(numbers *)(r + (i) * STATES + k))
+#define KEPT(i) ALL(r[(i) * STATES])
 #define LEFT(i) (*(numbers *)(left + (i) * WIDTH))
 #define ABSOLUTE(x) ((numbers)((truths)(x) & 0x7fffffffffffffffLL))
 #define CHOSEN(c, x, y) ((numbers)(((truths)(x) & (truths)(c)) | ((truths)(y) & ~(truths)(c))))
 #define GUARD(c) failed |= ~(truths)(c)
-#define NUMBERS(x) ((double *)&(x))
+#define CALL(operation, x, y, first, second)                                                          \
+  function(operation, (const double *)&(x), (const double *)&(y), (double *)&(first), (double *)&(second), WIDTH / 4)
 typedef double numbers __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
 typedef long long truths __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
 typedef void function_of_numbers(int, const double *, const double *, double *, double *, int);
-static inline double number_of(unsigned long long bits) {
-  double x;
-  __builtin_memcpy(&x, &bits, sizeof x);
-  return x;
-}
 static inline numbers root(numbers a) {
   numbers b;
   for (int i = 0; i < WIDTH; i++) b[i] = __builtin_sqrt(a[i]);
@@ -38,24 +35,57 @@ static inline numbers root(numbers a) {
 }
 )";
 
+/* Of one state, whose numbers `r` has as in its block. Vectors that GCC makes of single operations take products and sums
+ * together, as in vfmaddsub, whatever is asked of it. */
+constexpr char OF_ONE[] = R"(#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-tree-slp-vectorize")
+#endif
+#define ALL(x) (x)
+#define ROW(i) r[i]
+#define KEPT(i) r[i]
+#define LEFT(i) left[i]
+#define ABSOLUTE(x) __builtin_fabs(x)
+#define CHOSEN(c, x, y) ((c) ? (x) : (y))
+#define GUARD(c) failed |= !(c)
+#define CALL(operation, x, y, first, second)                                        \
+  {                                                                                 \
+    double given[8] = {x, x, x, x, y, y, y, y}, found[8];                           \
+    function(operation, given, given + 4, found, found + 4, 1);                     \
+    first = found[0], second = found[4];                                            \
+  }
+typedef double numbers;
+typedef long long truths;
+typedef void function_of_numbers(int, const double *, const double *, double *, double *, int);
+static inline double root(double a) { return __builtin_sqrt(a); }
+)";
+
+constexpr char COMMON[] = R"(static inline double number_of(unsigned long long bits) {
+  double x;
+  __builtin_memcpy(&x, &bits, sizeof x);
+  return x;
+}
+)";
+
+constexpr char EXPORTED[] =
+    "#if defined(_WIN32)\n__declspec(dllexport)\n#else\n__attribute__((visibility(\"default\")))\n#endif\n";
+
+std::string text_of(int64_t number) { return std::to_string(number); }
+
 /* The steps are distributed over functions, which run one after the other on few states; so caches hold the numbers that
  * one leaves for another. */
 class writer {
  public:
-  explicit writer(const lw_tape &t) : t(t), name((size_t)t.registers), is_left((size_t)t.registers, 0) {}
+  explicit writer(const lw_tape &t, const state_places *one = nullptr)
+      : t(t), one(one), name((size_t)t.registers), is_left((size_t)t.registers, 0), early((size_t)t.steps, -1) {}
 
-  std::string whole() {
-    text = "#define STATES " + std::to_string(LW_TAPE_STATES) + "LL\n" + BEGIN;
-    const int32_t functions = (t.steps + STEPS_OF_A_FUNCTION - 1) / STEPS_OF_A_FUNCTION;
-    const std::vector<std::vector<char>> needed = needed_after(functions);
-    for (int32_t i = 0; i < functions; i++) write_part(i, needed[(size_t)i]);
-    text +=
-        "#if defined(_WIN32)\n__declspec(dllexport)\n#else\n__attribute__((visibility(\"default\")))\n#endif\n"
-        "void linkwork_tape(double *r, double *left, unsigned long long *missed, function_of_numbers *function) {\n"
-        "  *missed = 0;\n  (void)r, (void)left, (void)function;\n"
-        "  for (long long k = 0; k < STATES; k += WIDTH) {\n    truths failed = {0};\n";
-    for (int32_t i = 0; i < functions; i++)
-      text += "    part" + std::to_string(i) + "(r, left, &failed, function, k);\n";
+  std::string many() {
+    text = "#define STATES " + text_of(LW_TAPE_STATES) + "LL\n" + OF_MANY + COMMON;
+    const int32_t functions = write_parts();
+    text += std::string(EXPORTED) +
+            "void linkwork_tape(double *r, double *left, unsigned long long *missed, function_of_numbers *function) {\n"
+            "  *missed = 0;\n  (void)r, (void)left, (void)function;\n"
+            "  for (long long k = 0; k < STATES; k += WIDTH) {\n    truths failed = {0};\n";
+    call_parts(functions);
     for (int32_t i = 0; i < t.results; i++)
       if (is_left[(size_t)t.result[i]])
         text += "    " + call("ROW", t.result[i]) + " = " + call("LEFT", t.result[i]) + ";\n";
@@ -63,16 +93,80 @@ class writer {
     return text;
   }
 
+  std::string of_one() {
+    text = std::string(OF_ONE) + COMMON;
+    const std::string sines = early_sines();
+    const int32_t functions = write_parts();
+    text += std::string(EXPORTED) + "int linkwork_tape(double *r, function_of_numbers *function) {\n  double left[" +
+            text_of(t.registers + 2 * sine_count + 1) + "];\n  truths failed = 0;\n  (void)left, (void)function;\n";
+    for (int32_t i = 0; i < t.inputs; i++)
+      text += "  GUARD(ABSOLUTE(r[" + text_of(place(i)) + "]) <= " + digits(one->largest_input) + ");\n";
+    text += sines + "  const long long k = 0;\n";
+    call_parts(functions);
+    for (int32_t i = 0; i < t.results; i++)
+      text += "  r[" + text_of(one->results[i]) + "] = " + stored(t.result[i]) + ";\n";
+    text += "  return 0;\n}\n";
+    return text;
+  }
+
  private:
   const lw_tape &t;
+  const state_places *one;       /* NULL: it is for many states */
   std::vector<std::string> name; /* of the number in a register, by the present function; empty: it has not read it */
   std::vector<char> is_left;     /* registers to which a function has written; the others have their rows */
-  int32_t names = 0;
+  std::vector<int32_t> early;    /* by step: the number of a sine that is known before all steps, or -1 */
+  int32_t names = 0, sine_count = 0;
   std::string text;
 
   static int operands_of(const lw_tape_step &step) { return lw_tape_operands((lw_tape_operation)step.operation); }
   static bool is_guard(const lw_tape_step &step) { return step.operation >= LW_TAPE_less; }
   static bool has_second(const lw_tape_step &step) { return step.operation == LW_TAPE_sine_cosine; }
+  static bool is_sine(const lw_tape_step &step) {
+    return has_second(step) || step.operation == LW_TAPE_sine || step.operation == LW_TAPE_cosine;
+  }
+
+  /* Where an input or a kept number stands: by register, or in the block of one state. */
+  int32_t place(int32_t number) const {
+    const int32_t kept = number - t.inputs - t.constants;
+    return !one ? number : kept < 0 ? one->inputs[number] : one->kept[kept];
+  }
+  std::string stored(int32_t number) const {
+    const int32_t constant = number - t.inputs;
+    if (is_left[(size_t)number]) return call("LEFT", number);
+    return constant >= 0 && constant < t.constants ? digits(t.constant[constant]) : call("ROW", place(number));
+  }
+
+  /* Of one state the sines of inputs come first, four at once: joints' angles, as in the kernels. */
+  std::string early_sines() {
+    std::vector<char> written((size_t)t.registers, 0);
+    std::vector<int32_t> angles;
+    for (int32_t i = 0; i < t.steps; i++) {
+      const lw_tape_step &step = t.step[i];
+      if (is_sine(step) && step.operand[0] < t.inputs && !written[(size_t)step.operand[0]])
+        early[(size_t)i] = (int32_t)angles.size(), angles.push_back(step.operand[0]);
+      if (!is_guard(step)) written[(size_t)step.to] = 1;
+      if (has_second(step)) written[(size_t)step.operand[1]] = 1;
+    }
+    if (angles.empty()) return "";
+    sine_count = ((int32_t)angles.size() + 3) / 4 * 4;
+    std::string list;
+    for (const int32_t angle : angles) list += (list.empty() ? "" : ", ") + call("ROW", place(angle));
+    const std::string first = text_of(t.registers);
+    return "  const double angles[" + text_of(sine_count) + "] = {" + list + "};\n  function(" +
+           text_of(LW_TAPE_sine_cosine) + ", angles, angles, left + " + first + ", left + " + first + " + " +
+           text_of(sine_count) + ", " + text_of(sine_count / 4) + ");\n";
+  }
+
+  int32_t write_parts() {
+    const int32_t functions = (t.steps + STEPS_OF_A_FUNCTION - 1) / STEPS_OF_A_FUNCTION;
+    const std::vector<std::vector<char>> needed = needed_after(functions);
+    for (int32_t i = 0; i < functions; i++) write_part(i, needed[(size_t)i]);
+    return functions;
+  }
+  void call_parts(int32_t functions) {
+    for (int32_t i = 0; i < functions; i++)
+      text += "    part" + text_of(i) + "(r, left, &failed, function, k);\n" + (one ? "  if (failed) return 1;\n" : "");
+  }
 
   /* Registers that are read later, by function. */
   std::vector<std::vector<char>> needed_after(int32_t functions) const {
@@ -92,7 +186,7 @@ class writer {
   }
 
   void write_part(int32_t number, const std::vector<char> &needed) {
-    text += "static void part" + std::to_string(number) +
+    text += "static void part" + text_of(number) +
             "(double *r, double *left, truths *all_failed, function_of_numbers *function, long long k) {\n"
             "  truths failed = *all_failed;\n  (void)r, (void)left, (void)function, (void)k;\n";
     std::fill(name.begin(), name.end(), "");
@@ -100,7 +194,7 @@ class writer {
     std::vector<char> written((size_t)t.registers, 0);
     for (int32_t i = number * STEPS_OF_A_FUNCTION; i < std::min(t.steps, (number + 1) * STEPS_OF_A_FUNCTION); i++) {
       const lw_tape_step &step = t.step[i];
-      write_step(step);
+      write_step(step, early[(size_t)i]);
       if (!is_guard(step)) written[(size_t)step.to] = 1;
       if (has_second(step)) written[(size_t)step.operand[1]] = 1;
     }
@@ -112,8 +206,8 @@ class writer {
     text += "  *all_failed = failed;\n}\n";
   }
 
-  static std::string call(const char *macro, int32_t number) { return macro + ("(" + std::to_string(number) + ")"); }
-  std::string next_name() { return "x" + std::to_string(names++); }
+  static std::string call(const char *macro, int32_t number) { return macro + ("(" + text_of(number) + ")"); }
+  std::string next_name() { return "x" + text_of(names++); }
   void define(int32_t to, const std::string &value) {
     name[(size_t)to] = next_name();
     text += "  const numbers " + name[(size_t)to] + " = " + value + ";\n";
@@ -125,8 +219,8 @@ class writer {
     if (!found.empty()) return found;
     const int32_t constant = from - t.inputs, kept = constant - t.constants;
     if (constant >= 0 && constant < t.constants) define(from, "ALL(" + digits(t.constant[constant]) + ")");
-    else if (kept >= 0 && kept < t.kept) define(from, "ALL(r[" + std::to_string(from) + " * STATES])");
-    else define(from, call(is_left[(size_t)from] ? "LEFT" : "ROW", from));
+    else if (kept >= 0 && kept < t.kept) define(from, call("KEPT", place(from)));
+    else define(from, is_left[(size_t)from] ? call("LEFT", from) : call("ROW", place(from)));
     return found;
   }
   static std::string digits(double value) {
@@ -135,7 +229,8 @@ class writer {
     return "number_of(" + std::to_string(bits) + "ULL)";
   }
 
-  void write_step(const lw_tape_step &step) {
+  void write_step(const lw_tape_step &step, int32_t sine) {
+    if (sine >= 0) return take_sine(step, t.registers + sine);
     std::string x[4];
     for (int k = 0; k < operands_of(step); k++) x[k] = read(step.operand[k]);
     const std::string &a = x[0], &b = x[1], &c = x[2], &d = x[3];
@@ -167,12 +262,17 @@ class writer {
     }
   }
 
+  void take_sine(const lw_tape_step &step, int32_t sine) {
+    const int32_t cosine = sine + sine_count;
+    define(step.to, call("LEFT", step.operation == LW_TAPE_cosine ? cosine : sine));
+    if (has_second(step)) define(step.operand[1], call("LEFT", cosine));
+  }
+
   /* Functions are the interpreter's, so that no compiler and no library has others. */
   void call_function(const lw_tape_step &step, const std::string &a, const std::string &b) {
     const std::string own = next_name(), first = own + "a", second = own + "b";
     text += "  numbers " + first + ", " + second + " = " + a + ";\n  { const numbers p = " + a + ", q = " + b +
-            "; function(" + std::to_string(step.operation) + ", NUMBERS(p), NUMBERS(q), NUMBERS(" + first +
-            "), NUMBERS(" + second + "), WIDTH / 4); }\n";
+            "; CALL(" + text_of(step.operation) + ", p, q, " + first + ", " + second + "); }\n";
     define(step.to, first);
     if (has_second(step)) define(step.operand[1], second);
   }
@@ -180,6 +280,7 @@ class writer {
 
 } // namespace
 
-std::string write_c(const lw_tape &t) { return writer(t).whole(); }
+std::string write_c(const lw_tape &t) { return writer(t).many(); }
+std::string write_c_of_one(const lw_tape &t, const state_places &places) { return writer(t, &places).of_one(); }
 
 } // namespace lw

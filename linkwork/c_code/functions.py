@@ -62,7 +62,8 @@ class CFunction:
 
     def _written(self) -> str:
         operations = self._recorded.operations
-        steps = operations.steps.tolist()
+        # Guards of numbers that must be finite are left out: results show where one is not.
+        steps = [step for step in operations.steps.tolist() if self._known[step[0]].name != "within"]
         parts = [steps[i : i + _STEPS_OF_A_PART] for i in range(0, len(steps), _STEPS_OF_A_PART)]
         lines = []
         for number, part in enumerate(parts):
@@ -90,8 +91,6 @@ class CFunction:
         for code, to, *operands in steps:
             operation = self._known[code]
             values = [f"r[{i}]" for i in operands[: operation.operands]]
-            if operation.name == "within":  # keeps numbers finite
-                continue
             if operation.name in _GUARDS:
                 found.append(f"  failed += !({_GUARDS[operation.name].format(*values)});")
             elif operation.name == "sine_cosine":

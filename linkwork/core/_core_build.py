@@ -6,7 +6,7 @@ from pathlib import Path
 from cffi import FFI
 
 CSRC = Path(__file__).resolve().parents[2] / "csrc"
-HEADERS = CSRC / "include" / "linkwork.h", CSRC / "tape" / "tapes.h"
+HEADERS = tuple(CSRC / name for name in ("include/linkwork.h", "evaluation/compiled_rates.h", "tape/tapes.h"))
 
 # Right-hand sides, event functions and Jacobians written in Python, and functions that runs call back
 # (`lw_run_calls`); `context` is a handle to them.
@@ -61,5 +61,5 @@ def declarations(header: str) -> str:
 ffibuilder = FFI()
 DECLARED = "".join(declarations(header.read_text(encoding="utf-8")) for header in HEADERS)
 ffibuilder.cdef(DECLARED + CONSTANTS + THRESHOLDS + CALLBACKS + CONTROLLERS)
-INCLUDED = ("linkwork.h", "tape/tapes.h", "controllers/controller.h", "math/tolerances.h")
-ffibuilder.set_source("linkwork.core._core", "\n".join(f'#include "{name}"' for name in INCLUDED))
+OF_C = "linkwork.h", "evaluation/compiled_rates.h", "tape/tapes.h", "math/tolerances.h", "controllers/controller.h"
+ffibuilder.set_source("linkwork.core._core", "\n".join(f'#include "{name}"' for name in OF_C))

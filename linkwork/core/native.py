@@ -298,6 +298,7 @@ class Block:
         self._inputs = self.reals[model.inputs]
         self._moving = self.reals[model.fields["u"].first : model.fields["element_state"].span.stop]
         self._turn = ffi.new("double[2]")
+        self._rates: tuple[list[Any], object] = ([], None)
 
     def _check(self, status: int) -> None:
         if status:
@@ -350,6 +351,20 @@ class Block:
     def evaluate(self, stage: Stage) -> None:
         """Compute the block up to a stage."""
         self._check(lib.lw_evaluate(self.handle, stage))
+
+    def use_rates(self, functions: list[Any], owner: object) -> None:
+        """Ask functions of compiled tapes for the rates of states; `owner` keeps them alive."""
+        if len(functions) == len(self._rates[0]):
+            return
+        listed = ffi.new("lw_compiled_rates *[]", functions)
+        if lib.lw_use_rates(self.handle, listed, len(functions)):
+            raise MemoryError("the C core could not allocate memory")
+        self._rates = functions, owner
+
+    @property
+    def rates_by_kernels(self) -> int:
+        """How often the kernels have given the rates of the states."""
+        return int(lib.lw_rates_by_kernels(self.handle))
 
     def absolute_tolerances(self, duration: float, tolerance: float) -> FloatArray:
         """Return absolute tolerances of the states (n,) by the mechanism's sizes at the present state."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 from linkwork._util.checks import FloatArray
 from linkwork.core._core import ffi, lib
 from linkwork.core.compiled_tapes import Compilation
-from linkwork.core.native import Block, OffsetArray, Stage, doubles, error_of, text_at
+from linkwork.core.native import Block, NativeModel, OffsetArray, Stage, doubles, error_of, text_at
 from linkwork.errors import LinkworkError
 
 _ROWS_AT_ONCE = 1 << 16  # between which an interruption is heard
@@ -19,6 +21,8 @@ _NONE: OffsetArray = np.empty(0, np.uint32)
 # operations of numbers.
 _STATES_BEFORE, _OPERATIONS_BEFORE = 400_000, 100_000_000
 _MOST_COMPILED = 50_000  # steps; compilers take more than ten seconds for them
+# Of one state at a time: evaluations by kernels before each recording, which take as long as a compiler; and tapes.
+_EVALUATIONS_BEFORE, _MOST_OF_ONE = 100_000, int(lib.LW_MOST_COMPILED_RATES)
 
 
 class Tape(NamedTuple):
@@ -267,5 +271,94 @@ class Tapes:
         self._use_compiled()
         return failed.astype(np.bool_)
 
+    def rates_of(self, number: int) -> Rates:
+        """Return a tape as a function of one state, which is compiled in the background."""
+        source = ffi.string(lib.lw_rates_source(self._handle, number))
+        return Rates(Compilation(source), self._handle, number)
+
     def __repr__(self) -> str:
         return f"Tapes(recorded={self.recorded!r}, by_kernels={self.by_kernels}, refusal={self.refusal!r})"
+
+
+class Rates:
+    """A tape that is compiled for one state of a block."""
+
+    def __init__(self, compilation: Compilation, tapes: Any, number: int) -> None:
+        self._compilation, self._tapes, self._number = compilation, tapes, number
+
+    def function(self) -> Any:
+        """Return the function for the core, once it is compiled; None: it is not, or not yet."""
+        if not (self._compilation.is_done and self._compilation.address):
+            return None
+        run = ffi.cast("lw_rates_function *", self._compilation.address)
+        return lib.lw_rates_compiled(self._tapes, self._number, run)
+
+    def wait(self) -> str:
+        """Wait for the compiler; return why there is no function, or nothing."""
+        self._compilation.wait()
+        return self._compilation.reason
+
+
+def _listed(function: Any, model: NativeModel) -> OffsetArray:
+    found = np.empty(function(model.handle, ffi.NULL), np.uint32)
+    function(model.handle, ffi.from_buffer("uint32_t[]", found))
+    return found
+
+
+class RatesOfRuns:
+    """Compiled tapes that give the rates of one state at a time to the runs of a model, and of its twins.
+
+    Where the kernels have given many, they are recorded at the state of a run; the tape is compiled while the run
+    continues, and serves this one and later ones. Any thread may use it.
+    """
+
+    def __init__(self, model: NativeModel) -> None:
+        self._given = _listed(lib.lw_rates_given, model)
+        self.tapes = Tapes(self._given, _listed(lib.lw_rates_computed, model), Stage.DERIVATIVES)
+        self._found: list[Rates] = []
+        self._since = 0  # evaluations by kernels since the last recording
+        self._attempts = 0
+        self._lock = threading.Lock()
+
+    def serve(self, block: Block, before: int) -> int:
+        """Let a block use the functions that there are, and record its state where they do not serve.
+
+        Parameters
+        ----------
+        block
+            Of a run, where it is now.
+        before
+            How often the kernels had given rates to it when this was called last, or 0.
+
+        Returns
+        -------
+        int
+            How often they have now.
+        """
+        by_kernels = block.rates_by_kernels
+        if not self._lock.acquire(blocking=False):  # another run is served, or was when this process was forked
+            return before
+        try:
+            self._since += by_kernels - before
+            if self._since >= _EVALUATIONS_BEFORE and self._attempts < _MOST_OF_ONE:
+                self.record(block)
+            functions = [one for one in (rates.function() for rates in self._found) if one is not None]
+        finally:
+            self._lock.release()
+        block.use_rates(functions, self)
+        return by_kernels
+
+    def record(self, block: Block) -> None:
+        """Record the present state of a block, and begin to compile the tape."""
+        self._since = 0
+        if lib.lw_have_rates(block.handle):
+            return
+        self._attempts += 1
+        with suppress(LinkworkError):  # the kernels do it
+            operations = self.tapes.record(block, block.reals[self._given])
+            if len(operations.steps) <= _MOST_COMPILED:
+                self._found.append(self.tapes.rates_of(len(self.tapes.recorded) - 1))
+
+    def wait(self) -> str:
+        """Wait for the compiler; return why a tape is not compiled, or nothing."""
+        return "; ".join(filter(None, (one.wait() for one in self._found)))

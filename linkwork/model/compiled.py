@@ -13,6 +13,7 @@ from linkwork._util.checks import FloatArray
 from linkwork._util.garbage import no_collection
 from linkwork.core.native import NativeModel
 from linkwork.core.plan import Topology, read_topology
+from linkwork.core.tapes import RatesOfRuns
 from linkwork.errors import MechanismError
 from linkwork.mechanism import Frame, Joint, Mechanism, Pin, Release
 from linkwork.mechanism.checks import check
@@ -41,6 +42,7 @@ class CompiledMechanism:
         """Return the same with other values of its parameter and start fields, all of them in their order."""
         changed = self.native.with_parameters(self.model_bytes, values)
         twin = replace(self, model_bytes=changed, native=NativeModel(changed, self.native))
+        twin.__dict__["rates_of_runs"] = self.rates_of_runs
         kept = (
             "topology",
             "widest_topology",
@@ -52,6 +54,11 @@ class CompiledMechanism:
         )
         twin.__dict__.update({name: self.__dict__[name] for name in kept if name in self.__dict__})
         return twin
+
+    @cached_property
+    def rates_of_runs(self) -> RatesOfRuns:
+        """Compiled tapes for its runs, and those of its twins."""
+        return RatesOfRuns(self.native)
 
     @cached_property
     def topology(self) -> Topology:

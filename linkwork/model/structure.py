@@ -13,6 +13,7 @@ from linkwork._util.checks import FloatArray
 from linkwork._util.names import suggest
 from linkwork.core.native import Block, Field
 from linkwork.core.plan import Topology
+from linkwork.core.tapes import RatesOfRuns
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.model.arguments import Arguments, changes_at_rest
 from linkwork.model.compiled import CompiledMechanism
@@ -94,6 +95,11 @@ class ModelStructure:
         """Of each joint the frame that is found when it closes: 0 none, or CAPTURED_PARENT, CAPTURED_CHILD."""
         found: list[int] = self._native.table("joint")[:, 3].tolist()
         return found
+
+    @property
+    def rates_of_runs(self) -> RatesOfRuns:
+        """Compiled tapes that give the rates of one state at a time to runs."""
+        return self._compiled.rates_of_runs
 
     def block(self) -> Block:
         """Return a new block of numbers for this system, independent of all others."""

@@ -149,11 +149,12 @@ class Run:
 
     def integrate(self, progress: Progress) -> Result:
         """Run to the end; on an exception what there is is its attribute `result`."""
-        native = self.native
+        native, rates = self.native, self.system.rates_of_runs
         try:
-            goes_on = True
+            goes_on, by_kernels = True, rates.serve(self.block, 0)
             while goes_on:
                 goes_on = native.advance()
+                by_kernels = rates.serve(self.block, by_kernels)
                 if progress.active:
                     progress.reach(native.t)
             if self._times is None:

@@ -1,0 +1,126 @@
+#include "evaluation/compiled_rates.h"
+#include "block/state.h"
+#include "math/tolerances.h"
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int holds(const lw_compiled_rates *c, const lw_state *s) {
+  const double *x = lw_reals(s);
+  if (c->structure != s->model->structure) return 0;
+  for (int32_t i = 0; i < c->n_equal; i++) {
+    const double value = x[c->equal[i].offset], other = c->equal[i].value;
+    if (value != other && (value == value || other == other)) return 0;
+  }
+  for (int32_t i = 0; i < c->n_bounded; i++)
+    if (!(fabs(x[c->bounded[i].offset]) <= c->bounded[i].value)) return 0;
+  return 1;
+}
+
+/* Numbers other than states, inputs and time have not changed since they were checked. */
+static int are_checked(lw_state *s) {
+  lw_rates *r = &s->rates;
+  if (r->checked && *s->stage >= LW_STAGE_CONSTANTS) return 1;
+  if (lw_evaluate(s, LW_STAGE_CONSTANTS)) return 0;
+  for (int32_t i = 0; i < r->n; i++) r->holds[i] = !r->differs[i] && holds(r->function[i], s);
+  return r->checked = 1;
+}
+
+/* At first, and now and then. */
+static int must_compare(lw_rates *r, int32_t i) {
+  const uint32_t number = r->counted[i]++;
+  return number < LW_RATES_COMPARED || number % LW_RATES_COMPARED_EVERY == 0;
+}
+
+/* Runs the kernels as well; a function that gives other bits, as by a compiler that contracts, is asked no more. */
+static void compare(lw_state *s, int32_t i) {
+  lw_rates *r = &s->rates;
+  const lw_compiled_rates *c = r->function[i];
+  double *x = lw_reals(s);
+  for (int32_t k = 0; k < c->n_results; k++) r->found[k] = x[c->result[k]];
+  if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) r->differs[i] = 1;
+  else s->kernels->locate_cuts(s->model, s->block);
+  for (int32_t k = 0; k < c->n_results; k++) r->differs[i] |= r->found[k] != x[c->result[k]];
+  if (r->differs[i]) r->holds[i] = 0;
+}
+
+static int counts(const lw_state *s, int32_t i) {
+  const lw_compiled_rates *c = s->rates.function[i];
+  return s->rates.holds[i] && !c->run(lw_reals(s), c->function);
+}
+
+/* One that has missed often in a row is asked seldom. */
+static int run_functions(lw_state *s) {
+  lw_rates *r = &s->rates;
+  if (s->before_accelerations || !are_checked(s)) return 0;
+  for (int32_t i = 0; i < r->n; i++) {
+    if (r->waits[i] > 0) {
+      r->waits[i]--;
+      continue;
+    }
+    if (!counts(s, i)) {
+      if (r->missed[i] < LW_RATES_LONGEST_WAIT) r->missed[i]++;
+      r->waits[i] = r->missed[i] - 1;
+      continue;
+    }
+    r->missed[i] = 0;
+    if (must_compare(r, i)) compare(s, i);
+    if (!r->differs[i]) return r->known = 1;
+  }
+  return 0;
+}
+
+int lw_have_rates(lw_state *s) {
+  int found = 0;
+  if (s->before_accelerations || !are_checked(s)) return 0;
+  for (int32_t i = 0; i < s->rates.n && !found; i++) found = counts(s, i);
+  return found;
+}
+
+lw_status lw_evaluate_rates(lw_state *s) {
+  if (*s->stage >= LW_STAGE_DERIVATIVES || s->rates.known) return LW_OK;
+  if (s->rates.n && *s->stage < LW_STAGE_ACCELERATIONS && run_functions(s)) return LW_OK;
+  s->rates.by_kernels++;
+  return lw_evaluate(s, LW_STAGE_DERIVATIVES);
+}
+
+lw_status lw_use_rates(lw_state *s, const lw_compiled_rates *const *functions, int32_t n) {
+  lw_rates *r = &s->rates;
+  int32_t largest = 0;
+  n = n < LW_MOST_COMPILED_RATES ? n : LW_MOST_COMPILED_RATES;
+  for (int32_t i = 0; i < n; i++) largest = functions[i]->n_results > largest ? functions[i]->n_results : largest;
+  double *found = realloc(r->found, sizeof *found * (size_t)(largest + 1));
+  if (!found) return LW_ERROR_MEMORY;
+  r->found = found;
+  for (int32_t i = 0; i < n; i++) {
+    if (r->function[i] != functions[i]) r->counted[i] = 0, r->differs[i] = r->missed[i] = r->waits[i] = 0;
+    r->function[i] = functions[i];
+  }
+  r->n = n, r->checked = r->known = 0;
+  return LW_OK;
+}
+
+int64_t lw_rates_by_kernels(const lw_state *s) { return s->rates.by_kernels; }
+
+/* ---- the numbers ---- */
+
+static int32_t take(uint32_t *offsets, int32_t n, int32_t first, int32_t count) {
+  for (int32_t i = 0; offsets && i < count; i++) offsets[n + i] = (uint32_t)(first + i);
+  return n + count;
+}
+
+int32_t lw_rates_given(const lw_model *m, uint32_t *offsets) {
+  const int32_t n = take(offsets, 0, m->at.time, m->at.qdot - m->at.time); /* inputs and states stand between them */
+  return take(offsets, n, m->at.cut_reference, m->size.nq_cut);
+}
+
+int32_t lw_rates_computed(const lw_model *m, uint32_t *offsets) {
+  int32_t n = take(offsets, 0, m->at.qdot, m->size.states);
+  n = take(offsets, n, m->at.loop_residual, m->size.loops);
+  n = take(offsets, n, m->at.coupling_residual, m->size.couplings);
+  n = take(offsets, n, m->at.q_cut, m->size.nq_cut);
+  const int32_t w = (int32_t)(offsetof(lw_double_link_motion, w) / sizeof(double));
+  for (int32_t i = 0; i < m->size.bodies; i++) n = take(offsets, n, m->at.motion + i * LW_REALS(link_motion) + w, 3);
+  return n;
+}
