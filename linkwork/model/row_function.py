@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from threading import Lock
 from typing import Any
 
@@ -149,6 +150,15 @@ class RowFunction:
             shapes = ", ".join(f"{name} {tuple(one.shape[:-1])}" for name, one in found.items())
             raise MechanismError(f"the leading dimensions of {shapes} do not agree") from None
         return [broadcast_to(one, (*batch, one.shape[-1])) for one in found.values()]
+
+    def split(self, whole: Any) -> Any:
+        """Return the results one by one, of an array of another package (..., n); one alone as it is, else a tuple."""
+        ends = np.cumsum([0, *self.results.values()]).tolist()
+        found = tuple(
+            whole[..., first:last] if name in self.vectors else whole[..., first]
+            for name, (first, last) in zip(self.results, pairwise(ends), strict=True)
+        )
+        return found if len(found) > 1 else found[0]
 
     def values(self, *given: FloatArray) -> FloatArray:
         """Return all results one behind the other (..., n), of the arguments in their order.

@@ -97,7 +97,11 @@ class RowWorkers:
         count = min(self._threads, -(-rows // _ROWS_FOR_A_THREAD)) or 1
         ends = [rows * k // count for k in range(count + 1)]
         parts = [slice(*pair) for pair in pairwise(ends)]
-        found = (map if count == 1 else self._pool.map)(work, self._first(count), parts)
+        workers = self._first(count)
+        try:
+            found = (map if count == 1 else self._pool.map)(work, workers, parts)
+        except RuntimeError:  # no thread begins while the interpreter ends, which JAX lets wait for its calls
+            found = map(work, workers, parts)
         return {row: error for one in found for row, error in one.items()}
 
     def _first(self, count: int) -> list[Worker]:

@@ -21,6 +21,11 @@ with optional_import("functions of PyTorch", "torch", "torch"):
 class _Shared(torch.autograd.Function):
     """Functions of a `RowFunction` and of its arguments, alike in all leading dimensions."""
 
+    if TYPE_CHECKING:
+
+        @classmethod
+        def apply(cls, *args: Any) -> Any: ...
+
     @classmethod
     def vmap(cls, info: Any, in_dims: Sequence[int | None], *given: Any) -> tuple[Any, int]:
         """Let the dimension of a `torch.vmap` be the first one of all arguments."""
@@ -63,7 +68,8 @@ class _Values(_Shared):
     def jvp(ctx: Any, *grad_inputs: Any) -> torch.Tensor:
         tangents = {name: one for name, one in zip(ctx.rows.arguments, grad_inputs[1:], strict=True) if one is not None}
         matrices = _Jacobians.apply(ctx.rows, tuple(tangents), *ctx.saved_tensors)
-        return (matrices @ torch.cat(list(tangents.values()), -1).unsqueeze(-1)).squeeze(-1)
+        found: torch.Tensor = matrices @ torch.cat(list(tangents.values()), -1).unsqueeze(-1)
+        return found.squeeze(-1)
 
 
 class _Jacobians(_Shared):
@@ -121,13 +127,7 @@ class Function:
             Parameters (..., n); by default those of the model.
         """
         given = self._rows.shaped({"t": t, "x": x, "tau": tau, "p": p}, _tensor, torch.broadcast_to)
-        whole = _Values.apply(self._rows, *given)
-        parts = whole.split(list(self.results.values()), -1)
-        found = tuple(
-            part if name in self._rows.vectors else part.squeeze(-1)
-            for name, part in zip(self.results, parts, strict=True)
-        )
-        return found if len(found) > 1 else found[0]
+        return self._rows.split(_Values.apply(self._rows, *given))
 
 
 def _tensor(name: str, value: Any) -> torch.Tensor:
