@@ -106,7 +106,7 @@ class Function:
         p
             Parameters (..., n); by default those of the model.
         """
-        if not jax.config.jax_enable_x64:
+        if jnp.result_type(float) != jnp.float64:
             raise MechanismError(
                 "models have numbers of float64, which are off in JAX: "
                 "call jax.config.update('jax_enable_x64', True) before the first array is made"

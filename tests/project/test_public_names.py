@@ -15,9 +15,11 @@ from linkwork.cosim import sweep
 WITHOUT_EXTRAS = """
 import sys
 
+MISSING = {"fmpy", "pandas", "matplotlib", "pyarrow", "pythonfmu", "distributed", "torch", "jax"}
+
 class Missing:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {"fmpy", "pandas", "matplotlib", "pyarrow", "pythonfmu", "distributed", "torch", "jax"}:
+        if name.split(".")[0] in MISSING:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Missing())
