@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -121,6 +122,15 @@ def test_copies():
     _, f, given = case("motor")
     for other in (copy.deepcopy(f), pickle.loads(pickle.dumps(f))):
         assert torch.equal(all_results(other, *tensors(given)), all_results(f, *tensors(given)))
+
+
+def test_several_threads_may_call():
+    _, f, given = case("four_bar", rows=300)
+    given = tensors(given)
+    expected = all_results(f, *given)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: all_results(f, *given), range(20)))
+    assert all(torch.equal(one, expected) for one in found)
 
 
 def test_a_wrong_row_does_not_disturb_later_calls():
