@@ -316,7 +316,8 @@ _HOMES = {
 # Folders that implement methods which are declared below them, as those that draw results do.
 implemented_in("linkwork.analysis", "linkwork.draw", "linkwork.formats", "linkwork.view")
 
-_PARTS = ("casadi", "controllers", "cosim", "errors", "gym", "solvers")  # modules for users, besides the names above
+# Modules for users, besides the names above.
+_PARTS = ("casadi", "controllers", "cosim", "errors", "gym", "jax", "solvers", "torch")
 
 
 def __getattr__(name: str) -> Any:

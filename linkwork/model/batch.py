@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,29 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 from linkwork._util.checks import FloatArray, names_of, positive, real_array, whole_number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
-from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, OffsetArray, Stage, offsets_of
+from linkwork.core.native import ASSEMBLY_TOLERANCE, OffsetArray, Stage, offsets_of
 from linkwork.core.tapes import Tapes
 from linkwork.errors import AssemblyError, LinkworkError, MechanismError, MechanismNameError
 from linkwork.model.arguments import Loads
 from linkwork.model.base import ModelBase, State
 from linkwork.model.changed_starts import changed_starts, describe_changed_starts
+from linkwork.model.row_workers import NO_OFFSETS, RowWorkers, Worker
 from linkwork.model.state_values import JointArray
 
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
-
-_NO_OFFSETS: OffsetArray = np.empty(0, np.uint32)
 _START_VALUES = ("q_start", "u_start", "state_start")
-_ROWS_FOR_A_THREAD = 256  # fewer are computed before a thread has begun
 _STEPS_AT_ONCE = 200  # between which an interruption is heard
-
-
-@dataclass
-class _Worker:
-    """The memory of one thread: a block, and tapes by their numbers and the parameters that are given."""
-
-    block: Block
-    tapes: dict[tuple[object, ...], Tapes] = field(default_factory=dict)
 
 
 class _Columns:
@@ -91,7 +75,7 @@ class Batch:
     q, u, q_cut, elements, time, tau, inputs = (_Columns() for _ in range(7))
 
     def __init__(self, model: ModelBase, size: int, state: State | None, threads: int) -> None:
-        size, threads = whole_number(size, "size", 1), whole_number(threads, "threads")
+        size = whole_number(size, "size", 1)
         state = model.assemble() if state is None else state
         q, speeds = model.arguments.states(state, None)
         inputs, turns = model.arguments.with_motions(state, model.arguments.no_loads), model.arguments.turns(state)
@@ -115,13 +99,12 @@ class Batch:
             "q_cut": self._given[:, last + 2 :],
         }
         self._state = state
-        self._threads = threads or os.cpu_count() or 1
-        self._workers: list[_Worker] = []
+        self._workers = RowWorkers(model, state, threads)
 
     @property
     def tapes(self) -> tuple[Tapes, ...]:
         """What computes the rows, of each thread: see `Model.tapes`."""
-        return tuple(tapes for worker in self._workers for tapes in worker.tapes.values())
+        return self._workers.tapes
 
     def __len__(self) -> int:
         return len(self._given)
@@ -235,7 +218,7 @@ class Batch:
         for one, offsets in spans.items():
             if self._column(one) is None and one not in self.parameters:
                 self.put({one: np.tile(self.model.block().reals[offsets], (len(self), 1))})
-        values = self._numbers(self._offsets_of(name), Stage.OUTPUTS, np.concatenate([_NO_OFFSETS, *spans.values()]))
+        values = self._numbers(self._offsets_of(name), Stage.OUTPUTS, np.concatenate([NO_OFFSETS, *spans.values()]))
         parts = np.split(values, np.cumsum([offsets.size for offsets in spans.values()])[:-1], axis=1)
         return {one: p if c.vector else p[:, 0] for (one, c), p in zip(columns.items(), parts, strict=True)}
 
@@ -260,7 +243,7 @@ class Batch:
         """
         positive(tolerance, "tolerance", ": the gap of a loop that is accepted, m")
         model, numbering = self.model, self.model.numbering
-        block, motion = self._new_block(), self.inputs[:, numbering.driven]
+        block, motion = self._workers.new_block(), self.inputs[:, numbering.driven]
         part = {name: block.reals[model.fields[f"{name}_start"].span] for name in ("q", "u", "state")}
         kept = names_of(keep, "keep")
         order = [*kept, *numbering.q]
@@ -369,8 +352,10 @@ class Batch:
         left, given = self._rows(failed)
         lost = np.zeros(len(given), dtype=np.bool_)
 
-        def move(worker: _Worker, rows: slice) -> dict[int, LinkworkError]:
-            tapes = self._tapes(worker, computed, Stage.DERIVATIVES, _NO_OFFSETS)
+        offsets = self._given_offsets
+
+        def move(worker: Worker, rows: slice) -> dict[int, LinkworkError]:
+            tapes = worker.tapes(offsets, computed, Stage.DERIVATIVES)
             lost[rows] = tapes.move(worker.block, given[rows], moves, times, step, count)
             errors = dict[int, LinkworkError]()
             for row in np.flatnonzero(lost[rows]).tolist():
@@ -379,7 +364,7 @@ class Batch:
                 errors[rows.start + row] = again[0]
             return errors
 
-        errors = self._by_threads(move, len(given))
+        errors = self._workers.run(move, len(given))
         if left is not None or self.parameters:
             self._given[slice(None) if left is None else left] = given[:, :columns]
         for row, error in errors.items():
@@ -401,7 +386,7 @@ class Batch:
         self,
         computed: OffsetArray,
         stage: Stage,
-        by: OffsetArray = _NO_OFFSETS,
+        by: OffsetArray = NO_OFFSETS,
         without: Collection[int] = (),
     ) -> FloatArray:
         """Return numbers of the block of every row; NaN where there are none, and the reasons in `errors`.
@@ -409,14 +394,7 @@ class Batch:
         With `by`, their derivatives by the numbers there. Rows `without` are left out, and NaN.
         """
         left, given = self._rows(without)
-        numbers = np.empty((len(given), computed.size * (by.size or 1)))
-
-        def compute(worker: _Worker, rows: slice) -> dict[int, LinkworkError]:
-            errors = dict[int, LinkworkError]()
-            self._tapes(worker, computed, stage, by).evaluate(worker.block, given[rows], errors, numbers[rows])
-            return {rows.start + row: error for row, error in errors.items()}
-
-        errors = self._by_threads(compute, len(given))
+        numbers, errors = self._workers.numbers(given, self._given_offsets, computed, stage, by)
         self.errors = errors if left is None else {int(left[row]): error for row, error in errors.items()}
         if left is None:
             return numbers
@@ -433,35 +411,6 @@ class Batch:
         left = np.delete(np.arange(len(self)), list(without))
         return left, given[left]
 
-    def _tapes(self, worker: _Worker, computed: OffsetArray, stage: Stage, by: OffsetArray) -> Tapes:
-        key = (computed.tobytes(), by.tobytes(), *self.parameters)
-        if key not in worker.tapes:
-            offsets = [self._offsets, *map(self._offsets_of, self.parameters)]
-            worker.tapes[key] = Tapes(np.concatenate(offsets), computed, stage, by)
-        return worker.tapes[key]
-
-    def _by_threads(
-        self, work: Callable[[_Worker, slice], dict[int, LinkworkError]], rows: int
-    ) -> dict[int, LinkworkError]:
-        """Let threads work on parts of the rows, and return the errors of all."""
-        count = min(self._threads, -(-rows // _ROWS_FOR_A_THREAD)) or 1
-        ends = [rows * k // count for k in range(count + 1)]
-        parts = [slice(*pair) for pair in pairwise(ends)]
-        found = (map if count == 1 else self._pool.map)(work, self._first_workers(count), parts)
-        return {row: error for one in found for row, error in one.items()}
-
-    def _first_workers(self, count: int) -> list[_Worker]:
-        self._workers += (_Worker(self._new_block()) for _ in range(len(self._workers), count))
-        return self._workers[:count]
-
-    def _new_block(self) -> Block:
-        block = self.model.block()
-        if self.model.sizes.transitions:
-            block.put_discrete_state(self._state.discrete_state)
-        return block
-
-    @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
-        from concurrent.futures import ThreadPoolExecutor
-
-        return ThreadPoolExecutor(self._threads)
+    @property
+    def _given_offsets(self) -> OffsetArray:
+        return np.concatenate([self._offsets, *map(self._offsets_of, self.parameters)])

@@ -399,6 +399,14 @@ def test_closed_leg(example, needs):
 
 
 @pytest.mark.slow
+def test_learned_friction(example, needs):
+    needs("torch")
+    found = example("learned_friction").main()
+    assert np.abs(found.exact).max() > 1.6
+    assert np.abs(found.by_network - found.exact).max() < 0.02
+
+
+@pytest.mark.slow
 def test_cosim_split(example, tmp_path, needs):
     """Masters have the orders that they promise, against the mechanism in one piece."""
     needs("fmpy")

@@ -106,6 +106,14 @@ PYTHON_ARROWS = {
         *("numpy", "gymnasium", "linkwork._util", "linkwork.errors"),
         *("linkwork.model.batch", "linkwork.model.model", "linkwork.model.state"),
     },
+    "linkwork.jax": {
+        *("numpy", "jax", "linkwork._util", "linkwork.errors"),
+        *("linkwork.model.model", "linkwork.model.row_function", "linkwork.model.state"),
+    },
+    "linkwork.torch": {
+        *("torch", "linkwork._util", "linkwork.errors"),
+        *("linkwork.model.model", "linkwork.model.row_function", "linkwork.model.state"),
+    },
     "linkwork.coarse_graining": {*OWN, "linkwork.mechanism", "linkwork.model.compile", "linkwork.model.state"},
     "linkwork.formats": {
         *(*OWN, "mujoco", "pxr", "yaml", "linkwork.mechanism", "linkwork.results.base"),

@@ -15,9 +15,11 @@ from linkwork.cosim import sweep
 WITHOUT_EXTRAS = """
 import sys
 
+MISSING = {"fmpy", "pandas", "matplotlib", "pyarrow", "pythonfmu", "distributed", "torch", "jax"}
+
 class Missing:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {"fmpy", "pandas", "matplotlib", "pyarrow", "pythonfmu", "distributed"}:
+        if name.split(".")[0] in MISSING:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Missing())
@@ -59,8 +61,8 @@ CALLABLES = dict(callables())
 @pytest.mark.parametrize("module", [lw, controllers, sweep], ids=lambda module: module.__name__)
 def test_dir_lists_public_names_only(module):
     listed = dir(module)
-    extra = {"__version__", "casadi", "controllers", "cosim", "errors", "gym", "solvers"} if module is lw else set()
-    assert set(listed) == {*module.__all__, *extra}
+    parts = {"casadi", "controllers", "cosim", "errors", "gym", "jax", "solvers", "torch"}
+    assert set(listed) == {*module.__all__, *({"__version__"} | parts if module is lw else set())}
     assert all(getattr(module, name) is not None for name in listed)
 
 
@@ -83,6 +85,8 @@ def test_a_star_import_needs_no_extra(module):
         ("lw.compare(mech, 0.1, runs=['dopri5'], rtol=[1e-4]).plot()", "matplotlib"),
         ("lw.cosim.System('s').draw()", "matplotlib"),
         ("lw.controllers.pid('pid.fmu')", "PythonFMU"),
+        ("lw.torch.function(lw.compile(mech))", "torch"),
+        ("lw.jax.function(lw.compile(mech))", "jax"),
     ],
 )
 def test_a_missing_package_is_an_error_that_names_the_extra(call, package):

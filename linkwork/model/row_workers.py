@@ -1,0 +1,115 @@
+"""Threads that compute numbers of a model at rows of given ones, by tapes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray, whole_number
+from linkwork.core.native import Block, OffsetArray, Stage
+from linkwork.core.tapes import Tapes
+from linkwork.errors import LinkworkError
+from linkwork.model.base import ModelBase, State
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+NO_OFFSETS: OffsetArray = np.empty(0, np.uint32)
+_ROWS_FOR_A_THREAD = 256  # fewer are computed before a thread has begun
+
+
+@dataclass
+class Worker:
+    """The memory of one thread: a block, and tapes by their given and computed numbers."""
+
+    block: Block
+    kept: dict[tuple[bytes, ...], Tapes] = field(default_factory=dict)
+
+    def tapes(self, given: OffsetArray, computed: OffsetArray, stage: Stage, by: OffsetArray = NO_OFFSETS) -> Tapes:
+        """Return the tapes of these numbers, as of `Tapes`."""
+        key = given.tobytes(), computed.tobytes(), by.tobytes()
+        if key not in self.kept:
+            self.kept[key] = Tapes(given, computed, stage, by)
+        return self.kept[key]
+
+
+class RowWorkers:
+    """Computes rows by several threads. One call at a time may use it.
+
+    Parameters
+    ----------
+    model
+        Of which numbers are computed.
+    state
+        Its transitions are those of all rows.
+    threads
+        The largest number of them; 0: as many as there are processors.
+    """
+
+    def __init__(self, model: ModelBase, state: State, threads: int) -> None:
+        self._model, self._state = model, state
+        self._threads = whole_number(threads, "threads") or os.cpu_count() or 1
+        self._workers: list[Worker] = []
+
+    @property
+    def tapes(self) -> tuple[Tapes, ...]:
+        """The tapes of each thread."""
+        return tuple(tapes for worker in self._workers for tapes in worker.kept.values())
+
+    def new_block(self) -> Block:
+        """Return a block with the transitions of the state."""
+        block = self._model.block()
+        if self._model.sizes.transitions:
+            block.put_discrete_state(self._state.discrete_state)
+        return block
+
+    def numbers(
+        self, given: FloatArray, offsets: OffsetArray, computed: OffsetArray, stage: Stage, by: OffsetArray = NO_OFFSETS
+    ) -> tuple[FloatArray, dict[int, LinkworkError]]:
+        """Return numbers of the block for each row of given ones, NaN where there are none, and the reasons by row.
+
+        Parameters
+        ----------
+        given
+            (rows, n).
+        offsets
+            Of the given numbers in the block.
+        computed, stage, by
+            As of `Tapes`.
+        """
+        numbers = np.empty((len(given), computed.size * (by.size or 1)))
+
+        def compute(worker: Worker, rows: slice) -> dict[int, LinkworkError]:
+            errors = dict[int, LinkworkError]()
+            worker.tapes(offsets, computed, stage, by).evaluate(worker.block, given[rows], errors, numbers[rows])
+            return {rows.start + row: error for row, error in errors.items()}
+
+        return numbers, self.run(compute, len(given))
+
+    def run(self, work: Callable[[Worker, slice], dict[int, LinkworkError]], rows: int) -> dict[int, LinkworkError]:
+        """Let threads work on parts of the rows, and return the errors of all."""
+        count = min(self._threads, -(-rows // _ROWS_FOR_A_THREAD)) or 1
+        ends = [rows * k // count for k in range(count + 1)]
+        parts = [slice(*pair) for pair in pairwise(ends)]
+        workers = self._first(count)
+        try:
+            found = (map if count == 1 else self._pool.map)(work, workers, parts)
+        except RuntimeError:  # no thread begins while the interpreter ends, which JAX lets wait for its calls
+            found = map(work, workers, parts)
+        return {row: error for one in found for row, error in one.items()}
+
+    def _first(self, count: int) -> list[Worker]:
+        self._workers += (Worker(self.new_block()) for _ in range(len(self._workers), count))
+        return self._workers[:count]
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor
+
+        return ThreadPoolExecutor(self._threads)
