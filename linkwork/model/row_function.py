@@ -202,8 +202,6 @@ class RowFunction:
         rows = rows.reshape(-1, self._row.size)
         with self._lock:
             numbers, errors = self._workers.numbers(rows, self._given, self._computed, self._stage, by)
-            if errors:  # blocks with refused parameters compute nothing more
-                self._workers = RowWorkers(self._model, self._state, self._threads)
         if errors:
             row = min(errors)
             raise _of_row(errors[row], [int(k) for k in np.unravel_index(row, batch)]) from None

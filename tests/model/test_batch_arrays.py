@@ -277,3 +277,17 @@ def test_bad_input(call, message):
         call(batch)
     assert message in str(error.value)
     assert batch.parameters == {}
+
+
+def test_refused_parameters_of_a_row_leave_the_others_as_they_are():
+    model = lw.compile(four_bar().mechanism)
+    batch = model.batch(3, model.assemble(q={"A": 0.3}, u={"A": 3.0}))
+    batch.put({"coupler.mass": [2.0, 3.0, 4.0]})
+    expected = batch.derivatives().copy()
+    batch.put({"coupler.mass": [2.0, -1.0, 4.0]})
+    for _ in range(2):
+        found = batch.derivatives()
+        assert sorted(batch.errors) == [1]
+        assert np.array_equal(found[[0, 2]], expected[[0, 2]])
+    batch.put({"coupler.mass": [2.0, 3.0, 4.0]})
+    assert np.array_equal(batch.derivatives(), expected)
