@@ -50,7 +50,13 @@ static int counts(const lw_state *s, int32_t i) {
   return s->rates.holds[i] && !c->run(lw_reals(s), c->function);
 }
 
-/* One that has missed often in a row is asked seldom. */
+/* One that has missed often in a row is asked seldom, until the one that counts misses too. */
+static void note_miss(lw_rates *r, int32_t i) {
+  if (r->missed[i] == 0) memset(r->waits, 0, sizeof r->waits);
+  else r->waits[i] = r->missed[i];
+  if (r->missed[i] < LW_RATES_LONGEST_WAIT) r->missed[i]++;
+}
+
 static int run_functions(lw_state *s) {
   lw_rates *r = &s->rates;
   if (s->before_accelerations || !are_checked(s)) return 0;
@@ -60,8 +66,7 @@ static int run_functions(lw_state *s) {
       continue;
     }
     if (!counts(s, i)) {
-      if (r->missed[i] < LW_RATES_LONGEST_WAIT) r->missed[i]++;
-      r->waits[i] = r->missed[i] - 1;
+      note_miss(r, i);
       continue;
     }
     r->missed[i] = 0;
@@ -69,13 +74,6 @@ static int run_functions(lw_state *s) {
     if (!r->differs[i]) return r->known = 1;
   }
   return 0;
-}
-
-int lw_have_rates(lw_state *s) {
-  int found = 0;
-  if (s->before_accelerations || !are_checked(s)) return 0;
-  for (int32_t i = 0; i < s->rates.n && !found; i++) found = counts(s, i);
-  return found;
 }
 
 lw_status lw_evaluate_rates(lw_state *s) {

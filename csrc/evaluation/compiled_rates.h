@@ -13,7 +13,7 @@ typedef struct lw_known_number {
   double value;
 } lw_known_number;
 
-/* An operation on numbers, four at once, as lw_tape_function. */
+/* An operation on numbers, as lw_tape_function. */
 typedef void lw_number_function(int operation, const double *a, const double *b, double *to, double *second, int fours);
 
 /* Writes rates, residuals and coordinates of cut joints of a block by its states, inputs and time. Not 0: it does not
@@ -36,8 +36,6 @@ enum { LW_MOST_COMPILED_RATES = 8 };
 lw_status lw_use_rates(lw_state *s, const lw_compiled_rates *const *functions, int32_t n);
 /* How often the kernels have given rates. */
 int64_t lw_rates_by_kernels(const lw_state *s);
-/* Whether one of the functions counts at the present state. */
-int lw_have_rates(lw_state *s);
 
 /* The numbers that tapes for runs are given, and those that they compute: offsets, so many as are returned. `offsets` may
  * be NULL. */

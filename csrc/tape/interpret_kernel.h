@@ -41,7 +41,18 @@ INLINE four *row_of(double *registers, int32_t number) {
   return (four *)(registers + (int64_t)number * LW_TAPE_STATES);
 }
 
+/* As the four of it. */
+static void do_one(int operation, const double *x, const double *y, double *to, double *second) {
+  const double operand[4] = {*x, *y};
+  *to = lw_tape_value((lw_tape_operation)operation, operand);
+  if (operation == LW_TAPE_sine_cosine) *second = lw_tape_value(LW_TAPE_cosine, operand);
+}
+
 void TAPE_FUNCTION(int operation, const double *x, const double *y, double *z, double *second, int fours) {
+  if (!fours) {
+    do_one(operation, x, y, z, second);
+    return;
+  }
   const four *a = (const four *)x, *b = (const four *)y;
   four *to = (four *)z, other;
 #define DO(name, value)                              \

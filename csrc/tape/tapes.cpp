@@ -86,10 +86,10 @@ bool locates_cuts(const lw_tapes &t, const lw_model *m) {
 /* Of assembly, of past events and of the watch: no evaluation reads it, or its recording fails. */
 bool is_never_read(const lw_model *m, const lw_field &field) {
 #define PLACE(name) offsetof(lw_offsets, name) / sizeof(int32_t)
-  static constexpr size_t places[] = {
-      PLACE(event_count),   PLACE(energy_lost),        PLACE(event_memory),    PLACE(transition_memory),
-      PLACE(impulse_force), PLACE(impulse_torque),     PLACE(watch_tolerance), PLACE(loop_allowance),
-      PLACE(impulse_start), PLACE(coupling_allowance), PLACE(state_nominal)};
+  static constexpr size_t places[] = {PLACE(event_count),        PLACE(energy_lost),    PLACE(event_memory),
+                                      PLACE(transition_memory),  PLACE(impulse_force),  PLACE(impulse_torque),
+                                      PLACE(watch_tolerance),    PLACE(loop_allowance), PLACE(impulse_start),
+                                      PLACE(coupling_allowance), PLACE(state_nominal)};
 #undef PLACE
   const size_t place = (size_t)(&field - m->field);
   return field.access == LW_START ||
@@ -286,6 +286,15 @@ void begin_block(lw_tapes &t, const interpreter &with, block_of_states &block) {
   block.for_tapes &= ~large;
 }
 
+/* Whether it counts for a row, whose numbers it computes. */
+bool counts_for(recorded_tape &tape, lw_tapes &t, const interpreter &with, const double *given, double *computed) {
+  block_of_states one = {given, nullptr, computed, 1, 1, 1};
+  begin_block(t, with, one);
+  run_tape(tape, t, with, one);
+  if (!one.left) tape.states--;
+  return !one.left;
+}
+
 /* To the bit; derivatives, which tapes and kernels find in different ways, to rounding. */
 bool agrees(const lw_tapes &t, const std::vector<double> &own, const double *computed) {
   if (t.by.empty()) return std::equal(own.begin(), own.end(), computed);
@@ -305,14 +314,11 @@ void record_row(lw_state *s, lw_tapes &t, const double *given, const double *com
     if (s->before_accelerations) throw lw::refusal(FRICTION_DECIDES);
     recorded_tape made = record_state(s, t);
     std::vector<double> own(t.width());
-    block_of_states one = {given, nullptr, own.data(), 1, 1, 1};
     const interpreter with = interpreter_of(s);
     made.function = with.function;
-    begin_block(t, with, one);
     prepare(made, s);
-    run_tape(made, t, with, one);
-    if (one.left || !agrees(t, own, computed)) throw lw::refusal("it differs from the kernels");
-    made.states = 0;
+    if (!counts_for(made, t, with, given, own.data()) || !agrees(t, own, computed))
+      throw lw::refusal("it differs from the kernels");
     t.tapes.push_back(std::move(made));
   } catch (const lw::refusal &why) {
     t.refusal = why.what();
@@ -509,6 +515,19 @@ lw_status lw_record_tape(lw_state *s, lw_tapes *tapes, const double *given) {
   } catch (const std::bad_alloc &) {
     return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for a tape");
   }
+}
+
+int32_t lw_tape_at(const lw_state *s, lw_tapes *tapes, const double *given) {
+  try {
+    std::vector<double> computed(tapes->width());
+    for (size_t i = 0; i < tapes->tapes.size(); i++) {
+      recorded_tape &tape = tapes->tapes[i];
+      prepare(tape, s);
+      if (counts_for(tape, *tapes, interpreter_of(s), given, computed.data())) return (int32_t)i;
+    }
+  } catch (const std::bad_alloc &) {
+  }
+  return -1;
 }
 
 int32_t lw_tape_read(lw_tapes *tapes, int32_t number, lw_tape_data *data) {

@@ -62,6 +62,9 @@ typedef struct lw_tape_data {
 /* Records the state with a row of given numbers, in addition to other tapes; the last tape is of it. LW_ERROR_SINGULARITY
  * and others: it has no such numbers. LW_ERROR_USAGE: there is no tape of it, lw_tapes_refusal has the reason. */
 lw_status lw_record_tape(lw_state *s, lw_tapes *tapes, const double *given);
+/* The number of the first tape that counts at a row of given numbers, all others being those of the state; -1: none does,
+ * or there is no memory. */
+int32_t lw_tape_at(const lw_state *s, lw_tapes *tapes, const double *given);
 /* Valid until the next call with the tapes; -1: there is no memory. */
 int32_t lw_tape_read(lw_tapes *tapes, int32_t number, lw_tape_data *data);
 /* The name of an operation, such as "add", and how many operands it has; NULL: it is no step. */

@@ -47,12 +47,7 @@ constexpr char OF_ONE[] = R"(#if defined(__GNUC__) && !defined(__clang__)
 #define ABSOLUTE(x) __builtin_fabs(x)
 #define CHOSEN(c, x, y) ((c) ? (x) : (y))
 #define GUARD(c) failed |= !(c)
-#define CALL(operation, x, y, first, second)                                        \
-  {                                                                                 \
-    double given[8] = {x, x, x, x, y, y, y, y}, found[8];                           \
-    function(operation, given, given + 4, found, found + 4, 1);                     \
-    first = found[0], second = found[4];                                            \
-  }
+#define CALL(operation, x, y, first, second) function(operation, &(x), &(y), &(first), &(second), 0)
 typedef double numbers;
 typedef long long truths;
 typedef void function_of_numbers(int, const double *, const double *, double *, double *, int);

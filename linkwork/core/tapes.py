@@ -162,6 +162,12 @@ class Tapes:
             copied(data.result, "i4", data.results),
         )
 
+    def number_at(self, block: Block, given: FloatArray) -> int | None:
+        """Return the number of the first tape that counts for a row of given numbers; None: none does."""
+        row = np.ascontiguousarray(given)
+        found = lib.lw_tape_at(block.handle, self._handle, doubles(row))
+        return None if found < 0 else int(found)
+
     @property
     def not_compiled(self) -> str:
         """Why a tape that was to be compiled is not; empty: there is none such."""
@@ -285,13 +291,15 @@ class Rates:
 
     def __init__(self, compilation: Compilation, tapes: Any, number: int) -> None:
         self._compilation, self._tapes, self._number = compilation, tapes, number
+        self._function: Any = None
 
+    @property
     def function(self) -> Any:
-        """Return the function for the core, once it is compiled; None: it is not, or not yet."""
-        if not (self._compilation.is_done and self._compilation.address):
-            return None
-        run = ffi.cast("lw_rates_function *", self._compilation.address)
-        return lib.lw_rates_compiled(self._tapes, self._number, run)
+        """The function for the core, once it is compiled; None: it is not, or not yet."""
+        if self._function is None and self._compilation.is_done and self._compilation.address:
+            run = ffi.cast("lw_rates_function *", self._compilation.address)
+            self._function = lib.lw_rates_compiled(self._tapes, self._number, run)
+        return self._function
 
     def wait(self) -> str:
         """Wait for the compiler; return why there is no function, or nothing."""
@@ -342,7 +350,7 @@ class RatesOfRuns:
             self._since += by_kernels - before
             if self._since >= _EVALUATIONS_BEFORE and self._attempts < _MOST_OF_ONE:
                 self.record(block)
-            functions = [one for one in (rates.function() for rates in self._found) if one is not None]
+            functions = [rates.function for rates in self._found if rates.function is not None]
         finally:
             self._lock.release()
         block.use_rates(functions, self)
@@ -351,8 +359,8 @@ class RatesOfRuns:
     def record(self, block: Block) -> None:
         """Record the present state of a block, and begin to compile the tape."""
         self._since = 0
-        if lib.lw_have_rates(block.handle):
-            return
+        if self.tapes.number_at(block, block.reals[self._given]) is not None:
+            return  # its function is not compiled yet
         self._attempts += 1
         with suppress(LinkworkError):  # the kernels do it
             operations = self.tapes.record(block, block.reals[self._given])
