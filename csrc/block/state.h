@@ -16,7 +16,8 @@ typedef struct lw_rates {
   unsigned char missed[LW_MOST_COMPILED_RATES],
       waits[LW_MOST_COMPILED_RATES]; /* in a row; times that it is passed over */
   uint32_t counted[LW_MOST_COMPILED_RATES];
-  double *found; /* to compare */
+  double *found;     /* to compare, */
+  double *missed_at; /* and the given numbers of the last state for which none counted */
   int64_t by_kernels;
 } lw_rates;
 

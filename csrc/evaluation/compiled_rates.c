@@ -76,21 +76,37 @@ static int run_functions(lw_state *s) {
   return 0;
 }
 
+/* As lw_rates_given lists them. */
+static void write_given(const lw_state *s, double *given) {
+  const lw_offsets *at = &s->model->at;
+  const int32_t n = at->qdot - at->time;
+  memcpy(given, lw_reals(s) + at->time, sizeof *given * (size_t)n);
+  memcpy(given + n, lw_reals(s) + at->cut_reference, sizeof *given * (size_t)s->model->size.nq_cut);
+}
+
 lw_status lw_evaluate_rates(lw_state *s) {
   if (*s->stage >= LW_STAGE_DERIVATIVES || s->rates.known) return LW_OK;
   if (s->rates.n && *s->stage < LW_STAGE_ACCELERATIONS && run_functions(s)) return LW_OK;
   s->rates.by_kernels++;
+  if (s->rates.n) write_given(s, s->rates.missed_at);
   return lw_evaluate(s, LW_STAGE_DERIVATIVES);
+}
+
+void lw_rates_missed(const lw_state *s, double *given) {
+  const lw_rates *r = &s->rates;
+  if (r->n && r->by_kernels) memcpy(given, r->missed_at, sizeof *given * (size_t)lw_rates_given(s->model, NULL));
+  else write_given(s, given);
 }
 
 lw_status lw_use_rates(lw_state *s, const lw_compiled_rates *const *functions, int32_t n) {
   lw_rates *r = &s->rates;
-  int32_t largest = 0;
+  int32_t largest = lw_rates_given(s->model, NULL);
   n = n < LW_MOST_COMPILED_RATES ? n : LW_MOST_COMPILED_RATES;
   for (int32_t i = 0; i < n; i++) largest = functions[i]->n_results > largest ? functions[i]->n_results : largest;
-  double *found = realloc(r->found, sizeof *found * (size_t)(largest + 1));
+  double *found = realloc(r->found, sizeof *found * 2 * (size_t)(largest + 1));
   if (!found) return LW_ERROR_MEMORY;
-  r->found = found;
+  r->found = found, r->missed_at = found + largest + 1;
+  write_given(s, r->missed_at);
   for (int32_t i = 0; i < n; i++) {
     if (r->function[i] != functions[i]) r->counted[i] = 0, r->differs[i] = r->missed[i] = r->waits[i] = 0;
     r->function[i] = functions[i];

@@ -21,8 +21,9 @@ _NONE: OffsetArray = np.empty(0, np.uint32)
 # operations of numbers.
 _STATES_BEFORE, _OPERATIONS_BEFORE = 400_000, 100_000_000
 _MOST_COMPILED = 50_000  # steps; compilers take more than ten seconds for them
-# Of one state at a time: evaluations by kernels before each recording, which take as long as a compiler; and tapes.
-_EVALUATIONS_BEFORE, _MOST_OF_ONE = 100_000, int(lib.LW_MOST_COMPILED_RATES)
+# Of one state at a time: evaluations by kernels before the first recording, which take as long as a compiler, and so
+# many times fewer before each other one; recordings.
+_EVALUATIONS_BEFORE, _SOONER, _MOST_OF_ONE = 100_000, 10, int(lib.LW_MOST_COMPILED_RATES)
 
 
 class Tape(NamedTuple):
@@ -348,7 +349,8 @@ class RatesOfRuns:
             return before
         try:
             self._since += by_kernels - before
-            if self._since >= _EVALUATIONS_BEFORE and self._attempts < _MOST_OF_ONE:
+            before_next = _EVALUATIONS_BEFORE // (_SOONER if self._attempts else 1)
+            if self._since >= before_next and self._attempts < _MOST_OF_ONE:
                 self.record(block)
             functions = [rates.function for rates in self._found if rates.function is not None]
         finally:
@@ -357,15 +359,21 @@ class RatesOfRuns:
         return by_kernels
 
     def record(self, block: Block) -> None:
-        """Record the present state of a block, and begin to compile the tape."""
+        """Record a state that no tape serves, and begin to compile the tape; the block stays where it is."""
+        given = np.empty(self._given.size)
+        lib.lw_rates_missed(block.handle, doubles(given))
+        if self.tapes.number_at(block, given) is not None:  # its function waits, or is not compiled yet
+            self._since -= _EVALUATIONS_BEFORE // 50
+            return
         self._since = 0
-        if self.tapes.number_at(block, block.reals[self._given]) is not None:
-            return  # its function is not compiled yet
+        present = block.reals[self._given]
         self._attempts += 1
         with suppress(LinkworkError):  # the kernels do it
-            operations = self.tapes.record(block, block.reals[self._given])
+            operations = self.tapes.record(block, given)
             if len(operations.steps) <= _MOST_COMPILED:
                 self._found.append(self.tapes.rates_of(len(self.tapes.recorded) - 1))
+        block.reals[self._given] = present
+        block.changed()
 
     def wait(self) -> str:
         """Wait for the compiler; return why a tape is not compiled, or nothing."""
