@@ -27,7 +27,7 @@ RUNS_WITHOUT = 60  # a new tape
 
 
 class Case(NamedTuple):
-    """What runs: from a state, for so many seconds, with constant loads."""
+    """A mechanism that runs from a state, for so many seconds, with constant loads."""
 
     name: str
     model: lw.Model

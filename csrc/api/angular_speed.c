@@ -78,6 +78,7 @@ int lw_ode_mechanism_angular_speed(void *state, double t, const double *y, doubl
   speeds[0] = speeds[1];
   if (speeds[1] <= enough) return 0;
   lw_set_states(s, t, y);
-  if (s->rates.known || lw_evaluate(s, LW_STAGE_ACCELERATIONS) == LW_OK) speeds[0] = fmax(of_joints, largest_of_bodies(s));
+  if (s->rates.known || lw_evaluate(s, LW_STAGE_ACCELERATIONS) == LW_OK)
+    speeds[0] = fmax(of_joints, largest_of_bodies(s));
   return 0;
 }

@@ -1,12 +1,12 @@
 /* A state: the block in double, a second one in complex for derivatives, and the last message. */
 #ifndef LW_STATE_H
 #define LW_STATE_H
+#include "block/compiled_rates.h"
 #include "block/kernels.h"
-#include "evaluation/compiled_rates.h"
 
 typedef struct lw_constraint_workspace lw_constraint_workspace;
 
-/* Functions that are asked for rates, see evaluation/compiled_rates.h. */
+/* Functions that are asked for rates, see evaluation/rates.h. */
 typedef struct lw_rates {
   const lw_compiled_rates *function[LW_MOST_COMPILED_RATES];
   int32_t n;

@@ -38,13 +38,3 @@ void lw_step_accepted(lw_state *s) {
   }
   memcpy(lw_reals(s) + at->cut_reference, lw_reals(s) + at->q_cut, sizeof(double) * (size_t)s->model->size.nq_cut);
 }
-
-int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
-  lw_state *s = state;
-  const lw_model *m = s->model;
-  const size_t n = sizeof(double) * (size_t)m->size.states;
-  lw_set_states(s, t, y);
-  if (lw_evaluate_rates(s)) return 1;
-  memcpy(ydot, lw_reals(s) + m->at.qdot, n);
-  return 0;
-}

@@ -177,7 +177,7 @@ static lw_status check_cluster(lw_state *s, int32_t c) {
   return LW_OK;
 }
 
-/* By what has given the rates; it does not give the speeds of cut joints. */
+/* Compiled rates come with them, but not with the speeds of cut joints. */
 static int residuals_are_known(const lw_state *s) {
   int by_position = s->rates.known;
   for (int32_t i = 0; i < s->model->couplings; i++) by_position &= !s->model->coupling[i].rates_only;

@@ -7,7 +7,7 @@
 namespace lw {
 
 /* Computes a block, workspace and integers as in block/kernels.h, from a stage, of constants or none, up to another one,
- * and the coordinates of cut joints without all other outputs, if these are wanted. What its numbers were made of goes to
+ * and the coordinates of cut joints without all other outputs, if `cuts`. What its numbers were made of goes to
  * the recorder. Throws a refusal where no tape can be made. */
 void record_stages(recorder &to, const lw_model *m, recorded *reals, recorded *work, int32_t *integers, lw_stage from,
                    lw_stage stage, bool cuts);

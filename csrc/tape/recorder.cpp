@@ -169,8 +169,8 @@ void recorder::result(recorded a) {
   wanted_finite[(size_t)kept.results.back()] = 1;
 }
 
-/* From the last number to the first. What follows from the results needs no guard; what has a bound relies on guards of
- * the quotients before it, so that it need not be computed for its guard alone. */
+/* From the last number to the first. Numbers that are finite if results are need no guard; those with a bound rely on
+ * guards of the quotients before them, so that they need not be computed for a guard alone. */
 void recorder::guard_finite() {
   std::vector<char> is_finite(kept.nodes.size(), 0), needed(kept.nodes.size(), 0);
   for (const int32_t one : kept.results) needed[(size_t)one] = 1;

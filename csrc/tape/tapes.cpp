@@ -73,7 +73,7 @@ lw_stage first_stage(const lw_tapes &t, const lw_model *m) {
   return std::any_of(t.given.begin(), t.given.end(), is_parameter) ? LW_STAGE_NONE : LW_STAGE_CONSTANTS;
 }
 
-/* Coordinates of cut joints, which are outputs, are wanted without all others. */
+/* Coordinates of cut joints, which are outputs, are asked for without all others. */
 bool locates_cuts(const lw_tapes &t, const lw_model *m) {
   const auto is_cut = [m](uint32_t offset) {
     return (int32_t)offset >= m->at.q_cut && (int32_t)offset < m->at.q_cut + m->size.nq_cut;

@@ -3,7 +3,7 @@
  * tapes counts the kernels do. In the Python module alone. */
 #ifndef LW_TAPES_H
 #define LW_TAPES_H
-#include "evaluation/compiled_rates.h"
+#include "evaluation/rates.h"
 
 #ifdef __cplusplus
 extern "C" {

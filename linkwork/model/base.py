@@ -755,7 +755,7 @@ class ModelBase(ModelStructure):
 
     @property
     def tapes(self) -> dict[str, Tapes]:
-        """What computes batches of states in this thread, by what it computes: see `Tapes`.
+        """What computes batches of states in this thread, and runs, by what it computes: see `Tapes`.
 
         Functions that take a batch of states first use the kernels for each of them. From a thousand states on what the
         kernels do at one of them is recorded; its tape computes 64 states at once, as long as its guards hold.
@@ -774,7 +774,8 @@ class ModelBase(ModelStructure):
         >>> used.by_kernels, [tape.states for tape in used.recorded]
         (1000, [4000])
         """
-        return dict(self._own_tapes)
+        runs = self.rates_of_runs.tapes
+        return self._own_tapes | ({"runs": runs} if runs.recorded else {})
 
     def _entries(
         self, state: State | ArrayLike, u: ArrayLike | None, tau: Loads, time: ArrayLike | None

@@ -23,7 +23,7 @@ C_LIBRARY = {
     )
 }
 CXX_LIBRARY = {
-    *("algorithm", "cmath", "cstddef", "cstdint", "cstdlib", "cstring", "memory", "new"),
+    *("algorithm", "cfloat", "cmath", "cstddef", "cstdint", "cstdlib", "cstring", "memory", "new"),
     *("stdexcept", "string", "type_traits", "unordered_map", "vector"),
 }
 IN_CXX = ("tape",)  # folders of csrc that may use the library of C++

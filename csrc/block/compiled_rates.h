@@ -1,8 +1,7 @@
-/* The rates of the states of one state by machine code: a tape (csrc/tape) that was compiled. It gives the bits of the
- * kernels where it counts, and the kernels do the rest. */
+/* The rates of the states of one state by machine code: a tape (csrc/tape) that was compiled. */
 #ifndef LW_COMPILED_RATES_H
 #define LW_COMPILED_RATES_H
-#include "linkwork.h"
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,21 +30,6 @@ typedef struct lw_compiled_rates {
 } lw_compiled_rates;
 
 enum { LW_MOST_COMPILED_RATES = 8 };
-
-/* From here on the state asks these functions, which live as long as it does. */
-lw_status lw_use_rates(lw_state *s, const lw_compiled_rates *const *functions, int32_t n);
-/* How often the kernels have given rates. */
-int64_t lw_rates_by_kernels(const lw_state *s);
-/* The given numbers at the last state for which no function counted; without functions those of the present state. */
-void lw_rates_missed(const lw_state *s, double *given);
-
-/* The numbers that tapes for runs are given, and those that they compute: offsets, so many as are returned. `offsets` may
- * be NULL. */
-int32_t lw_rates_given(const lw_model *m, uint32_t *offsets);
-int32_t lw_rates_computed(const lw_model *m, uint32_t *offsets);
-
-/* All up to the derivatives; functions leave out what neither rates nor the checks of a step need. */
-lw_status lw_evaluate_rates(lw_state *s);
 
 #ifdef __cplusplus
 }

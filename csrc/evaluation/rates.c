@@ -1,4 +1,4 @@
-#include "evaluation/compiled_rates.h"
+#include "evaluation/rates.h"
 #include "block/state.h"
 #include "math/tolerances.h"
 #include <math.h>
@@ -116,6 +116,16 @@ lw_status lw_use_rates(lw_state *s, const lw_compiled_rates *const *functions, i
 }
 
 int64_t lw_rates_by_kernels(const lw_state *s) { return s->rates.by_kernels; }
+
+int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
+  lw_state *s = state;
+  const lw_model *m = s->model;
+  const size_t n = sizeof(double) * (size_t)m->size.states;
+  lw_set_states(s, t, y);
+  if (lw_evaluate_rates(s)) return 1;
+  memcpy(ydot, lw_reals(s) + m->at.qdot, n);
+  return 0;
+}
 
 /* ---- the numbers ---- */
 

@@ -1,0 +1,30 @@
+/* The rates of the states by functions that were compiled from tapes, which give the bits of the kernels where they count,
+ * and by the kernels elsewhere. */
+#ifndef LW_EVALUATION_RATES_H
+#define LW_EVALUATION_RATES_H
+#include "block/compiled_rates.h"
+#include "linkwork.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* From here on the state asks these functions, which live as long as it does. */
+lw_status lw_use_rates(lw_state *s, const lw_compiled_rates *const *functions, int32_t n);
+/* How often the kernels have given rates. */
+int64_t lw_rates_by_kernels(const lw_state *s);
+/* The given numbers at the last state for which no function counted; without functions those of the present state. */
+void lw_rates_missed(const lw_state *s, double *given);
+
+/* The numbers that tapes for runs are given, and those that they compute: offsets, so many as are returned. `offsets` may
+ * be NULL. */
+int32_t lw_rates_given(const lw_model *m, uint32_t *offsets);
+int32_t lw_rates_computed(const lw_model *m, uint32_t *offsets);
+
+/* All up to the derivatives; functions leave out what neither rates nor the checks of a step need. */
+lw_status lw_evaluate_rates(lw_state *s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
