@@ -20,6 +20,14 @@ recorded constant_of(lw_tape_operation operation, recorded a, recorded b) {
 }
 bool are_same(recorded a, recorded b) { return a.node == b.node && (a.node || a.value == b.value); }
 
+constexpr char NOT_FINITE[] = "a number is not finite there";
+
+/* Infinities are constants. */
+void check_comparable(recorded a, recorded b) {
+  for (const recorded one : {a, b})
+    if (std::isnan(one.value) || (std::isinf(one.value) && !is_constant(one))) throw refusal(NOT_FINITE);
+}
+
 /* Whether a quotient by it is a product with its inverse, to the bit: a power of two, whose inverse is none that a
  * double holds with fewer digits only. */
 bool has_exact_inverse(double value) {
@@ -85,7 +93,6 @@ recorder::recorder() : most_nodes(SIZE_MAX) {
 /* ---- nodes ---- */
 
 int32_t recorder::add_node(lw_tape_operation operation, const int32_t operand[4], double value, double limit) {
-  if (!std::isfinite(value)) throw refusal("a number is not finite there");
   if (kept.nodes.size() > most_nodes) throw refusal("it would be too long");
   node made = {operation, {}};
   std::copy(operand, operand + 4, made.operand);
@@ -103,6 +110,7 @@ int32_t recorder::constant(double value) {
   std::memcpy(&bits, &value, sizeof bits);
   const auto found = constants.find(bits);
   if (found != constants.end()) return found->second;
+  if (!std::isfinite(value)) throw refusal(NOT_FINITE);
   return constants[bits] = add_node(LW_TAPE_CONSTANT, none, value, std::fabs(value));
 }
 
@@ -181,6 +189,7 @@ void recorder::guard_finite() {
   for (size_t i = kept.nodes.size(); i-- > 1;) {
     const node one = kept.nodes[i];
     const auto guard_below = [&](double bound) {
+      if (!std::isfinite(kept.value[i])) throw refusal(NOT_FINITE);
       require(LW_TAPE_within, {kept.value[i], (int32_t)i}, {bound, 0});
       is_finite[i] = needed[i] = 1;
     };
@@ -188,8 +197,8 @@ void recorder::guard_finite() {
     const bool must_be = wanted_finite[i] || (one.operation == LW_TAPE_divide && needed[i]);
     if (must_be && !is_finite[i]) {
       if (std::isfinite(bounds[i])) relied_on[i] = 1;
-      else if (std::fabs(kept.value[i]) < DBL_MAX) guard_below(DBL_MAX);
-      else throw refusal("a number is too large there");
+      else if (std::fabs(kept.value[i]) == DBL_MAX) throw refusal("a number is too large there");
+      else guard_below(DBL_MAX);
     }
     if (relied_on[i] && is_limited(one.operation)) guard_below(bounds[i]);
     for (int k = 0; k < lw_tape_operands(one.operation); k++) {
@@ -218,7 +227,7 @@ bool recorder::compare_less(recorded a, recorded b) {
   }
   const bool less = a.value < b.value;
   if (is_constant(a) && is_constant(b)) return less;
-  if (std::isnan(a.value) || std::isnan(b.value)) throw refusal("a number is not finite there");
+  check_comparable(a, b);
   if (std::isinf(b.value) || std::isinf(a.value)) { /* a constant */
     must_be_finite(std::isinf(b.value) ? a : b);
     return less;
@@ -234,7 +243,7 @@ bool recorder::compare_equal(recorded a, recorded b) {
   }
   const bool equal = a.value == b.value;
   if (is_constant(a) && is_constant(b)) return equal;
-  if (std::isnan(a.value) || std::isnan(b.value)) throw refusal("a number is not finite there");
+  check_comparable(a, b);
   if (std::isinf(b.value) || std::isinf(a.value)) {
     must_be_finite(std::isinf(b.value) ? a : b);
     return equal;
@@ -331,7 +340,7 @@ recorded recorder::quotient(recorded a, recorded b) {
 
 /* Both alike: that one. No finite number lies beyond an infinite bound. */
 recorded recorder::selected(recorded a, recorded b, recorded yes, recorded no) {
-  if (std::isnan(a.value) || std::isnan(b.value)) throw refusal("a number is not finite there");
+  check_comparable(a, b);
   if (is_constant(a) && is_constant(b)) return a.value < b.value ? yes : no;
   if (are_same(a, b)) return no;
   if (are_same(yes, no)) return yes;

@@ -1,6 +1,7 @@
 /* Records operations of scalars. Some rules of folding hold for finite numbers alone, as 0 a = 0: guards see to it that
  * these are finite, and so are results and quotients. Zeros count without their sign: it shows in quotients by zero and
- * in angles of (-x, 0), which guards refuse. */
+ * in angles of (-x, 0), which guards refuse. A number that is infinite or none where it is recorded may only be one that
+ * nothing needs, as in a branch that is not taken. */
 #ifndef LW_TAPE_RECORDER_H
 #define LW_TAPE_RECORDER_H
 #include "tape/record.h"

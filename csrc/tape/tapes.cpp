@@ -38,6 +38,7 @@ struct recorded_tape {
   lw_compiled_tape *compiled = nullptr;
   bool is_compared = false;                 /* the compiled one gave the bits of this one */
   bool holds = false;                       /* for the present call */
+  int32_t missed = 0, waits = 0;            /* blocks in a row for which it did not count; that it is passed over */
   std::unique_ptr<lw_compiled_rates> rates; /* for one state */
 };
 
@@ -337,13 +338,26 @@ lw::state_places places_of(const lw_tapes &t, const recorded_tape &tape) {
 
 bool may_record(const lw_tapes &t) { return t.since_recording >= LW_TAPE_STATES_BEFORE && t.recordings < LW_TAPE_MOST; }
 
-/* Rows left when all tapes have run are for the kernels. `failed`: the row for which they found nothing. */
-lw_status evaluate_block(lw_state *s, lw_tapes &t, block_of_states &block, int32_t *failed) {
+/* Where no more tapes are recorded, one that counted for no row of several blocks is asked seldom. */
+void ask(recorded_tape &tape, const lw_tapes &t, const interpreter &with, block_of_states &block) {
+  const int64_t before = tape.states;
+  if (t.recordings >= LW_TAPE_MOST && tape.waits > 0) {
+    tape.waits--;
+    return;
+  }
+  if (!tape.holds || !(block.left & block.for_tapes)) return;
+  run_tape(tape, t, with, block);
+  tape.missed = tape.states > before ? 0 : std::min(tape.missed + 1, LW_TAPE_LONGEST_WAIT);
+  tape.waits = tape.missed;
+}
+
+/* Rows left when all tapes have run are for the kernels. Those that fail are marked. */
+lw_status evaluate_block(lw_state *s, lw_tapes &t, block_of_states &block, uint64_t *failed) {
   const size_t width = t.given.size();
   const interpreter with = interpreter_of(s);
   if (block.rows < LW_TAPE_FEWEST_STATES) block.for_tapes = 0;
   else begin_block(t, with, block);
-  for (recorded_tape &tape : t.tapes) run_tape(tape, t, with, block);
+  for (recorded_tape &tape : t.tapes) ask(tape, t, with, block);
   for (int32_t k = 0; k < block.rows; k++) {
     const uint64_t bit = (uint64_t)1 << k;
     if (!(block.left & bit)) continue;
@@ -351,25 +365,13 @@ lw_status evaluate_block(lw_state *s, lw_tapes &t, block_of_states &block, int32
     double *computed = block.computed + (size_t)k * t.width();
     const lw_status e = evaluate_by_kernels(s, t, given, computed);
     block.left &= ~bit;
-    *failed = k;
-    if (e) return e;
-    if (!(block.for_tapes & bit) || !may_record(t)) continue;
+    if (e == LW_ERROR_MEMORY) return e;
+    if (e) *failed |= bit;
+    if (e || !(block.for_tapes & bit) || !may_record(t)) continue;
     record_row(s, t, given, computed);
     if (!t.refusal.empty()) continue;
     begin_block(t, with, block); /* the columns were of the recorded state alone */
     run_tape(t.tapes.back(), t, with, block);
-  }
-  return LW_OK;
-}
-
-/* Computes the rows that are left; those that fail are marked, and left no more. */
-lw_status evaluate_left(lw_state *s, lw_tapes &t, block_of_states &block, uint64_t *failed) {
-  block.for_tapes = ~(uint64_t)0;
-  while (block.left) {
-    int32_t row = 0;
-    const lw_status e = evaluate_block(s, t, block, &row);
-    if (e == LW_ERROR_MEMORY) return e;
-    if (e) *failed |= (uint64_t)1 << row;
   }
   return LW_OK;
 }
@@ -392,8 +394,9 @@ class moved_block {
     for (int64_t i = 0; i < steps.count; i++) {
       std::copy_n(given, start.size(), start.begin());
       for (int stage = 0; stage < 4; stage++) {
-        block_of_states block = {given, nullptr, slope.data(), rows, (~(uint64_t)0 >> (64 - rows)) & ~*failed, 0};
-        const lw_status e = evaluate_left(s, t, block, failed);
+        block_of_states block = {given,       nullptr, slope.data(), rows, (~(uint64_t)0 >> (64 - rows)) & ~*failed,
+                                 ~(uint64_t)0};
+        const lw_status e = evaluate_block(s, t, block, failed);
         if (e) return e;
         for (int32_t k = 0; k < rows; k++)
           if (!(*failed >> k & 1)) advance((size_t)k, stage);
@@ -567,32 +570,32 @@ const char *lw_tape_operation_name(int32_t operation, int32_t *operands) {
 }
 
 lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, int64_t count, double *computed,
-                             int64_t *done) {
-  *done = 0;
+                             int8_t *failed) {
   const lw_status before = lw_evaluate(s, first_stage(*tapes, s->model));
   if (before) return before;
   try {
     for (recorded_tape &tape : tapes->tapes) prepare(tape, s);
-    while (*done < count) {
-      const int32_t rows = (int32_t)std::min<int64_t>(count - *done, LW_TAPE_STATES);
-      int32_t failed = 0;
-      block_of_states block = {given + *done * (int64_t)tapes->given.size(),
+    for (int64_t first = 0; first < count; first += LW_TAPE_STATES) {
+      const int32_t rows = (int32_t)std::min<int64_t>(count - first, LW_TAPE_STATES);
+      uint64_t lost = 0;
+      block_of_states block = {given + first * (int64_t)tapes->given.size(),
                                nullptr,
-                               computed + *done * (int64_t)tapes->width(),
+                               computed + first * (int64_t)tapes->width(),
                                rows,
                                ~(uint64_t)0 >> (64 - rows),
                                ~(uint64_t)0};
-      const lw_status e = evaluate_block(s, *tapes, block, &failed);
-      if (e) {
-        *done += failed;
-        return e;
-      }
-      *done += rows;
+      const lw_status e = evaluate_block(s, *tapes, block, &lost);
+      if (e) return e;
+      for (int32_t k = 0; k < rows; k++) failed[first + k] = (int8_t)(lost >> k & 1);
     }
   } catch (const std::bad_alloc &) {
     return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for a tape");
   }
   return LW_OK;
+}
+
+lw_status lw_evaluate_row(lw_state *s, lw_tapes *tapes, const double *given, double *computed) {
+  return evaluate_by_kernels(s, *tapes, given, computed);
 }
 
 lw_status lw_move_states(lw_state *s, lw_tapes *tapes, double *given, int64_t count, const lw_steps *steps,

@@ -71,10 +71,12 @@ int32_t lw_tape_read(lw_tapes *tapes, int32_t number, lw_tape_data *data);
 const char *lw_tape_operation_name(int32_t operation, int32_t *operands);
 
 /* Rows of given numbers [count][n_given] to rows of computed ones [count][n_computed], or [count][n_computed][n_by]. All
- * other numbers are those of the state; the given ones change in it. `done`: the rows that are computed; where that is
- * not all, the next one has failed as the status and the message of the state report. */
+ * other numbers are those of the state; the given ones change in it. Rows that fail are marked in `failed` [count], and
+ * their numbers are undefined. Only LW_ERROR_MEMORY, and numbers of the state that are refused, end them all. */
 lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, int64_t count, double *computed,
-                             int64_t *done);
+                             int8_t *failed);
+/* One row by the kernels: status and message of the state have the reason why it fails. */
+lw_status lw_evaluate_row(lw_state *s, lw_tapes *tapes, const double *given, double *computed);
 
 /* Steps of the method of Runge and Kutta of order 4, all of the same size. `moves`: by computed number, the place of the
  * given one whose derivative it is; `times`: places of given numbers that are times. */

@@ -90,6 +90,11 @@ def operations_of_tapes() -> dict[int, Operation]:
     return found
 
 
+def _check(status: int, block: Block) -> None:
+    if status:
+        raise error_of(status, text_at(lib.lw_state_message(block.handle)))
+
+
 class Tapes:
     """Computes the same numbers of a block at many states. One thread at a time may use it.
 
@@ -142,9 +147,7 @@ class Tapes:
             Where there is no tape of it, with the reason.
         """
         row = np.ascontiguousarray(given)
-        status = lib.lw_record_tape(block.handle, self._handle, doubles(row))
-        if status:
-            raise error_of(status, text_at(lib.lw_state_message(block.handle)))
+        _check(lib.lw_record_tape(block.handle, self._handle, doubles(row)), block)
         data = ffi.new("lw_tape_data *")
         if lib.lw_tape_read(self._handle, len(self.recorded) - 1, data):
             raise MemoryError("the C core could not allocate memory")
@@ -224,21 +227,22 @@ class Tapes:
         """
         given = np.ascontiguousarray(given)
         computed = np.empty((len(given), self._width)) if computed is None else computed
-        done = ffi.new("int64_t *")
-        first = 0
-        while first < len(given):
-            rows = given[first : first + _ROWS_AT_ONCE]
-            into = computed[first : first + _ROWS_AT_ONCE]
-            status = lib.lw_evaluate_states(block.handle, self._handle, doubles(rows), len(rows), doubles(into), done)
-            first += done[0]
-            if not status:
-                continue
-            error = error_of(status, text_at(lib.lw_state_message(block.handle)))
-            if errors is None or not isinstance(error, LinkworkError):
-                raise error
-            errors[first] = error
-            computed[first] = np.nan
-            first += 1
+        failed = np.zeros(len(given), np.int8)
+        for first in range(0, len(given), _ROWS_AT_ONCE):
+            rows, into = (one[first : first + _ROWS_AT_ONCE] for one in (given, computed))
+            marks = ffi.from_buffer("int8_t[]", failed[first : first + _ROWS_AT_ONCE], require_writable=True)
+            addresses = doubles(rows), len(rows), doubles(into), marks
+            _check(lib.lw_evaluate_states(block.handle, self._handle, *addresses), block)
+        for row in np.flatnonzero(failed).tolist():
+            try:
+                _check(
+                    lib.lw_evaluate_row(block.handle, self._handle, doubles(given[row]), doubles(computed[row])), block
+                )
+            except LinkworkError as error:
+                if errors is None:
+                    raise
+                errors[row] = error
+                computed[row] = np.nan
         self._use_compiled()
         return computed
 
@@ -272,9 +276,7 @@ class Tapes:
         addresses = ffi.from_buffer("uint32_t[]", moves), ffi.from_buffer("uint32_t[]", times)
         steps = ffi.new("lw_steps *", [*addresses, times.size, step, count])
         marks = ffi.from_buffer("int8_t[]", failed, require_writable=True)
-        status = lib.lw_move_states(block.handle, self._handle, doubles(given), len(given), steps, marks)
-        if status:
-            raise error_of(status, text_at(lib.lw_state_message(block.handle)))
+        _check(lib.lw_move_states(block.handle, self._handle, doubles(given), len(given), steps, marks), block)
         self._use_compiled()
         return failed.astype(np.bool_)
 

@@ -101,6 +101,14 @@ def test_forces_of_all_types_but_friction():
     )
 
 
+def test_a_force_with_a_branch_that_has_no_value():
+    """A power of how deep a bump stop is pressed, where it is not."""
+    mech = four_bar().mechanism
+    mech.add_force(lw.BumpStop("A", lower=-0.2, upper=0.3, stiffness=50.0, damping=1.0, exponent=1.5))
+    model = lw.compile(mech)
+    check_tapes(model, around(model, BEFORE + TRIED, 1e-3))
+
+
 @pytest.mark.parametrize("name", ["cassie.json", "robotiq_2f85.json", "xarm7_gripper.json", "grbda_six_bar.json"])
 def test_robots(name):
     model = lw.compile(lw.load(beside(f"models/as_mechanisms/{name}")))
