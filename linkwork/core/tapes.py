@@ -304,6 +304,11 @@ class Rates:
             self._function = lib.lw_rates_compiled(self._tapes, self._number, run)
         return self._function
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether there is no function and will be none."""
+        return self._compilation.is_done and not self._compilation.address
+
     def wait(self) -> str:
         """Wait for the compiler; return why there is no function, or nothing."""
         self._compilation.wait()
@@ -362,10 +367,13 @@ class RatesOfRuns:
 
     def record(self, block: Block) -> None:
         """Record a state that no tape serves, and begin to compile the tape; the block stays where it is."""
+        if any(rates.has_failed for rates in self._found):
+            self._attempts = _MOST_OF_ONE
+            return
         given = np.empty(self._given.size)
         lib.lw_rates_missed(block.handle, doubles(given))
         if self.tapes.number_at(block, given) is not None:  # its function waits, or is not compiled yet
-            self._since -= _EVALUATIONS_BEFORE // 50
+            self._since -= _EVALUATIONS_BEFORE // 20
             return
         self._since = 0
         present = block.reals[self._given]

@@ -123,6 +123,26 @@ def test_events(sooner):
     assert_same(compiled_run(model, 2.0, start), expected)
 
 
+def pin_and_release():
+    """A double pendulum that is pinned to the ground, by which it becomes a loop, and let go."""
+    mech = lw.Mechanism("catch")
+    for name, parent, place in (("upper", "ground", (0, 0, 0)), ("lower", "upper", (1.0, 0, 0))):
+        mech.add_body(name, mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+        mech.add_joint(name.upper(), lw.Revolute((0, 1, 0)), parent, name, at=place)
+    mech.add_transition(
+        "catch", lw.Pin("lower", "ground", lw.Revolute((0, 1, 0)), lw.Frame((0.9, 0, 0))), when=lw.Time(0.4)
+    )
+    mech.add_transition("let go", lw.Release("catch"), when=lw.Time(1.2))
+    return mech
+
+
+def test_pins_and_releases(sooner):
+    expected = lw.simulate(lw.compile(pin_and_release()), 2.0)
+    model = lw.compile(pin_and_release())
+    assert_same(compiled_run(model, 2.0), expected)
+    assert len(model.rates_of_runs.tapes.recorded) > 1
+
+
 def test_all_forces(sooner):
     """Of a mechanism with all forces but friction, which decides before each evaluation whether it sticks."""
     expected = lw.simulate(lw.compile(zoo(friction=False)), 0.3)
