@@ -48,7 +48,7 @@ struct notes {
   std::vector<double> numbers;
   std::vector<int32_t> decisions;
   std::vector<bool> selections; /* decisions too where one of the two numbers is infinite or none */
-  bool peculiar = false; /* something that is recorded of constants alone, if at all */
+  bool peculiar = false;        /* something that is recorded of constants alone, if at all */
 } noted;
 
 struct plain {
