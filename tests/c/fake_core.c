@@ -86,6 +86,7 @@ lw_status lw_state_reset(lw_state *s) {
 const char *lw_state_message(const lw_state *s) { return s->message; }
 double *lw_state_reals(lw_state *s) { return s->x; }
 void lw_state_changed(lw_state *s, lw_stage valid) { (void)s, (void)valid; }
+void lw_motion_changed(lw_state *s) { (void)s; }
 void lw_describe(const lw_state *state, uint32_t offset, char *text, size_t size) {
   (void)state;
   snprintf(text, size, "number %u", offset);

@@ -565,5 +565,5 @@ def test_demo(example, tmp_path, monkeypatch, capfd, needs):
 
 def test_examples_are_scripts():
     adapted = [path.name for path in FOLDER.glob("*.py") if "__main__" in path.read_text(encoding="utf-8")]
-    others = {"closed_leg.py", "demo.py", "gallery.py", "leg_env.py"}
+    others = {"closed_leg.py", "demo.py", "gallery.py", "learned_friction.py", "leg_env.py"}
     assert {f"{name}.py" for name in MECHANISMS} | others == set(adapted)
