@@ -15,8 +15,8 @@ typedef struct lw_known_number {
 /* An operation on numbers, as lw_tape_function. */
 typedef void lw_number_function(int operation, const double *a, const double *b, double *to, double *second, int fours);
 
-/* Writes rates, residuals and coordinates of cut joints of a block by its states, inputs and time. Not 0: it does not
- * count there, and has written nothing. */
+/* Writes rates, residuals, coordinates of cut joints and angular velocities of a block by its states, inputs and time.
+ * Not 0: it does not count there, and has written nothing. */
 typedef int lw_rates_function(double *reals, lw_number_function *function);
 
 typedef struct lw_compiled_rates {

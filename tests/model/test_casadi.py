@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from support.array_functions import driven
 from support.cases import four_bar
 from support.checkout import beside
 from support.random_mechanisms import FAMILIES, random_tree, tree_or_loop, well_posed
@@ -101,13 +102,7 @@ def test_parameters_are_arguments():
 
 
 def test_time_moves_prescribed_motions():
-    mech = lw.Mechanism("driven")
-    for name in ("crank", "rod"):
-        mech.add_body(name, mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
-    mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "crank", at=(0, 0, 0))
-    mech.add_joint("B", lw.Revolute((0, 1, 0)), "crank", "rod", parent_frame=lw.Frame((1, 0, 0)))
-    mech.prescribe("A", "a*sin(w*time)", parameters={"a": 0.3, "w": 2.0})
-    model = lw.compile(mech)
+    model = lw.compile(driven())
     f = function(model)
     for time in (0.0, 0.4):
         state = model.assemble(time=time)

@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import textwrap
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ import pytest
 import linkwork as lw
 from support.cases import four_bar
 from support.checkout import beside
+from support.compilers import wrong_compiler
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
 
 BEFORE = 1000  # states by kernels before the first tape
@@ -134,17 +134,7 @@ def test_without_a_compiler_tapes_are_interpreted(compiler, reason, monkeypatch)
 
 
 def test_a_compiler_that_gives_other_numbers_is_not_believed(monkeypatch, tmp_path):
-    wrong = tmp_path / "wrong.py"
-    wrong.write_text(
-        textwrap.dedent(r"""
-        import pathlib, re, subprocess, sys
-        for path in map(pathlib.Path, sys.argv[1:]):
-            if path.name == "tape.c":
-                path.write_text(re.sub(r"(x\d+) \* (x\d+)", r"\1 + \2", path.read_text(), count=3))
-        sys.exit(subprocess.run(["cc", *sys.argv[1:]]).returncode)
-        """)
-    )
-    monkeypatch.setenv("LINKWORK_CC", f"{sys.executable} {wrong}")
+    monkeypatch.setenv("LINKWORK_CC", wrong_compiler(tmp_path))
     compiled, interpreted, used = compiled_and_interpreted(lw.compile(four_bar().mechanism))
     assert used.not_compiled == "compiled tapes gave other numbers"
     assert np.array_equal(compiled, interpreted)

@@ -1,7 +1,5 @@
 """Runs by compiled tapes: the bits of the kernels, step by step."""
 
-import sys
-import textwrap
 import threading
 
 import numpy as np
@@ -11,6 +9,7 @@ import linkwork as lw
 from linkwork.core import tapes
 from support.cases import four_bar
 from support.checkout import beside
+from support.compilers import wrong_compiler
 from support.random_mechanisms import FAMILIES, tree_or_loop
 from support.zoo import zoo
 
@@ -210,18 +209,8 @@ def test_without_a_compiler(sooner, monkeypatch):
 @pytest.mark.parametrize("change", ["first", "later"])
 def test_a_compiler_that_gives_other_numbers_is_not_believed(sooner, monkeypatch, tmp_path, change):
     """Other numbers everywhere are found at once; those at some states before many are given."""
-    wrong = tmp_path / "wrong.py"
-    by = r"\1 + \2" if change == "first" else r"(\1 * \2 > 0.3 ? 0.0 : \1 * \2)"
-    wrong.write_text(
-        textwrap.dedent(rf"""
-        import pathlib, re, subprocess, sys
-        for path in map(pathlib.Path, sys.argv[1:]):
-            if path.name == "tape.c":
-                path.write_text(re.sub(r"(x\d+) \* (x\d+)", r"{by}", path.read_text(), count=3))
-        sys.exit(subprocess.run(["cc", *sys.argv[1:]]).returncode)
-        """)
-    )
-    monkeypatch.setenv("LINKWORK_CC", f"{sys.executable} {wrong}")
+    product = r"\1 + \2" if change == "first" else r"(\1 * \2 > 0.3 ? 0.0 : \1 * \2)"
+    monkeypatch.setenv("LINKWORK_CC", wrong_compiler(tmp_path, product))
     model = lw.compile(four_bar().mechanism)
     start = model.assemble(q={"A": 0.3}, u={"A": 3.0})
     expected = lw.simulate(lw.compile(four_bar().mechanism), 5.0, start)
