@@ -21,9 +21,10 @@
 /* Not a matter of rank: loop by loop, columns with smaller pivots wait where later loops can choose instead. */
 #define SMALL_PIVOT 0.02
 /* Nor this: what a pivot's square has at least of the largest column's. The first column that has it is taken, so that
- * neighbouring poses choose the same pivots where sizes are close, or equal but for rounding. No part of a column along a
- * pivot exceeds 1.6 of it then, 3.2 by SUPPORT, which is less than the share and keeps its effect. */
-#define PIVOT_SHARE2 0.4
+ * neighbouring poses choose the same pivots where sizes are close, or equal but for rounding, and few orders serve a whole
+ * motion. No part of a column along a pivot exceeds 2 of it then, 5.2 by SUPPORT, which is less than the share and keeps
+ * its effect. */
+#define PIVOT_SHARE2 0.25
 /* Multipliers factor S = J M^-1 J', whose pivots are squares. */
 #define SQUARED_RANK_TOLERANCE 1e-12
 /* Rows of unit size: constraints of divide and conquer, where |phi| counts as 20 |phi|, and those of
@@ -126,7 +127,7 @@
 #define PROBE_STEP 0.1        /* rad, or lengths of the cluster */
 #define ANOTHER_POSE 0.02     /* of such: a pose that closes nearer to the present one is this one */
 #define COUNTED_GAP2 1e-4     /* squared: a gap beyond is no evidence of the rank of a closed loop */
-#define SUPPORT 0.25          /* preference, by one, of columns inboard of a later loop: they stay free for it */
+#define SUPPORT 0.15          /* preference, by one, of columns inboard of a later loop: they stay free for it */
 
 /* ---- Assembly ---- */
 
