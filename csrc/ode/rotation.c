@@ -35,12 +35,13 @@ static double speed_of_step(const lw_ode_rotation *from, const lw_ode_rotation *
 
 int lw_ode_measure_rotation(lw_ode *ode, bool *too_long) {
   if (!is_measured(ode)) return 0;
-  const double enough = LW_ODE_SAMPLE_ANGLE / fabs(ode->h), half = ode->t_old + 0.5 * ode->h;
+  const double enough = LW_ODE_SAMPLE_ANGLE / fabs(ode->h);
+  double half;
   lw_ode_rotation from = ode->here, to, middle;
   int status = ask(ode, ode->t, ode->y, enough, &to); /* first: the derivative there is the last that was computed */
   if (status == 0 && from.speed < 0.0) status = ask(ode, ode->t_old, ode->y_old, enough, &from);
   if (status != 0) return status;
-  lw_ode_dense(ode, half, ode->y_sample);
+  if ((status = lw_ode_middle(ode, &half, ode->y_sample)) != 0) return status;
   if ((status = ask(ode, half, ode->y_sample, INFINITY, &middle)) != 0) return status;
   ode->sample_time = LW_ODE_SAMPLE_ANGLE / speed_of_step(&from, &to, middle.bound);
   *too_long = fabs(ode->h) > max_samples_of(ode) * ode->sample_time;
