@@ -1,7 +1,7 @@
 """The compiled integrator of csrc/ode behind the contract, the one inside the co-simulation FMU.
 
-Its methods are the explicit ones of Dormand and Prince, 5(4) and for tight tolerances 8(5,3), and for stiff problems the
-Rosenbrock-Wanner method Rodas5P. The latter takes the problem's Jacobian, and differences of what it is not given.
+Its methods are the explicit ones of Dormand and Prince, 5(4) and, for tight tolerances, 8(5,3), and for stiff problems
+the Rosenbrock-Wanner method Rodas5P. The latter takes the problem's Jacobian, and differences of what it is not given.
 """
 
 from __future__ import annotations

@@ -116,6 +116,7 @@ const lw_ode_operations lw_dop853 = {
     .cost = 12.0,
     .stable = LW_DOP853_STABLE,
     .undamped = LIMITED,
+    .row_intervals = 4,
     .run_stages = run_stages,
     .error_norm = error_norm,
     .prepare_dense = prepare_dense,

@@ -78,6 +78,7 @@ const lw_ode_operations lw_dopri5 = {
     .cost = 6.0,
     .stable = LW_DOPRI5_STABLE,
     .undamped = UNDAMPED,
+    .row_intervals = 1,
     .run_stages = run_stages,
     .error_norm = error_norm,
     .dense = dense,

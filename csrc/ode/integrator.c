@@ -274,8 +274,11 @@ static void swap(double **a, double **b) {
   *b = temporary;
 }
 
-/* A row is requested between the start of the last step and t: if its dense output fails, a shorter step may succeed. */
-static bool has_row(const lw_ode *ode, double t) { return (ode->next_row - ode->t_old) * (ode->next_row - t) < 0.0; }
+/* Rows are due between the start of the last step and t: if its dense output fails, a shorter step may succeed. */
+static bool has_row(const lw_ode *ode, double t) {
+  return (ode->rows_follow && lw_ode_row_intervals(ode, fabs(ode->h)) > 1) ||
+         (ode->next_row - ode->t_old) * (ode->next_row - t) < 0.0;
+}
 
 /* Accepts the step and searches it for events; undoes it if an indicator cannot be evaluated, or something turns too
  * far. */

@@ -20,13 +20,14 @@ typedef struct lw_ode_operations {
   bool implicit;                          /* needs the memory of lw_ode_implicit */
   int order;                              /* of the error estimate, by the step size */
   double error_exponent, memory_exponent; /* of step size control: powers of the last error and of the one before */
-  double cost;                            /* explicit methods: evaluations of a step */
-  double stable;   /* and the spectral radius of df/dy up to which a step of size one is stable, for all damping */
-  double undamped; /* and the part of it from which on stability may be why a step had to be repeated */
+  int row_intervals; /* of a step where rows follow it: cubic interpolation between them is as exact as at order 5 */
+  double cost;       /* explicit methods: evaluations of a step */
+  double stable;     /* and the spectral radius of df/dy up to which a step of size one is stable, for all damping */
+  double undamped;   /* and the part of it from which on stability may be why a step had to be repeated */
   int (*run_stages)(lw_ode *ode, double t_new); /* returns the status of lw_ode_function */
   double (*error_norm)(const lw_ode *ode);      /* norm of the local error */
-  int (*prepare_dense)(
-      lw_ode *ode); /* NULL, or further stages of the last step; y_sample is scratch; status likewise */
+  /* NULL, or further stages of the last step, with y_sample as scratch; status likewise */
+  int (*prepare_dense)(lw_ode *ode);
   void (*dense)(const lw_ode *ode, double x, double *y); /* y at t_old + x h, from the stages */
   /* NULL, or y in the middle of the step to order 3 without further stages, where no more is needed */
   void (*middle)(const lw_ode *ode, double *y);
@@ -105,6 +106,8 @@ void lw_ode_start_rotation(lw_ode *ode);
 int lw_ode_measure_rotation(lw_ode *ode, bool *too_long);
 /* In how many intervals the time of this size is divided, `least` or more. */
 int32_t lw_ode_intervals(const lw_ode *ode, double size, int32_t least);
+/* The same for rows that follow steps; 1 where nothing turns. */
+int32_t lw_ode_row_intervals(const lw_ode *ode, double size);
 /* The longest step from here. */
 double lw_ode_longest_step(const lw_ode *ode);
 

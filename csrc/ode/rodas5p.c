@@ -131,6 +131,7 @@ const lw_ode_operations lw_rodas5p = {
     .order = 5,
     .error_exponent = 0.17,
     .memory_exponent = 0.04,
+    .row_intervals = 1,
     .run_stages = run_stages,
     .error_norm = error_norm,
     .dense = dense,

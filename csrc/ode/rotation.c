@@ -55,6 +55,10 @@ int32_t lw_ode_intervals(const lw_ode *ode, double size, int32_t least) {
   return (int32_t)fmin(fmax(intervals, least), LW_ODE_MAX_SAMPLES);
 }
 
+int32_t lw_ode_row_intervals(const lw_ode *ode, double size) {
+  return is_measured(ode) ? lw_ode_intervals(ode, size, ode->method->row_intervals) : 1;
+}
+
 double lw_ode_longest_step(const lw_ode *ode) {
   return is_measured(ode) ? SHORTER * max_samples_of(ode) * ode->sample_time : INFINITY;
 }

@@ -36,10 +36,10 @@ static int fill_requested(lw_ode *ode, lw_ode_output *output) {
   return 0;
 }
 
-/* Rows within the last step, as close as the rotation needs. */
+/* Rows within the last step, as close as the rotation and the length of the step need. */
 static int fill_within_step(lw_ode *ode, lw_ode_output *output) {
   const double h = ode->t - ode->t_old;
-  const int32_t intervals = lw_ode_intervals(ode, fabs(h), 1);
+  const int32_t intervals = lw_ode_row_intervals(ode, fabs(h));
   for (int32_t i = 1; i < intervals; i++) {
     const double t = ode->t_old + i / (double)intervals * h;
     output->t[output->count] = t;
