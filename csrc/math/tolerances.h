@@ -279,7 +279,7 @@
 #define REPETITION_COST 1.5 /* of an implicit step, without a Jacobian, in explicit ones */
 /* Spectral radius of df/dy up to which a step of size one is stable, for all damping; without it lw_dopri5 has 1.0. */
 #define LW_DOPRI5_STABLE 3.3
-#define LW_DOP853_STABLE 6.1
+#define LW_DOP853_STABLE 6.1 /* the same of lw_dop853; without damping 6.0 */
 /* Of steps, relative and absolute, up to which LW_ODE_AUTO takes lw_dop853: a tenth of 1e-9, but for rounding. There it
  * saves evaluations even where stability limits the steps; at 1e-8 rows within steps and such motions cost more. */
 #define TIGHT_TOLERANCE 1.00001e-10
