@@ -125,8 +125,9 @@ def simulate(
         lengths and times of smaller and slower ones.
     t_eval
         Times of the output, (nt,), s, within the run but for rounding; by default every step, and times between where
-        something turns further than a twelfth of a turn in a step, and at quarters of the long steps of "dop853". At an event there are rows before and after it; of
-        times that are given, the one at which a transition has its time is after it.
+        something turns further than a twelfth of a turn in a step, and at quarters of the long steps of "dop853". At an
+        event there are rows before and after it; of times that are given, the one at which a transition has its time
+        is after it.
     max_step
         Largest step of the solver, s; by default no limit.
     first_step
