@@ -275,11 +275,15 @@
  * it twice. So many parts of the interval are searched, the first one first. */
 #define SEARCHED_PARTS 8
 #define LIMITED 0.75        /* r from which on stability limits an explicit step; oscillations stay below it */
-#define UNDAMPED 0.25       /* the same for steps that had to be repeated */
+#define UNDAMPED 0.25       /* the same for steps of lw_dopri5 that had to be repeated */
 #define RETURN_SHARE 0.9    /* of the largest stable step, with which the explicit method continues */
 #define REPETITION_COST 1.5 /* of an implicit step, without a Jacobian, in explicit ones */
-/* Spectral radius of df/dy up to which a step of size one of lw_dopri5 is stable, for all damping. */
+/* Spectral radius of df/dy up to which a step of size one is stable, for all damping; without it lw_dopri5 has 1.0. */
 #define LW_DOPRI5_STABLE 3.3
+#define LW_DOP853_STABLE 6.1 /* the same of lw_dop853; without damping 6.0 */
+/* Of steps, relative and absolute, up to which LW_ODE_AUTO takes lw_dop853: a tenth of 1e-9, but for rounding. There it
+ * saves evaluations even where stability limits the steps; at 1e-8 rows within steps and such motions cost more. */
+#define TIGHT_TOLERANCE 1.00001e-10
 #define LONG_RUN 10.0       /* s: in shorter runs errors of rates below those of coordinates do no harm */
 #define LEAST_LENGTH 1e-3   /* of the radius of gyration: displacements of a body that turns count at least so */
 #define SMALLEST_SIZE 1e-15 /* rad, m or per second: below, a size is rounding */
