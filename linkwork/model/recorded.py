@@ -123,8 +123,9 @@ def record_inverse_dynamics(
     """
     block, n = block_at(model, state), model.numbering
     block.evaluate(Stage.ACCELERATIONS)
-    chosen = np.arange(n.nu) if speeds is None else np.array(speeds)
-    accelerations, loads = (np.uint32(model.fields[one].first + chosen) for one in ("acceleration", "tau"))
+    chosen = slice(None) if speeds is None else list(speeds)
+    firsts = (model.fields[one].first for one in ("acceleration", "tau"))
+    accelerations, loads = (offsets_of(slice(first, first + n.nu))[chosen] for first in firsts)
     given = {"t": _time(model), "x": _Given(_states(model)), "udot": _Given(accelerations)}
     if n.n_loads > n.nu_all:
         given["tau"] = _Given(model.entry_offsets[n.n_states + n.nu_all : n.n_states + n.n_loads], n.nu_all)
