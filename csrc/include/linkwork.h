@@ -874,9 +874,8 @@ LW_API lw_status lw_chain_derivative(lw_chain *chain, const double *x, double *x
 typedef enum lw_ode_method {
   LW_ODE_DOPRI5 = 0, /* Dormand-Prince 5(4), explicit */
   LW_ODE_RODAS5P,    /* Rosenbrock-Wanner 5(4), for stiff equations: one LU decomposition in every step */
-  LW_ODE_AUTO,  /* an explicit method, LW_ODE_DOP853 at tight tolerances and LW_ODE_DOPRI5 at others, until stability
-                      * limits its steps, then LW_ODE_RODAS5P while that costs less */
-  LW_ODE_DOP853 /* Dormand-Prince 8(5,3), explicit, for tight tolerances */
+  LW_ODE_AUTO,       /* LW_ODE_DOPRI5 until stability limits its steps, then LW_ODE_RODAS5P while that costs less */
+  LW_ODE_DOP853      /* Dormand-Prince 8(5,3), explicit, for tight tolerances */
 } lw_ode_method;
 
 /* out = f(t, y). Returns 0; positive: recoverable failure, try a shorter step; negative: stop. */
@@ -901,7 +900,7 @@ typedef struct lw_ode_statistics {
   int64_t event_evaluations;
   int64_t jacobian_evaluations;
   int64_t method_steps[4]; /* of `steps`, those of each method; by lw_ode_method */
-  int64_t switches;        /* from an explicit method to an implicit one or back, by LW_ODE_AUTO */
+  int64_t switches;        /* changes of method by LW_ODE_AUTO */
 } lw_ode_statistics;
 
 /* Output rows, written from row `count` on. */
@@ -929,7 +928,7 @@ typedef struct lw_ode_output {
 /* What the step size control remembers: from here a run continues as though it had not been cut. */
 typedef struct lw_ode_step_control {
   double next_step, previous_error;
-  double choice; /* of LW_ODE_AUTO: explicit or implicit, and the evidence for the other one; 0 at first */
+  double choice; /* of LW_ODE_AUTO: its method and the evidence for the other one; 0 at first */
 } lw_ode_step_control;
 
 typedef enum lw_ode_outcome {
@@ -946,7 +945,7 @@ LW_API lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function deriva
 LW_API void lw_ode_free(lw_ode *ode);
 /* Selects the method before a start; the default is LW_ODE_DOPRI5, which needs no Jacobian. jacobian NULL: finite
  * differences. Memory is allocated when a method is first selected, and stays; LW_ERROR_MEMORY leaves the method
- * unchanged, and LW_ODE_AUTO without memory for matrices and further stages is LW_ODE_DOPRI5. */
+ * unchanged, and LW_ODE_AUTO without memory for matrices stays explicit. */
 LW_API lw_status lw_ode_set_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian);
 LW_API void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options);
 /* An absolute tolerance for each state, [n], in place of that of the options; NULL: that again. Those that are smaller

@@ -52,7 +52,7 @@ INLINE pivot_limits limits_of(const ear_work *x, double tolerance2, double sum, 
   return (pivot_limits){rank_threshold, alone ? rank_threshold : larger(small_pivot2, rank_threshold), largest};
 }
 
-/* Copies of the columns and their sizes squared. Outermost columns come first, so that cranks stay free. */
+/* Copies of the columns and their sizes squared. */
 INLINE pivot_limits start_pivoting(const ear_work *x, int32_t groups, int32_t rows, double tolerance2, int alone,
                                    four *q, four *size2) {
   double sum = 1.0;
@@ -66,7 +66,7 @@ INLINE pivot_limits start_pivoting(const ear_work *x, int32_t groups, int32_t ro
     }
   for (int32_t k = 0; k < x->n; k++) {
     const real s = entry_of(size2, k);
-    x->order[x->n - 1 - k] = k;
+    x->order[k] = k;
     sum += re(s);
     largest = select_less(largest, s, s, largest);
   }

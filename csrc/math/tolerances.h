@@ -21,10 +21,9 @@
 /* Not a matter of rank: loop by loop, columns with smaller pivots wait where later loops can choose instead. */
 #define SMALL_PIVOT 0.02
 /* Nor this: what a pivot's square has at least of the largest column's. The first column that has it is taken, so that
- * neighbouring poses choose the same pivots where sizes are close, or equal but for rounding, and few orders serve a whole
- * motion. No part of a column along a pivot exceeds 2 of it then, 5.2 by SUPPORT, which is less than the share and keeps
- * its effect. */
-#define PIVOT_SHARE2 0.25
+ * neighbouring poses choose the same pivots where sizes are close, or equal but for rounding. No part of a column along a
+ * pivot exceeds 1.6 of it then, 3.2 by SUPPORT, which is less than the share and keeps its effect. */
+#define PIVOT_SHARE2 0.4
 /* Multipliers factor S = J M^-1 J', whose pivots are squares. */
 #define SQUARED_RANK_TOLERANCE 1e-12
 /* Rows of unit size: constraints of divide and conquer, where |phi| counts as 20 |phi|, and those of
@@ -127,7 +126,7 @@
 #define PROBE_STEP 0.1        /* rad, or lengths of the cluster */
 #define ANOTHER_POSE 0.02     /* of such: a pose that closes nearer to the present one is this one */
 #define COUNTED_GAP2 1e-4     /* squared: a gap beyond is no evidence of the rank of a closed loop */
-#define SUPPORT 0.15          /* preference, by one, of columns inboard of a later loop: they stay free for it */
+#define SUPPORT 0.25          /* preference, by one, of columns inboard of a later loop: they stay free for it */
 
 /* ---- Assembly ---- */
 
@@ -275,15 +274,11 @@
  * it twice. So many parts of the interval are searched, the first one first. */
 #define SEARCHED_PARTS 8
 #define LIMITED 0.75        /* r from which on stability limits an explicit step; oscillations stay below it */
-#define UNDAMPED 0.25       /* the same for steps of lw_dopri5 that had to be repeated */
+#define UNDAMPED 0.25       /* the same for steps that had to be repeated */
 #define RETURN_SHARE 0.9    /* of the largest stable step, with which the explicit method continues */
 #define REPETITION_COST 1.5 /* of an implicit step, without a Jacobian, in explicit ones */
-/* Spectral radius of df/dy up to which a step of size one is stable, for all damping; without it lw_dopri5 has 1.0. */
+/* Spectral radius of df/dy up to which a step of size one of lw_dopri5 is stable, for all damping. */
 #define LW_DOPRI5_STABLE 3.3
-#define LW_DOP853_STABLE 6.1 /* the same of lw_dop853; without damping 6.0 */
-/* Of steps, relative and absolute, up to which LW_ODE_AUTO takes lw_dop853: a tenth of 1e-9, but for rounding. There it
- * saves evaluations even where stability limits the steps; at 1e-8 rows within steps and such motions cost more. */
-#define TIGHT_TOLERANCE 1.00001e-10
 #define LONG_RUN 10.0       /* s: in shorter runs errors of rates below those of coordinates do no harm */
 #define LEAST_LENGTH 1e-3   /* of the radius of gyration: displacements of a body that turns count at least so */
 #define SMALLEST_SIZE 1e-15 /* rad, m or per second: below, a size is rounding */

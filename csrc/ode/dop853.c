@@ -15,8 +15,7 @@
 #include "math/tolerances.h"
 #include "ode.h"
 
-/* Indices of k_13 and k_12, which have the time t + h. */
-enum { END = LW_DOP853_STAGES, LAST_STAGE = LW_DOP853_STAGES - 1 };
+enum { END = LW_DOP853_STAGES }; /* index of k_13, at t + h */
 
 static void stage_argument(const lw_ode *ode, const double *from, int s, double *y) {
   for (int32_t i = 0; i < ode->n; i++) {
@@ -91,20 +90,6 @@ static void middle(const lw_ode *ode, double *y) {
   }
 }
 
-/* Stages 12 and 13 have the same time: h |k_13 - k_12| / |y_1 - g_12|. */
-static double stiffness(lw_ode *ode) {
-  double of_slopes = 0.0, of_states = 0.0;
-  stage_argument(ode, ode->y_old, LAST_STAGE, ode->y_sample);
-  for (int32_t i = 0; i < ode->n; i++) {
-    const double scale = lw_ode_scale(ode, i, ode->y[i]);
-    const double state = (ode->y[i] - ode->y_sample[i]) / scale;
-    const double change = (ode->k[END][i] - ode->k[LAST_STAGE][i]) / scale;
-    of_states += state * state;
-    of_slopes += change * change;
-  }
-  return of_states > 0.0 ? fabs(ode->h) * sqrt(of_slopes / of_states) : 0.0;
-}
-
 const lw_ode_operations lw_dop853 = {
     .method = LW_ODE_DOP853,
     .vectors = LW_DOP853_VECTORS,
@@ -113,14 +98,10 @@ const lw_ode_operations lw_dop853 = {
     .order = 8,
     .error_exponent = 0.121,
     .memory_exponent = 0.02,
-    .cost = 12.0,
-    .stable = LW_DOP853_STABLE,
-    .undamped = LIMITED,
     .row_intervals = 4,
     .run_stages = run_stages,
     .error_norm = error_norm,
     .prepare_dense = prepare_dense,
     .dense = dense,
     .middle = middle,
-    .stiffness = stiffness,
 };

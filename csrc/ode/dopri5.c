@@ -52,8 +52,8 @@ static void dense(const lw_ode *ode, double x, double *y) {
   }
 }
 
-/* Stages 6 and 7 have the same time: h |k_7 - k_6| / |y_1 - g_6|. */
-static double stiffness(lw_ode *ode) {
+/* Stages 6 and 7 have the same time: h |k_7 - k_6| / |y_1 - g_6|, relative to the stability limit. */
+static double stability_ratio(lw_ode *ode) {
   double of_slopes = 0.0, of_states = 0.0;
   for (int32_t i = 0; i < ode->n; i++) {
     double slope = 0.0;
@@ -64,7 +64,7 @@ static double stiffness(lw_ode *ode) {
     of_states += state * state;
     of_slopes += change * change;
   }
-  return of_states > 0.0 ? fabs(ode->h) * sqrt(of_slopes / of_states) : 0.0;
+  return of_states > 0.0 ? fabs(ode->h) * sqrt(of_slopes / of_states) / LW_DOPRI5_STABLE : 0.0;
 }
 
 const lw_ode_operations lw_dopri5 = {
@@ -75,12 +75,9 @@ const lw_ode_operations lw_dopri5 = {
     .order = 5,
     .error_exponent = 0.17,
     .memory_exponent = 0.04,
-    .cost = 6.0,
-    .stable = LW_DOPRI5_STABLE,
-    .undamped = UNDAMPED,
     .row_intervals = 1,
     .run_stages = run_stages,
     .error_norm = error_norm,
     .dense = dense,
-    .stiffness = stiffness,
+    .stability_ratio = stability_ratio,
 };

@@ -61,7 +61,7 @@ lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, l
   ode->events = events;
   ode->context = context;
   ode->options = *options;
-  ode->method = ode->explicit_method = &lw_dopri5;
+  ode->method = &lw_dopri5;
   ode->next_row = NAN;
   double *next = (double *)(void *)(ode + 1);
   double **const arrays[] = {&ode->y, &ode->y_old, &ode->y_new, &ode->y_sample, &ode->atol};
@@ -113,12 +113,6 @@ static lw_status allocate_for(lw_ode *ode, const lw_ode_operations *method) {
   return status == LW_OK && method->implicit ? allocate_implicit(ode) : status;
 }
 
-/* Of LW_ODE_AUTO: those for tight tolerances and for stiff equations, in addition to lw_dopri5. */
-static lw_status allocate_for_choice(lw_ode *ode) {
-  const lw_status status = allocate_for(ode, &lw_dop853);
-  return status == LW_OK ? allocate_for(ode, &lw_rodas5p) : status;
-}
-
 static const lw_ode_operations *operations_of(lw_ode_method method) {
   switch (method) {
     case LW_ODE_DOPRI5: return &lw_dopri5;
@@ -132,7 +126,7 @@ static const lw_ode_operations *operations_of(lw_ode_method method) {
 lw_status lw_ode_set_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian) {
   const lw_ode_operations *selected = operations_of(method);
   if (selected == NULL) return LW_ERROR_USAGE;
-  const lw_status status = method == LW_ODE_AUTO ? allocate_for_choice(ode) : allocate_for(ode, selected);
+  const lw_status status = allocate_for(ode, method == LW_ODE_AUTO ? &lw_rodas5p : selected);
   if (status != LW_OK && method != LW_ODE_AUTO) return status;
   ode->method = selected;
   ode->choice = (lw_ode_choice){.automatic = method == LW_ODE_AUTO && status == LW_OK};
@@ -329,7 +323,6 @@ lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y) {
   ode->previous_error = FIRST_ERROR;
   ode->tries = 0;
   ode->started = ode->f_known = ode->implicit.jacobian_current = false;
-  lw_ode_choose_explicit(ode);
   if (!isfinite(t) || !lw_ode_all_finite(y, ode->n)) return LW_ODE_NOT_FINITE;
   const lw_ode_outcome outcome = evaluate_here(ode);
   if (outcome != LW_ODE_STEP) return outcome;

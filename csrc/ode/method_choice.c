@@ -1,12 +1,11 @@
-/* LW_ODE_AUTO: an explicit method until stability limits its steps, Rodas5P while it pays, and back. The explicit one is
- * Dormand-Prince 8(5,3) at tight tolerances, else Dormand-Prince 5(4).
+/* LW_ODE_AUTO: Dormand-Prince 5(4) until stability limits its steps, Rodas5P while it pays, and back.
  *
- * r = h rho / STABLE, with the spectral radius rho of df/dy and STABLE of the explicit method, is the number of explicit steps that a step of size h
+ * r = h rho / STABLE, with the spectral radius rho of df/dy, is the number of explicit steps that a step of size h
  * stands for. An implicit step costs `implicit_cost` explicit ones: it pays where r exceeds that number.
  *
- *   explicit: h rho ~ h |k_i - k_j| / |g_i - g_j| of two stages with the same time (Hairer, Wanner, IV.2). Steps near
- *     r = 1 are evidence for the implicit method, others against it; where nothing is damped the limit may be lower
- *     and shows by repeated steps. Enough evidence begins a trial.
+ *   explicit: h rho ~ h |k_7 - k_6| / |y_1 - g_6|, whose stages have the same time (Hairer, Wanner, IV.2). Steps near
+ *     r = 1 are evidence for the implicit method, others against it; where nothing is damped the limit is lower and
+ *     shows by repeated steps. Enough evidence begins a trial.
  *   implicit: rho from powers of the matrix of the step. Losses and gains of the steps add up.
  *     After a trial that has not paid, the next one needs four times the evidence and lasts twice as long: fast
  *     oscillations, which the explicit method has kept alive, fade slowly.
@@ -20,11 +19,11 @@
 enum { REPEATED_WEIGHT = 4, CHECK_INTERVAL = 8, STEPS_TO_TRY = 15, MOST_DOUBLINGS = 12, MOST_EVIDENCE = 1 << 28 };
 enum { PARTS = 16, ENOUGH = 8 * PARTS }; /* losses are counted in parts of an implicit step; what decides */
 
-/* Cost of an implicit step in explicit ones. A column of the mechanics' Jacobian takes three, one of
+/* Cost of an implicit step in explicit ones: six evaluations. A column of the mechanics' Jacobian takes three, one of
  * differences takes one; the decomposition of the matrix is compared with an evaluation of linear cost. */
 static double implicit_cost(const lw_ode *ode) {
   const double n = ode->n, evaluations = ode->implicit.jacobian ? 8.0 + 3.0 * n : 10.0 + n;
-  return (evaluations + n * n / 600.0) / ode->explicit_method->cost;
+  return (evaluations + n * n / 600.0) / 6.0;
 }
 
 static int32_t evidence_to_try(const lw_ode *ode) {
@@ -32,11 +31,9 @@ static int32_t evidence_to_try(const lw_ode *ode) {
   return (int32_t)fmin(ldexp(least, 2 * ode->choice.doublings), MOST_EVIDENCE);
 }
 
-static double stability_ratio(lw_ode *ode) { return ode->method->stiffness(ode) / ode->explicit_method->stable; }
-
 static int32_t evidence_of(lw_ode *ode, int32_t rejected) {
-  const double ratio = stability_ratio(ode);
-  if (rejected && ratio > ode->explicit_method->undamped) return REPEATED_WEIGHT;
+  const double ratio = ode->method->stability_ratio(ode);
+  if (rejected && ratio > UNDAMPED) return REPEATED_WEIGHT;
   return ratio > LIMITED ? 1 : ode->choice.evidence > 0 ? -1 : 0;
 }
 
@@ -67,7 +64,7 @@ static int32_t loss_of(lw_ode *ode, double ratio, int32_t rejected) {
 
 static void weigh_implicit_step(lw_ode *ode, int32_t rejected) {
   lw_ode_choice *choice = &ode->choice;
-  const double ratio = stability_ratio(ode);
+  const double ratio = ode->method->stability_ratio(ode);
   choice->evidence += loss_of(ode, ratio, rejected);
   if (choice->evidence <= -ENOUGH) {
     choice->evidence = -ENOUGH;
@@ -93,22 +90,14 @@ static void use(lw_ode *ode, const lw_ode_operations *method) {
 }
 
 void lw_ode_apply_choice(lw_ode *ode) {
-  if (ode->choice.automatic) use(ode, ode->choice.implicit ? &lw_rodas5p : ode->explicit_method);
-}
-
-/* The memory of LW_ODE_AUTO is there for each of them. */
-void lw_ode_choose_explicit(lw_ode *ode) {
-  if (!ode->choice.automatic) return;
-  const double tolerance = fmax(ode->options.rtol, ode->options.atol);
-  ode->explicit_method = tolerance <= TIGHT_TOLERANCE ? &lw_dop853 : &lw_dopri5;
-  lw_ode_apply_choice(ode);
+  if (ode->choice.automatic) use(ode, ode->choice.implicit ? &lw_rodas5p : &lw_dopri5);
 }
 
 bool lw_ode_abandon_implicit(lw_ode *ode) {
   if (!ode->choice.automatic || !ode->choice.implicit || ode->implicit.jacobian_current) return false;
   return_to_explicit(ode);
   memcpy(ode->k[0], ode->k[ode->method->f_stage], (size_t)ode->n * sizeof(double)); /* in a step: first stage */
-  ode->method = ode->explicit_method;
+  ode->method = &lw_dopri5;
   return true;
 }
 

@@ -21,9 +21,6 @@ typedef struct lw_ode_operations {
   int order;                              /* of the error estimate, by the step size */
   double error_exponent, memory_exponent; /* of step size control: powers of the last error and of the one before */
   int row_intervals; /* of a step where rows follow it: cubic interpolation between them is as exact as at order 5 */
-  double cost;       /* explicit methods: evaluations of a step */
-  double stable;     /* and the spectral radius of df/dy up to which a step of size one is stable, for all damping */
-  double undamped;   /* and the part of it from which on stability may be why a step had to be repeated */
   int (*run_stages)(lw_ode *ode, double t_new); /* returns the status of lw_ode_function */
   double (*error_norm)(const lw_ode *ode);      /* norm of the local error */
   /* NULL, or further stages of the last step, with y_sample as scratch; status likewise */
@@ -31,7 +28,8 @@ typedef struct lw_ode_operations {
   void (*dense)(const lw_ode *ode, double x, double *y); /* y at t_old + x h, from the stages */
   /* NULL, or y in the middle of the step to order 3 without further stages, where no more is needed */
   void (*middle)(const lw_ode *ode, double *y);
-  double (*stiffness)(lw_ode *ode); /* after a step: its size times the spectral radius of df/dy */
+  /* of methods of LW_ODE_AUTO, after a step: its size in parts of the largest one with which lw_dopri5 is stable */
+  double (*stability_ratio)(lw_ode *ode);
 } lw_ode_operations;
 
 extern const lw_ode_operations lw_dopri5, lw_dop853, lw_rodas5p;
@@ -67,7 +65,6 @@ struct lw_ode {
   lw_ode_options options;
   lw_ode_statistics statistics;
   const lw_ode_operations *method;
-  const lw_ode_operations *explicit_method; /* between which and lw_rodas5p LW_ODE_AUTO chooses */
   lw_ode_choice choice;
   int64_t tries;         /* steps accepted and rejected since the start */
   bool started;          /* y is a valid state */
@@ -137,9 +134,8 @@ int lw_ode_prepare_dense(lw_ode *ode);
 /* The time in the middle of the last step, and y there, perhaps to order 3 only. Status of lw_ode_function. */
 int lw_ode_middle(lw_ode *ode, double *t, double *y);
 
-/* method_choice.c: at a start, the explicit method of LW_ODE_AUTO by the tolerances; takes account of a step that has been accepted, after so many rejected ones; the
+/* method_choice.c: takes account of a step that has been accepted, after so many rejected ones; the
  * method chosen for the next step; the way back where the Jacobian does not exist, true if the step is to be tried again. */
-void lw_ode_choose_explicit(lw_ode *ode);
 void lw_ode_weigh_step(lw_ode *ode, int32_t rejected);
 void lw_ode_apply_choice(lw_ode *ode);
 bool lw_ode_abandon_implicit(lw_ode *ode);

@@ -10,6 +10,7 @@
 
 #include "math/lu.h"
 #include "rodas5p_tableau.h"
+#include "math/tolerances.h"
 
 enum { F_STAGE = LW_RODAS5P_STAGES, RECOVERABLE = 1 };
 
@@ -120,7 +121,7 @@ static void dense(const lw_ode *ode, double x, double *y) {
   }
 }
 
-static double stiffness(lw_ode *ode) { return fabs(ode->h) * lw_ode_spectral_radius(ode); }
+static double stability_ratio(lw_ode *ode) { return fabs(ode->h) * lw_ode_spectral_radius(ode) / LW_DOPRI5_STABLE; }
 
 const lw_ode_operations lw_rodas5p = {
     .method = LW_ODE_RODAS5P,
@@ -135,5 +136,5 @@ const lw_ode_operations lw_rodas5p = {
     .run_stages = run_stages,
     .error_norm = error_norm,
     .dense = dense,
-    .stiffness = stiffness,
+    .stability_ratio = stability_ratio,
 };

@@ -104,11 +104,11 @@ def simulate(
         Functions (t, state) to a number: where one changes its sign, an event is recorded. See `EventFunction` for
         events of one direction, that end the run, or at which something is done.
     solver
-        "auto", the default: "dopri5", or "dop853" where `rtol` and `atol` are 1e-9 or less, until stability limits the
-        steps, then "rodas5p" while that costs less; `statistics` of the result has the steps of each. Compiled ones:
-        "dopri5", explicit, "dop853", explicit of order 8, or "rodas5p", for stiff mechanisms. SciPy's, in SciPy's
-        spelling: "DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF". "ida" of SUNDIALS (extra `dae`, or the package
-        scikit-sundae). For "ggl" and "chou", "auto" is "ida".
+        "auto", the default: "dopri5" until stability limits its steps, then "rodas5p" while that costs less;
+        `statistics` of the result has the steps of each. Compiled ones: "dopri5", explicit, "dop853", explicit of
+        order 8 for tight tolerances, or "rodas5p", for stiff mechanisms. SciPy's, in SciPy's spelling: "DOP853",
+        "RK45", "RK23", "LSODA", "Radau", "BDF". "ida" of SUNDIALS (extra `dae`, or the package scikit-sundae). For
+        "ggl" and "chou", "auto" is "ida".
     formulation
         "ode": the explicit equations, solved by the method chosen in `compile`. With solver "ida" also "ggl", the
         stabilised differential-algebraic equations of any mechanism, with Lagrange multipliers; and "chou", those of a

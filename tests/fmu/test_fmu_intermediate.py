@@ -27,7 +27,7 @@ def test_each_step_of_the_integrator_and_the_end_are_told(spring):
         seen.append((update.time, *instance.get([TIME, Q, U])))
 
     instance, time = spring.new("CS", between=note), 0.0
-    instance.initialize(tolerance=1e-8)
+    instance.initialize(tolerance=1e-9)
     for length in (0.5, 0.01, 1.0, 1e-6):
         count = len(seen)
         time = instance.step(time, length)
@@ -39,7 +39,7 @@ def test_each_step_of_the_integrator_and_the_end_are_told(spring):
     assert len(times) > 10
     for at, clock, q, u in seen:
         assert clock == at
-        assert (q, u) == pytest.approx((math.cos(at), -math.sin(at)), abs=1e-7)
+        assert (q, u) == pytest.approx((math.cos(at), -math.sin(at)), abs=1e-8)
 
 
 def test_looking_changes_no_bit(built):

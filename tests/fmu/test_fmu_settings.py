@@ -145,17 +145,6 @@ def test_all_solvers_meet_the_tolerance(fmu):
     assert len(set(found)) == 3
 
 
-def test_tight_tolerances_are_those_of_the_method_of_order_8(fmu):
-    found = []
-    for solver in (1, 3, 4):
-        instance = fmu.new("CS")
-        whole(instance, "Set", fmu.reference("solver"), solver)
-        instance.initialize(tolerance=1e-9)
-        run(instance, 1.0, 7)
-        found += [instance.get([fmu.reference("A.q")])]
-    assert found[0] != found[1] == found[2]
-
-
 def test_communication_steps_do_not_change_what_the_method_of_order_8_leaves(fmu):
     states, found = fmu.references("state"), []
     for steps in (1, 7, 200):

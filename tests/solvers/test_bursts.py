@@ -97,7 +97,7 @@ def test_the_limit_of_steps_holds_beyond_a_burst(solver: str, with_times: bool) 
 def test_progress_tells_the_time_of_every_burst():
     told = []
     problem = Problem(lambda t, y: -y, t0=0.0, y0=[1.0], on_progress=told.append)
-    solve(problem, 30.0, "dopri5", rtol=1e-13)
+    solve(problem, 30.0, rtol=1e-13)
     assert told[-1] == 30.0
     assert told == sorted(told)
     assert 1 < len(told) < 100

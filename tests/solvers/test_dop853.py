@@ -179,67 +179,18 @@ def test_rows_before_an_event_in_its_step() -> None:
     assert np.abs(found.y[:, 0] - np.cos(np.mod(times, math.pi / 2))).max() < 1e-9
 
 
-# ---- stiffness ----
-
-
-def decay(method: str, rate: float, rtol: float) -> Integrator:
-    """After 300 steps, or at 0.2."""
-    ode = Integrator(lambda t, y: [-rate * (y[0] - math.cos(t))], 1, method=method, rtol=rtol, atol=rtol)
-    ode.start(0.0, [1.0])
-    for _ in range(300):
-        if ode.t < 0.2:
-            assert ode.step(0.2) == lib.LW_ODE_STEP
-    assert ode.y[0] == pytest.approx(math.cos(ode.t) + math.sin(ode.t) / rate, abs=1e-9)
-    return ode
+# ---- stability ----
 
 
 def test_stability_limits_its_steps() -> None:
     """To about 6.1 of the shortest time constant."""
-    ode = decay("dop853", 1e6, 1e-11)
-    assert 5.5 < 1e6 * ode.t / 300 < 6.5
-
-
-@pytest.mark.parametrize("rtol", [1e-10, 1e-12])
-@pytest.mark.parametrize("rate", [1e5, 1e6])
-def test_stiffness_is_seen_in_its_last_two_stages(rate: float, rtol: float) -> None:
-    ode = decay("auto", rate, rtol)
-    assert ode.t == 0.2
-    assert ode.counts.switches == 1
-    steps = ode.counts.method_steps
-    assert 0 < steps[lib.LW_ODE_RODAS5P] < 50
-    assert 0 < steps[lib.LW_ODE_DOP853] < 50
-    assert sum(steps) == ode.counts.steps
-    assert ode.counts.evaluations < 1000
-
-
-@pytest.mark.parametrize("amplitude", [1.0, 1e-3])
-def test_a_fast_oscillation_is_not_stiff(amplitude: float) -> None:
-    fast = Problem(lambda t, y: np.array([y[1], -1e6 * y[0]]), 0.0, [amplitude, 0.0])
-    found, explicit = (solve(fast, 0.3, solver, 1e-10) for solver in ("auto", "dop853"))
-    assert np.array_equal(found.y, explicit.y)
-    assert found.statistics.methods == explicit.statistics.methods == {"dop853": found.statistics.steps}
-
-
-def test_the_explicit_method_comes_back() -> None:
-    """Stiff for a second, then an oscillation."""
-
-    def derivative(t: float, y: np.ndarray) -> np.ndarray:
-        return np.array([y[1], -y[0], -1e5 * (y[2] - y[0]) if t < 1.0 else y[0] - y[2]])
-
-    found = solve(Problem(derivative, 0.0, [1.0, 0.0, 1.0]), 60.0, "auto", 1e-10)
-    assert found.y_end[:2] == pytest.approx([math.cos(60.0), -math.sin(60.0)], abs=1e-8)
-    assert found.statistics.switches == 2
-    assert set(found.statistics.methods) == {"dop853", "rodas5p"}
-
-
-@pytest.mark.parametrize(
-    ("rtol", "atol", "name"), [(2e-10, 1e-12, "dopri5"), (1e-10, 1e-10, "dop853"), (1e-12, 1e-6, "dopri5")]
-)
-def test_tight_tolerances_choose_it(rtol: float, atol: float, name: str) -> None:
-    """Both of them: the looser one decides how long the steps are."""
-    found, explicit = (solve(oscillator(), 3.0, solver, rtol, atol) for solver in ("auto", name))
-    assert found.statistics.methods == {name: found.statistics.steps}
-    assert np.array_equal(found.y, explicit.y)
+    rate = 1e6
+    ode = Integrator(lambda t, y: [-rate * (y[0] - math.cos(t))], 1, method="dop853", rtol=1e-11, atol=1e-11)
+    ode.start(0.0, [1.0])
+    for _ in range(300):
+        assert ode.step(0.2) == lib.LW_ODE_STEP
+    assert ode.y[0] == pytest.approx(math.cos(ode.t) + math.sin(ode.t) / rate, abs=1e-9)
+    assert 5.5 < rate * ode.t / 300 < 6.5
 
 
 # ---- memory ----
