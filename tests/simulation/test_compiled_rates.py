@@ -101,14 +101,6 @@ def tapes_needed(model, result):
     return len(tapes.recorded)
 
 
-@pytest.mark.parametrize(("crank", "most"), [(0.4, 2), (1.1, 2), (1.7, 2)])
-def test_one_order_of_pivots_serves_whole_revolutions(crank, most):
-    """Of a slider-crank and two like it: sizes of columns change along a revolution, and few orders follow."""
-    model = lw.compile(four_bar().mechanism)
-    result = lw.simulate(model, 4.0, model.assemble(q={"A": crank}, u={"A": 6.0}))
-    assert tapes_needed(model, result) <= most
-
-
 def test_equal_loops_do_not_decide_which_is_nearer_to_singular():
     """Both fingers of a gripper are alike, but for rounding."""
     model = lw.compile(lw.load(beside("models/as_mechanisms/robotiq_2f85.json")))
