@@ -72,7 +72,7 @@ def main(options: argparse.Namespace) -> None:
     report.text(
         f"`lw.simulate` at rtol {RTOL:g}: CPU time of a run, best of {options.rounds}, ms, with the rates by the "
         "kernels alone, and by the tapes that earlier runs have left. Both give the same rows to the bit. Robots move "
-        "by loads of {LOAD:g} N.m on all joints of one angle."
+        f"by loads of {LOAD:g} N.m on all joints of one angle."
     )
     rows: list[list[Cell]] = []
     goals: list[Goal] = []

@@ -17,6 +17,7 @@ from bench.contest import judged
 from bench.contestants import DIRECT_MODES, TREE_MODES, mujoco, pinocchio
 from bench.core import time_core
 from bench.mechanisms import CHECKOUT, Missing, Scene
+from bench.one_state import NAME, by_one_state
 from bench.report import Cell, Goal, Report
 from bench.session import Session
 from bench.state_loads import fastest
@@ -24,6 +25,8 @@ from bench.timing import Contestant, Timing, difference
 
 ROWS = 4096
 COPIES, STEPS = 1000, 1000
+ROBOTS = {"Robotiq 2F-85": "robotiq_2f85", "Cassie": "cassie"}
+AIMS = {"four-bar": 0.08, "Robotiq 2F-85": 0.06, "Cassie": 0.25, "chain of 6": 0.35}  # of one state to the peer
 Work = Callable[[lw.Batch], Any]
 
 
@@ -39,11 +42,22 @@ def described(peers: ModuleType) -> dict[str, tuple[dict[str, Any], str]]:
 
 def robots() -> Iterator[tuple[str, lw.Model]]:
     """Robots with loops, from the folder next to the checkout."""
-    for name, file in (("Robotiq 2F-85", "robotiq_2f85"), ("Cassie", "cassie")):
+    for name, file in ROBOTS.items():
         path = CHECKOUT.parent / "shared" / "models" / "as_mechanisms" / f"{file}.json"
         if not path.exists():
             raise Missing(f"there is no {path.name} among the models next to the checkout")
         yield name, lw.compile(lw.load(path))
+
+
+def forward_of_mujoco(peers: ModuleType, name: str) -> Contestant:
+    """`mj_forward` of a robot in its first pose, without contacts."""
+    import mujoco as library
+
+    path = CHECKOUT.parent / "shared" / "models" / f"{ROBOTS[name]}_nomesh.xml"
+    model = library.MjModel.from_xml_path(str(path))
+    model.opt.disableflags |= library.mjtDisableBit.mjDSBL_CONTACT
+    data = library.MjData(model)
+    return lambda: {"mj_forward": Timing(peers.mj_time(model, data), data.qacc.copy())}
 
 
 def near(model: lw.Model, q: np.ndarray, u: np.ndarray) -> lw.Batch:
@@ -87,10 +101,12 @@ def main(options: argparse.Namespace) -> None:
     report.text(
         f"CPU time of one state, us, on one core, best of {session.rounds} rounds in turn; in brackets the error to "
         "the largest acceleration, of the chain against the core's. Peers and the core evaluate single states, "
-        f"`Batch.accelerations` {ROWS} of them, by tapes that are interpreted, and compiled."
+        f"`Batch.accelerations` {ROWS} of them, by tapes that are interpreted, and compiled. Of one state, compiled: "
+        "the rates with the feedback of the loops, residuals and coordinates of cut joints, as runs ask for them."
     )
     rows: list[list[Cell]] = []
     ratios: dict[str, float] = {}
+    single: list[Goal] = []
     for name, (neutral, pins) in described(session.peers).items():
         scene = Scene.of(neutral, name, pins)
         q, u, tau = scene.motion
@@ -103,18 +119,23 @@ def main(options: argparse.Namespace) -> None:
         modes = DIRECT_MODES if neutral["pins"] else TREE_MODES
         contestants = [*pinocchio(session.peers, neutral, modes), *mujoco(session.peers, neutral)]
         contestants.append(partial(time_core, session.driver, scene))
+        contestants.append(by_one_state(scene.system, q, u, tau))
         contestants += by_tapes(scene.system, q, u, loaded, "batch")
         best = session.take_turns(contestants, name)
         truth = exact.accelerations(neutral) if neutral["pins"] else best["accelerations"].udot
         found = {who: judged(timing, truth) for who, timing in best.items() if timing.udot.size == truth.size}
         pin = min((found[mode] for mode in modes.values() if mode in found), default=None)
-        cells = [pin, found.get("MuJoCo"), found.get("accelerations"), found.get("batch"), found.get("batch, compiled")]
+        by = ("MuJoCo", "accelerations", NAME, "batch", "batch, compiled")
+        cells = [pin, *(found.get(one) for one in by)]
         rows.append([name, *(None if one is None else str(one) for one in cells)])
         if pin is not None and "batch, compiled" in found:
             ratios[name] = found["batch, compiled"].us / pin.us
-    report.table(["mechanism", "Pinocchio", "MuJoCo", "core", "batch", "batch, compiled"], rows)
+        if pin is not None and NAME in found and name in AIMS:
+            single.append(Goal(f"{name}: one state, compiled, to Pinocchio", found[NAME].us / pin.us, AIMS[name]))
+    report.table(["mechanism", "Pinocchio", "MuJoCo", "core", NAME, "batch", "batch, compiled"], rows)
     report.text("The same by tapes alone: accelerations, matrices of the derivatives by the states (Jacobians).")
-    report.table(*by_tapes_alone(session))
+    heading, alone, goals = by_tapes_alone(session)
+    report.table(heading, alone)
     report.text(
         f"{COPIES} four-bars for 1 s, in steps of 1 ms: CPU time of all, s, largest gap of a loop at the end, m. "
         "`mujoco.rollout` takes steps of Euler's method on one thread, `Batch.rollout` of Runge and Kutta's of order 4."
@@ -122,23 +143,26 @@ def main(options: argparse.Namespace) -> None:
     moved = rollouts(session)
     report.table(["by", "s", "gap"], moved)
     report.text(session.gaps)
-    report.goals([*aims(ratios), rollout_goal(moved)])
+    report.goals([*single, *goals, *aims(ratios), rollout_goal(moved)])
     report.save()
 
 
-def by_tapes_alone(session: Session) -> tuple[list[str], list[list[Cell]]]:
+def by_tapes_alone(session: Session) -> tuple[list[str], list[list[Cell]], list[Goal]]:
     """Accelerations and Jacobians of robots and others, and a gradient by parameters."""
-    heading = ["mechanism", "states", "single, by Python", "batch", "compiled", "Jacobians", "compiled", "difference"]
+    heading = ["mechanism", "states", "MuJoCo", NAME, "single, by Python", "batch", "compiled", "Jacobians", "compiled"]
+    heading.append("difference")
     models = {name: Scene.of(neutral, name, pins).system for name, (neutral, pins) in described(session.peers).items()}
     for name, model in robots():
         models[name] = model
     rows: list[list[Cell]] = []
+    goals: list[Goal] = []
     for name, model in models.items():
         start = model.assemble()
         q, u = np.asarray(start.q), np.asarray(start.u)
         found = session.take_turns(by_tapes(model, q, u, accelerations, "batch"), name)
         cells: list[Cell] = [_us(found, "batch"), _us(found, "batch, compiled")]
-        single = session.take_turns([partial(_single, model, q, u)], name)
+        others = [forward_of_mujoco(session.peers, name)] if name in ROBOTS else []
+        single = session.take_turns([partial(_single, model, q, u), by_one_state(model, q, u), *others], name)
         small = model.sizes.states < 40
         if small:
             matrices = session.take_turns(by_tapes(model, q, u, jacobians, "J"), name)
@@ -146,8 +170,11 @@ def by_tapes_alone(session: Session) -> tuple[list[str], list[list[Cell]]]:
             cells.append(difference(matrices["J"].udot, model.jacobian(q, u)))
         else:
             cells += [None, None, None]
-        rows.append([name, str(model.sizes.states), _us(single, "single"), *cells])
-    return heading, rows
+        theirs, own = _us(single, "mj_forward"), _us(single, NAME)
+        rows.append([name, str(model.sizes.states), theirs, own, _us(single, "single"), *cells])
+        if theirs and own:
+            goals.append(Goal(f"{name}: one state, compiled, to mj_forward", own / theirs, AIMS[name]))
+    return heading, rows, goals
 
 
 def rollouts(session: Session) -> list[list[Cell]]:

@@ -38,9 +38,9 @@ static fmu_status handle_events_and_start(fmu *f) {
   return lw_run_restart(f->steps, &settings) == LW_RUN_GOES_ON ? FMU_OK : run_failed(f);
 }
 
-static void move_to(fmu *f, double time) {
+static fmu_status move_to(fmu *f, double time) {
   f->run.time = time;
-  lw_run_move_to(f->steps, time);
+  return lw_run_move_to(f->steps, time) == LW_RUN_GOES_ON ? FMU_OK : run_failed(f);
 }
 
 /* Whether the communication step ends at this event. Requires eventModeUsed, and earlyReturnAllowed before the end. */
@@ -59,14 +59,16 @@ typedef struct step_progress {
 /* Calls intermediateUpdate at the time that the integrator has reached. */
 static fmu_status report_progress(fmu *f, step_progress *c) {
   const double here = fmin(lw_run_time(f->steps), c->end);
-  move_to(f, here);
+  const fmu_status status = move_to(f, here);
+  if (status != FMU_OK) return status;
   fmu_call_intermediate_update(f, c->reported, c->asked, &c->end);
   c->reported = here;
   return f->run.restart_needed && !lw_run_is_at_event(f->steps) && here < c->end ? handle_events_and_start(f) : FMU_OK;
 }
 
 static fmu_status handle_event_in_step(fmu *f, const step_progress *c, fmu_step *step) {
-  move_to(f, lw_run_time(f->steps));
+  const fmu_status status = move_to(f, lw_run_time(f->steps));
+  if (status != FMU_OK) return status;
   f->run.restart_needed = 1;
   step->event_handling_needed = returns_at_event(f, c->end);
   return step->event_handling_needed ? FMU_OK : handle_events_and_start(f);
@@ -87,10 +89,9 @@ static fmu_status run_to_end(fmu *f, step_progress *c, fmu_step *step) {
       status = report_progress(f, c);
     } else if (lw_run_is_at_event(f->steps) && here <= c->end) {
       status = handle_event_in_step(f, c, step);
-      if (step->event_handling_needed) return status;
+      if (status == FMU_OK && step->event_handling_needed) return status;
     } else if (here >= c->end) {
-      if (!f->run.restart_needed) move_to(f, c->end);
-      return FMU_OK;
+      return f->run.restart_needed ? FMU_OK : move_to(f, c->end);
     } else {
       status = continue_step(f, c);
     }

@@ -78,7 +78,7 @@ static int is_valid_run(const fmu *f, const fmu_run *run) {
                       isfinite(run->interpolation_start) && isfinite(run->ahead_from) && isfinite(run->ahead_to) &&
                       isfinite(run->completed) && is_size(run->nominal.length) && is_size(run->nominal.speed) &&
                       is_size(run->nominal.rate);
-  return one_mode && numbers && run->solver >= FMU_DOPRI5 && run->solver <= FMU_AUTO && is_flag(run->stop_defined) &&
+  return one_mode && numbers && run->solver >= FMU_DOPRI5 && run->solver <= FMU_DOP853 && is_flag(run->stop_defined) &&
          is_flag(run->assembled) && is_flag(run->restart_needed) && is_flag(run->looked_ahead) &&
          is_flag(run->input_changed) && is_flag(run->dynamics_changed) &&
          run->interpolation <= FMU_INPUTS_INTERPOLATED && run->states_invalid == 0 && is_flag(run->nominals_changed) &&

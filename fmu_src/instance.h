@@ -40,7 +40,7 @@ typedef struct fmu_run {
 #define FMU_DEFAULT_TOLERANCE 1e-7 /* in Co-Simulation, if the importer gives none */
 
 /* Integration methods of Co-Simulation: the items of the enumeration `solver`. */
-typedef enum fmu_solver { FMU_DOPRI5 = 1, FMU_RODAS5P = 2, FMU_AUTO = 3 } fmu_solver;
+typedef enum fmu_solver { FMU_DOPRI5 = 1, FMU_RODAS5P = 2, FMU_AUTO = 3, FMU_DOP853 = 4 } fmu_solver;
 
 typedef enum fmu_interpolation {
   FMU_INPUTS_CONSTANT,

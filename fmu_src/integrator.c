@@ -16,6 +16,7 @@ static lw_ode_method method_of(uint32_t solver) {
     case FMU_DOPRI5: return LW_ODE_DOPRI5;
     case FMU_RODAS5P: return LW_ODE_RODAS5P;
     case FMU_AUTO: return LW_ODE_AUTO;
+    case FMU_DOP853: return LW_ODE_DOP853;
   }
   return LW_ODE_AUTO;
 }

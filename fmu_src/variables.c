@@ -127,9 +127,11 @@ fmu_status fmu_mechanism_get(fmu *f, unsigned types, const uint32_t *offsets, si
 }
 
 static fmu_status check_setting(const fmu *f, uint32_t offset, double value) {
-  if (offset == f->setting.first + FMU_SOLVER && value != FMU_DOPRI5 && value != FMU_RODAS5P && value != FMU_AUTO)
+  if (offset == f->setting.first + FMU_SOLVER && value != FMU_DOPRI5 && value != FMU_RODAS5P && value != FMU_AUTO &&
+      value != FMU_DOP853)
     return fmu_log_message(&f->log, FMU_ERROR,
-                           "solver: the enumeration has no item %g; 1 is dopri5, 2 is rodas5p, 3 is auto", value);
+                           "solver: the enumeration has no item %g; 1 is dopri5, 2 is rodas5p, 3 is auto, 4 is dop853",
+                           value);
   if (offset == f->setting.first + FMU_TOLERANCE && !(value >= 0 && value < 1))
     return fmu_log_message(&f->log, FMU_ERROR,
                            "tolerance: %g is not in the range 0 <= tolerance < 1; 0 selects the importer's tolerance",

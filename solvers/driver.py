@@ -57,7 +57,8 @@ def solve(
         End time, reached exactly unless a handler ends the run before.
     solver
         One of `solver_names()`. "auto" is "dopri5" until stability limits its steps, then "rodas5p" while that costs
-        less. For stiff problems "rodas5p", "Radau", "BDF", "LSODA" or "ida"; for implicit equations "ida".
+        less. For tight tolerances "dop853"; for stiff problems "rodas5p", "Radau", "BDF", "LSODA" or "ida"; for
+        implicit equations "ida".
     rtol, atol
         Relative and absolute error allowed in a step; `atol` is `rtol` if left out.
     t_eval

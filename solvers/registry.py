@@ -12,6 +12,7 @@ from linkwork.solvers.problem import Problem
 _CLASSES = {
     "auto": "linkwork.solvers.compiled:CompiledSolver",
     "dopri5": "linkwork.solvers.compiled:CompiledSolver",
+    "dop853": "linkwork.solvers.compiled:CompiledSolver",
     "rodas5p": "linkwork.solvers.compiled:CompiledSolver",
     "RK23": "linkwork.solvers.scipy_backend:SciPySolver",
     "RK45": "linkwork.solvers.scipy_backend:SciPySolver",

@@ -2,14 +2,17 @@
 #include "block/state.h"
 #include "events/given_motion.h"
 
-lw_status lw_inverse_dynamics(lw_state *s, const double *udot, double *tau) {
-  if (!s) return LW_ERROR_USAGE;
+lw_status lw_find_driving_loads(lw_state *s, const int32_t *driven, const double *udot, double *tau) {
   lw_status e = lw_begin_given_motion(s, udot);
   if (!e) e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
   lw_state_changed(s, LW_STAGE_CONSTANTS); /* it uses the increments' storage */
-  if (!e) e = lw_report(s, s->kernels->inverse_dynamics(s->model, s->block, udot, tau));
+  if (!e) e = lw_report(s, s->kernels->inverse_dynamics(s->model, s->block, driven, udot, tau));
   lw_end_given_motion(s);
   return e;
+}
+
+lw_status lw_inverse_dynamics(lw_state *s, const double *udot, double *tau) {
+  return s ? lw_find_driving_loads(s, NULL, udot, tau) : LW_ERROR_USAGE;
 }
 
 lw_status lw_mass_matrix(lw_state *s, double *matrix) {

@@ -109,8 +109,8 @@ typedef struct lw_kernels {
   void (*kinks)(const lw_model *m, lw_block b);
   /* A formula at what it reads in the block, with its kinks free; needs constants. */
   void (*free_formula)(const lw_model *m, lw_block b, int32_t formula);
-  /* Poses and velocities of the bodies in their fields, and in the wrench records positions and velocities of the links'
-   * points; needs constants, and leaves no later stage; double only. */
+  /* Poses and velocities of bodies, points of interest and measures in their fields, and in the wrench records positions and
+   * velocities of the links' points; needs constants, and leaves no later stage; double only. */
   void (*body_motions)(const lw_model *m, lw_block b);
   /* Just after body_motions: the twist of a link at a point[3] of the world by one of its joint's speeds; double only. */
   void (*body_column)(const lw_model *m, lw_block b, int32_t link, int32_t speed, const void *point, void *twist);
@@ -122,8 +122,9 @@ typedef struct lw_kernels {
                         double *q, void *columns);
   /* Coordinates of the cut joints at the accelerations stage. */
   void (*locate_cuts)(const lw_model *m, lw_block b);
-  /* Tree joint loads tau[nu] for udot[nu] at the present accelerations stage. */
-  lw_fault (*inverse_dynamics)(const lw_model *m, lw_block b, const void *udot, void *tau);
+  /* Tree joint loads tau[nu] for udot[nu] at the present accelerations stage, which is lost. `driven` marks as many speeds of
+   * the tree as degrees of freedom, of which alone udot is read and which alone have loads; NULL: all, of least norm. */
+  lw_fault (*inverse_dynamics)(const lw_model *m, lw_block b, const int32_t *driven, const void *udot, void *tau);
   /* The equations of motors for udot[nu]; needs constants, and leaves no later stage; double only. */
   lw_fault (*load_equations)(const lw_model *m, lw_block b, const double *udot, lw_load_row *row);
   /* Loads that accelerate the tree at rest without gravity: a product with the mass matrix. */

@@ -101,6 +101,8 @@ lw_status lw_fit_workspace(lw_state *s, lw_block *block, size_t *reals, size_t s
 /* evaluation/dca_workspace.c: workspace for scalars of this size, and scratch for the present number of threads. */
 lw_status lw_dca_allocate(lw_state *s, lw_dca_workspace *workspace, lw_block *block, size_t scalar);
 void lw_dca_release(lw_dca_workspace *workspace);
+/* api/mass_matrix.c: lw_inverse_dynamics(), of all speeds of the tree or of `driven` ones, as in block/kernels.h. */
+lw_status lw_find_driving_loads(lw_state *s, const int32_t *driven, const double *udot, double *tau);
 /* events/velocity_jump.c: lw_solve_velocity_jump() in a pose whose accelerations need not exist. */
 lw_status lw_find_velocity_jump(lw_state *s, lw_velocity_jump *jump);
 /* W[n][n]: changes of the speeds u[n] by unit impulses along them, with the present joints and locks; symmetric. The row

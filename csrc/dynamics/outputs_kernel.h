@@ -70,13 +70,17 @@ static void find_poses(const view *v) {
   }
 }
 
-#if LW_ARITHMETIC == LW_DOUBLE
+#if LW_ARITHMETIC != LW_COMPLEX
 static void body_motions(const lw_model *m, lw_block b) {
   const view v = open_view(m, b);
   compute_kinematics(&v);
   find_poses(&v);
+  memset(v.increment, 0, sizeof *v.increment * (size_t)m->size.bodies); /* accelerations of points, not asked for */
+  report_points(&v);
 }
+#endif
 
+#if LW_ARITHMETIC == LW_DOUBLE
 /* A column of a tree joint at the point p, which moves with all links outboard of it. */
 static void body_column(const lw_model *m, lw_block b, int32_t link, int32_t speed, const void *point, void *twist_at) {
   const view v = open_view(m, b);

@@ -874,7 +874,8 @@ LW_API lw_status lw_chain_derivative(lw_chain *chain, const double *x, double *x
 typedef enum lw_ode_method {
   LW_ODE_DOPRI5 = 0, /* Dormand-Prince 5(4), explicit */
   LW_ODE_RODAS5P,    /* Rosenbrock-Wanner 5(4), for stiff equations: one LU decomposition in every step */
-  LW_ODE_AUTO        /* LW_ODE_DOPRI5 until stability limits its steps, then LW_ODE_RODAS5P while that costs less */
+  LW_ODE_AUTO,       /* LW_ODE_DOPRI5 until stability limits its steps, then LW_ODE_RODAS5P while that costs less */
+  LW_ODE_DOP853      /* Dormand-Prince 8(5,3), explicit, for tight tolerances */
 } lw_ode_method;
 
 /* out = f(t, y). Returns 0; positive: recoverable failure, try a shorter step; negative: stop. */
@@ -898,7 +899,8 @@ typedef struct lw_ode_statistics {
   int64_t evaluations; /* of the function, including those for finite differences */
   int64_t event_evaluations;
   int64_t jacobian_evaluations;
-  int64_t implicit_steps, switches; /* of `steps`, those of LW_ODE_RODAS5P; changes of method by LW_ODE_AUTO */
+  int64_t method_steps[4]; /* of `steps`, those of each method; by lw_ode_method */
+  int64_t switches;        /* changes of method by LW_ODE_AUTO */
 } lw_ode_statistics;
 
 /* Output rows, written from row `count` on. */
@@ -942,8 +944,8 @@ LW_API lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function deriva
                              void *context, const lw_ode_options *options); /* NULL: no memory */
 LW_API void lw_ode_free(lw_ode *ode);
 /* Selects the method before a start; the default is LW_ODE_DOPRI5, which needs no Jacobian. jacobian NULL: finite
- * differences. Memory is allocated when a method is first selected; LW_ERROR_MEMORY leaves the method unchanged, and
- * LW_ODE_AUTO without memory for matrices stays explicit. */
+ * differences. Memory is allocated when a method is first selected, and stays; LW_ERROR_MEMORY leaves the method
+ * unchanged, and LW_ODE_AUTO without memory for matrices stays explicit. */
 LW_API lw_status lw_ode_set_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian);
 LW_API void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options);
 /* An absolute tolerance for each state, [n], in place of that of the options; NULL: that again. Those that are smaller
@@ -970,8 +972,10 @@ LW_API lw_ode_outcome lw_ode_step(lw_ode *ode, double t_bound);
 LW_API lw_ode_outcome lw_ode_run(lw_ode *ode, double t_bound, int64_t max_tries, lw_ode_output *output);
 LW_API double lw_ode_time(const lw_ode *ode);
 LW_API const double *lw_ode_y(const lw_ode *ode);
-LW_API void lw_ode_dense(const lw_ode *ode, double t, double *y); /* t in the last step; error of the method's order */
-LW_API const int32_t *lw_ode_crossings(const lw_ode *ode);        /* per indicator: +1, -1, or 0, for LW_ODE_EVENT */
+/* y at t in the last step, with an error of the order of the method's dense output. LW_ODE_DOP853 evaluates the function
+ * three times when it is first called in a step. Returns as lw_ode_function; then y is unchanged. */
+LW_API int lw_ode_dense(lw_ode *ode, double t, double *y);
+LW_API const int32_t *lw_ode_crossings(const lw_ode *ode); /* per indicator: +1, -1, or 0, for LW_ODE_EVENT */
 LW_API lw_ode_statistics lw_ode_get_statistics(const lw_ode *ode);
 
 /* ---- runs --------------------------------------------------------------------------------------------
@@ -1110,12 +1114,12 @@ LW_API lw_status lw_run_create_stepwise(const lw_model *model, lw_state *state, 
 LW_API lw_run_outcome lw_run_restart(lw_run *run, const lw_run_settings *settings);
 /* One step, neither beyond `until` nor beyond the next time event. It leaves the state at its end. */
 LW_API lw_run_outcome lw_run_step(lw_run *run, double until);
-LW_API int32_t lw_run_is_at_event(const lw_run *run); /* the last step ended at one */
-LW_API double lw_run_time(const lw_run *run);         /* of its end */
-LW_API int64_t lw_run_attempts(const lw_run *run);    /* steps accepted and rejected since creation */
-LW_API void lw_run_move_to(lw_run *run, double time); /* brings the state to a time of the last step */
-LW_API int32_t lw_run_may_retry(const lw_run *run);   /* after a failure: a shorter step may succeed */
-LW_API void lw_run_forget(lw_run *run);               /* as after creation */
+LW_API int32_t lw_run_is_at_event(const lw_run *run);           /* the last step ended at one */
+LW_API double lw_run_time(const lw_run *run);                   /* of its end */
+LW_API int64_t lw_run_attempts(const lw_run *run);              /* steps accepted and rejected since creation */
+LW_API lw_run_outcome lw_run_move_to(lw_run *run, double time); /* brings the state to a time of the last step */
+LW_API int32_t lw_run_may_retry(const lw_run *run);             /* after a failure: a shorter step may succeed */
+LW_API void lw_run_forget(lw_run *run);                         /* as after creation */
 /* What a restart depends on besides the state. It may be restored in another run of the same model; LW_ERROR_VALUE: the
  * bytes are of none. */
 LW_API size_t lw_run_memory_size(const lw_run *run);

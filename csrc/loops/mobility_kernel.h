@@ -43,10 +43,7 @@ static int32_t tree_columns_of(const view *v, int32_t c) {
 /* The smallest of its loops. */
 static double smallest_of(const view *v, int32_t c, const real *of_loops) {
   double least = 1.0;
-  for (int32_t i = 0; i < v->m->cluster[c].loops; i++) {
-    const double one = re(of_loops[loop_of(v, c, i)]);
-    least = one < least ? one : least;
-  }
+  for (int32_t i = 0; i < v->m->cluster[c].loops; i++) least = smaller(least, re(of_loops[loop_of(v, c, i)]));
   return least;
 }
 

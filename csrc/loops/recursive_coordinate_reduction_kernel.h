@@ -73,22 +73,20 @@ INLINE pivot_limits start_pivoting(const ear_work *x, int32_t groups, int32_t ro
   return limits_of(x, tolerance2, sum, largest, alone);
 }
 
-/* A size squared, by real parts. Columns of links that support later loops count less: as independent columns they keep
- * later loops simple, while in a row of singular loops each that makes them dependent about doubles the entries of the
- * null-space basis. */
-INLINE double pivot_weight(const lw_model *m, const ear_work *x, const four *size2, int32_t k) {
-  return re(entry_of(size2, k)) * m->column[x->first_column + k].preference;
+/* A size squared, by real parts; zero for one that is small. Columns of links that support later loops count less: as
+ * independent columns they keep later loops simple, while in a row of singular loops each that makes them dependent about
+ * doubles the entries of the null-space basis. */
+INLINE double pivot_weight(const lw_model *m, const ear_work *x, double small_pivot2, const four *size2, int32_t k) {
+  return unless_small(re(entry_of(size2, k)), small_pivot2) * m->column[x->first_column + k].preference;
 }
 
-/* The first remaining column that is not small and counts nearly as much as any comes to place p; -1: there is none. */
+/* The first remaining column that counts nearly as much as any comes to place p; -1: all are small. */
 INLINE int32_t choose_pivot(const lw_model *m, const ear_work *x, int32_t p, double small_pivot2, const four *size2) {
   double largest = 0.0;
-  for (int32_t i = p; i < x->n; i++) largest = larger(largest, pivot_weight(m, x, size2, x->order[i]));
-  for (int32_t i = p; i < x->n; i++) {
-    const int32_t k = x->order[i];
-    if (re(entry_of(size2, k)) > small_pivot2 && pivot_weight(m, x, size2, k) >= PIVOT_SHARE2 * largest)
+  for (int32_t i = p; i < x->n; i++) largest = larger(largest, pivot_weight(m, x, small_pivot2, size2, x->order[i]));
+  for (int32_t i = p; largest > 0.0 && i < x->n; i++)
+    if (pivot_weight(m, x, small_pivot2, size2, x->order[i]) >= PIVOT_SHARE2 * largest)
       return bring_forward(x->order, i, p);
-  }
   return -1;
 }
 

@@ -74,11 +74,9 @@ INLINE int32_t bring_forward(int32_t *order, int32_t from, int32_t p) {
 INLINE int32_t place_of_next_pivot(const pivoted_columns *x, int32_t p, double threshold2, double share2) {
   const int32_t end = p < x->first ? p + 1 : x->n;
   double largest = 0.0;
-  for (int32_t i = p; i < end; i++) largest = larger(largest, re(x->size2[x->order[i]]));
-  for (int32_t i = p; i < end; i++) {
-    const double size2 = re(x->size2[x->order[i]]);
-    if (size2 > threshold2 && size2 >= share2 * largest) return i;
-  }
+  for (int32_t i = p; i < end; i++) largest = larger(largest, unless_small(re(x->size2[x->order[i]]), threshold2));
+  for (int32_t i = p; largest > 0.0 && i < end; i++)
+    if (unless_small(re(x->size2[x->order[i]]), threshold2) >= share2 * largest) return i;
   return -1;
 }
 

@@ -39,6 +39,8 @@ typedef double _Complex real;
 
 /* In line, where a call of fmax() would take longer than all else; a where b is no number. */
 INLINE double larger(double a, double b) { return b > a ? b : a; }
+INLINE double smaller(double a, double b) { return b < a ? b : a; }
+INLINE double unless_small(double a, double small) { return a > small ? a : 0.0; }
 
 /* Sine and cosine: reduction by pi/2 in three parts (Cody and Waite), then the minimax polynomials of fdlibm.
  * Our own, and without a branch, so that every platform gives the same bits and loops over it vectorise. */

@@ -68,8 +68,14 @@ static double stability_ratio(lw_ode *ode) {
 }
 
 const lw_ode_operations lw_dopri5 = {
+    .method = LW_ODE_DOPRI5,
+    .vectors = LW_DOPRI5_STAGES,
     .f_stage = LW_DOPRI5_STAGES - 1,
     .first_same_as_last = true,
+    .order = 5,
+    .error_exponent = 0.17,
+    .memory_exponent = 0.04,
+    .row_intervals = 1,
     .run_stages = run_stages,
     .error_norm = error_norm,
     .dense = dense,

@@ -27,8 +27,8 @@ static int evaluate_indicators(lw_ode *ode, double t, const double *y, double *z
 }
 
 static int sample_indicators(lw_ode *ode, double t, double *z) {
-  lw_ode_dense(ode, t, ode->y_sample);
-  return evaluate_indicators(ode, t, ode->y_sample, z);
+  const int status = lw_ode_dense(ode, t, ode->y_sample);
+  return status != 0 ? status : evaluate_indicators(ode, t, ode->y_sample, z);
 }
 
 static void swap(double **a, double **b) {

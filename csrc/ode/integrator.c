@@ -1,8 +1,8 @@
 /* Step size control, restarts and output, common to all methods.
  *
  *   norm of an error: |e| = sqrt(mean_i (e_i / (atol + rtol max(|y_0i|, |y_1i|)))^2), accepted if |e| <= 1
- *   next step size: h * 0.9 |e|^-0.17 |e_before|^0.04, a PI controller (Hairer, Wanner, IV.2) for methods of order 5
- *   with a local error estimate of order 5
+ *   next step size: h * 0.9 |e|^-a |e_before|^b, a PI controller (Hairer, Wanner, IV.2): a = 0.17, b = 0.04 for
+ *   methods of order 5 with a local error estimate of order 5
  *
  * Powers are computed here, because libm gives different bits on different platforms. */
 #include <float.h>
@@ -40,12 +40,19 @@ static double power(double x, double p) { return exp2_of(p * log2_of(x)); }
 
 /* ---- creation -------------------------------------------------------------------------------------- */
 
+enum { STATE_VECTORS = 5 }; /* y, y_old, y_new, y_sample, atol: the first ones of the memory behind lw_ode */
+
+static void place_vectors(lw_ode *ode, int from, int to, double *memory) {
+  for (int i = from; i < to; i++, memory += ode->n) ode->k[i] = memory;
+  ode->vectors = to;
+}
+
 lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, lw_ode_function events, void *context,
                       const lw_ode_options *options) {
   if (n < 0 || n_events < 0) return NULL;
   if (events == NULL) n_events = 0;
   const size_t states = (size_t)n, indicators = (size_t)n_events;
-  const size_t doubles = (5 + LW_DOPRI5_STAGES) * states + 4 * indicators;
+  const size_t doubles = (STATE_VECTORS + LW_DOPRI5_STAGES) * states + 4 * indicators;
   lw_ode *ode = calloc(1, sizeof *ode + doubles * sizeof(double) + 2 * indicators * sizeof(int32_t));
   if (ode == NULL) return NULL;
   ode->n = n;
@@ -55,10 +62,12 @@ lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, l
   ode->context = context;
   ode->options = *options;
   ode->method = &lw_dopri5;
+  ode->next_row = NAN;
   double *next = (double *)(void *)(ode + 1);
   double **const arrays[] = {&ode->y, &ode->y_old, &ode->y_new, &ode->y_sample, &ode->atol};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++, next += states) *arrays[i] = next;
-  for (int i = 0; i < LW_DOPRI5_STAGES; i++, next += states) ode->k[i] = next;
+  for (size_t i = 0; i < STATE_VECTORS; i++, next += states) *arrays[i] = next;
+  place_vectors(ode, 0, LW_DOPRI5_STAGES, next);
+  next += LW_DOPRI5_STAGES * states;
   ode->z = next;
   ode->z_sample = next + indicators;
   ode->z_trial = next + 2 * indicators;
@@ -69,14 +78,28 @@ lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, l
   return ode;
 }
 
+/* Stages that the method has beyond those of lw_dopri5; they stay until the integrator is freed. */
+static lw_status allocate_vectors(lw_ode *ode, int vectors) {
+  const size_t n = (size_t)ode->n;
+  if (vectors <= ode->vectors) return LW_OK;
+  double *more = calloc((size_t)(vectors - LW_DOPRI5_STAGES) * n + 1, sizeof *more);
+  if (more == NULL) return LW_ERROR_MEMORY;
+  free(ode->more_vectors);
+  ode->more_vectors = more;
+  /* steps swap vectors: all of them return to their memory */
+  place_vectors(ode, 0, LW_DOPRI5_STAGES, (double *)(void *)(ode + 1) + STATE_VECTORS * n);
+  place_vectors(ode, LW_DOPRI5_STAGES, vectors, more);
+  ode->f_known = false;
+  return LW_OK;
+}
+
 /* Memory of implicit methods; it stays until the integrator is freed. */
 static lw_status allocate_implicit(lw_ode *ode) {
   const size_t n = (size_t)ode->n;
   if (ode->implicit_memory) return LW_OK;
-  double *next = calloc(2 * n * n + 5 * n + 1, sizeof *next); /* order[] needs less than n doubles */
+  double *next = calloc(2 * n * n + 3 * n + 1, sizeof *next); /* order[] needs less than n doubles */
   if (next == NULL) return LW_ERROR_MEMORY;
   ode->implicit_memory = next;
-  for (int i = LW_DOPRI5_STAGES; i < LW_ODE_VECTORS; i++, next += n) ode->k[i] = next;
   ode->implicit.by_time = next;
   ode->implicit.scale = next + n;
   ode->implicit.matrix = next + 2 * n;
@@ -85,11 +108,17 @@ static lw_status allocate_implicit(lw_ode *ode) {
   return LW_OK;
 }
 
+static lw_status allocate_for(lw_ode *ode, const lw_ode_operations *method) {
+  const lw_status status = allocate_vectors(ode, method->vectors);
+  return status == LW_OK && method->implicit ? allocate_implicit(ode) : status;
+}
+
 static const lw_ode_operations *operations_of(lw_ode_method method) {
   switch (method) {
     case LW_ODE_DOPRI5: return &lw_dopri5;
     case LW_ODE_RODAS5P: return &lw_rodas5p;
     case LW_ODE_AUTO: return &lw_dopri5;
+    case LW_ODE_DOP853: return &lw_dop853;
   }
   return NULL;
 }
@@ -97,7 +126,7 @@ static const lw_ode_operations *operations_of(lw_ode_method method) {
 lw_status lw_ode_set_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian) {
   const lw_ode_operations *selected = operations_of(method);
   if (selected == NULL) return LW_ERROR_USAGE;
-  const lw_status status = method == LW_ODE_DOPRI5 ? LW_OK : allocate_implicit(ode);
+  const lw_status status = allocate_for(ode, method == LW_ODE_AUTO ? &lw_rodas5p : selected);
   if (status != LW_OK && method != LW_ODE_AUTO) return status;
   ode->method = selected;
   ode->choice = (lw_ode_choice){.automatic = method == LW_ODE_AUTO && status == LW_OK};
@@ -109,6 +138,7 @@ lw_status lw_ode_set_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian j
 void lw_ode_free(lw_ode *ode) {
   if (ode == NULL) return;
   free(ode->implicit_memory);
+  free(ode->more_vectors);
   free(ode);
 }
 
@@ -185,7 +215,8 @@ static int choose_first_step(lw_ode *ode, double remaining) {
   const double largest = fmax(speed, lw_ode_norm(ode, change, ode->y) / h);
   if (status < 0) return status;
   ode->h_next = h;
-  if (status == 0 && isfinite(largest) && largest > 1e-15) ode->h_next = fmin(100.0 * h, power(0.01 / largest, 0.2));
+  if (status == 0 && isfinite(largest) && largest > 1e-15)
+    ode->h_next = fmin(100.0 * h, power(0.01 / largest, 1.0 / ode->method->order));
   else if (status == 0 && largest <= 1e-15) ode->h_next = fmin(100.0 * h, fmax(1e-6, 1e-3 * h));
   return 0;
 }
@@ -202,7 +233,8 @@ static double next_step_size(const lw_ode *ode, double remaining) {
 
 static void adapt_step_size(lw_ode *ode, double h, double error, bool after_rejection) {
   error = fmax(error, 1e-10);
-  double factor = 0.9 * power(error, -0.17) * power(ode->previous_error, 0.04);
+  const lw_ode_operations *m = ode->method;
+  double factor = 0.9 * power(error, -m->error_exponent) * power(ode->previous_error, m->memory_exponent);
   factor = fmin(fmax(factor, 0.2), after_rejection ? 1.0 : 10.0);
   /* the error of a step shortened by a bound has little meaning: it must not reduce the step size */
   if (h < ode->h_next * (1.0 - 1e-9)) {
@@ -213,9 +245,9 @@ static void adapt_step_size(lw_ode *ode, double h, double error, bool after_reje
   ode->h_next = h * factor;
 }
 
-static double reduced_step_size(double h, double error) {
+static double reduced_step_size(const lw_ode *ode, double h, double error) {
   if (!isfinite(error)) return 0.5 * h;
-  return h * fmax(0.2, 0.9 * power(fmin(error, 1e10), -0.17));
+  return h * fmax(0.2, 0.9 * power(fmin(error, 1e10), -ode->method->error_exponent));
 }
 
 /* ---- one step -------------------------------------------------------------------------------------- */
@@ -224,6 +256,7 @@ static double reduced_step_size(double h, double error) {
 static int try_step(lw_ode *ode, double t_new, double *error) {
   *error = INFINITY;
   ode->h = t_new - ode->t;
+  ode->dense_ready = false;
   const int status = ode->method->run_stages(ode, t_new);
   if (status == 0) *error = ode->method->error_norm(ode);
   return status;
@@ -233,6 +266,12 @@ static void swap(double **a, double **b) {
   double *const temporary = *a;
   *a = *b;
   *b = temporary;
+}
+
+/* Rows are due between the start of the last step and t: if its dense output fails, a shorter step may succeed. */
+static bool has_row(const lw_ode *ode, double t) {
+  return (ode->rows_follow && lw_ode_row_intervals(ode, fabs(ode->h)) > 1) ||
+         (ode->next_row - ode->t_old) * (ode->next_row - t) < 0.0;
 }
 
 /* Accepts the step and searches it for events; undoes it if an indicator cannot be evaluated, or something turns too
@@ -245,6 +284,7 @@ static int accept_step(lw_ode *ode, double t_new, bool *event, bool *too_long) {
   double t = t_new;
   int status = lw_ode_measure_rotation(ode, too_long);
   if (status == 0 && !*too_long && ode->n_events > 0) status = lw_ode_locate_event(ode, &t, event);
+  if (status == 0 && !*too_long && has_row(ode, t)) status = lw_ode_prepare_dense(ode);
   if (status != 0 || *too_long) {
     swap(&ode->y, &ode->y_new);
     swap(&ode->y, &ode->y_old);
@@ -255,7 +295,7 @@ static int accept_step(lw_ode *ode, double t_new, bool *event, bool *too_long) {
   ode->f_known = ode->method->first_same_as_last && t == t_new;
   ode->implicit.jacobian_current = false;
   if (*event) {
-    lw_ode_dense(ode, t, ode->y_new);
+    (void)lw_ode_dense(ode, t, ode->y_new); /* it is there: the event was found with it, or ends the step */
     swap(&ode->y, &ode->y_new);
     ode->t = t;
     ode->here.speed = -1.0;
@@ -310,7 +350,7 @@ static lw_ode_outcome step_until_accepted(lw_ode *ode, double t_bound) {
     if (status < 0) return LW_ODE_STOPPED;
     if (status == 0 && error <= 1.0 && !too_long) {
       ode->statistics.steps++;
-      ode->statistics.implicit_steps += ode->method == &lw_rodas5p;
+      ode->statistics.method_steps[ode->method->method]++;
       adapt_step_size(ode, size, error, rejected > 0);
       if (ode->atol_grows) grow_absolute_tolerances(ode);
       if (!event) lw_ode_weigh_step(ode, rejected);
@@ -318,7 +358,7 @@ static lw_ode_outcome step_until_accepted(lw_ode *ode, double t_bound) {
     }
     ode->statistics.rejected++;
     if (status > 0 && lw_ode_abandon_implicit(ode)) continue;
-    ode->h_next = too_long ? lw_ode_longest_step(ode) : reduced_step_size(h, status == 0 ? error : INFINITY);
+    ode->h_next = too_long ? lw_ode_longest_step(ode) : reduced_step_size(ode, h, status == 0 ? error : INFINITY);
     if (ode->h_next < min_step_size(ode)) return LW_ODE_STEP_TOO_SMALL;
   }
 }

@@ -7,20 +7,32 @@
 
 #include "linkwork.h"
 
-enum { LW_DOPRI5_STAGES = 7, LW_RODAS5P_STAGES = 8, LW_ODE_VECTORS = 9 };
+enum { LW_DOPRI5_STAGES = 7, LW_RODAS5P_STAGES = 8, LW_DOP853_STAGES = 12 };
+/* Vectors k of a method: stages, f(t, y), further stages of the dense output. */
+enum { LW_RODAS5P_VECTORS = 9, LW_DOP853_VECTORS = 16, LW_ODE_VECTORS = 16 };
 
 /* A method: one step from (t, y) with signed size h, to y_new. */
 typedef struct lw_ode_operations {
-  int f_stage;                                  /* between steps k[f_stage] is f(t, y) */
-  bool first_same_as_last;                      /* a step leaves f(t, y) for the next one, which finds it in k[0] */
+  lw_ode_method method;
+  int vectors;                            /* of k */
+  int f_stage;                            /* between steps k[f_stage] is f(t, y) */
+  bool first_same_as_last;                /* a step leaves f(t, y) for the next one, which finds it in k[0] */
+  bool implicit;                          /* needs the memory of lw_ode_implicit */
+  int order;                              /* of the error estimate, by the step size */
+  double error_exponent, memory_exponent; /* of step size control: powers of the last error and of the one before */
+  int row_intervals; /* of a step where rows follow it: cubic interpolation between them is as exact as at order 5 */
   int (*run_stages)(lw_ode *ode, double t_new); /* returns the status of lw_ode_function */
   double (*error_norm)(const lw_ode *ode);      /* norm of the local error */
+  /* NULL, or further stages of the last step, with y_sample as scratch; status likewise */
+  int (*prepare_dense)(lw_ode *ode);
   void (*dense)(const lw_ode *ode, double x, double *y); /* y at t_old + x h, from the stages */
-  /* after a step: its size in parts of the largest one with which lw_dopri5 is stable */
+  /* NULL, or y in the middle of the step to order 3 without further stages, where no more is needed */
+  void (*middle)(const lw_ode *ode, double *y);
+  /* of methods of LW_ODE_AUTO, after a step: its size in parts of the largest one with which lw_dopri5 is stable */
   double (*stability_ratio)(lw_ode *ode);
 } lw_ode_operations;
 
-extern const lw_ode_operations lw_dopri5, lw_rodas5p;
+extern const lw_ode_operations lw_dopri5, lw_dop853, lw_rodas5p;
 
 typedef struct lw_ode_choice {
   bool automatic, implicit;
@@ -65,7 +77,11 @@ struct lw_ode {
   double *atol;              /* of each state */
   bool own_atol;             /* given for each state, else that of the options */
   bool atol_grows;           /* some are smaller than that of the options, and grow with their states */
-  double *k[LW_ODE_VECTORS]; /* stages; those beyond the explicit method are allocated with `implicit` */
+  double *k[LW_ODE_VECTORS]; /* stages */
+  int vectors;               /* of these, those that are allocated */
+  double *more_vectors;      /* memory of those that lw_dopri5 does not have */
+  bool dense_ready;          /* the last step has what its dense output needs */
+  double next_row;           /* time at which dense output is going to be asked for; NAN: not known */
   double *z, *z_sample;      /* indicators at the two ends of the bracket */
   double *z_trial, *z_before;
   double t_left, t_before; /* times of z and z_before, the sample before z; NAN: there is none */
@@ -87,6 +103,8 @@ void lw_ode_start_rotation(lw_ode *ode);
 int lw_ode_measure_rotation(lw_ode *ode, bool *too_long);
 /* In how many intervals the time of this size is divided, `least` or more. */
 int32_t lw_ode_intervals(const lw_ode *ode, double size, int32_t least);
+/* The same for rows that follow steps; 1 where nothing turns. */
+int32_t lw_ode_row_intervals(const lw_ode *ode, double size);
 /* The longest step from here. */
 double lw_ode_longest_step(const lw_ode *ode);
 
@@ -110,6 +128,11 @@ static inline double lw_ode_error_ratio(const lw_ode *ode, int32_t i, double err
 
 /* Root mean square of x_i / scale_i; 0/0 counts as 0, and a state without a scale does not count. */
 double lw_ode_norm(const lw_ode *ode, const double *x, const double *y);
+
+/* step.c: if a method needs it; returns the status of lw_ode_function, positive also if a stage is not finite. */
+int lw_ode_prepare_dense(lw_ode *ode);
+/* The time in the middle of the last step, and y there, perhaps to order 3 only. Status of lw_ode_function. */
+int lw_ode_middle(lw_ode *ode, double *t, double *y);
 
 /* method_choice.c: takes account of a step that has been accepted, after so many rejected ones; the
  * method chosen for the next step; the way back where the Jacobian does not exist, true if the step is to be tried again. */

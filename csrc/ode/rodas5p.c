@@ -124,8 +124,15 @@ static void dense(const lw_ode *ode, double x, double *y) {
 static double stability_ratio(lw_ode *ode) { return fabs(ode->h) * lw_ode_spectral_radius(ode) / LW_DOPRI5_STABLE; }
 
 const lw_ode_operations lw_rodas5p = {
+    .method = LW_ODE_RODAS5P,
+    .vectors = LW_RODAS5P_VECTORS,
     .f_stage = F_STAGE,
     .first_same_as_last = false,
+    .implicit = true,
+    .order = 5,
+    .error_exponent = 0.17,
+    .memory_exponent = 0.04,
+    .row_intervals = 1,
     .run_stages = run_stages,
     .error_norm = error_norm,
     .dense = dense,

@@ -35,12 +35,13 @@ static double speed_of_step(const lw_ode_rotation *from, const lw_ode_rotation *
 
 int lw_ode_measure_rotation(lw_ode *ode, bool *too_long) {
   if (!is_measured(ode)) return 0;
-  const double enough = LW_ODE_SAMPLE_ANGLE / fabs(ode->h), half = ode->t_old + 0.5 * ode->h;
+  const double enough = LW_ODE_SAMPLE_ANGLE / fabs(ode->h);
+  double half;
   lw_ode_rotation from = ode->here, to, middle;
   int status = ask(ode, ode->t, ode->y, enough, &to); /* first: the derivative there is the last that was computed */
   if (status == 0 && from.speed < 0.0) status = ask(ode, ode->t_old, ode->y_old, enough, &from);
   if (status != 0) return status;
-  lw_ode_dense(ode, half, ode->y_sample);
+  if ((status = lw_ode_middle(ode, &half, ode->y_sample)) != 0) return status;
   if ((status = ask(ode, half, ode->y_sample, INFINITY, &middle)) != 0) return status;
   ode->sample_time = LW_ODE_SAMPLE_ANGLE / speed_of_step(&from, &to, middle.bound);
   *too_long = fabs(ode->h) > max_samples_of(ode) * ode->sample_time;
@@ -52,6 +53,10 @@ int32_t lw_ode_intervals(const lw_ode *ode, double size, int32_t least) {
   if (!is_measured(ode)) return least;
   const double intervals = ceil(size / ode->sample_time);
   return (int32_t)fmin(fmax(intervals, least), LW_ODE_MAX_SAMPLES);
+}
+
+int32_t lw_ode_row_intervals(const lw_ode *ode, double size) {
+  return is_measured(ode) ? lw_ode_intervals(ode, size, ode->method->row_intervals) : 1;
 }
 
 double lw_ode_longest_step(const lw_ode *ode) {

@@ -26,28 +26,34 @@ static void finish_row(const lw_ode *ode, lw_ode_output *output) {
   output->count++;
 }
 
-static void fill_requested(const lw_ode *ode, lw_ode_output *output) {
+/* Functions that fill rows return the status of lw_ode_function. */
+static int fill_requested(lw_ode *ode, lw_ode_output *output) {
   while (!is_full(output) && is_in_last_step(ode, output->t[output->count])) {
-    lw_ode_dense(ode, output->t[output->count], output->y + output->count * ode->n);
+    const int status = lw_ode_dense(ode, output->t[output->count], output->y + output->count * ode->n);
+    if (status != 0) return status;
     finish_row(ode, output);
   }
+  return 0;
 }
 
-/* Rows within the last step, as close as the rotation needs. */
-static void fill_within_step(const lw_ode *ode, lw_ode_output *output) {
+/* Rows within the last step, as close as the rotation and the length of the step need. */
+static int fill_within_step(lw_ode *ode, lw_ode_output *output) {
   const double h = ode->t - ode->t_old;
-  const int32_t intervals = lw_ode_intervals(ode, fabs(h), 1);
+  const int32_t intervals = lw_ode_row_intervals(ode, fabs(h));
   for (int32_t i = 1; i < intervals; i++) {
     const double t = ode->t_old + i / (double)intervals * h;
     output->t[output->count] = t;
-    lw_ode_dense(ode, t, output->y + output->count * ode->n);
+    const int status = lw_ode_dense(ode, t, output->y + output->count * ode->n);
+    if (status != 0) return status;
     for (int k = 0; k < 3 && output->step_control; k++) output->step_control[3 * output->count + k] = NAN;
     finish_row(ode, output);
   }
+  return 0;
 }
 
-static void fill_step(const lw_ode *ode, lw_ode_output *output) {
-  if (output->follow) fill_within_step(ode, output);
+static int fill_step(lw_ode *ode, lw_ode_output *output) {
+  const int status = output->follow ? fill_within_step(ode, output) : 0;
+  if (status != 0) return status;
   output->t[output->count] = ode->t;
   memcpy(output->y + output->count * ode->n, ode->y, (size_t)ode->n * sizeof *ode->y);
   if (output->step_control) {
@@ -58,6 +64,14 @@ static void fill_step(const lw_ode *ode, lw_ode_output *output) {
     row[2] = control.choice;
   }
   finish_row(ode, output);
+  return 0;
+}
+
+/* Rows of the last step, which had the dense output that they need; else it has failed. */
+static lw_ode_outcome fill(lw_ode *ode, lw_ode_output *output) {
+  if (output == NULL) return LW_ODE_STEP;
+  const int status = output->times_given ? fill_requested(ode, output) : fill_step(ode, output);
+  return status == 0 ? LW_ODE_STEP : status < 0 ? LW_ODE_STOPPED : LW_ODE_NOT_FINITE;
 }
 
 static int64_t attempts_of(const lw_ode *ode) { return ode->statistics.steps + ode->statistics.rejected; }
@@ -70,15 +84,18 @@ lw_ode_outcome lw_ode_run(lw_ode *ode, double t_bound, int64_t max_tries, lw_ode
   const bool times_given = output != NULL && output->times_given;
   if (!ode->started) return LW_ODE_NOT_FINITE;
   ode->rows_follow = output != NULL && !times_given && output->follow;
-  if (times_given) fill_requested(ode, output); /* rows that the last call had no capacity for */
+  lw_ode_outcome filled =
+      times_given ? fill(ode, output) : LW_ODE_STEP; /* rows that the last call had no capacity for */
+  if (filled != LW_ODE_STEP) return filled;
   while (ode->t != t_bound && !is_full(output)) {
     if (max_tries > 0 && tries >= max_tries) break;
     const int64_t before = attempts_of(ode), weight = weight_of_attempt(ode);
+    ode->next_row = times_given ? output->t[output->count] : NAN;
     const lw_ode_outcome outcome = lw_ode_step(ode, t_bound);
+    ode->next_row = NAN;
     tries += weight * (attempts_of(ode) - before);
     if (outcome != LW_ODE_STEP && outcome != LW_ODE_EVENT) return outcome;
-    if (times_given) fill_requested(ode, output);
-    else if (output != NULL) fill_step(ode, output);
+    if ((filled = fill(ode, output)) != LW_ODE_STEP) return filled;
     if (ode->on_step && ode->on_step(ode->context, ode->t, ode->y, ode->step_values)) return LW_ODE_STOPPED;
     if (outcome == LW_ODE_EVENT) return outcome;
   }

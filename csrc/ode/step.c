@@ -8,12 +8,32 @@ bool lw_ode_all_finite(const double *x, int32_t n) {
   return true;
 }
 
-void lw_ode_dense(const lw_ode *ode, double t, double *y) {
+int lw_ode_prepare_dense(lw_ode *ode) {
+  if (ode->dense_ready || ode->method->prepare_dense == NULL) return 0;
+  const int status = ode->method->prepare_dense(ode);
+  ode->dense_ready = status == 0;
+  return status;
+}
+
+int lw_ode_dense(lw_ode *ode, double t, double *y) {
   if (t == ode->t || ode->h == 0.0) {
     memcpy(y, ode->y, (size_t)ode->n * sizeof *y);
-    return;
+    return 0;
   }
-  ode->method->dense(ode, (t - ode->t_old) / ode->h, y);
+  if (t == ode->t_old) {
+    memcpy(y, ode->y_old, (size_t)ode->n * sizeof *y);
+    return 0;
+  }
+  const int status = lw_ode_prepare_dense(ode);
+  if (status == 0) ode->method->dense(ode, (t - ode->t_old) / ode->h, y);
+  return status;
+}
+
+int lw_ode_middle(lw_ode *ode, double *t, double *y) {
+  *t = ode->t_old + 0.5 * ode->h;
+  if (ode->method->middle == NULL) return lw_ode_dense(ode, *t, y);
+  ode->method->middle(ode, y);
+  return 0;
 }
 
 double lw_ode_norm(const lw_ode *ode, const double *x, const double *y) {

@@ -31,6 +31,7 @@ static const char *name_of(lw_ode_method method) {
     case LW_ODE_DOPRI5: return "dopri5";
     case LW_ODE_RODAS5P: return "rodas5p";
     case LW_ODE_AUTO: return "auto";
+    case LW_ODE_DOP853: return "dop853";
   }
   return "";
 }

@@ -102,14 +102,16 @@ lw_run_outcome lw_run_step(lw_run *r, double until) {
 
 int32_t lw_run_is_at_event(const lw_run *r) { return r->memory.event_at == r->t; }
 
-void lw_run_move_to(lw_run *r, double time) {
+lw_run_outcome lw_run_move_to(lw_run *r, double time) {
   const double *y = r->y;
   if (time < r->t) {
-    lw_ode_dense(r->ode, time, r->before_event);
+    const int status = lw_ode_dense(r->ode, time, r->before_event);
+    if (status) return outcome_of(r, lw_run_stopped(r, status < 0 ? LW_ODE_STOPPED : LW_ODE_NOT_FINITE));
     y = r->before_event;
   }
   lw_set_states(r->state, time, y);
   if (r->calls.law) r->calls.law(r->calls.context, time, NULL, NULL);
+  return r->outcome;
 }
 
 double lw_run_time(const lw_run *r) { return r->t; }

@@ -19,6 +19,22 @@ INLINE four chosen4(four_truths which, four yes, four no) {
   return (four)(((four_truths)yes & which) | ((four_truths)no & ~which));
 }
 
+#define ROOT(x) sqrt4(x)
+#define ABSOLUTE(x) without_signs(x)
+#define CHOSEN(which, yes, no) chosen4((four_truths)(which), (yes), (no))
+#define X(name, operands, formula)                             \
+  INLINE four name##_of_four(four a, four b, four c, four d) { \
+    (void)b, (void)c, (void)d;                                 \
+    return (four)(formula);                                    \
+  }
+LW_EACH_TAPE_FORMULA(X)
+LW_EACH_TAPE_PRODUCT(X)
+LW_EACH_TAPE_GUARD(X)
+#undef X
+#undef ROOT
+#undef ABSOLUTE
+#undef CHOSEN
+
 /* Functions that are no formula of four. */
 #define ONE_BY_ONE_1(name, value)                                                                           \
   static four name##_of_four(four a) { return (four){value(a[0]), value(a[1]), value(a[2]), value(a[3])}; }
@@ -77,11 +93,10 @@ void TAPE_FUNCTION(int operation, const double *x, const double *y, double *z, d
     DO(sinh, sinh_of_four(a[k]))
     DO(cosh, cosh_of_four(a[k]))
     DO(tanh, tanh_of_four(a[k]))
-#define X(name, operands) case LW_TAPE_##name:
+#define X(name, operands, formula) case LW_TAPE_##name:
     LW_EACH_TAPE_FORMULA(X)
-    case LW_TAPE_multiply_add:
-    case LW_TAPE_multiply_subtract:
-    case LW_TAPE_subtract_product: LW_EACH_TAPE_GUARD(X)
+    LW_EACH_TAPE_PRODUCT(X)
+    LW_EACH_TAPE_GUARD(X)
     case LW_TAPE_CONSTANT:
     case LW_TAPE_INPUT:
     case LW_TAPE_OPERATIONS: break; /* formulas */
@@ -99,32 +114,21 @@ void RUN_TAPE(const lw_tape *t, double *registers, uint64_t *missed) {
     const four *a = row_of(registers, step->operand[0]), *b = row_of(registers, step->operand[1]);
     const four *c = row_of(registers, step->operand[2]), *d = row_of(registers, step->operand[3]);
     four *to = row_of(registers, step->to);
-#define DO(name, value)                              \
-  case LW_TAPE_##name:                               \
-    for (int k = 0; k < FOURS; k++) to[k] = (value); \
-    break;
-#define GUARD(name, holds)                                              \
-  case LW_TAPE_##name:                                                  \
-    for (int k = 0; k < FOURS; k++) failed[k] |= ~(four_truths)(holds); \
-    break;
     switch ((lw_tape_operation)step->operation) {
-      DO(add, a[k] + b[k])
-      DO(subtract, a[k] - b[k])
-      DO(multiply, a[k] * b[k])
-      DO(divide, a[k] / b[k])
-      DO(minus, -a[k])
-      DO(sqrt, sqrt4(a[k]))
-      DO(abs, without_signs(a[k]))
-      DO(select_less, chosen4((four_truths)(a[k] < b[k]), c[k], d[k]))
-      DO(multiply_add, a[k] * b[k] + c[k])
-      DO(multiply_subtract, a[k] * b[k] - c[k])
-      DO(subtract_product, c[k] - a[k] * b[k])
-      GUARD(less, a[k] < b[k])
-      GUARD(not_less, a[k] >= b[k])
-      GUARD(equal, a[k] == b[k])
-      GUARD(not_equal, a[k] != b[k])
-      GUARD(within, without_signs(a[k]) < b[k])
-#define X(name, operands) case LW_TAPE_##name:
+#define X(name, operands, formula)                                                  \
+  case LW_TAPE_##name:                                                              \
+    for (int k = 0; k < FOURS; k++) to[k] = name##_of_four(a[k], b[k], c[k], d[k]); \
+    break;
+      LW_EACH_TAPE_FORMULA(X)
+      LW_EACH_TAPE_PRODUCT(X)
+#undef X
+#define X(name, operands, formula)                                                                     \
+  case LW_TAPE_##name:                                                                                 \
+    for (int k = 0; k < FOURS; k++) failed[k] |= ~(four_truths)name##_of_four(a[k], b[k], c[k], d[k]); \
+    break;
+      LW_EACH_TAPE_GUARD(X)
+#undef X
+#define X(name, operands, formula) case LW_TAPE_##name:
       LW_EACH_TAPE_FUNCTION(X)
       case LW_TAPE_sine_cosine:
         TAPE_FUNCTION(step->operation, (const double *)a, (const double *)b, (double *)to, (double *)b, FOURS);
@@ -134,8 +138,6 @@ void RUN_TAPE(const lw_tape *t, double *registers, uint64_t *missed) {
       case LW_TAPE_OPERATIONS: break; /* none of them is a step */
 #undef X
     }
-#undef DO
-#undef GUARD
   }
   *missed = 0;
   for (int k = 0; k < LW_TAPE_STATES; k++) *missed |= (uint64_t)(failed[k / 4][k % 4] != 0) << k;

@@ -74,6 +74,8 @@ inline real select_less(real a, real b, real yes, real no) {
   return lw_recorder->apply(LW_TAPE_select_less, a, b, yes, no);
 }
 inline real larger(real a, real b) { return select_less(a, b, b, a); }
+inline real smaller(real a, real b) { return select_less(b, a, b, a); }
+inline real unless_small(real a, real small) { return select_less(small, a, a, 0.0); }
 /* Those of C prefer a number to none. */
 inline void demand_numbers(real a, real b) { lw_recorder->must_be_finite(a), lw_recorder->must_be_finite(b); }
 inline real fmax(real a, real b) {
@@ -82,7 +84,7 @@ inline real fmax(real a, real b) {
 }
 inline real fmin(real a, real b) {
   demand_numbers(a, b);
-  return select_less(b, a, b, a);
+  return smaller(a, b);
 }
 inline real quotient_of(real a, real b) { return a / b; }
 inline real arctan2(real y, real x) { return arctan2_double(y, x); }

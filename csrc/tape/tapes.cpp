@@ -56,6 +56,7 @@ bool are_alike(double a, double b) { return a == b || (std::isnan(a) && std::isn
 struct lw_tapes {
   std::vector<uint32_t> given, computed, by; /* `by`: their derivatives by these in place of them, unless it is empty */
   lw_stage stage;
+  lw_tape_kernels kernels;
   std::vector<recorded_tape> tapes;
   int64_t by_kernels = 0, since_recording = 0;
   size_t width() const { return computed.size() * (by.empty() ? 1 : by.size()); } /* numbers of a state */
@@ -80,6 +81,17 @@ bool locates_cuts(const lw_tapes &t, const lw_model *m) {
     return (int32_t)offset >= m->at.q_cut && (int32_t)offset < m->at.q_cut + m->size.nq_cut;
   };
   return t.stage < LW_STAGE_OUTPUTS && std::any_of(t.computed.begin(), t.computed.end(), is_cut);
+}
+
+/* Marks speeds of the tree whose accelerations are given; empty: all of them. */
+std::vector<int32_t> driven_speeds(const lw_tapes &t, const lw_model *m) {
+  std::vector<int32_t> found((size_t)m->size.nu, 0);
+  for (const uint32_t offset : t.given) {
+    const int32_t speed = (int32_t)offset - m->at.acceleration;
+    if (speed >= 0 && speed < m->size.nu) found[(size_t)speed] = 1;
+  }
+  if (std::count(found.begin(), found.end(), 1) == m->size.nu) found.clear();
+  return found;
 }
 
 /* ---- recording ---- */
@@ -129,7 +141,16 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
       }
     }
   const std::vector<lw::recorded> entered = reals;
-  lw::record_stages(recorder, m, reals.data(), work.data(), integers.data(), from, t.stage, locates_cuts(t, m));
+  const lw::recorded_block b = {reals.data(), work.data(), integers.data()};
+  switch (t.kernels) {
+    case LW_TAPE_STAGES: lw::record_stages(recorder, m, b, from, t.stage, locates_cuts(t, m)); break;
+    case LW_TAPE_POSES: lw::record_poses(recorder, m, b, from); break;
+    case LW_TAPE_INVERSE_DYNAMICS: {
+      const std::vector<int32_t> driven = driven_speeds(t, m);
+      lw::record_inverse_dynamics(recorder, m, b, from, driven.empty() ? nullptr : driven.data());
+      break;
+    }
+  }
   std::vector<lw::recorded> results, inputs;
   for (const uint32_t offset : t.computed) results.push_back(reals[offset]);
   for (const uint32_t offset : t.by) inputs.push_back(entered[offset]);
@@ -160,10 +181,41 @@ lw_status differentiate_by_kernels(lw_state *s, const lw_tapes &t, double *compu
   return LW_OK;
 }
 
+lw_status find_loads_by_kernels(lw_state *s, const lw_tapes &t, double *computed) {
+  const lw_model *m = s->model;
+  const double *given = lw_reals(s) + m->at.acceleration;
+  const std::vector<double> udot(given, given + m->size.nu);
+  std::vector<double> tau((size_t)m->size.nu);
+  const std::vector<int32_t> driven = driven_speeds(t, m);
+  const lw_status e = lw_find_driving_loads(s, driven.empty() ? nullptr : driven.data(), udot.data(), tau.data());
+  for (size_t i = 0; i < t.computed.size(); i++) computed[i] = tau[t.computed[i] - (uint32_t)m->at.tau];
+  return e;
+}
+
+/* Velocities are linear in speeds: derivatives by one are the velocities where it is 1 and all others rest. */
+lw_status find_poses_by_kernels(lw_state *s, const lw_tapes &t, double *computed) {
+  double *x = lw_reals(s);
+  const lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
+  if (e) return e;
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  const size_t columns = t.by.empty() ? 1 : t.by.size();
+  std::vector<double> speeds;
+  for (const uint32_t offset : t.by) speeds.push_back(x[offset]);
+  for (size_t k = 0; k < columns; k++) {
+    for (size_t i = 0; i < t.by.size(); i++) x[t.by[i]] = i == k;
+    s->kernels->body_motions(s->model, s->block);
+    for (size_t i = 0; i < t.computed.size(); i++) computed[i * columns + k] = x[t.computed[i]];
+  }
+  for (size_t i = 0; i < t.by.size(); i++) x[t.by[i]] = speeds[i];
+  return LW_OK;
+}
+
 lw_status evaluate_by_kernels(lw_state *s, lw_tapes &t, const double *given, double *computed) {
   double *x = lw_reals(s);
   for (size_t i = 0; i < t.given.size(); i++) x[t.given[i]] = given[i];
   lw_state_changed(s, first_stage(t, s->model));
+  if (t.kernels == LW_TAPE_INVERSE_DYNAMICS) return find_loads_by_kernels(s, t, computed);
+  if (t.kernels == LW_TAPE_POSES) return find_poses_by_kernels(s, t, computed);
   const lw_status e = lw_evaluate(s, t.stage);
   if (e) return e;
   if (locates_cuts(t, s->model)) s->kernels->locate_cuts(s->model, s->block);
@@ -432,7 +484,7 @@ class moved_block {
 extern "C" {
 
 lw_status lw_tapes_create(const uint32_t *given, size_t n_given, const uint32_t *computed, size_t n_computed,
-                          const uint32_t *by, size_t n_by, lw_stage stage, lw_tapes **tapes) {
+                          const uint32_t *by, size_t n_by, lw_stage stage, lw_tape_kernels kernels, lw_tapes **tapes) {
   if (!tapes) return LW_ERROR_USAGE;
   *tapes = nullptr;
   try {
@@ -440,7 +492,7 @@ lw_status lw_tapes_create(const uint32_t *given, size_t n_given, const uint32_t 
     made->given.assign(given, given + n_given);
     made->computed.assign(computed, computed + n_computed);
     made->by.assign(by, by + n_by);
-    made->stage = stage;
+    made->stage = stage, made->kernels = kernels;
     *tapes = made.release();
   } catch (const std::bad_alloc &) {
     return LW_ERROR_MEMORY;
@@ -557,14 +609,14 @@ int32_t lw_tape_read(lw_tapes *tapes, int32_t number, lw_tape_data *data) {
   return 0;
 }
 
-const char *lw_tape_operation_name(int32_t operation, int32_t *operands) {
-#define X(name, count)                                    \
-  case LW_TAPE_##name: *operands = (count); return #name;
+int32_t lw_tape_formula_of(int32_t operation, lw_tape_formula *of) {
+#define X(name, operands, formula)                                                             \
+  case LW_TAPE_##name: *of = {#name, #formula, operands, operation >= LW_TAPE_less}; return 1;
   switch (operation) {
     LW_EACH_TAPE_OPERATION(X)
     LW_EACH_TAPE_FUSION(X)
     LW_EACH_TAPE_GUARD(X)
-    default: return nullptr;
+    default: return 0;
   }
 #undef X
 }

@@ -23,11 +23,16 @@ typedef struct lw_tape_info {
 typedef void lw_compiled_tape(double *registers, double *left, unsigned long long *missed,
                               void (*function)(int, const double *, const double *, double *, double *, int));
 
+/* Which kernels a tape has: all stages; poses and velocities of bodies, points and measures alone, by speeds, if any; inverse
+ * dynamics, with accelerations of all speeds of the tree, or of as many as degrees of freedom, among the given numbers, and
+ * loads of the same speeds, `tau`, as the computed ones. */
+typedef enum lw_tape_kernels { LW_TAPE_STAGES, LW_TAPE_POSES, LW_TAPE_INVERSE_DYNAMICS } lw_tape_kernels;
+
 /* Of numbers by offset: those that differ from state to state, which are states, inputs, times and parameters; those that
  * are asked for, all of which the stage computes; and, of the given ones, those by which these are differentiated: then
  * derivatives are asked for in place of the numbers, row by row. */
 lw_status lw_tapes_create(const uint32_t *given, size_t n_given, const uint32_t *computed, size_t n_computed,
-                          const uint32_t *by, size_t n_by, lw_stage stage, lw_tapes **tapes);
+                          const uint32_t *by, size_t n_by, lw_stage stage, lw_tape_kernels kernels, lw_tapes **tapes);
 void lw_tapes_free(lw_tapes *tapes);
 
 /* How many tapes there are; describes at most `capacity` of them. */
@@ -67,8 +72,13 @@ lw_status lw_record_tape(lw_state *s, lw_tapes *tapes, const double *given);
 int32_t lw_tape_at(const lw_state *s, lw_tapes *tapes, const double *given);
 /* Valid until the next call with the tapes; -1: there is no memory. */
 int32_t lw_tape_read(lw_tapes *tapes, int32_t number, lw_tape_data *data);
-/* The name of an operation, such as "add", and how many operands it has; NULL: it is no step. */
-const char *lw_tape_operation_name(int32_t operation, int32_t *operands);
+/* An operation by its code in a step: its name, such as "add", its formula, such as "a + b", as in operations.h. */
+typedef struct lw_tape_formula {
+  const char *name, *formula;
+  int32_t operands, is_guard;
+} lw_tape_formula;
+/* Returns 0 where it is the code of no step. */
+int32_t lw_tape_formula_of(int32_t operation, lw_tape_formula *of);
 
 /* Rows of given numbers [count][n_given] to rows of computed ones [count][n_computed], or [count][n_computed][n_by]. All
  * other numbers are those of the state; the given ones change in it. Rows that fail are marked in `failed` [count], and

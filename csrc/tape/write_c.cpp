@@ -20,6 +20,7 @@ constexpr char OF_MANY[] = R"(#if defined(__AVX512F__)
 #define ROW(i) (*(numbers *)(r + (i) * STATES + k))
 #define KEPT(i) ALL(r[(i) * STATES])
 #define LEFT(i) (*(numbers *)(left + (i) * WIDTH))
+#define ROOT(x) root(x)
 #define ABSOLUTE(x) ((numbers)((truths)(x) & 0x7fffffffffffffffLL))
 #define CHOSEN(c, x, y) ((numbers)(((truths)(x) & (truths)(c)) | ((truths)(y) & ~(truths)(c))))
 #define GUARD(c) failed |= ~(truths)(c)
@@ -44,6 +45,7 @@ constexpr char OF_ONE[] = R"(#if defined(__GNUC__) && !defined(__clang__)
 #define ROW(i) r[i]
 #define KEPT(i) r[i]
 #define LEFT(i) left[i]
+#define ROOT(x) __builtin_sqrt(x)
 #define ABSOLUTE(x) __builtin_fabs(x)
 #define CHOSEN(c, x, y) ((c) ? (x) : (y))
 #define GUARD(c) failed |= !(c)
@@ -51,7 +53,6 @@ constexpr char OF_ONE[] = R"(#if defined(__GNUC__) && !defined(__clang__)
 typedef double numbers;
 typedef long long truths;
 typedef void function_of_numbers(int, const double *, const double *, double *, double *, int);
-static inline double root(double a) { return __builtin_sqrt(a); }
 )";
 
 constexpr char COMMON[] = R"(static inline double number_of(unsigned long long bits) {
@@ -228,33 +229,33 @@ class writer {
     if (sine >= 0) return take_sine(step, t.registers + sine);
     std::string x[4];
     for (int k = 0; k < operands_of(step); k++) x[k] = read(step.operand[k]);
-    const std::string &a = x[0], &b = x[1], &c = x[2], &d = x[3];
-    const auto guard = [this](const std::string &holds) { text += "  GUARD(" + holds + ");\n"; };
     switch ((lw_tape_operation)step.operation) {
-      case LW_TAPE_add: define(step.to, a + " + " + b); break;
-      case LW_TAPE_subtract: define(step.to, a + " - " + b); break;
-      case LW_TAPE_multiply: define(step.to, a + " * " + b); break;
-      case LW_TAPE_divide: define(step.to, a + " / " + b); break;
-      case LW_TAPE_minus: define(step.to, "-" + a); break;
-      case LW_TAPE_sqrt: define(step.to, "root(" + a + ")"); break;
-      case LW_TAPE_abs: define(step.to, "ABSOLUTE(" + a + ")"); break;
-      case LW_TAPE_select_less: define(step.to, "CHOSEN(" + a + " < " + b + ", " + c + ", " + d + ")"); break;
-      case LW_TAPE_multiply_add: define(step.to, a + " * " + b + " + " + c); break;
-      case LW_TAPE_multiply_subtract: define(step.to, a + " * " + b + " - " + c); break;
-      case LW_TAPE_subtract_product: define(step.to, c + " - " + a + " * " + b); break;
-      case LW_TAPE_less: guard(a + " < " + b); break;
-      case LW_TAPE_not_less: guard(a + " >= " + b); break;
-      case LW_TAPE_equal: guard(a + " == " + b); break;
-      case LW_TAPE_not_equal: guard(a + " != " + b); break;
-      case LW_TAPE_within: guard("ABSOLUTE(" + a + ") < " + b); break;
-#define X(name, operands) case LW_TAPE_##name:
-        LW_EACH_TAPE_FUNCTION(X)
+#define X(name, operands, formula)                                  \
+  case LW_TAPE_##name: define(step.to, filled(#formula, x)); break;
+      LW_EACH_TAPE_FORMULA(X)
+      LW_EACH_TAPE_PRODUCT(X)
 #undef X
-      case LW_TAPE_sine_cosine: call_function(step, a, operands_of(step) == 2 ? b : a); break;
+#define X(name, operands, formula)                                               \
+  case LW_TAPE_##name: text += "  GUARD(" + filled(#formula, x) + ");\n"; break;
+      LW_EACH_TAPE_GUARD(X)
+#undef X
+#define X(name, operands, formula) case LW_TAPE_##name:
+      LW_EACH_TAPE_FUNCTION(X)
+#undef X
+      case LW_TAPE_sine_cosine: call_function(step, x[0], x[operands_of(step) - 1]); break;
       case LW_TAPE_CONSTANT:
       case LW_TAPE_INPUT:
       case LW_TAPE_OPERATIONS: break; /* none of them is a step */
     }
+  }
+
+  /* A formula of tape/operations.h, in which all small letters are operands. */
+  static std::string filled(const char *formula, const std::string operand[4]) {
+    std::string found;
+    for (const char *at = formula; *at; at++)
+      if (*at >= 'a' && *at <= 'd') found += operand[*at - 'a'];
+      else found += *at;
+    return found;
   }
 
   void take_sine(const lw_tape_step &step, int32_t sine) {

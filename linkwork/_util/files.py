@@ -7,6 +7,7 @@ import errno
 import lzma
 import os
 import shutil
+import stat
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,6 +29,8 @@ _REMEDIES = {
     errno.ENOSPC: "free some space or choose another folder",
     errno.EDQUOT: "free some space or choose another folder",
     errno.EFBIG: "raise the limit of the file size or choose another file system",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.ELOOP: "a link leads to itself: choose another folder",
 }
 
 
@@ -43,8 +46,9 @@ def atomic_path(path: str | os.PathLike[str], error: type[Exception] | None = No
     OSError
         If the file cannot be written; the text names the path and the remedy.
     """
-    target = Path(path).resolve()
-    direct = target.exists() and not target.is_file() and not target.is_dir()
+    target = Path(os.path.realpath(path))
+    # Unlike methods of `Path` these functions raise nothing of a name that is too long.
+    direct = os.path.exists(target) and not os.path.isfile(target) and not os.path.isdir(target)
     part = target if direct else target.with_name(f".{target.stem[:MOST_OF_STEM]}.{uuid4().hex}.part{target.suffix}")
     try:
         _check(target)
@@ -70,13 +74,56 @@ def is_part(name: str) -> bool:
 
 def write_failure(path: str | os.PathLike[str], problem: OSError) -> str:
     """Return the message about a file that cannot be written, with the remedy."""
-    folder = Path(path).absolute().parent
-    if not folder.is_dir():
-        return f"cannot write {path}: there is no folder {Path(path).parent}; make it first"
-    if Path(path).is_dir():
+    folder = Path(path).parent
+    if os.path.isdir(path):
         return f"cannot write {path}: it is a folder; name a file"
-    remedy = _REMEDIES.get(problem.errno or 0, "choose another folder")
-    return f"cannot write {path}: {problem.strerror or problem}; {remedy}"
+    if isinstance(problem, NotADirectoryError):
+        return f"cannot write {path}: {folder} is no folder; choose another folder"
+    if isinstance(problem, FileNotFoundError) and not os.path.isdir(folder):
+        return f"cannot write {path}: there is no folder {folder}; make it first"
+    return f"cannot write {path}: {_reason(problem)}"
+
+
+def check_target(path: str | os.PathLike[str], error: type[Exception]) -> None:
+    """Refuse a file, before its content is computed, whose folder is missing or whose name is that of a folder.
+
+    Raises
+    ------
+    Exception
+        `error`, with the text of `atomic_path`.
+    """
+    try:
+        _check(Path(os.path.realpath(path)))
+    except OSError as problem:
+        raise error(write_failure(path, problem)) from problem
+
+
+def make_folder(folder: str | os.PathLike[str], error: type[Exception]) -> Path:
+    """Make a folder and those around it where they are missing, and return it.
+
+    Raises
+    ------
+    Exception
+        `error`, if it cannot be made; the text names the folder and the remedy.
+    """
+    made = Path(folder)
+    try:
+        made.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise error(folder_failure(made, problem)) from problem
+    return made
+
+
+def folder_failure(folder: Path, problem: OSError) -> str:
+    """Return the message about a folder that cannot be made or written to, with the remedy."""
+    taken = [one for one in (folder, *folder.parents) if os.path.isfile(one)]
+    if taken:
+        return f"cannot write to {folder}: {taken[0]} is a file; choose another folder"
+    return f"cannot write to {folder}: {_reason(problem)}"
+
+
+def _reason(problem: OSError) -> str:
+    return f"{problem.strerror or problem}; {_REMEDIES.get(problem.errno or 0, 'choose another folder')}"
 
 
 def with_suffix(path: str | os.PathLike[str], suffix: str, what: str, error: type[Exception]) -> Path:
@@ -124,10 +171,11 @@ def write_archive(
 
 
 def _check(target: Path) -> None:
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-    if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISDIR(target.parent.stat().st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    with contextlib.suppress(FileNotFoundError):
+        if stat.S_ISDIR(target.stat().st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
 
 
 def _replace(part: Path, target: Path) -> None:

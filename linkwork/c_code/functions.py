@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
-from linkwork.core.tapes import Operation, operations_of_tapes
+from linkwork.core.tapes import operations_of_tapes
 from linkwork.model.recorded import Recorded
 
 _STEPS_OF_A_PART = 500  # compilers take longer for long functions
-_FORMULAS = {
-    "add": "{0} + {1}",
-    "subtract": "{0} - {1}",
-    "multiply": "{0}*{1}",
-    "divide": "{0}/{1}",
-    "minus": "-{0}",
-    "abs": "({0} < 0.0 ? -{0} : {0})",
-    "select_less": "{0} < {1} ? {2} : {3}",
-    "multiply_add": "{0}*{1} + {2}",
-    "multiply_subtract": "{0}*{1} - {2}",
-    "subtract_product": "{2} - {0}*{1}",
-}
-_FUNCTIONS = {  # of libm
-    **{name: name for name in ("sqrt", "floor", "rint", "round", "exp", "log", "pow", "sinh", "cosh", "tanh")},
-    "sine": "sin",
-    "cosine": "cos",
-    "arctan2": "atan2",
-}
-_GUARDS = {"less": "{0} < {1}", "not_less": "{0} >= {1}", "equal": "{0} == {1}", "not_equal": "{0} != {1}"}
+# Of the formulas of operations, those that are no calls of libm.
+_FORMULAS = {"ROOT": "sqrt({0})", "ABSOLUTE": "({0} < 0.0 ? -{0} : {0})", "CHOSEN": "{0} ? {1} : {2}"}
+_CALL = re.compile(r"(\w+)\((.*)\)")
+_COUNTED = {"multiplications": r"\*", "additions": r" [+-] ", "divisions": "/", "choices": r"\?"}
 
 
 class CFunction:
@@ -51,12 +37,15 @@ class CFunction:
         self.counts: Counter[str] = Counter()
         self.text = self._written()
 
+    @property
+    def arguments(self) -> list[str]:
+        """Names of its arguments but the result."""
+        return [name for name, size in self._recorded.arguments.items() if size or name != "p"]
+
     def declaration(self) -> str:
         """Return its head without what follows."""
         sizes = self._recorded.arguments
-        given = ["double t", *(f"const double {name}[{max(sizes[name], 1)}]" for name in ("x", "tau"))]
-        if sizes["p"]:
-            given.append(f"const double p[{sizes['p']}]")
+        given = ["double t" if one == "t" else f"const double {one}[{max(sizes[one], 1)}]" for one in self.arguments]
         given.append(f"double result[{max(sum(self._recorded.results.values()), 1)}]")
         return f"int {self.name}({', '.join(given)})"
 
@@ -74,42 +63,41 @@ class CFunction:
         values = [self._argument(int(i)) for i in operations.inputs]
         values += map(repr, [*operations.constants.tolist(), *self._recorded.kept.tolist()])
         lines += (f"  r[{i}] = {value};" for i, value in enumerate(values))
-        lines.append("  (void)t, (void)x, (void)tau;")
+        lines.append(f"  {', '.join(f'(void){one}' for one in self.arguments)};")
         lines += (f"  failed += {self.name}_part{number}(r);" for number in range(len(parts)))
         lines += (f"  result[{i}] = r[{register}];" for i, register in enumerate(operations.results.tolist()))
         return "\n".join(lines) + "\n  return failed;\n}\n"
 
     def _argument(self, number: int) -> str:
-        for name, size in self._recorded.arguments.items():
-            if number < size:
-                return "t" if name == "t" else f"{name}[{number}]"
-            number -= size
-        return "t"  # of motions
+        name, place = self._recorded.places[number]
+        return "t" if name == "t" else f"{name}[{place}]"
 
     def _steps(self, steps: list[list[int]]) -> list[str]:
         found = []
         for code, to, *operands in steps:
             operation = self._known[code]
-            values = [f"r[{i}]" for i in operands[: operation.operands]]
-            if operation.name in _GUARDS:
-                found.append(f"  failed += !({_GUARDS[operation.name].format(*values)});")
-            elif operation.name == "sine_cosine":
-                found += (f"  r[{at}] = {self._call(one, values)};" for one, at in (("sin", to), ("cos", operands[1])))
-            else:
-                found.append(f"  r[{to}] = {self._value(operation, values)};")
+            values = {"abcd"[k]: f"r[{i}]" for k, i in enumerate(operands[: operation.operands])}
+            if operation.is_guard:
+                found.append(f"  failed += !({_filled(operation.formula, values)});")
+                continue
+            found.append(f"  r[{to}] = {self._value(operation.formula, values)};")
+            if operation.name == "sine_cosine":
+                found.append(f"  r[{operands[1]}] = {self._value('cos(a)', values)};")
         return found
 
-    def _value(self, operation: Operation, values: list[str]) -> str:
-        if operation.name in _FUNCTIONS:
-            return self._call(_FUNCTIONS[operation.name], values)
-        formula = _FORMULAS[operation.name]
-        self.counts["multiplications"] += formula.count("*")
-        self.counts["additions"] += formula.count(" + ") + formula.count(" - ")
-        self.counts["divisions"] += formula.count("/")
-        self.counts["choices"] += formula.count("?")
-        return formula.format(*values)
+    def _value(self, formula: str, values: dict[str, str]) -> str:
+        """Return the value of an operation, which is counted: of a call, or of operators."""
+        if call := _CALL.fullmatch(formula):
+            arguments = call[2].split(", ")
+            if call[1] in _FORMULAS:
+                formula = _FORMULAS[call[1]].format(*arguments)
+                call = _CALL.fullmatch(formula)
+            if call:
+                self.called[call[1]] = len(arguments)
+                self.counts[call[1]] += 1
+        self.counts.update({of: len(re.findall(operator, formula)) for of, operator in _COUNTED.items()})
+        return _filled(formula, values)
 
-    def _call(self, function: str, values: list[str]) -> str:
-        self.called[function] = len(values)
-        self.counts[function] += 1
-        return f"{function}({', '.join(values)})"
+
+def _filled(formula: str, values: dict[str, str]) -> str:
+    return re.sub(r"\b[abcd]\b", lambda found: values[found[0]], formula)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from linkwork._util.checks import FloatArray, names_of
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.optional import optional_import
-from linkwork.core.tapes import Operations, operations_of_tapes
+from linkwork.core.tapes import Operation, Operations, operations_of_tapes
 from linkwork.errors import MechanismError
 from linkwork.model.recorded import names_in_c, record
 
@@ -28,37 +28,24 @@ def _nearest(a: Any) -> Any:
     return found - casadi.if_else(found - a == 0.5, found - 2 * casadi.floor(found / 2), 0)
 
 
-# Whole numbers and comparisons have derivatives of zero, as in the kernels.
-_MAKERS: dict[str, Callable[..., Any]] = {
-    "add": lambda a, b: a + b,
-    "subtract": lambda a, b: a - b,
-    "multiply": lambda a, b: a * b,
-    "divide": lambda a, b: a / b,
-    "minus": lambda a: -a,
-    "sqrt": casadi.sqrt,
-    "abs": casadi.fabs,
+# Those of formulas. Whole numbers and comparisons have derivatives of zero, as in the kernels.
+_FUNCTIONS: dict[str, Any] = {
+    "ROOT": casadi.sqrt,
+    "ABSOLUTE": casadi.fabs,
+    "CHOSEN": casadi.if_else,
     "floor": casadi.floor,
     "rint": _nearest,
     "round": lambda a: casadi.sign(a) * casadi.floor(casadi.fabs(a) + 0.5),
-    "select_less": lambda a, b, c, d: casadi.if_else(a < b, c, d),
-    "sine": casadi.sin,
-    "cosine": casadi.cos,
-    "arctan2": casadi.atan2,
-    "exp": casadi.exp,
-    "log": casadi.log,
     "pow": casadi.power,
-    "sinh": casadi.sinh,
-    "cosh": casadi.cosh,
-    "tanh": casadi.tanh,
-    "multiply_add": lambda a, b, c: a * b + c,
-    "multiply_subtract": lambda a, b, c: a * b - c,
-    "subtract_product": lambda a, b, c: c - a * b,
+    **{name: getattr(casadi, name) for name in ("sin", "cos", "atan2", "exp", "log", "sinh", "cosh", "tanh")},
 }
-_GUARDS: dict[str, Callable[..., Any]] = {
-    "less": lambda a, b: a < b,
-    "not_less": lambda a, b: a >= b,
-    "not_equal": lambda a, b: a != b,
-}
+
+
+def _maker(operation: Operation) -> Callable[..., Any]:
+    """Return an operation as a function of expressions: its formula in C is one of Python as well."""
+    operands = ", ".join("abcd"[: operation.operands])
+    maker: Callable[..., Any] = eval(f"lambda {operands}: {operation.formula}", _FUNCTIONS)
+    return maker
 
 
 @checks_keywords
@@ -114,7 +101,7 @@ def function(
     """
     recorded = record(model, state, names_of(outputs, "outputs"), names_of(parameters, "parameters"))
     arguments = {one: casadi.SX.sym(one, size) for one, size in recorded.arguments.items()}
-    given = casadi.vertcat(*arguments.values(), arguments["t"])
+    given = [arguments[one][place] for one, place in recorded.places]
     computed, failed = _computed(recorded.operations, given, recorded.kept)
     parts = np.split(np.arange(len(computed)), np.cumsum(list(recorded.results.values()))[:-1])
     names = names_in_c(recorded.results, taken=[*arguments, "failed_guards"])
@@ -123,9 +110,10 @@ def function(
     return casadi.Function(name, list(arguments.values()), list(results.values()), list(arguments), list(results))
 
 
-def _computed(operations: Operations, given: Any, kept: FloatArray) -> tuple[list[Any], Any]:
+def _computed(operations: Operations, given: Sequence[Any], kept: FloatArray) -> tuple[list[Any], Any]:
     """Return expressions of the computed numbers, and the number of guards that do not hold."""
     known = operations_of_tapes()
+    makers = {code: _maker(operation) for code, operation in known.items()}
     registers = [given[int(i)] for i in operations.inputs]
     registers += map(casadi.SX, [*operations.constants.tolist(), *kept.tolist()])
     registers += [casadi.SX(0.0)] * (operations.registers - len(registers))
@@ -140,10 +128,10 @@ def _computed(operations: Operations, given: Any, kept: FloatArray) -> tuple[lis
             )
         if operation.name == "within":  # keeps numbers finite
             continue
-        if operation.name in _GUARDS:
-            failed += casadi.logic_not(_GUARDS[operation.name](*values))
+        if operation.is_guard:
+            failed += casadi.logic_not(makers[code](*values))
         elif operation.name == "sine_cosine":
             registers[to], registers[operands[1]] = casadi.sin(values[0]), casadi.cos(values[0])
         else:
-            registers[to] = _MAKERS[operation.name](*values)
+            registers[to] = makers[code](*values)
     return [registers[i] for i in operations.results.tolist()], failed

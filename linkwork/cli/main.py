@@ -74,6 +74,10 @@ COMMANDS = {
         "write a mechanism as an FMU",
         "linkwork export examples/four_bar.py -o four_bar.fmu --fmi 2.0 --outputs A.q coupler.r energy",
     ),
+    "export-c": Command(
+        "write a mechanism as C99 for controllers",
+        "linkwork export-c examples/four_bar.py four_bar_c --outputs coupler.r --inverse-dynamics A",
+    ),
     "import": Command(
         "show what becomes of each element of a robot's file",
         "linkwork import cassie.xml --limits --all",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from linkwork._util.files import check_target
 from linkwork.cli.values import file_argument
 from linkwork.errors import LinkworkError
 from linkwork.results.base import FILMS, MODELS, PAGES, PICTURES, ResultBase
@@ -51,8 +53,7 @@ def check_files(paths: Iterable[Path]) -> None:
     """
     paths = list(paths)
     for number, path in enumerate(paths):
-        if not path.absolute().parent.is_dir():
-            raise LinkworkError(f"cannot write {path}: there is no folder {path.parent}")
+        check_target(path, LinkworkError)
         if path.resolve() in [other.resolve() for other in paths[:number]]:
             raise LinkworkError(f"cannot write {path} twice: give each file a name of its own")
     for path in paths:
@@ -71,7 +72,7 @@ def refuse_to_overwrite(arguments: argparse.Namespace) -> None:
     written = files.pop("output", [])
     for read in (path for paths in files.values() for path in paths):
         for path in written:
-            if path.exists() and read.exists() and path.samefile(read):
+            if os.path.exists(path) and os.path.exists(read) and path.samefile(read):
                 raise LinkworkError(f"-o {path}: the command reads this file and would overwrite it; name another file")
 
 

@@ -26,7 +26,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 import pythonfmu
 from pythonfmu import Fmi2Slave
 
-from linkwork._util.files import with_suffix, write_archive
+from linkwork._util.files import check_target, with_suffix, write_archive
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
 from linkwork._util.part_names import structured_name
@@ -78,8 +78,7 @@ def package(
     files = _collect(source, [Path(one) for one in resources])
     if settings:
         files["settings.json"] = _as_json(settings)
-    if not target.absolute().parent.is_dir():
-        raise FmuError(f"cannot write {target}: there is no folder {target.parent}; make it first")
+    check_target(target, FmuError)
     extra = {} if requirements is None else {"resources/requirements.txt": _read(Path(requirements))}
     with tempfile.TemporaryDirectory(prefix="linkwork_") as staged:
         content = _content(source, files, class_name, Path(staged))

@@ -541,6 +541,13 @@ class Block:
         """Return the change of `unknowns` along `seed` in `knowns`, both by offset; event indicators lie behind all."""
         return self._derivative(lib.lw_directional_derivative, self.handle, unknowns, knowns, seed)
 
+    def jacobian(self, unknowns: OffsetArray, knowns: OffsetArray) -> FloatArray:
+        """Return the matrix of derivatives of `unknowns` by `knowns`, both by offset."""
+        matrix, seed = np.empty((unknowns.size, knowns.size)), np.ones(1)
+        for k in range(knowns.size):
+            matrix[:, k] = self.directional_derivative(unknowns, knowns[k : k + 1], seed)
+        return matrix
+
     def assembled_derivative(self, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray) -> FloatArray:
         """Return the same just after `assemble`, the states following from parameters, start values and inputs."""
         return self._derivative(lib.lw_assembly_sensitivity, self.handle, unknowns, knowns, seed)

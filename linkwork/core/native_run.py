@@ -16,7 +16,12 @@ from linkwork.core._core import ffi, lib
 from linkwork.core.native import Block, NotHereError, doubles, error_of, raise_status, text_at
 from linkwork.errors import SolverError
 
-METHODS: dict[str, int] = {"auto": lib.LW_ODE_AUTO, "dopri5": lib.LW_ODE_DOPRI5, "rodas5p": lib.LW_ODE_RODAS5P}
+METHODS: dict[str, int] = {
+    "auto": lib.LW_ODE_AUTO,
+    "dopri5": lib.LW_ODE_DOPRI5,
+    "dop853": lib.LW_ODE_DOP853,
+    "rodas5p": lib.LW_ODE_RODAS5P,
+}
 MOST_FOLLOWING: int = lib.LW_RUN_MOST_FOLLOWING
 STEP_SHARE: float = lib.STEP_SHARE  # of the accuracy asked for
 NO_STATES: FloatArray = np.empty(0)

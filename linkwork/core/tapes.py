@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,14 @@ _MOST_COMPILED = 50_000  # steps; compilers take more than ten seconds for them
 # Of one state at a time: evaluations by kernels before the first recording, which take as long as a compiler, and so
 # many times fewer before each other one; recordings.
 _EVALUATIONS_BEFORE, _SOONER, _MOST_OF_ONE = 100_000, 10, int(lib.LW_MOST_COMPILED_RATES)
+
+
+class Kernels(IntEnum):
+    """Kernels that tapes hold: up to a stage; poses and velocities alone, which are outputs; inverse dynamics."""
+
+    STAGES = lib.LW_TAPE_STAGES
+    POSES = lib.LW_TAPE_POSES
+    INVERSE_DYNAMICS = lib.LW_TAPE_INVERSE_DYNAMICS
 
 
 class Tape(NamedTuple):
@@ -75,17 +84,32 @@ class Operations(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """An operation of tapes: its name and number of operands."""
+    """An operation of tapes.
+
+    Attributes
+    ----------
+    name
+        Of it, such as "add".
+    operands
+        How many it has.
+    formula
+        Of operands a, b, c and d, as in C: "a + b". Functions are those of libm, and ROOT(a), ABSOLUTE(a) and
+        CHOSEN(which, yes, no).
+    is_guard
+        Whether it is a comparison that must hold.
+    """
 
     name: str
     operands: int
+    formula: str
+    is_guard: bool
 
 
 def operations_of_tapes() -> dict[int, Operation]:
     """Return all operations by their code in the steps of tapes."""
-    found, operands, code = dict[int, Operation](), ffi.new("int32_t *"), 2  # constants and inputs are no steps
-    while (name := lib.lw_tape_operation_name(code, operands)) != ffi.NULL:
-        found[code] = Operation(text_at(name), operands[0])
+    found, of, code = dict[int, Operation](), ffi.new("lw_tape_formula *"), 2  # constants and inputs are no steps
+    while lib.lw_tape_formula_of(code, of):
+        found[code] = Operation(text_at(of.name), of.operands, text_at(of.formula), bool(of.is_guard))
         code += 1
     return found
 
@@ -108,13 +132,22 @@ class Tapes:
         Up to which that is computed.
     by
         Offsets among the given ones: derivatives by these are computed in place of the numbers, row by row.
+    kernels
+        Which of them tapes hold.
     """
 
-    def __init__(self, given: OffsetArray, computed: OffsetArray, stage: Stage, by: OffsetArray = _NONE) -> None:
+    def __init__(
+        self,
+        given: OffsetArray,
+        computed: OffsetArray,
+        stage: Stage,
+        by: OffsetArray = _NONE,
+        kernels: Kernels = Kernels.STAGES,
+    ) -> None:
         self._width = computed.size * (by.size or 1)
         handle = ffi.new("lw_tapes **")
         lists = (part for one in (given, computed, by) for part in (ffi.from_buffer("uint32_t[]", one), one.size))
-        if lib.lw_tapes_create(*lists, int(stage), handle):
+        if lib.lw_tapes_create(*lists, int(stage), int(kernels), handle):
             raise MemoryError("the C core could not allocate memory")
         self._handle = ffi.gc(handle[0], lib.lw_tapes_free)
         self._compilations: dict[int, Compilation] = {}  # by number of the tape

@@ -635,11 +635,7 @@ class ModelBase(ModelStructure):
         """Return the same of a block at its present states."""
         n = self.numbering.n_states
         first, of = self.fields["q"].first, self.fields["qdot"].first
-        rows, columns = offsets_of(slice(of, of + n)), offsets_of(slice(first, first + n))
-        matrix, seed = np.empty((n, n)), np.ones(1)
-        for k in range(n):
-            matrix[:, k] = block.directional_derivative(rows, columns[k : k + 1], seed)
-        return matrix
+        return block.jacobian(offsets_of(slice(of, of + n)), offsets_of(slice(first, first + n)))
 
     def value(
         self,

@@ -331,7 +331,7 @@ def _statistics(native: NativeRun, of_solver: Statistics | None) -> Statistics:
     of = native.statistics
     found = of_solver
     if found is None:
-        by_method = {"dopri5": of.ode.steps - of.ode.implicit_steps, "rodas5p": of.ode.implicit_steps}
+        by_method = {name: of.ode.method_steps[number] for name, number in METHODS.items() if name != "auto"}
         found = Statistics(
             of.ode.steps,
             of.ode.rejected,

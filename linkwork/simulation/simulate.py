@@ -105,9 +105,10 @@ def simulate(
         events of one direction, that end the run, or at which something is done.
     solver
         "auto", the default: "dopri5" until stability limits its steps, then "rodas5p" while that costs less;
-        `statistics` of the result has the steps of each. "dopri5", explicit, or "rodas5p", for stiff
-        mechanisms (compiled), SciPy's "DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF", or "ida" of SUNDIALS (extra
-        `dae`, or the package scikit-sundae). For "ggl" and "chou", "auto" is "ida".
+        `statistics` of the result has the steps of each. Compiled ones: "dopri5", explicit, "dop853", explicit of
+        order 8 for tight tolerances, or "rodas5p", for stiff mechanisms. SciPy's, in SciPy's spelling: "DOP853",
+        "RK45", "RK23", "LSODA", "Radau", "BDF". "ida" of SUNDIALS (extra `dae`, or the package scikit-sundae). For
+        "ggl" and "chou", "auto" is "ida".
     formulation
         "ode": the explicit equations, solved by the method chosen in `compile`. With solver "ida" also "ggl", the
         stabilised differential-algebraic equations of any mechanism, with Lagrange multipliers; and "chou", those of a
@@ -124,8 +125,9 @@ def simulate(
         lengths and times of smaller and slower ones.
     t_eval
         Times of the output, (nt,), s, within the run but for rounding; by default every step, and times between where
-        something turns further than a twelfth of a turn in a step. At an event there are rows before and after it; of
-        times that are given, the one at which a transition has its time is after it.
+        something turns further than a twelfth of a turn in a step, and at quarters of the long steps of "dop853". At an
+        event there are rows before and after it; of times that are given, the one at which a transition has its time
+        is after it.
     max_step
         Largest step of the solver, s; by default no limit.
     first_step

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwork._util.files import atomic_path, write_failure
+from linkwork._util.files import atomic_path, check_target
 from linkwork._util.names import quoted
 from linkwork._util.optional import optional_import
 from linkwork.errors import LinkworkError
@@ -33,8 +33,7 @@ def writer_of(path: Path) -> Writer:
     A film that cannot be written is refused here, before its frames are drawn.
     """
     suffix = path.suffix.lower()
-    if not path.absolute().parent.is_dir():
-        raise LinkworkError(write_failure(path, FileNotFoundError()))
+    check_target(path, LinkworkError)
     if suffix not in WRITERS:
         raise LinkworkError(f"{path}: films are {quoted(WRITERS)}, or pictures with numbers such as 'run_%04d.png'")
     if _NUMBERED.search(path.name):

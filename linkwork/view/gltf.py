@@ -45,7 +45,7 @@ _VERTICES, _INDICES = 34962, 34963  # targets of a buffer view
 def write_glb(result: Result, path: str | os.PathLike[str], *, fps: float | None = 60.0, skinned: bool = False) -> Path:
     """Write a run as .glb; see `Result.glb`."""
     target = Path(path)
-    if target.suffix.lower() != ".glb" and not target.is_dir():
+    if target.suffix.lower() != ".glb" and not os.path.isdir(target):
         raise MechanismError(f"{target}: binary glTF is a .glb file")
     moving = _sampled(result, fps)
     table = ShapeTable(result.model.mechanism)

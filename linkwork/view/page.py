@@ -107,7 +107,7 @@ def page_of_result(
 
 
 def _check_path(path: Path) -> None:
-    if path.suffix.lower() != ".html" and not path.is_dir():
+    if path.suffix.lower() != ".html" and not os.path.isdir(path):
         raise LinkworkError(f"{path}: a page is an .html file")
 
 

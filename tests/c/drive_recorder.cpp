@@ -262,7 +262,7 @@ bool have_avx2() {
 
 std::string operations_of(const lw::written_tape &tape) {
   static const char *const name[] = {"constant", "input",
-#define X(name, operands) #name,
+#define X(name, operands, formula) #name,
                                      LW_EACH_TAPE_OPERATION(X) LW_EACH_TAPE_FUSION(X) LW_EACH_TAPE_GUARD(X)
 #undef X
   };

@@ -58,6 +58,7 @@ NEAR = {
     "inverse-kinematics": ("--limti", "--limit"),
     "workspace": ("--hodl", "--hold"),
     "export": ("--stop-tiem", "--stop-time"),
+    "export-c": ("--inverse-dynamcis", "--inverse-dynamics"),
     "import": ("--limtis", "--limits"),
     "convert": ("--ouptut", "--output"),
     "identify": ("--paramter", "--parameter"),

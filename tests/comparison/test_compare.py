@@ -174,7 +174,7 @@ def test_rows_before_an_interrupt_stay(broken):
         ({"repeat": 1.5}, "repeat must be a whole number"),
         ({"t_eval": [0.0, 0.5]}, "t_eval must rise from 0 or later to t_end = 1 s"),
         ({"t_eval": [0.0, 0.5, 0.5, 1.0]}, "t_eval must rise"),
-        ({"reference": "auto/DOP85"}, "did you mean 'DOP853'"),
+        ({"reference": "auto/DOP85"}, "did you mean 'dop853'"),
         ({"reference": 3}, "reference must be a Result or a run"),
         ({"runs": ["rcr/dopri"]}, "did you mean 'dopri5'"),
         ({"inputs": {"B": 1.0}}, "there is no driven joint 'B'"),

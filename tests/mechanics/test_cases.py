@@ -50,5 +50,5 @@ def test_parallelogram_keeps_its_branch():
     """All bars come into line, where a second branch crosses; only the state's own past distinguishes them."""
     for rtol in (1e-3, 1e-5, 1e-7, 1e-9, 1e-12):
         case = single_window()
-        # Between neighbouring poses accelerations have an error of 1e-10 at the least.
-        assert largest_error(case, run(case, "dopri5", rtol)) < 20 * rtol + 1e-10
+        # Between neighbouring poses accelerations have an error of 1e-10 at the least, which adds up.
+        assert largest_error(case, run(case, "dopri5", rtol)) < 20 * rtol + 3e-10

@@ -46,6 +46,7 @@ RIGHT = {
 }
 RIGHT_OPTIONS = {
     "export": {"stop_time", "step_size", "tolerance", "outputs"},
+    "export-c": {"outputs", "tolerance"},  # of the code; a gap in m
     "run": {"tolerance"},
     "simulate": {"tolerance"},  # a gap in m
     "info": {"tolerance"},  # a gap in m

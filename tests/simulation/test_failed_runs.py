@@ -16,7 +16,7 @@ def test_steps_used_up(system, solver):
         lw.simulate(system, 100.0, max_steps=20, solver=solver)
     result = raised.value.result
     assert isinstance(result, lw.Result)
-    assert 2 <= len(result.t) <= 21
+    assert 2 <= len(result.t) <= (81 if solver == "dop853" else 21)  # it has rows within steps
     assert "max_steps" in result.message
     assert result.statistics.steps + (result.statistics.rejected or 0) == 20
     assert "There," not in str(raised.value)  # nothing is wrong with the mechanism
@@ -24,7 +24,7 @@ def test_steps_used_up(system, solver):
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("dopri", "dopri5"), ("radau", "Radau"), ("RK54", "RK45"), ("Lsoda", "LSODA"), ("dop835", "DOP853")],
+    [("dopri", "dopri5"), ("radau", "Radau"), ("RK54", "RK45"), ("Lsoda", "LSODA"), ("dop835", "dop853")],
 )
 def test_misspelt_solvers(system, name, hint):
     with pytest.raises(lw.SolverError, match=f"no solver '{name}'.*did you mean '{hint}'") as raised:

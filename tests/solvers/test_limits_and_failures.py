@@ -204,7 +204,7 @@ def test_a_derivative_that_ends_shortens_the_steps(solver: str) -> None:
     [
         ({"solver": "dopri6"}, "did you mean 'dopri5'"),
         ({"solver": "lsoda"}, "did you mean 'LSODA'"),
-        ({"solver": "qqq"}, "known are 'auto', 'dopri5', 'rodas5p'"),
+        ({"solver": "qqq"}, "known are 'auto', 'dopri5', 'dop853', 'rodas5p'"),
         ({"rtol": 0.0}, "rtol"),
         ({"rtol": math.nan}, "rtol"),
         ({"atol": 0.0}, "atol"),

@@ -7,7 +7,12 @@ import numpy as np
 
 from linkwork.core._core import ffi, lib
 
-METHODS = {"dopri5": lib.LW_ODE_DOPRI5, "rodas5p": lib.LW_ODE_RODAS5P, "auto": lib.LW_ODE_AUTO}
+METHODS = {
+    "dopri5": lib.LW_ODE_DOPRI5,
+    "dop853": lib.LW_ODE_DOP853,
+    "rodas5p": lib.LW_ODE_RODAS5P,
+    "auto": lib.LW_ODE_AUTO,
+}
 
 
 class Integrator:
@@ -94,7 +99,7 @@ class Integrator:
 
     def dense(self, t: float) -> list[float]:
         y = ffi.new("double[]", self.n)
-        lib.lw_ode_dense(self.ode, t, y)
+        assert lib.lw_ode_dense(self.ode, t, y) == 0
         return list(y)
 
     @property

@@ -8,7 +8,7 @@ import pytest
 
 from linkwork.solvers import Problem, Restart
 
-SOLVERS = ("auto", "dopri5", "rodas5p", "RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA", "ida")
+SOLVERS = ("auto", "dopri5", "dop853", "rodas5p", "RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA", "ida")
 G = 9.81
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
 

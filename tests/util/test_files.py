@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from linkwork._util import files
-from linkwork._util.files import atomic_path, write_archive
+from linkwork._util.files import atomic_path, check_target, make_folder, write_archive
 from linkwork.errors import ExportError
 
 
@@ -49,6 +49,38 @@ def test_failures_name_the_path_and_the_remedy(tmp_path, error):
         write(tmp_path, error)
     with pytest.raises(error or OSError, match=r"cannot write .*a.txt: .*; free some space"):
         write(tmp_path / "a.txt", error, content=full)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="errors of Unix")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("file/a.txt", "write .*a.txt: .*file is no folder; choose another folder"),
+        ("a" * 300 + ".txt", "write .*a.txt: .*; choose a shorter name"),
+        ("a" * 300 + "/a.txt", "write .*a.txt: .*; choose a shorter name"),
+        ("link/a.txt", "write .*a.txt: .*; a link leads to itself: choose another folder"),
+    ],
+)
+def test_names_that_no_file_has(name, text, tmp_path):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path / "link")
+    with pytest.raises(OSError, match=text):
+        write(tmp_path / name)
+    with pytest.raises(ExportError, match=text):
+        check_target(tmp_path / name, ExportError)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="errors of Unix")
+def test_folders_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert make_folder(tmp_path / "a" / "b", ExportError).is_dir()
+    for name in ("file", "file/a/b"):
+        with pytest.raises(ExportError, match=r"cannot write to .*: .*file is a file; choose another folder"):
+            make_folder(tmp_path / name, ExportError)
+    with pytest.raises(ExportError, match=r"cannot write to .*; choose a shorter name"):
+        make_folder(tmp_path / ("a" * 300), ExportError)
+    with pytest.raises(ExportError, match=r"cannot write to /proc/a: .*; choose another folder"):
+        make_folder("/proc/a", ExportError)
 
 
 def interrupted(part):

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from linkwork._util.files import with_suffix, write_archive
+from linkwork._util.files import check_target, with_suffix, write_archive
 from linkwork._util.part_names import structured_name
 from linkwork._util.progress import ProgressOption
 from linkwork._util.version import version
@@ -44,8 +44,7 @@ def write_controller(
     if fmi not in VERSIONS:
         raise FmuNameError(f"there is no FMI version {fmi!r} here; choose {' or '.join(map(repr, VERSIONS))}")
     target = with_suffix(path, ".fmu", "an FMU", FmuError)
-    if not target.absolute().parent.is_dir():
-        raise FmuError(f"cannot write {target}: there is no folder {target.parent}; make it first")
+    check_target(target, FmuError)
     law, interface = controller.law, interface_of(controller, controller.depends_on_time)
     model, dependencies = controller.file(), dependency_bytes(interface, fmi)
     token = instantiation_token(model, dependencies)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from linkwork._util.files import write_failure
+from linkwork._util.files import check_target, write_failure
 from linkwork.errors import CosimError
 
 SUFFIXES = (".csv", ".parquet")
@@ -34,12 +34,8 @@ def check_suffix(path: Path) -> None:
 
 def check_place(path: Path) -> None:
     """Raise a `CosimError` if a file cannot be written where it is meant to be."""
-    folder = path.absolute().parent
-    if not folder.is_dir():
-        raise CosimError(f"cannot write {path}: there is no folder {folder}; make it first")
-    if path.is_dir():
-        raise CosimError(f"cannot write {path}: it is a folder")
-    if not os.access(path if path.exists() else folder, os.W_OK):
+    check_target(path, CosimError)
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
         raise CosimError(f"cannot write {path}: no permission; choose another place")
 
 

@@ -20,7 +20,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwork._util.files import atomic_path, is_part
+from linkwork._util.files import atomic_path, folder_failure, is_part
 from linkwork.cosim.recording.result import Result
 from linkwork.cosim.sweep import result_parts
 from linkwork.cosim.sweep.identity import differences
@@ -114,7 +114,7 @@ class Store:
 
 def _open_folder(folder: Path, header: Mapping[str, Any], points: Points, notify: Callable[[str], None]) -> None:
     """Begin a sweep's folder, or see that it belongs to this one."""
-    if (folder / HEADER).exists():
+    if os.path.exists(folder / HEADER):
         theirs = read_header(folder)
         if different := differences(header, theirs):
             raise CosimError(
@@ -133,8 +133,7 @@ def _open_folder(folder: Path, header: Mapping[str, Any], points: Points, notify
         with atomic_path(folder / HEADER) as part:
             part.write_text(text, encoding="utf-8")
     except OSError as problem:
-        what = f"{folder} is a file" if folder.is_file() else problem.strerror or problem
-        raise CosimError(f"cannot write to {folder}: {what}; choose another folder or free some space") from problem
+        raise CosimError(folder_failure(folder, problem)) from problem
 
 
 def read_header(folder: Path) -> dict[str, Any]:

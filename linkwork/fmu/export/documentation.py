@@ -262,9 +262,10 @@ closed
 as well as the tolerance is tight.</dd>
 <dt>Co-Simulation</dt><dd>The FMU integrates with a step size of its own. Parameter <code>solver</code> chooses the
 method,
-<code>dopri5</code>, for stiff mechanisms <code>rodas5p</code>, or <code>auto</code>, which
-chooses by need; <code>tolerance</code> is relative and absolute, the latter by the sizes of the mechanism, and where
-it is 0 that of the importer serves, else 1e-7. The communication step does not change the result.</dd>
+<code>dopri5</code>, for tight tolerances <code>dop853</code>, for stiff mechanisms <code>rodas5p</code>, or
+<code>auto</code>, which chooses by need; <code>tolerance</code> is relative and absolute, the latter by the sizes of
+the mechanism, and where it is 0 that of the importer serves, else 1e-7. The communication step does not change the
+result.</dd>
 <dt>Failures</dt><dd>Values that are not finite, and calls in a wrong mode, are errors; a pose in which accelerations
 are not
 unique is discarded, and a shorter step may succeed. The log gives the reason.</dd>

@@ -22,6 +22,7 @@ SETTING_STARTS = (3.0, 0.0)
 SOLVERS = (
     ("dopri5", 1, "Dormand-Prince 5(4), explicit"),
     ("rodas5p", 2, "Rodas5P, linearly implicit: for stiff springs and dampers"),
+    ("dop853", 4, "Dormand-Prince 8(5,3), explicit: for tight tolerances"),
     ("auto", 3, "dopri5 until stability limits its steps, then rodas5p while that costs less"),
 )
 
