@@ -51,7 +51,7 @@ def by_one_state(model: lw.Model, q: np.ndarray, u: np.ndarray, tau: np.ndarray 
 def timed(loop: Callable[..., None], block: Block, y: np.ndarray) -> dict[str, Timing]:
     """The best of some batches, and the accelerations."""
     rates, by_kernels = np.empty_like(y), block.rates_by_kernels
-    nearby = y * (1.0 + 1e-13)  # a state that has not changed is not evaluated again
+    nearby = y + 1e-13  # a state that has not changed is not evaluated again
     pointers = ffi.addressof(lib, "lw_ode_mechanism"), block.handle, *map(doubles, (y, nearby, rates))
     call = partial(loop, *(int(ffi.cast("intptr_t", one)) for one in pointers))
     count, best = 1, np.inf
