@@ -201,6 +201,7 @@ class Tapes:
 
     def number_at(self, block: Block, given: FloatArray) -> int | None:
         """Return the number of the first tape that counts for a row of given numbers; None: none does."""
+        block.evaluate(Stage.CONSTANTS)  # with which tapes are compared
         row = np.ascontiguousarray(given)
         found = lib.lw_tape_at(block.handle, self._handle, doubles(row))
         return None if found < 0 else int(found)

@@ -108,6 +108,17 @@ def test_equal_loops_do_not_decide_which_is_nearer_to_singular():
     assert tapes_needed(model, result) <= 4
 
 
+def test_a_state_that_has_a_tape_is_not_recorded_again():
+    """At the start of a run its block has no constants yet."""
+    model = lw.compile(four_bar().mechanism)
+    start = model.assemble(q={"A": 0.3})
+    for _ in range(2):
+        block = model.block()
+        model.enter(block, start)
+        model.rates_of_runs.record(block)
+    assert len(model.rates_of_runs.tapes.recorded) == 1
+
+
 def test_output_times_and_revolutions_of_cut_joints(sooner):
     model = lw.compile(four_bar().mechanism)
     start = model.assemble(q={"A": 0.3}, u={"A": 12.0})
