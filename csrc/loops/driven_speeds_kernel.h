@@ -8,32 +8,10 @@
 #include "loops/clusters_kernel.h"
 #include "loops/independent_constraints_kernel.h"
 #include "loops/workspace_kernel.h"
+#include "math/square_system_kernel.h"
 #include "tree/forces_kernel.h"
 
 INLINE int drives(const int32_t *driven, const lw_column *column) { return column->link >= 0 && driven[column->u]; }
-
-/* Solves A x = b, rows by partial pivoting; A is used up, and x replaces b. */
-static void eliminate_square(int32_t n, real *A, real *b) {
-  for (int32_t k = 0; k < n; k++) {
-    int32_t pivot = k;
-    for (int32_t i = k + 1; i < n; i++)
-      if (fabs(re(A[i * n + k])) > fabs(re(A[pivot * n + k]))) pivot = i;
-    for (int32_t j = k; pivot != k && j <= n; j++) {
-      real *upper = j < n ? A + k * n + j : b + k, *lower = j < n ? A + pivot * n + j : b + pivot;
-      const real kept = *upper;
-      *upper = *lower, *lower = kept;
-    }
-    for (int32_t i = k + 1; i < n; i++) {
-      const real f = A[i * n + k] / A[k * n + k];
-      for (int32_t j = k + 1; j < n; j++) A[i * n + j] -= f * A[k * n + j];
-      b[i] -= f * b[k];
-    }
-  }
-  for (int32_t k = n - 1; k >= 0; k--) {
-    for (int32_t j = k + 1; j < n; j++) b[k] -= A[k * n + j] * b[j];
-    b[k] = b[k] / A[k * n + k];
-  }
-}
 
 /* How many columns of a cluster are driven. */
 INLINE int32_t count_driven(const view *v, int32_t c, const cluster_work *w, const int32_t *driven) {
@@ -64,7 +42,7 @@ static lw_fault accelerate_by_driven_speeds(const view *v, const int32_t *driven
       gather(&w, w.X + k * w.ranks->width + FIRST_FREE, SN + n * row);
       y[row++] = udot[column_of(v, c, k)->u] - acceleration_along(&w, k, z);
     }
-    eliminate_square(n, SN, y);
+    solve_square(n, SN, y);
     extend(&w, y, BIAS, z);
     for (int32_t k = 0; k < w.n; k++) {
       const lw_column *column = column_of(v, c, k);
@@ -90,7 +68,7 @@ static void load_driven_speeds(const view *v, int32_t c, const int32_t *driven, 
     for (int32_t i = 0; i < n; i++) transposed[n * i + row] = rates[i];
     row++;
   }
-  eliminate_square(n, transposed, load);
+  solve_square(n, transposed, load);
   for (int32_t k = 0, row = 0; k < w.n; k++) {
     const lw_column *column = column_of(v, c, k);
     if (column->link >= 0) tau[column->u] = driven[column->u] ? load[row++] : 0.0;

@@ -136,7 +136,7 @@ _MEANINGS = {
     "derivatives": "The derivatives of the states.",
     "jacobian": "Their matrix by the states, row by row.",
     "outputs": "Variables.",
-    "inverse_dynamics": "Loads along UDOT that give the accelerations udot; in tau loads of joints have no effect.",
+    "inverse_dynamics": "Loads along UDOT that give the accelerations udot. Loads of joints in a tau have no effect.",
     "kinematics": "Poses and velocities.",
     "kinematics_jacobian": "The matrix of the velocities by the speeds SPEED, row by row.",
 }
@@ -187,12 +187,11 @@ class _Code:
         guard = f"{self._name.upper()}_H"
         lines = [f"/* The mechanism {self._ascii(self._model.mechanism.name)}, written by Linkwork. Units are SI. */"]
         lines += [f"#ifndef {guard}", f"#define {guard}", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
+        lines.append("/* Places in the states x, the loads tau, the parameters p and the results named alike.")
         lines.append(
-            "/* Places in the states x, the loads tau, the parameters p and the results of functions named alike. UDOT:"
+            "   UDOT: in udot and in the loads of inverse dynamics. VELOCITY, SPEED: rows and columns of the matrix"
         )
-        lines.append(
-            "   in udot and the loads of inverse dynamics; VELOCITY, SPEED: rows and columns of their Jacobian. */"
-        )
+        lines.append("   of kinematics. */")
         lines.append("enum {")
         for array, places in self._places().items():
             prefix = f"{self._name}_{array}".upper()
