@@ -29,7 +29,7 @@ typedef struct lw_compiled_rates {
   lw_number_function *function;
 } lw_compiled_rates;
 
-enum { LW_MOST_COMPILED_RATES = 16 };
+enum { LW_MOST_COMPILED_RATES = 32 };
 
 #ifdef __cplusplus
 }

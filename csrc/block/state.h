@@ -13,11 +13,12 @@ typedef struct lw_rates {
   int checked; /* `holds` is of the present numbers but for states, inputs and time */
   int known;   /* the block has the rates of the present state, by a function */
   unsigned char holds[LW_MOST_COMPILED_RATES], differs[LW_MOST_COMPILED_RATES];
-  unsigned char missed[LW_MOST_COMPILED_RATES]; /* times in a row */
-  unsigned char waits[LW_MOST_COMPILED_RATES];  /* times for which it is passed over */
-  uint32_t counted[LW_MOST_COMPILED_RATES];     /* times */
-  double *found;                                /* to compare, */
-  double *missed_at;                            /* and the given numbers of the last state for which none counted */
+  unsigned char order[LW_MOST_COMPILED_RATES];
+  int32_t missed, waits;                    /* times in a row that none counted; that they are passed over */
+  uint32_t counted[LW_MOST_COMPILED_RATES]; /* times */
+  double *found;                            /* to compare, */
+  double *missed_at;                        /* and the given numbers of one of the states for which none counted, */
+  uint32_t all_missed;                      /* of so many */
   int64_t by_kernels;
 } lw_rates;
 

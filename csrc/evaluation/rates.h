@@ -13,7 +13,8 @@ extern "C" {
 lw_status lw_use_rates(lw_state *s, const lw_compiled_rates *const *functions, int32_t n);
 /* How often the kernels have given rates. */
 int64_t lw_rates_by_kernels(const lw_state *s);
-/* The given numbers at the last state for which no function counted; without functions those of the present state. */
+/* The given numbers at one of the states for which no function counted, chosen at random but always alike; where there was
+ * none, those of the present state. */
 void lw_rates_missed(const lw_state *s, double *given);
 
 /* The numbers that tapes for runs are given, and those that they compute: offsets, so many as are returned. `offsets` may

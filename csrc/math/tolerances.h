@@ -328,7 +328,7 @@
 #define LW_TAPE_STATES_BEFORE 1000 /* by kernels before each recording, which takes as long, or twice */
 #define LW_RATES_COMPARED 16       /* compiled tapes with the kernels, at first, and then at times */
 #define LW_RATES_COMPARED_EVERY 256
-#define LW_RATES_LONGEST_WAIT 16              /* evaluations for which a compiled tape that misses is passed over */
+#define LW_RATES_LONGEST_WAIT 16              /* evaluations for which compiled tapes that all miss are passed over */
 #define LW_TAPE_MOST 8                        /* for the same numbers: one for each order of pivots along a motion */
 #define LW_TAPE_LONGEST_WAIT 16               /* blocks for which a tape that counts for none is passed over */
 #define LW_TAPE_FEWEST_STATES 6               /* at once: 64 cost as much */
