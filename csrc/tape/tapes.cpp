@@ -131,7 +131,7 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   const lw_model *m = s->model;
   const double *x = lw_reals(s);
   lw::recorder recorder;
-  recorder.most_nodes = LW_TAPE_MOST_NODES;
+  recorder.most_nodes = t.chosen == rule::by_row ? LW_TAPE_MOST_NODES_BY_ROW : LW_TAPE_MOST_NODES;
   recorded_tape made;
   made.structure = m->structure;
   std::vector<lw::recorded> reals((size_t)m->size.reals, lw::recorded{0.0, 0});
@@ -414,6 +414,7 @@ void record_row(lw_state *s, lw_tapes &t, const double *given, const double *com
   try {
     if (s->before_accelerations) throw lw::refusal(FRICTION_DECIDES);
     recorded_tape made = record_state(s, t);
+    if (!made.refusal.empty()) throw lw::refusal(made.refusal);
     std::vector<double> own(t.width());
     const interpreter with = interpreter_of(s);
     made.function = with.function;
@@ -485,10 +486,10 @@ std::string record_by_row(lw_state *s, lw_tapes &t, const interpreter &with, blo
     prepare(*made, s);
     if (!made->refusal.empty()) {
       block.for_tapes &= ~rows_for(*made, with, block);
-      if (t.refused.size() < LW_TAPE_MOST) t.refused.push_back(std::move(*made));
+      if (t.refused.size() < LW_TAPE_MOST_BY_ROW) t.refused.push_back(std::move(*made));
     } else {
       run_tape(*made, t, with, block);
-      if (t.tapes.size() < LW_TAPE_MOST) t.tapes.push_back(std::move(*made));
+      if (t.tapes.size() < LW_TAPE_MOST_BY_ROW) t.tapes.push_back(std::move(*made));
       else t.last = std::move(made);
     }
     return {};
@@ -714,6 +715,9 @@ lw_status lw_evaluate_row(lw_state *s, lw_tapes *tapes, const double *given, dou
 }
 
 void lw_choose_by_row(lw_state *s, lw_tapes *tapes, const double *given) {
-  tapes->chosen = lw_record_tape(s, tapes, given) ? rule::by_kernels : rule::by_row;
+  tapes->chosen = rule::by_row;
+  if (!lw_record_tape(s, tapes, given) && tapes->tapes.back().written.steps.size() <= LW_TAPE_MOST_STEPS_BY_ROW) return;
+  tapes->chosen = rule::by_kernels;
+  tapes->tapes.clear();
 }
 }

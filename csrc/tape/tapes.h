@@ -90,7 +90,8 @@ lw_status lw_evaluate_row(lw_state *s, lw_tapes *tapes, const double *given, dou
 
 /* From here on the numbers of a row depend on that row alone, derivatives too, which tapes and kernels round in different
  * ways: by the tape of its own state, which is recorded where there is none. Whether there are tapes at all is decided at
- * this row of given numbers, that all tapes of the model have alike; if there is none of it the kernels compute all rows. */
+ * this row of given numbers, which is the same for all tapes of a model: where it has no tape or a long one the kernels
+ * compute all rows. */
 void lw_choose_by_row(lw_state *s, lw_tapes *tapes, const double *given);
 
 /* How rows move: by the classical method of Runge and Kutta, of order 4; by Euler's method, semi-implicit, of order 1: speeds
