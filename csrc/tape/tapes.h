@@ -88,17 +88,34 @@ lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, 
 /* One row by the kernels: status and message of the state have the reason why it fails. */
 lw_status lw_evaluate_row(lw_state *s, lw_tapes *tapes, const double *given, double *computed);
 
-/* Steps of the method of Runge and Kutta of order 4, all of the same size. `moves`: by computed number, the place of the
- * given one whose derivative it is; `times`: places of given numbers that are times. */
+/* From here on the numbers of a row depend on that row alone, derivatives too, which tapes and kernels round in different
+ * ways: by the tape of its own state, which is recorded where there is none. Whether there are tapes at all is decided at
+ * this row of given numbers, which is the same for all tapes of a model: where it has no tape or a long one the kernels
+ * compute all rows. */
+void lw_choose_by_row(lw_state *s, lw_tapes *tapes, const double *given);
+
+/* How rows move: by the classical method of Runge and Kutta, of order 4; by Euler's method, semi-implicit, of order 1: speeds
+ * and states of elements, then coordinates by the rates of these speeds; by Rodas5P, linearly implicit, of order 5. */
+typedef enum lw_step_method { LW_STEP_RK4, LW_STEP_SEMI, LW_STEP_ROSENBROCK } lw_step_method;
+
+/* Why a row has stopped: its rates, or the numbers of the second tapes, do not exist; or the matrix of the step is singular. */
+enum { LW_MOVED = 0, LW_NO_RATES, LW_NO_SECOND, LW_SINGULAR_STEP };
+
+/* Steps, all of the same size. `moves`: by computed number, the place of the given one whose derivative it is; `times`:
+ * places of given numbers that are times. `second`: other tapes of the same given numbers, of "semi": some of the computed
+ * numbers, those that move by the new values of the others; of "rosenbrock": derivatives of all of them by given ones that
+ * move and by times; else NULL. */
 typedef struct lw_steps {
+  lw_step_method method;
   const uint32_t *moves, *times;
   size_t n_times;
   double step; /* s */
   int64_t count;
+  lw_tapes *second;
 } lw_steps;
 
-/* Moves the rows [count][n_given] of given numbers. A row that fails is left as it was given to the failed evaluation, and
- * marked in `failed` [count]. Only LW_ERROR_MEMORY ends them all. */
+/* Moves the rows [count][n_given] of given numbers. A row that fails is left as it was given to the failed evaluation, with
+ * the reason in `failed` [count]. Only LW_ERROR_MEMORY ends them all. */
 lw_status lw_move_states(lw_state *s, lw_tapes *tapes, double *given, int64_t count, const lw_steps *steps,
                          int8_t *failed);
 

@@ -35,6 +35,22 @@ class Kernels(IntEnum):
     INVERSE_DYNAMICS = lib.LW_TAPE_INVERSE_DYNAMICS
 
 
+class StepMethod(IntEnum):
+    """How rows move in steps of fixed size."""
+
+    RK4 = lib.LW_STEP_RK4
+    SEMI = lib.LW_STEP_SEMI
+    ROSENBROCK = lib.LW_STEP_ROSENBROCK
+
+
+class Stopped(IntEnum):
+    """Why a row has stopped: numbers that its tapes, or the second ones, do not have; a matrix that is singular."""
+
+    NO_RATES = lib.LW_NO_RATES
+    NO_SECOND = lib.LW_NO_SECOND
+    SINGULAR_STEP = lib.LW_SINGULAR_STEP
+
+
 class Tape(NamedTuple):
     """Operations that kernels did at one state, recorded; they count for all states for which its guards hold.
 
@@ -280,6 +296,18 @@ class Tapes:
         self._use_compiled()
         return computed
 
+    def choose_by_row(self, block: Block, given: FloatArray) -> None:
+        """From here on let numbers of a row, derivatives too, depend on that row alone.
+
+        Parameters
+        ----------
+        block
+            As of `evaluate`.
+        given
+            (n,), the same for all tapes of these numbers: if there is no tape of this row the kernels compute all rows.
+        """
+        lib.lw_choose_by_row(block.handle, self._handle, doubles(np.ascontiguousarray(given)))
+
     def move(
         self,
         block: Block,
@@ -288,8 +316,10 @@ class Tapes:
         times: OffsetArray,
         step: float,
         count: int,
-    ) -> NDArray[np.bool_]:
-        """Move rows of given numbers by steps of the method of Runge and Kutta of order 4, and return which failed.
+        method: StepMethod = StepMethod.RK4,
+        second: Tapes | None = None,
+    ) -> NDArray[np.int8]:
+        """Move rows of given numbers by steps of fixed size, and return where and why they stopped; 0: they did not.
 
         Parameters
         ----------
@@ -305,14 +335,27 @@ class Tapes:
             s.
         count
             Of the steps.
+        method
+            Of the steps.
+        second
+            Tapes of the same given numbers. Of the semi-implicit method: of those that move by the new values of the
+            others. Of Rosenbrock's: of the derivatives by all given numbers that move, and by times.
+
+        Returns
+        -------
+        ndarray
+            (rows,), of `Stopped`.
         """
-        failed = np.zeros(len(given), np.int8)
+        stopped = np.zeros(len(given), np.int8)
         addresses = ffi.from_buffer("uint32_t[]", moves), ffi.from_buffer("uint32_t[]", times)
-        steps = ffi.new("lw_steps *", [*addresses, times.size, step, count])
-        marks = ffi.from_buffer("int8_t[]", failed, require_writable=True)
+        of_second = ffi.NULL if second is None else second._handle
+        steps = ffi.new("lw_steps *", [int(method), *addresses, times.size, step, count, of_second])
+        marks = ffi.from_buffer("int8_t[]", stopped, require_writable=True)
         _check(lib.lw_move_states(block.handle, self._handle, doubles(given), len(given), steps, marks), block)
-        self._use_compiled()
-        return failed.astype(np.bool_)
+        for tapes in (self, second):
+            if tapes is not None:
+                tapes._use_compiled()
+        return stopped
 
     def rates_of(self, number: int) -> Rates:
         """Return a tape as a function of one state, which is compiled in the background."""

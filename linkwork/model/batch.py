@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from linkwork._util.checks import FloatArray, names_of, positive, real_array, whole_number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
-from linkwork.core.native import ASSEMBLY_TOLERANCE, OffsetArray, Stage, offsets_of
-from linkwork.core.tapes import Tapes
-from linkwork.errors import AssemblyError, LinkworkError, MechanismError, MechanismNameError
+from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, OffsetArray, Stage, offsets_of
+from linkwork.core.tapes import StepMethod, Stopped, Tapes
+from linkwork.errors import AssemblyError, LinkworkError, MechanismError, MechanismNameError, SolverError
 from linkwork.model.arguments import Loads
 from linkwork.model.base import ModelBase, State
 from linkwork.model.changed_starts import changed_starts, describe_changed_starts
@@ -22,6 +22,7 @@ from linkwork.model.state_values import JointArray
 
 _START_VALUES = ("q_start", "u_start", "state_start")
 _STEPS_AT_ONCE = 200  # between which an interruption is heard
+_METHODS = {"rk4": StepMethod.RK4, "semi": StepMethod.SEMI, "rosenbrock": StepMethod.ROSENBROCK}
 
 
 class _Columns:
@@ -98,7 +99,7 @@ class Batch:
             "motion_time": self._given[:, last + 1],
             "q_cut": self._given[:, last + 2 :],
         }
-        self._state = state
+        self._state, self._begin = state, _no_special(row, n)
         self._workers = RowWorkers(model, state, threads)
 
     @property
@@ -278,11 +279,17 @@ class Batch:
 
     @checks_keywords
     def rollout(
-        self, step: float, steps: int, tau: Loads | Callable[[float, Batch], Loads] = None, *, every: int = 1
+        self,
+        step: float,
+        steps: int,
+        tau: Loads | Callable[[float, Batch], Loads] = None,
+        *,
+        every: int = 1,
+        method: str = "rk4",
     ) -> FloatArray:
-        """Take steps of fixed size from all rows, by the classical method of Runge and Kutta, of order 4.
+        """Take steps of fixed size from all rows.
 
-        Its errors are not controlled; `Model.loop_residual` shows the gaps of loops.
+        Their errors are not controlled; `Model.loop_residual` shows the gaps of loops.
 
         Parameters
         ----------
@@ -295,6 +302,11 @@ class Batch:
             batch that gives them for each step. By default those of the batch.
         every
             States are kept after so many steps each.
+        method
+            "rk4", the classical method of Runge and Kutta, of order 4. "semi", Euler's semi-implicit method, of order 1:
+            one evaluation of the accelerations for a step, speeds before coordinates, as MuJoCo does by default.
+            "rosenbrock", Rodas5P, linearly implicit, of order 5: for stiff springs, dampers and bushings; a step takes
+            eight evaluations, the exact Jacobian and its decomposition.
 
         Returns
         -------
@@ -305,10 +317,12 @@ class Batch:
         Raises
         ------
         MechanismError
-            If the model has transitions, which steps of fixed size do not carry out.
+            If the model has transitions, which steps of fixed size do not carry out, or there is no such method.
         """
         positive(step, "step", ": s")
         steps, every = whole_number(steps, "steps", 1), whole_number(every, "every", 1)
+        if method not in _METHODS:
+            raise MechanismError(f"method: there is no {method!r}: {suggest(str(method), _METHODS)}")
         if self.model.sizes.transitions:
             raise MechanismError("steps of fixed size carry out no transitions: run states one by one by `simulate`")
         begin, states, failed = self.time.copy(), self.columns["states"], dict[int, LinkworkError]()
@@ -318,7 +332,7 @@ class Batch:
                 self.tau = self.model.arguments.loads(tau(float(self.time[0]), self) if callable(tau) else tau)
             alone = callable(tau) or not self._cut_joints_turn
             count = 1 if alone else min(every - done % every, steps - done, _STEPS_AT_ONCE)
-            self._move(step, count, failed)
+            self._move(step, count, _METHODS[method], failed)
             done += count
             self.time = begin + done * step
             if not self._cut_joints_turn or done == steps:
@@ -340,7 +354,7 @@ class Batch:
             self.q_cut = self._numbers(offsets_of(self.model.fields["q_cut"].span), Stage.OUTPUTS, without=failed)
             failed |= self.errors
 
-    def _move(self, step: float, count: int, failed: dict[int, LinkworkError]) -> None:
+    def _move(self, step: float, count: int, method: StepMethod, failed: dict[int, LinkworkError]) -> None:
         """Take steps from the rows that have not failed, and add those that now do."""
         fields, n = self.model.fields, self.columns["states"].shape[1]
         computed, moves = self._rates, np.arange(n, dtype=np.uint32)
@@ -350,19 +364,16 @@ class Batch:
             moves = np.concatenate([moves, np.arange(columns - self.q_cut.shape[1], columns, dtype=np.uint32)])
         times = np.array([columns - self.q_cut.shape[1] - 2, columns - self.q_cut.shape[1] - 1], np.uint32)
         left, given = self._rows(failed)
-        lost = np.zeros(len(given), dtype=np.bool_)
-
         offsets = self._given_offsets
 
         def move(worker: Worker, rows: slice) -> dict[int, LinkworkError]:
             tapes = worker.tapes(offsets, computed, Stage.DERIVATIVES)
-            lost[rows] = tapes.move(worker.block, given[rows], moves, times, step, count)
-            errors = dict[int, LinkworkError]()
-            for row in np.flatnonzero(lost[rows]).tolist():
-                again = dict[int, LinkworkError]()
-                tapes.evaluate(worker.block, given[rows.start + row : rows.start + row + 1], again)
-                errors[rows.start + row] = again[0]
-            return errors
+            second = self._second(worker, method, offsets, computed, times)
+            stopped = tapes.move(worker.block, given[rows], moves, times, step, count, method, second)
+            return {
+                rows.start + row: _why_stopped(stopped[row], worker.block, tapes, second, given[rows.start + row], step)
+                for row in np.flatnonzero(stopped).tolist()
+            }
 
         errors = self._workers.run(move, len(given))
         if left is not None or self.parameters:
@@ -370,6 +381,20 @@ class Batch:
         for row, error in errors.items():
             failed[row if left is None else int(left[row])] = error
         self.columns["states"][list(failed)] = np.nan
+
+    def _second(
+        self, worker: Worker, method: StepMethod, offsets: OffsetArray, computed: OffsetArray, times: OffsetArray
+    ) -> Tapes | None:
+        """Return the tapes that a method needs besides those of the rates, as of `Tapes.move`."""
+        n = self.columns["states"].shape[1]
+        if method == StepMethod.SEMI:
+            return worker.tapes(offsets, np.delete(computed, np.s_[self.q.shape[1] : n]), Stage.DERIVATIVES)
+        if method == StepMethod.RK4:
+            return None
+        by, begin = np.concatenate([offsets[:n], offsets[times]]), self._begin
+        if self.parameters:
+            begin = np.concatenate([begin, self._workers.new_block().reals[offsets[begin.size :]]])
+        return worker.tapes(offsets, computed, Stage.DERIVATIVES, by, chosen_at=begin)
 
     # ---- inside ----
 
@@ -414,3 +439,22 @@ class Batch:
     @property
     def _given_offsets(self) -> OffsetArray:
         return np.concatenate([self._offsets, *map(self._offsets_of, self.parameters)])
+
+
+def _no_special(row: FloatArray, n: int) -> FloatArray:
+    """Return given numbers near some others, whose states (n,) are no zeros and rest nowhere."""
+    found, parts = row.copy(), np.arange(1.0, n + 1.0) * 0.618 % 1.0
+    found[:n] += 1e-9 * (1.0 + parts)
+    return found
+
+
+def _why_stopped(
+    reason: int, block: Block, tapes: Tapes, second: Tapes | None, given: FloatArray, step: float
+) -> LinkworkError:
+    """Return the error of a row that has stopped, from the numbers with which it was left."""
+    errors = dict[int, LinkworkError]()
+    if reason == Stopped.SINGULAR_STEP:
+        return SolverError(f"the matrix of a step of {step:g} s is singular: take another step or method")
+    asked = tapes if second is None or reason == Stopped.NO_RATES else second
+    asked.evaluate(block, given[None], errors)
+    return errors[0]

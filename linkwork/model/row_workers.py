@@ -31,11 +31,20 @@ class Worker:
     block: Block
     kept: dict[tuple[bytes, ...], Tapes] = field(default_factory=dict)
 
-    def tapes(self, given: OffsetArray, computed: OffsetArray, stage: Stage, by: OffsetArray = NO_OFFSETS) -> Tapes:
-        """Return the tapes of these numbers, as of `Tapes`."""
-        key = given.tobytes(), computed.tobytes(), by.tobytes()
+    def tapes(
+        self,
+        given: OffsetArray,
+        computed: OffsetArray,
+        stage: Stage,
+        by: OffsetArray = NO_OFFSETS,
+        chosen_at: FloatArray | None = None,
+    ) -> Tapes:
+        """Return the tapes of these numbers, as of `Tapes`; `chosen_at`: as of `Tapes.choose_by_row`."""
+        key = given.tobytes(), computed.tobytes(), by.tobytes(), b"" if chosen_at is None else chosen_at.tobytes()
         if key not in self.kept:
             self.kept[key] = Tapes(given, computed, stage, by)
+            if chosen_at is not None:
+                self.kept[key].choose_by_row(self.block, chosen_at)
         return self.kept[key]
 
 
