@@ -1,194 +1,19 @@
 #include "tape/tapes.h"
-#include "tape/differentiate.h"
-#include "tape/record_kernels.h"
+#include "tape/recorded_tape.h"
 #include "tape/rows.h"
 #include "tape/write_c.h"
-#include "tape/write_tape.h"
 extern "C" {
 #include "block/state.h"
 }
 #include <algorithm>
-#include <cmath>
-#include <cstddef>
 #include <cstring>
-#include <memory>
 #include <new>
-#include <string>
 
 namespace {
 
-/* A number of the state that is no input: operations folded for it hold for this value alone, or up to this size. */
-using assumption = lw_known_number;
-
-/* Of the cache. */
-struct alignas(64) line {
-  double number[8];
-};
+using namespace lw;
 
 constexpr size_t LINES = LW_TAPE_STATES * sizeof(double) / sizeof(line); /* of a register */
-
-struct recorded_tape {
-  lw::written_tape written;
-  std::vector<assumption> assumptions;
-  std::vector<assumption>
-      kept;           /* numbers that are the same for all states, behind the constants: of that size at most */
-  uint32_t structure; /* of the model, as it is in the present topology */
-  lw_number_function *function; /* by the instructions of the state's kernels */
-  int64_t states = 0;           /* for which it counted */
-  std::vector<line> registers, left;
-  lw_compiled_tape *compiled = nullptr;
-  bool is_compared = false;                 /* the compiled one gave the bits of this one */
-  bool holds = false;                       /* for the present call */
-  int32_t missed = 0, waits = 0;            /* blocks in a row for which it did not count; that it is passed over */
-  std::unique_ptr<lw_compiled_rates> rates; /* for one state */
-  std::string refusal; /* the guards alone, of states that have no tape for this reason; empty: it is a tape */
-};
-
-constexpr char FRICTION_DECIDES[] = "friction decides before each evaluation whether it sticks";
-
-bool is_bounded(double value) { return std::fabs(value) <= LW_TAPE_LARGEST_INPUT; }
-
-/* Zeros and ones shorten a tape; others are inputs that it keeps. */
-bool is_folded(double value) { return value == 0.0 || std::fabs(value) == 1.0 || !is_bounded(value); }
-
-bool are_alike(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
-
-/* What computes a row: the first tape that counts, and the kernels until there is one; or, by the row alone, the tape of
- * its own state, which all rows have for which its guards hold; or the kernels. */
-enum class rule { by_history, by_row, by_kernels };
-
-} // namespace
-
-struct lw_tapes {
-  std::vector<uint32_t> given, computed, by; /* `by`: their derivatives by these in place of them, unless it is empty */
-  lw_stage stage;
-  lw_tape_kernels kernels;
-  std::vector<recorded_tape> tapes;
-  std::vector<recorded_tape> refused; /* by rule::by_row, which also has a tape that the next one replaces */
-  std::unique_ptr<recorded_tape> last;
-  rule chosen = rule::by_history;
-  int64_t by_kernels = 0, since_recording = 0;
-  size_t width() const { return computed.size() * (by.empty() ? 1 : by.size()); } /* numbers of a state */
-  int32_t recordings = 0;
-  std::string refusal;          /* of the last one; empty: it made a tape */
-  std::string source;           /* asked for last */
-  std::vector<int32_t> offsets; /* of kept numbers, asked for last */
-  std::vector<line> columns;    /* of the present block */
-};
-
-namespace {
-
-/* The last stage that is the same for all states: constants are not where parameters are given. */
-lw_stage first_stage(const lw_tapes &t, const lw_model *m) {
-  const auto is_parameter = [m](uint32_t offset) { return (int32_t)offset < m->at.time; };
-  return std::any_of(t.given.begin(), t.given.end(), is_parameter) ? LW_STAGE_NONE : LW_STAGE_CONSTANTS;
-}
-
-/* Coordinates of cut joints, which are outputs, are asked for without all others. */
-bool locates_cuts(const lw_tapes &t, const lw_model *m) {
-  const auto is_cut = [m](uint32_t offset) {
-    return (int32_t)offset >= m->at.q_cut && (int32_t)offset < m->at.q_cut + m->size.nq_cut;
-  };
-  return t.stage < LW_STAGE_OUTPUTS && std::any_of(t.computed.begin(), t.computed.end(), is_cut);
-}
-
-/* Marks speeds of the tree whose accelerations are given; empty: all of them. */
-std::vector<int32_t> driven_speeds(const lw_tapes &t, const lw_model *m) {
-  std::vector<int32_t> found((size_t)m->size.nu, 0);
-  for (const uint32_t offset : t.given) {
-    const int32_t speed = (int32_t)offset - m->at.acceleration;
-    if (speed >= 0 && speed < m->size.nu) found[(size_t)speed] = 1;
-  }
-  if (std::count(found.begin(), found.end(), 1) == m->size.nu) found.clear();
-  return found;
-}
-
-/* ---- recording ---- */
-
-/* Of assembly, of past events and of the watch: no evaluation reads it, or its recording fails. */
-bool is_never_read(const lw_model *m, const lw_field &field) {
-#define PLACE(name) offsetof(lw_offsets, name) / sizeof(int32_t)
-  static constexpr size_t places[] = {PLACE(event_count),        PLACE(energy_lost),    PLACE(event_memory),
-                                      PLACE(transition_memory),  PLACE(impulse_force),  PLACE(impulse_torque),
-                                      PLACE(watch_tolerance),    PLACE(loop_allowance), PLACE(impulse_start),
-                                      PLACE(coupling_allowance), PLACE(state_nominal)};
-#undef PLACE
-  const size_t place = (size_t)(&field - m->field);
-  return field.access == LW_START ||
-         std::any_of(places, places + sizeof places / sizeof *places, [place](size_t one) { return one == place; });
-}
-
-constexpr char DIFFERS[] = "it differs from the kernels";
-
-/* What the kernels have computed at the same state, to the bit. */
-void check_values(const std::vector<lw::recorded> &results, const std::vector<uint32_t> &computed, const double *x) {
-  for (size_t i = 0; i < results.size(); i++)
-    if (!are_alike(results[i].value, x[computed[i]])) throw lw::refusal(DIFFERS);
-}
-
-/* Records the present state, whose constants are valid. */
-recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
-  const lw_model *m = s->model;
-  const double *x = lw_reals(s);
-  lw::recorder recorder;
-  recorder.most_nodes = t.chosen == rule::by_row ? LW_TAPE_MOST_NODES_BY_ROW : LW_TAPE_MOST_NODES;
-  recorded_tape made;
-  made.structure = m->structure;
-  std::vector<lw::recorded> reals((size_t)m->size.reals, lw::recorded{0.0, 0});
-  std::vector<lw::recorded> work(lw_workspace_reals(m), lw::recorded{0.0, 0});
-  std::vector<int32_t> integers(s->block.integers, s->block.integers + m->integers);
-  std::vector<assumption> kept;
-  std::vector<char> is_given((size_t)m->size.reals, 0);
-  const lw_stage from = first_stage(t, m);
-  for (const uint32_t offset : t.given)
-    reals[offset] = recorder.input(x[offset], LW_TAPE_LARGEST_INPUT), is_given[offset] = 1;
-  for (const lw_field &field : m->field)
-    for (int32_t i = field.first; i < field.first + field.rows * field.columns; i++) {
-      if (is_given[(size_t)i]) continue;
-      /* Outputs of open joints stay zero; nothing else may be read before it is written. */
-      if (field.stage > from || is_never_read(m, field)) {
-        if (field.access == LW_INTERNAL || is_never_read(m, field)) reals[(size_t)i].value = NAN;
-      } else if (is_folded(x[i])) {
-        reals[(size_t)i].value = x[i];
-        made.assumptions.push_back({i, x[i]});
-      } else {
-        const double largest = LW_TAPE_LARGER_PARAMETERS * std::fabs(x[i]);
-        reals[(size_t)i] = recorder.input(x[i], largest);
-        kept.push_back({i, largest});
-      }
-    }
-  const std::vector<lw::recorded> entered = reals;
-  const lw::recorded_block b = {reals.data(), work.data(), integers.data()};
-  switch (t.kernels) {
-    case LW_TAPE_STAGES: lw::record_stages(recorder, m, b, from, t.stage, locates_cuts(t, m)); break;
-    case LW_TAPE_POSES: lw::record_poses(recorder, m, b, from); break;
-    case LW_TAPE_INVERSE_DYNAMICS: {
-      const std::vector<int32_t> driven = driven_speeds(t, m);
-      lw::record_inverse_dynamics(recorder, m, b, from, driven.empty() ? nullptr : driven.data());
-      break;
-    }
-  }
-  std::vector<lw::recorded> results, inputs;
-  for (const uint32_t offset : t.computed) results.push_back(reals[offset]);
-  for (const uint32_t offset : t.by) inputs.push_back(entered[offset]);
-  if (t.chosen == rule::by_row) check_values(results, t.computed, x);
-  try {
-    if (!t.by.empty()) results = lw::differentiate(recorder, results, inputs);
-  } catch (const lw::refusal &why) {
-    if (t.chosen != rule::by_row) throw;
-    results.clear(), made.refusal = why.what();
-  }
-  for (const lw::recorded &one : results) recorder.result(one);
-  recorder.guard_finite();
-  std::vector<int32_t> counting;
-  made.written = lw::write_tape(recorder.kept, (int32_t)t.given.size(), &counting);
-  for (const int32_t number : counting) made.kept.push_back(kept[(size_t)number - t.given.size()]);
-  /* By the row the length was decided at another state: here it would depend on which states came before. */
-  if (t.chosen != rule::by_row &&
-      made.written.steps.size() > (t.by.empty() ? LW_TAPE_MOST_STEPS : LW_TAPE_MOST_DERIVATIVE_STEPS))
-    throw lw::refusal("it would be too long");
-  return made;
-}
 
 /* ---- evaluation ---- */
 
@@ -263,16 +88,6 @@ lw_status evaluate_by_kernels(lw_state *s, lw_tapes &t, const double *given, dou
   if (!t.by.empty()) return differentiate_by_kernels(s, t, computed);
   for (size_t i = 0; i < t.computed.size(); i++) computed[i] = x[t.computed[i]];
   return LW_OK;
-}
-
-/* Whether it counts for the numbers of the state that are not given. */
-bool holds_for(const recorded_tape &tape, const lw_state *s) {
-  const double *x = lw_reals(s);
-  if (tape.structure != s->model->structure) return false;
-  for (const assumption &a : tape.assumptions)
-    if (!are_alike(x[a.offset], a.value)) return false;
-  return std::all_of(tape.kept.begin(), tape.kept.end(),
-                     [x](const assumption &a) { return std::fabs(x[a.offset]) <= a.value; });
 }
 
 /* Brings numbers that are the same for all states into the registers, before the states of a call. */
@@ -394,17 +209,6 @@ bool counts_for(recorded_tape &tape, lw_tapes &t, const interpreter &with, const
   run_tape(tape, t, with, one);
   if (!one.left) tape.states--;
   return !one.left;
-}
-
-/* To the bit; derivatives, which tapes and kernels find in different ways, to rounding. */
-bool agrees(const lw_tapes &t, const std::vector<double> &own, const double *computed) {
-  if (t.by.empty()) return std::equal(own.begin(), own.end(), computed);
-  double largest = 0.0, most = 0.0;
-  for (size_t i = 0; i < own.size(); i++) {
-    largest = std::max(largest, std::fabs(computed[i]));
-    most = std::max(most, std::fabs(own[i] - computed[i]));
-  }
-  return most <= LW_TAPE_SAME_DERIVATIVE * largest;
 }
 
 /* Records the state of a row, and compares the tape with what the kernels gave there. Another state may have a tape where
