@@ -22,6 +22,14 @@ typedef struct lw_rates {
   int64_t by_kernels;
 } lw_rates;
 
+/* Where Jacobians of the rates come from, if not from complex steps: `find` returns 0 where it has none; `learn` is told
+ * those that were computed in its place. No `find`: there is none. See tape/run_jacobians.h. */
+typedef struct lw_jacobians {
+  int (*find)(void *context, lw_state *s, double *matrix, double *by_time);
+  void (*learn)(void *context, lw_state *s, const double *matrix, const double *by_time);
+  void *context;
+} lw_jacobians;
+
 struct lw_state {
   const lw_model *model;             /* of the joints that are closed */
   const lw_model *base;              /* of those that are closed at first: it has the others, and the transitions */
@@ -34,6 +42,7 @@ struct lw_state {
   lw_block block, complex_block;
   size_t work_reals, complex_work_reals; /* scalars of their workspaces */
   lw_rates rates;
+  lw_jacobians jacobians;
   lw_dca_workspace dca, complex_dca; /* for divide and conquer, once they have been needed */
   lw_jump_workspace jump;            /* likewise */
   size_t snapshot_size;

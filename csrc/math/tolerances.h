@@ -329,6 +329,10 @@
 #define LW_RATES_COMPARED 16       /* compiled tapes with the kernels, at first, and then at times */
 #define LW_RATES_COMPARED_EVERY 256
 #define LW_RATES_LONGEST_WAIT 16              /* evaluations for which compiled tapes that all miss are passed over */
+#define LW_JACOBIANS_BEFORE 16                /* by complex steps before a tape of them, which takes as long to record; */
+#define LW_JACOBIANS_BEFORE_SHARE 8           /* where there are many states, their square through this */
+#define LW_JACOBIAN_ADOPTIONS 32              /* in a run, */
+#define LW_JACOBIAN_MOST_STEPS 4000000        /* of all tapes that it adopts, or that are kept for later runs: 100 MB */
 #define LW_TAPE_MOST 8                        /* for the same numbers: one for each order of pivots along a motion */
 #define LW_TAPE_LONGEST_WAIT 16               /* blocks for which a tape that counts for none is passed over */
 #define LW_TAPE_FEWEST_STATES 6               /* at once: 64 cost as much */

@@ -37,3 +37,34 @@ double lw_tape_value(lw_tape_operation operation, const double operand[4]) {
   }
   return NAN;
 }
+
+int lw_run_tape_once(const lw_tape *t, double *registers) {
+  for (int32_t i = 0; i < t->steps; i++) {
+    const lw_tape_step *step = t->step + i;
+    const double a = registers[step->operand[0]], b = registers[step->operand[1]], c = registers[step->operand[2]];
+    const double d = registers[step->operand[3]];
+    double *to = registers + step->to;
+    (void)c, (void)d;
+    switch ((lw_tape_operation)step->operation) {
+#define X(name, operands, formula)             \
+  case LW_TAPE_##name: *to = (formula); break;
+      LW_EACH_TAPE_FORMULA(X)
+      LW_EACH_TAPE_PRODUCT(X)
+#undef X
+#define X(name, operands, formula) \
+  case LW_TAPE_##name:             \
+    if (!(formula)) return 0;      \
+    break;
+      LW_EACH_TAPE_GUARD(X)
+#undef X
+#define X(name, operands, formula) case LW_TAPE_##name:
+      LW_EACH_TAPE_FUNCTION(X)
+      case LW_TAPE_sine_cosine: do_one(step->operation, &a, &b, to, registers + step->operand[1]); break;
+      case LW_TAPE_CONSTANT:
+      case LW_TAPE_INPUT:
+      case LW_TAPE_OPERATIONS: break; /* none of them is a step */
+#undef X
+    }
+  }
+  return 1;
+}

@@ -62,6 +62,10 @@ struct lw_tapes {
   std::string source;            /* asked for last */
   std::vector<int32_t> offsets;  /* of kept numbers, asked for last */
   std::vector<lw::line> columns; /* of the present block */
+  std::vector<size_t>
+      adopted;              /* tapes that the present run uses, the last one that counted first; see run_jacobians.h */
+  size_t adopted_steps = 0; /* operations of all that it asked for */
+  int32_t adoptions = 0, by_steps = 0;
 };
 
 namespace lw {

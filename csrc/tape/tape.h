@@ -30,6 +30,9 @@ typedef struct lw_tape {
 void lw_run_tape(const lw_tape *t, double *registers, uint64_t *missed);
 void lw_run_tape_avx2(const lw_tape *t, double *registers, uint64_t *missed);
 
+/* The same for one state, whose registers are one number each; returns 0 where a guard does not hold. */
+int lw_run_tape_once(const lw_tape *t, double *registers);
+
 /* One of LW_EACH_TAPE_FUNCTION, or sine_cosine: an operation on 4 `fours` numbers, 0: on one; `second` is for the cosine. */
 void lw_tape_function(int operation, const double *a, const double *b, double *to, double *second, int fours);
 void lw_tape_function_avx2(int operation, const double *a, const double *b, double *to, double *second, int fours);

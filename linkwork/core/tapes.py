@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from linkwork._util.checks import FloatArray
 from linkwork.core._core import ffi, lib
 from linkwork.core.compiled_tapes import Compilation
-from linkwork.core.native import Block, NativeModel, OffsetArray, Stage, doubles, error_of, text_at
+from linkwork.core.native import Block, NativeModel, OffsetArray, Stage, doubles, error_of, offsets_of, text_at
 from linkwork.errors import LinkworkError
 
 _ROWS_AT_ONCE = 1 << 16  # between which an interruption is heard
@@ -357,6 +358,19 @@ class Tapes:
                 tapes._use_compiled()
         return stopped
 
+    def use_for_run(self, block: Block) -> None:
+        """Let a block adopt them for its Jacobians, from the beginning of a run; no other one may have them."""
+        lib.lw_use_jacobians(block.handle, self._handle)
+
+    def end_run(self, block: Block) -> None:
+        """Let the block have none any more."""
+        lib.lw_use_jacobians(block.handle, ffi.NULL)
+
+    @property
+    def adopted(self) -> int:
+        """How many the run has adopted that used them last."""
+        return int(lib.lw_jacobians_adopted(self._handle))
+
     def rates_of(self, number: int) -> Rates:
         """Return a tape as a function of one state, which is compiled in the background."""
         source = ffi.string(lib.lw_rates_source(self._handle, number))
@@ -403,11 +417,23 @@ class RatesOfRuns:
 
     Where the kernels have given many, they are recorded at the state of a run; the tape is compiled while the run
     continues, and serves this one and later ones. Any thread may use it.
+
+    Attributes
+    ----------
+    tapes
+        Of the rates.
+    jacobians
+        Of their Jacobians, by states and time, each for one run at a time.
     """
 
     def __init__(self, model: NativeModel) -> None:
         self._given = _listed(lib.lw_rates_given, model)
         self.tapes = Tapes(self._given, _listed(lib.lw_rates_computed, model), Stage.DERIVATIVES)
+        self.jacobians: list[Tapes] = []
+        self._columns = _listed(lib.lw_jacobian_columns, model)
+        first = model.fields["qdot"].first
+        self._rates = offsets_of(slice(first, first + model.sizes.states))
+        self._idle: list[Tapes] = []  # of no run now
         self._found: list[Rates] = []
         self._since = 0  # evaluations by kernels since the last recording
         self._attempts = 0
@@ -441,6 +467,21 @@ class RatesOfRuns:
             self._lock.release()
         block.use_rates(functions, self)
         return by_kernels
+
+    @contextmanager
+    def of_run(self, block: Block) -> Iterator[None]:
+        """Let a block have tapes of Jacobians, which it adopts as lw_use_jacobians tells, while it runs."""
+        try:
+            tapes = self._idle.pop()
+        except IndexError:
+            tapes = Tapes(self._given, self._rates, Stage.DERIVATIVES, self._columns)
+            self.jacobians.append(tapes)
+        tapes.use_for_run(block)
+        try:
+            yield
+        finally:
+            tapes.end_run(block)
+            self._idle.append(tapes)
 
     def record(self, block: Block) -> None:
         """Record a state that no tape serves, and begin to compile the tape; the block stays where it is."""
