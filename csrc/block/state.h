@@ -22,8 +22,8 @@ typedef struct lw_rates {
   int64_t by_kernels;
 } lw_rates;
 
-/* Where Jacobians of the rates come from, if not from complex steps: `find` returns 0 where it has none; `learn` is told
- * those that were computed in its place. No `find`: there is none. See tape/run_jacobians.h. */
+/* Where Jacobians of the rates come from, if not from complex steps: `find` returns 0 where it has none; then `learn` is
+ * given that of complex steps. NULL: there is no such place. See tape/run_jacobians.h. */
 typedef struct lw_jacobians {
   int (*find)(void *context, lw_state *s, double *matrix, double *by_time);
   void (*learn)(void *context, lw_state *s, const double *matrix, const double *by_time);

@@ -59,7 +59,9 @@ int lw_run_tape_once(const lw_tape *t, double *registers) {
 #undef X
 #define X(name, operands, formula) case LW_TAPE_##name:
       LW_EACH_TAPE_FUNCTION(X)
-      case LW_TAPE_sine_cosine: do_one(step->operation, &a, &b, to, registers + step->operand[1]); break;
+      *to = lw_tape_value((lw_tape_operation)step->operation, (const double[4]){a, b});
+      break;
+      case LW_TAPE_sine_cosine: sincos_double(a, to, registers + step->operand[1]); break;
       case LW_TAPE_CONSTANT:
       case LW_TAPE_INPUT:
       case LW_TAPE_OPERATIONS: break; /* none of them is a step */

@@ -470,7 +470,7 @@ class RatesOfRuns:
 
     @contextmanager
     def of_run(self, block: Block) -> Iterator[None]:
-        """Let a block have tapes of Jacobians, which it adopts as lw_use_jacobians tells, while it runs."""
+        """Let a block have tapes of Jacobians while it runs, which it adopts in time."""
         try:
             tapes = self._idle.pop()
         except IndexError:
