@@ -54,8 +54,9 @@ bool is_folded(double value) { return value == 0.0 || std::fabs(value) == 1.0 ||
 bool are_alike(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 /* What computes a row: the first tape that counts, and the kernels until there is one; or, by the row alone, the tape of
- * its own state, which all rows have for which its guards hold; or the kernels. */
-enum class rule { by_history, by_row, by_kernels };
+ * its own state, which all rows have for which its guards hold; or one of the tapes that were recorded before all rows, else
+ * the kernels. */
+enum class rule { by_history, by_row, by_first_tapes };
 
 } // namespace
 
@@ -131,7 +132,7 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   const lw_model *m = s->model;
   const double *x = lw_reals(s);
   lw::recorder recorder;
-  recorder.most_nodes = t.chosen == rule::by_row ? LW_TAPE_MOST_NODES_BY_ROW : LW_TAPE_MOST_NODES;
+  recorder.most_nodes = LW_TAPE_MOST_NODES;
   recorded_tape made;
   made.structure = m->structure;
   std::vector<lw::recorded> reals((size_t)m->size.reals, lw::recorded{0.0, 0});
@@ -503,7 +504,6 @@ std::string record_by_row(lw_state *s, lw_tapes &t, const interpreter &with, blo
 lw_status evaluate_by_row(lw_state *s, lw_tapes &t, block_of_states &block, uint64_t *failed) {
   const interpreter with = interpreter_of(s);
   begin_block(t, with, block);
-  if (t.chosen == rule::by_kernels) block.for_tapes = 0;
   for (recorded_tape &tape : t.tapes) run_tape(tape, t, with, block);
   if (t.last) run_tape(*t.last, t, with, block);
   for (recorded_tape &guards : t.refused) block.for_tapes &= ~rows_for(guards, with, block);
@@ -512,7 +512,7 @@ lw_status evaluate_by_row(lw_state *s, lw_tapes &t, block_of_states &block, uint
     if (!(block.left & bit)) continue;
     enter(s, t, block.given + (size_t)k * t.given.size());
     lw_status e = lw_evaluate(s, t.stage);
-    if (!e && (block.for_tapes & bit)) t.refusal = record_by_row(s, t, with, block);
+    if (!e && (block.for_tapes & bit) && t.chosen == rule::by_row) t.refusal = record_by_row(s, t, with, block);
     if (!e && (block.left & bit)) {
       e = differentiate_by_kernels(s, t, block.computed + (size_t)k * t.width());
       t.by_kernels++;
@@ -714,10 +714,15 @@ lw_status lw_evaluate_row(lw_state *s, lw_tapes *tapes, const double *given, dou
   return evaluate_by_kernels(s, *tapes, given, computed);
 }
 
-void lw_choose_by_row(lw_state *s, lw_tapes *tapes, const double *given) {
+void lw_choose_by_row(lw_state *s, lw_tapes *tapes, const double *given, int32_t rows) {
   tapes->chosen = rule::by_row;
-  if (!lw_record_tape(s, tapes, given) && tapes->tapes.back().written.steps.size() <= LW_TAPE_MOST_STEPS_BY_ROW) return;
-  tapes->chosen = rule::by_kernels;
-  tapes->tapes.clear();
+  const lw_status first = lw_record_tape(s, tapes, given);
+  if (!first && tapes->tapes.back().written.steps.size() <= LW_TAPE_MOST_STEPS_BY_ROW) return;
+  tapes->chosen = rule::by_first_tapes;
+  if (!first && tapes->tapes.back().written.steps.size() > LW_TAPE_MOST_DERIVATIVE_STEPS) tapes->tapes.clear();
+  for (int32_t k = 1; k < rows; k++) {
+    const double *row = given + (size_t)k * tapes->given.size();
+    if (lw_tape_at(s, tapes, row) < 0) lw_record_tape(s, tapes, row);
+  }
 }
 }

@@ -23,6 +23,7 @@ from linkwork.model.state_values import JointArray
 
 _START_VALUES = ("q_start", "u_start", "state_start")
 _STEPS_AT_ONCE = 200  # between which an interruption is heard
+_SPEEDS = (0.0, 0.2, 0.2, 2.0)  # at which Jacobians are recorded where that takes long, rad/s or m/s
 _METHODS = {"rk4": StepMethod.RK4, "semi": StepMethod.SEMI, "rosenbrock": StepMethod.ROSENBROCK}
 
 
@@ -100,7 +101,7 @@ class Batch:
             "motion_time": self._given[:, last + 1],
             "q_cut": self._given[:, last + 2 :],
         }
-        self._state, self._begin = state, _no_special(row, n)
+        self._state, self._begin = state, _samples(row, slice(nq, nq + nu), n)
         self._workers = RowWorkers(model, state, threads)
         self._discrete = np.tile(state.discrete_state, (size, 1)) if model.sizes.transitions else None
 
@@ -508,7 +509,8 @@ class Batch:
             return None
         by, begin = np.concatenate([offsets[:n], offsets[times]]), self._begin
         if self.parameters:
-            begin = np.concatenate([begin, self._workers.new_block().reals[offsets[begin.size :]]])
+            own = self._workers.new_block().reals[offsets[begin.shape[1] :]]
+            begin = np.concatenate([begin, np.tile(own, (len(begin), 1))], axis=1)
         return worker.tapes(offsets, computed, Stage.DERIVATIVES, by, chosen_at=begin)
 
     # ---- inside ----
@@ -557,10 +559,13 @@ class Batch:
         return np.concatenate([self._offsets, *map(self._offsets_of, self.parameters)])
 
 
-def _no_special(row: FloatArray, n: int) -> FloatArray:
-    """Return given numbers near some others, whose states (n,) are no zeros and rest nowhere."""
-    found, parts = row.copy(), np.arange(1.0, n + 1.0) * 0.618 % 1.0
-    found[:n] += 1e-9 * (1.0 + parts)
+def _samples(row: FloatArray, speeds: slice, n: int) -> FloatArray:
+    """Return given numbers near some others, whose states (n,) are no zeros, at rest and at several speeds."""
+    found = np.tile(row, (len(_SPEEDS), 1))
+    for k, size in enumerate(_SPEEDS):
+        parts = np.arange(1.0, n + 1.0) * (0.618 + 0.1 * k) % 1.0
+        found[k, :n] += 1e-9 * (1.0 + parts)
+        found[k, speeds] += size * (parts[speeds] - 0.5)
     return found
 
 
