@@ -13,7 +13,15 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
 from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, OffsetArray, Stage, offsets_of
 from linkwork.core.tapes import StepMethod, Stopped, Tapes
-from linkwork.errors import AssemblyError, LinkworkError, MechanismError, MechanismNameError, SolverError, SolverValueError, UnknownNameError
+from linkwork.errors import (
+    AssemblyError,
+    LinkworkError,
+    MechanismError,
+    MechanismNameError,
+    SolverError,
+    SolverValueError,
+    UnknownNameError,
+)
 from linkwork.model.arguments import Loads
 from linkwork.model.base import ModelBase, State
 from linkwork.model.changed_starts import changed_starts, describe_changed_starts
@@ -331,8 +339,8 @@ class Batch:
         every
             States are kept after so many steps each.
         method
-            "rk4", the classical method of Runge and Kutta, of order 4. "semi", Euler's semi-implicit method, of order 1:
-            one evaluation of the accelerations for a step, speeds before coordinates, as MuJoCo does by default.
+            "rk4", the classical method of Runge and Kutta, of order 4. "semi", Euler's semi-implicit method, of order
+            1: one evaluation of the accelerations for a step, speeds before coordinates, as MuJoCo does by default.
             "rosenbrock", Rodas5P, linearly implicit, of order 5: for stiff springs, dampers and bushings; a step takes
             eight evaluations, the exact Jacobian and its decomposition.
 
@@ -447,7 +455,7 @@ class Batch:
                 value, *rates = values[span].tolist()
                 if any(rates):
                     raise MechanismError(
-                        f"row {row}: the motion of {name!r} has rates, and inputs are constant in a run; set them to zero"
+                        f"row {row}: the motion of {name!r} has rates; inputs are constant in a run: set these to zero"
                     )
                 found[name] = value
         return found

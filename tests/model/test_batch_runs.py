@@ -133,7 +133,9 @@ def test_elements_wrenches_and_motions():
     for row in range(3):
         start = model.batch(3)
         start.elements[:, 0] = 0.0, 0.1, 0.2
-        alone = lw.simulate(model, 0.4, start.state(row), inputs={"push.F": np.arange(9.0)[3 * row :][:3]}, t_eval=TIMES)
+        alone = lw.simulate(
+            model, 0.4, start.state(row), inputs={"push.F": np.arange(9.0)[3 * row :][:3]}, t_eval=TIMES
+        )
         assert np.array_equal(states[row], alone.y)
 
 
@@ -149,7 +151,9 @@ def test_cut_joints_of_several_speeds():
 
 def test_rows_that_fail_are_nan_from_there():
     mech = four_bar().mechanism
-    mech.add_force(lw.Force("A", "table(time)", tables={"table": lw.LookupTable([0.0, 0.2], [0.0, 1.0], outside="error")}))
+    mech.add_force(
+        lw.Force("A", "table(time)", tables={"table": lw.LookupTable([0.0, 0.2], [0.0, 1.0], outside="error")})
+    )
     model = lw.compile(mech)
     start = model.assemble(q={"A": 0.3}, u={"A": 3.0})
     batch = model.batch(4, start, threads=2)
@@ -201,4 +205,4 @@ def test_rates_of_motions_are_an_error_of_the_row():
     batch.inputs[1, model.numbering.n_loads + drive.start + 1] = 0.5
     batch.simulate(0.1)
     assert list(batch.errors) == [1]
-    assert "has rates, and inputs are constant in a run" in str(batch.errors[1])
+    assert "has rates; inputs are constant in a run" in str(batch.errors[1])
