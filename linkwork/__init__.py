@@ -314,7 +314,7 @@ _HOMES = {
     for name in names
 }
 # Folders that implement methods which are declared below them, as those that draw results do.
-implemented_in("linkwork.analysis", "linkwork.draw", "linkwork.formats", "linkwork.view")
+implemented_in("linkwork.analysis", "linkwork.draw", "linkwork.formats", "linkwork.simulation", "linkwork.view")
 
 # Modules for users, besides the names above.
 _PARTS = ("casadi", "controllers", "cosim", "errors", "gym", "jax", "solvers", "torch")

@@ -340,6 +340,5 @@
 #define LW_TAPE_MOST_DERIVATIVE_STEPS 1000000 /* these gain more; memory: 32 MB, and 512 B a register */
 #define LW_TAPE_MOST_NODES 5000000            /* of a record, before what nothing needs is left out */
 #define LW_TAPE_MOST_STEPS_BY_ROW 100000      /* longer ones take too long to record for each order of pivots */
-#define LW_TAPE_MOST_NODES_BY_ROW 1000000
-#define LW_TAPE_MOST_BY_ROW 32 /* of these orders */
+#define LW_TAPE_MOST_BY_ROW 32                /* of these orders */
 #endif

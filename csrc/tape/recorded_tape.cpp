@@ -63,7 +63,7 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   const lw_model *m = s->model;
   const double *x = lw_reals(s);
   recorder recorder;
-  recorder.most_nodes = t.chosen == rule::by_row ? LW_TAPE_MOST_NODES_BY_ROW : LW_TAPE_MOST_NODES;
+  recorder.most_nodes = LW_TAPE_MOST_NODES;
   recorded_tape made;
   made.structure = m->structure;
   std::vector<recorded> reals((size_t)m->size.reals, recorded{0.0, 0});

@@ -42,8 +42,9 @@ constexpr char DIFFERS[] = "it differs from the kernels";
 inline bool are_alike(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 /* What computes a row: the first tape that counts, and the kernels until there is one; or, by the row alone, the tape of
- * its own state, which all rows have for which its guards hold; or the kernels. */
-enum class rule { by_history, by_row, by_kernels };
+ * its own state, which all rows have for which its guards hold; or one of the tapes that were recorded before all rows, else
+ * the kernels. */
+enum class rule { by_history, by_row, by_first_tapes };
 
 } // namespace lw
 

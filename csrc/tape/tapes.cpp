@@ -307,7 +307,6 @@ std::string record_by_row(lw_state *s, lw_tapes &t, const interpreter &with, blo
 lw_status evaluate_by_row(lw_state *s, lw_tapes &t, block_of_states &block, uint64_t *failed) {
   const interpreter with = interpreter_of(s);
   begin_block(t, with, block);
-  if (t.chosen == rule::by_kernels) block.for_tapes = 0;
   for (recorded_tape &tape : t.tapes) run_tape(tape, t, with, block);
   if (t.last) run_tape(*t.last, t, with, block);
   for (recorded_tape &guards : t.refused) block.for_tapes &= ~rows_for(guards, with, block);
@@ -316,7 +315,7 @@ lw_status evaluate_by_row(lw_state *s, lw_tapes &t, block_of_states &block, uint
     if (!(block.left & bit)) continue;
     enter(s, t, block.given + (size_t)k * t.given.size());
     lw_status e = lw_evaluate(s, t.stage);
-    if (!e && (block.for_tapes & bit)) t.refusal = record_by_row(s, t, with, block);
+    if (!e && (block.for_tapes & bit) && t.chosen == rule::by_row) t.refusal = record_by_row(s, t, with, block);
     if (!e && (block.left & bit)) {
       e = differentiate_by_kernels(s, t, block.computed + (size_t)k * t.width());
       t.by_kernels++;
@@ -518,10 +517,15 @@ lw_status lw_evaluate_row(lw_state *s, lw_tapes *tapes, const double *given, dou
   return evaluate_by_kernels(s, *tapes, given, computed);
 }
 
-void lw_choose_by_row(lw_state *s, lw_tapes *tapes, const double *given) {
+void lw_choose_by_row(lw_state *s, lw_tapes *tapes, const double *given, int32_t rows) {
   tapes->chosen = rule::by_row;
-  if (!lw_record_tape(s, tapes, given) && tapes->tapes.back().written.steps.size() <= LW_TAPE_MOST_STEPS_BY_ROW) return;
-  tapes->chosen = rule::by_kernels;
-  tapes->tapes.clear();
+  const lw_status first = lw_record_tape(s, tapes, given);
+  if (!first && tapes->tapes.back().written.steps.size() <= LW_TAPE_MOST_STEPS_BY_ROW) return;
+  tapes->chosen = rule::by_first_tapes;
+  if (!first && tapes->tapes.back().written.steps.size() > LW_TAPE_MOST_DERIVATIVE_STEPS) tapes->tapes.clear();
+  for (int32_t k = 1; k < rows; k++) {
+    const double *row = given + (size_t)k * tapes->given.size();
+    if (lw_tape_at(s, tapes, row) < 0) lw_record_tape(s, tapes, row);
+  }
 }
 }

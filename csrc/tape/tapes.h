@@ -89,10 +89,10 @@ lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, 
 lw_status lw_evaluate_row(lw_state *s, lw_tapes *tapes, const double *given, double *computed);
 
 /* From here on the numbers of a row depend on that row alone, derivatives too, which tapes and kernels round in different
- * ways: by the tape of its own state, which is recorded where there is none. Whether there are tapes at all is decided at
- * this row of given numbers, which is the same for all tapes of a model: where it has no tape or a long one the kernels
- * compute all rows. */
-void lw_choose_by_row(lw_state *s, lw_tapes *tapes, const double *given);
+ * ways: by the tape of its own state, which is recorded where there is none. Where tapes are long, or there is none of the
+ * first one of these rows of given numbers, which are the same for all tapes of a model: by a tape of one of these, else by
+ * the kernels. */
+void lw_choose_by_row(lw_state *s, lw_tapes *tapes, const double *given, int32_t rows);
 
 /* How rows move: by the classical method of Runge and Kutta, of order 4; by Euler's method, semi-implicit, of order 1: speeds
  * and states of elements, then coordinates by the rates of these speeds; by Rodas5P, linearly implicit, of order 5. */

@@ -305,9 +305,10 @@ class Tapes:
         block
             As of `evaluate`.
         given
-            (n,), the same for all tapes of these numbers: if there is no tape of this row the kernels compute all rows.
+            (rows, n), the same for all tapes of these numbers. Where tapes are long, or the first row has none, there
+            are those of these rows alone, and the kernels compute all other rows.
         """
-        lib.lw_choose_by_row(block.handle, self._handle, doubles(np.ascontiguousarray(given)))
+        lib.lw_choose_by_row(block.handle, self._handle, doubles(np.ascontiguousarray(given)), len(given))
 
     def move(
         self,

@@ -13,15 +13,25 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
 from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, OffsetArray, Stage, offsets_of
 from linkwork.core.tapes import StepMethod, Stopped, Tapes
-from linkwork.errors import AssemblyError, LinkworkError, MechanismError, MechanismNameError, SolverError
+from linkwork.errors import (
+    AssemblyError,
+    LinkworkError,
+    MechanismError,
+    MechanismNameError,
+    SolverError,
+    SolverValueError,
+    UnknownNameError,
+)
 from linkwork.model.arguments import Loads
 from linkwork.model.base import ModelBase, State
 from linkwork.model.changed_starts import changed_starts, describe_changed_starts
 from linkwork.model.row_workers import NO_OFFSETS, RowWorkers, Worker
+from linkwork.model.run_of_state import run_of_state
 from linkwork.model.state_values import JointArray
 
 _START_VALUES = ("q_start", "u_start", "state_start")
 _STEPS_AT_ONCE = 200  # between which an interruption is heard
+_SPEEDS = (0.0, 0.2, 0.2, 2.0)  # at which Jacobians are recorded where that takes long, rad/s or m/s
 _METHODS = {"rk4": StepMethod.RK4, "semi": StepMethod.SEMI, "rosenbrock": StepMethod.ROSENBROCK}
 
 
@@ -99,8 +109,9 @@ class Batch:
             "motion_time": self._given[:, last + 1],
             "q_cut": self._given[:, last + 2 :],
         }
-        self._state, self._begin = state, _no_special(row, n)
+        self._state, self._begin = state, _samples(row, slice(nq, nq + nu), n)
         self._workers = RowWorkers(model, state, threads)
+        self._discrete = np.tile(state.discrete_state, (size, 1)) if model.sizes.transitions else None
 
     @property
     def tapes(self) -> tuple[Tapes, ...]:
@@ -136,6 +147,29 @@ class Batch:
                 self.parameters[name] = rows
             else:
                 self._given[:, column] = rows
+
+    def state(self, row: int) -> State:
+        """Return the state of a row, of the model with its parameters, with what transitions have changed.
+
+        Parameters
+        ----------
+        row
+            Its number.
+        """
+        row = whole_number(row, "row")
+        if row >= len(self):
+            raise MechanismError(f"there is no row {row}: the batch has {len(self)}, from 0 on")
+        model = self.model
+        if self.parameters:
+            own = {name: values[row] for name, values in self.parameters.items()}
+            model = model.with_parameters({k: v if model.column(k).vector else v[0] for k, v in own.items()})
+        block = model.block()
+        if self._discrete is not None:
+            block.put_discrete_state(self._discrete[row])
+        speeds = np.concatenate([self.u[row], self.elements[row]])
+        block.enter(self.q[row], speeds, self.inputs[row], float(self.time[row]))
+        block.count_revolutions(self.q_cut[row])
+        return model.state_of(block)
 
     def _column(self, name: str) -> slice | None:
         """Return where a state or an input stands among the given numbers, None for a parameter."""
@@ -264,6 +298,8 @@ class Batch:
                 block.set(self._offsets_of(name), values[row])
             part["q"][: model.sizes.nq], part["u"][: model.sizes.nu] = self.q[row], self.u[row]
             part["state"][:] = self.elements[row]
+            if self._discrete is not None:
+                block.put_discrete_state(self._discrete[row])
             block.put_motion(self.time[row], motion[row])
             try:
                 block.assemble(tolerance)
@@ -303,8 +339,8 @@ class Batch:
         every
             States are kept after so many steps each.
         method
-            "rk4", the classical method of Runge and Kutta, of order 4. "semi", Euler's semi-implicit method, of order 1:
-            one evaluation of the accelerations for a step, speeds before coordinates, as MuJoCo does by default.
+            "rk4", the classical method of Runge and Kutta, of order 4. "semi", Euler's semi-implicit method, of order
+            1: one evaluation of the accelerations for a step, speeds before coordinates, as MuJoCo does by default.
             "rosenbrock", Rodas5P, linearly implicit, of order 5: for stiff springs, dampers and bushings; a step takes
             eight evaluations, the exact Jacobian and its decomposition.
 
@@ -324,7 +360,7 @@ class Batch:
         if method not in _METHODS:
             raise MechanismError(f"method: there is no {method!r}: {suggest(str(method), _METHODS)}")
         if self.model.sizes.transitions:
-            raise MechanismError("steps of fixed size carry out no transitions: run states one by one by `simulate`")
+            raise MechanismError("steps of fixed size carry out no transitions: run them by `simulate`")
         begin, states, failed = self.time.copy(), self.columns["states"], dict[int, LinkworkError]()
         kept, done = [states.copy()], 0
         while done < steps:
@@ -341,6 +377,94 @@ class Batch:
                 kept.append(states.copy())
         self.errors = failed
         return np.stack(kept, axis=1)
+
+    @checks_keywords
+    def simulate(
+        self,
+        t_end: float,
+        *,
+        t_eval: ArrayLike | None = None,
+        solver: str = "auto",
+        rtol: float = 1e-8,
+        atol: float | None = None,
+        max_step: float | None = None,
+    ) -> FloatArray:
+        """Simulate each row from its time on, with error control; events are located and transitions carried out.
+
+        A row has the numbers of `simulate` from its `state` with its inputs, which are constant, to the bit. Rows are
+        shared by the threads.
+
+        Parameters
+        ----------
+        t_end
+            s.
+        t_eval
+            Times of the states that are returned, (nt,), s; by default the end alone.
+        solver, rtol, atol, max_step
+            As of `simulate`.
+
+        Returns
+        -------
+        ndarray
+            States (size, nt, n). The batch is left at the end. Rows that came to an error are NaN from there on, and
+            `errors` has the reasons.
+
+        Raises
+        ------
+        MechanismError
+            If `t_end` is no number, or there is no such solver. A `SolverValueError` or `SolverTypeError` on other
+            arguments, as of `simulate`.
+        """
+        if isinstance(t_end, bool) or not isinstance(t_end, int | float | np.number):
+            raise MechanismError(f"t_end must be a number, s, not {t_end!r}")
+        times = np.array([t_end] if t_eval is None else t_eval, dtype=np.float64)
+        options = {"solver": solver, "rtol": rtol, "atol": atol, "max_step": max_step, "t_eval": times}
+        found = np.full((len(self), times.size, self.columns["states"].shape[1]), np.nan)
+
+        def run(_: Worker, rows: slice) -> dict[int, LinkworkError]:
+            errors = dict[int, LinkworkError]()
+            for row in range(rows.start, rows.stop):
+                try:
+                    y, end = run_of_state(self.state(row), t_end, self._inputs_of(row), options)
+                    found[row] = y
+                    self._leave_at(row, end)
+                except (SolverValueError, UnknownNameError):  # of an argument, which is the same for all rows
+                    raise
+                except LinkworkError as error:
+                    partial = getattr(getattr(error, "result", None), "y", found[row, :0])
+                    found[row, : len(partial)] = partial
+                    self.columns["states"][row] = np.nan
+                    errors[row] = error
+            return errors
+
+        self.errors = self._workers.run(run, len(self), 1)
+        return found
+
+    def _inputs_of(self, row: int) -> dict[str, ArrayLike]:
+        """Return the inputs of a row that are not at rest, by name."""
+        n, values, rest = self.model.numbering, self.inputs[row], self.model.arguments.no_inputs
+        spans = {name: span for name, span in n.inputs.items() if "[" not in name}
+        found: dict[str, ArrayLike] = {}
+        for name, span in spans.items():
+            if np.array_equal(values[span], rest[span]):
+                continue
+            found[name] = values[span].copy() if span.stop - span.start > 1 else float(values[span.start])
+            if name in n.commands:
+                found[name] = bool(values[span.start])
+            if name in n.motions:
+                value, *rates = values[span].tolist()
+                if any(rates):
+                    raise MechanismError(
+                        f"row {row}: the motion of {name!r} has rates; inputs are constant in a run: set these to zero"
+                    )
+                found[name] = value
+        return found
+
+    def _leave_at(self, row: int, state: State) -> None:
+        self.q[row], self.u[row], self.elements[row] = state.q, state.u, state.elements
+        self.q_cut[row], self.time[row] = self.model.arguments.turns(state), state.time
+        if self._discrete is not None:
+            self._discrete[row] = state.discrete_state
 
     @cached_property
     def _cut_joints_turn(self) -> bool:
@@ -393,7 +517,8 @@ class Batch:
             return None
         by, begin = np.concatenate([offsets[:n], offsets[times]]), self._begin
         if self.parameters:
-            begin = np.concatenate([begin, self._workers.new_block().reals[offsets[begin.size :]]])
+            own = self._workers.new_block().reals[offsets[begin.shape[1] :]]
+            begin = np.concatenate([begin, np.tile(own, (len(begin), 1))], axis=1)
         return worker.tapes(offsets, computed, Stage.DERIVATIVES, by, chosen_at=begin)
 
     # ---- inside ----
@@ -419,7 +544,8 @@ class Batch:
         With `by`, their derivatives by the numbers there. Rows `without` are left out, and NaN.
         """
         left, given = self._rows(without)
-        numbers, errors = self._workers.numbers(given, self._given_offsets, computed, stage, by)
+        discrete = self._discrete if left is None or self._discrete is None else self._discrete[left]
+        numbers, errors = self._workers.numbers(given, self._given_offsets, computed, stage, by, discrete)
         self.errors = errors if left is None else {int(left[row]): error for row, error in errors.items()}
         if left is None:
             return numbers
@@ -441,10 +567,13 @@ class Batch:
         return np.concatenate([self._offsets, *map(self._offsets_of, self.parameters)])
 
 
-def _no_special(row: FloatArray, n: int) -> FloatArray:
-    """Return given numbers near some others, whose states (n,) are no zeros and rest nowhere."""
-    found, parts = row.copy(), np.arange(1.0, n + 1.0) * 0.618 % 1.0
-    found[:n] += 1e-9 * (1.0 + parts)
+def _samples(row: FloatArray, speeds: slice, n: int) -> FloatArray:
+    """Return given numbers near some others, whose states (n,) are no zeros, at rest and at several speeds."""
+    found = np.tile(row, (len(_SPEEDS), 1))
+    for k, size in enumerate(_SPEEDS):
+        parts = np.arange(1.0, n + 1.0) * (0.618 + 0.1 * k) % 1.0
+        found[k, :n] += 1e-9 * (1.0 + parts)
+        found[k, speeds] += size * (parts[speeds] - 0.5)
     return found
 
 

@@ -24,7 +24,7 @@ C_LIBRARY = {
 }
 CXX_LIBRARY = {
     *("algorithm", "cfloat", "cmath", "cstddef", "cstdint", "cstdlib", "cstring", "memory", "new"),
-    *("stdexcept", "string", "type_traits", "unordered_map", "vector"),
+    *("map", "queue", "set", "stdexcept", "string", "type_traits", "unordered_map", "utility", "vector"),
 }
 IN_CXX = ("tape",)  # folders of csrc that may use the library of C++
 PRINTS_OR_EXITS = re.compile(r"\b(?:printf|fprintf|puts|exit|abort|assert|raise)\s*\(")

@@ -29,7 +29,7 @@ C_ARROWS = {
     "run": {"math", "block", "model", "evaluation", "events", "assembly", "dae", "api", "ode"},
     "chou": {"math"},
     "independent_coordinates": {"math", "block", "evaluation", "dae", "api", "ode"},
-    "tape": {"math", "block", "model", "loops", "dynamics", "evaluation", "api"},
+    "tape": {"math", "block", "model", "loops", "dynamics", "evaluation", "api", "ode"},
     "": {"block", "tree", "loops", "dca", "dynamics", "assembly", "dae"},
 }
 
