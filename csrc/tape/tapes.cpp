@@ -431,10 +431,11 @@ lw_status evaluate_block(lw_state *s, lw_tapes &t, block_of_states &block, uint6
 /* A block of rows by all steps. Rows of what failed are written no more. */
 class moved_block {
  public:
-  moved_block(lw_tapes &t, double *given, int32_t rows, const lw_steps &steps)
+  moved_block(lw_tapes &t, double *given, double *stages, int32_t rows, const lw_steps &steps)
       : t(t),
         steps(steps),
         given(given),
+        stages(stages),
         rows(rows),
         width(t.given.size()),
         n(t.computed.size()),
@@ -448,6 +449,7 @@ class moved_block {
       for (int stage = 0; stage < 4; stage++) {
         block_of_states block = {given,       nullptr, slope.data(), rows, (~(uint64_t)0 >> (64 - rows)) & ~*failed,
                                  ~(uint64_t)0};
+        if (stages) keep_stage(i, stage);
         const lw_status e = evaluate_block(s, t, block, failed);
         if (e) return e;
         for (int32_t k = 0; k < rows; k++)
@@ -460,10 +462,15 @@ class moved_block {
  private:
   lw_tapes &t;
   const lw_steps &steps;
-  double *given;
+  double *given, *stages;
   int32_t rows;
   size_t width, n;
   std::vector<double> start, slope, sum;
+
+  void keep_stage(int64_t step, int stage) {
+    for (int64_t k = 0; k < rows; k++)
+      std::copy_n(given + k * (int64_t)width, width, stages + ((k * steps.count + step) * 4 + stage) * (int64_t)width);
+  }
 
   /* From the slopes of a stage to the numbers given to the next one, or to the end of the step. */
   void advance(size_t row, int stage) {
@@ -659,7 +666,9 @@ lw_status lw_move_states(lw_state *s, lw_tapes *tapes, double *given, int64_t co
     for (int64_t first = 0; first < count; first += LW_TAPE_STATES) {
       const int32_t rows = (int32_t)std::min<int64_t>(count - first, LW_TAPE_STATES);
       uint64_t lost = 0;
-      moved_block block(*tapes, given + first * (int64_t)tapes->given.size(), rows, *steps);
+      const int64_t width = (int64_t)tapes->given.size(), kept = 4 * steps->count * width;
+      double *stages = steps->stages ? steps->stages + first * kept : nullptr;
+      moved_block block(*tapes, given + first * width, stages, rows, *steps);
       const lw_status e = block.move(s, &lost);
       if (e) return e;
       for (int32_t k = 0; k < rows; k++) failed[first + k] = (int8_t)(lost >> k & 1);

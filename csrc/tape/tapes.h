@@ -89,12 +89,14 @@ lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, 
 lw_status lw_evaluate_row(lw_state *s, lw_tapes *tapes, const double *given, double *computed);
 
 /* Steps of the method of Runge and Kutta of order 4, all of the same size. `moves`: by computed number, the place of the
- * given one whose derivative it is; `times`: places of given numbers that are times. */
+ * given one whose derivative it is; `times`: places of given numbers that are times; `stages`: into which the given numbers
+ * of all evaluations are written, [rows][count][4][n_given], those of rows that fail up to the failed one; NULL: nowhere. */
 typedef struct lw_steps {
   const uint32_t *moves, *times;
   size_t n_times;
   double step; /* s */
   int64_t count;
+  double *stages;
 } lw_steps;
 
 /* Moves the rows [count][n_given] of given numbers. A row that fails is left as it was given to the failed evaluation, and

@@ -288,6 +288,7 @@ class Tapes:
         times: OffsetArray,
         step: float,
         count: int,
+        stages: FloatArray | None = None,
     ) -> NDArray[np.bool_]:
         """Move rows of given numbers by steps of the method of Runge and Kutta of order 4, and return which failed.
 
@@ -305,10 +306,13 @@ class Tapes:
             s.
         count
             Of the steps.
+        stages
+            (rows, count, 4, n), into which the given numbers of all evaluations are written.
         """
         failed = np.zeros(len(given), np.int8)
         addresses = ffi.from_buffer("uint32_t[]", moves), ffi.from_buffer("uint32_t[]", times)
-        steps = ffi.new("lw_steps *", [*addresses, times.size, step, count])
+        kept = ffi.NULL if stages is None else doubles(stages)
+        steps = ffi.new("lw_steps *", [*addresses, times.size, step, count, kept])
         marks = ffi.from_buffer("int8_t[]", failed, require_writable=True)
         _check(lib.lw_move_states(block.handle, self._handle, doubles(given), len(given), steps, marks), block)
         self._use_compiled()
