@@ -354,8 +354,8 @@ class Batch:
         steps
             How many.
         tau
-            Loads that hold throughout, as of `rollout`; or those of each step, (size, steps, n) or (1, steps, n). By
-            default those of the batch.
+            Loads that hold throughout, as of `rollout`; or those of each step, by name or (size, steps, n), where size
+            may be 1 and n that of `tau` of the batch. By default those of the batch.
         every
             States are kept after so many steps each.
 

@@ -1,19 +1,20 @@
 """Gradients through steps of fixed size: a reverse sweep between checkpoints (Griewank and Walther 2008, chapter 12).
 
-Of weights of the states at some times, their adjoints, the sweep makes those of the states before each step, and adds up
-those of loads and parameters. Numbers given to the rows are kept at checkpoints, as many as the root of the number of
-steps; the steps behind one are taken again from there, by the same calls, so that their stages have the same bits. The
-matrices of all stages of these steps are computed together.
+Of weights of the states at some times, their adjoints, the sweep makes those of the states before each step, and adds
+up those of loads and parameters. Numbers given to the rows are kept at checkpoints, as many as the root of the number
+of steps; the steps behind one are taken again from there, by the same calls, so that their stages have the same bits.
+The matrices of all stages of these steps are computed together.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from linkwork._util.checks import FloatArray, names_of, real_array
 from linkwork.core.native import Stage
@@ -123,7 +124,7 @@ class Rollout:
             batch._given[:] = self._checkpoints[number]
             self._back(number * self._spacing, sweep, weights, failed)
         sweep.adjoint += weights[:, 0]
-        found = dict(zip(throughout, np.split(sweep.others, sweep.ends, axis=1), strict=True))
+        found = sweep.others_by_name()
         if closed is not None and chosen:
             batch._given[:] = self._checkpoints[0]
             states = batch._offsets[: sweep.n]
@@ -150,11 +151,14 @@ class Rollout:
                 "tau: a function of the state has derivatives that are not known; give the loads of each step, "
                 "(size, steps, n), or chain rollouts of one step"
             )
-        loads = self._batch.model.arguments.loads(tau)
+        size, n_loads = self._batch.tau.shape
+        is_whole = not isinstance(tau, Mapping) and np.ndim(tau) == 3 and np.shape(tau)[-1] == n_loads
+        loads = real_array(tau) if is_whole else self._batch.model.arguments.loads(tau)
         if loads.ndim < 3:
             self._batch.tau = loads
             return None
-        size = len(self._batch)
+        if not np.isfinite(loads).all():
+            raise MechanismError("tau has loads that are not finite")
         if loads.shape[0] not in (1, size) or loads.shape[1:-1] != (self._steps,):
             shape = size, self._steps
             raise MechanismError(f"tau has loads of each step for {loads.shape[:-1]} rows and steps, not {shape}")
@@ -226,9 +230,8 @@ class _Sweep:
     def __init__(self, batch: Batch, names: list[str], step: float, steps: int) -> None:
         self._batch, self._step = batch, step
         self.n, n_loads = batch.columns["states"].shape[1], batch.tau.shape[1]
-        spans = [batch._offsets_of(name) for name in names]
-        self.ends = np.cumsum([span.size for span in spans])[:-1]
-        own = np.concatenate([NO_OFFSETS, *spans])
+        self._spans = {name: batch._offsets_of(name) for name in names}
+        own = np.concatenate([NO_OFFSETS, *self._spans.values()])
         self._by = np.concatenate([batch._offsets[: self.n + n_loads], own])
         given = batch._given_offsets
         self._more = own[~np.isin(own, given)]  # parameters that are alike in all rows
@@ -238,7 +241,12 @@ class _Sweep:
         self.loads = np.zeros((len(batch), steps, n_loads))
         self.others = np.zeros((len(batch), own.size))
 
-    def matrices(self, stages: FloatArray, rows: FloatArray) -> tuple[FloatArray, dict[int, LinkworkError]]:
+    def others_by_name(self) -> dict[str, FloatArray]:
+        """Return the derivatives by others, (rows, n) each."""
+        ends = np.cumsum([0, *(span.size for span in self._spans.values())]).tolist()
+        return {name: self.others[:, slice(*pair)] for name, pair in zip(self._spans, pairwise(ends), strict=True)}
+
+    def matrices(self, stages: FloatArray, rows: NDArray[np.intp]) -> tuple[FloatArray, dict[int, LinkworkError]]:
         """Return the derivatives of the rates (rows, steps, 4, n, m) at stages, and by row why there are none."""
         given = stages.reshape(-1, stages.shape[-1])
         if self._more.size:
@@ -250,7 +258,7 @@ class _Sweep:
         named = {int(rows[place // of_a_row]): error for place, error in sorted(errors.items(), reverse=True)}
         return found.reshape(*stages.shape[:-1], self.n, self._by.size), named
 
-    def step_back(self, rows: FloatArray, step: int, matrices: FloatArray) -> None:
+    def step_back(self, rows: NDArray[np.intp], step: int, matrices: FloatArray) -> None:
         """From the states after a step to those before it."""
         after = self.adjoint[rows]
         before, back = after.copy(), np.zeros_like(after)

@@ -132,5 +132,6 @@ def _known(batch: Batch, name: str, closed: Sequence[str]) -> OffsetArray:
                 f"by: {name!r} follows when loops are closed again; name joint {joint!r} among those of closed, or "
                 "leave closed out"
             )
-        return offsets - span.start + model.fields[f"{start}_start"].first
+        moved: OffsetArray = offsets - span.start + model.fields[f"{start}_start"].first
+        return moved
     return offsets
