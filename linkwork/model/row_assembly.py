@@ -10,7 +10,7 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import suggest
 from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, OffsetArray
-from linkwork.errors import AssemblyError, LinkworkError, MechanismError, MechanismNameError
+from linkwork.errors import AssemblyError, LinkworkError, MechanismError, MechanismNameError, SingularityError
 from linkwork.model.changed_starts import changed_starts, describe_changed_starts
 from linkwork.model.independent_coordinates import NotAsManyError, check_independent_joints
 
@@ -100,15 +100,21 @@ def closed_derivatives(
         On other names, and if the joints have more speeds or fewer.
     """
     rows = RowAssembly(batch, closed, (), "closed")
-    knowns = np.concatenate([_known(batch, name, closed) for name in by])
+    places = {name: _known(batch, name, closed) for name in by}
+    named = [name for name, own in places.items() for _ in own]
+    knowns = np.concatenate(list(places.values()))
     found, errors = np.full((len(batch), unknowns.size, knowns.size), np.nan), dict[int, LinkworkError]()
     one = np.ones(1)
     for row in range(len(batch)):
         try:
             block = rows.close(row, ASSEMBLY_TOLERANCE)
             check_independent_joints(batch.model, block, closed, "closed")
-            for k in range(knowns.size):
-                found[row, :, k] = block.assembled_derivative(unknowns, knowns[k : k + 1], one)
+            for k, name in enumerate(named):
+                try:
+                    found[row, :, k] = block.assembled_derivative(unknowns, knowns[k : k + 1], one)
+                except SingularityError as error:
+                    error.args = (f"by {name!r}: {error}",)
+                    raise
         except NotAsManyError:
             raise
         except LinkworkError as error:
