@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwork._util.checks import FloatArray, names_of, real_array
+from linkwork._util.keywords import checks_keywords
 from linkwork.core.native import Stage
 from linkwork.errors import LinkworkError, MechanismError
 from linkwork.model.arguments import Loads
@@ -62,8 +63,11 @@ class Rollout:
         By row, why it has no states, or no gradient.
     """
 
+    states: FloatArray
+    errors: dict[int, LinkworkError]
+
     def __init__(self, batch: Batch, step: float, steps: int, every: int, tau: Loads) -> None:
-        self.errors: dict[int, LinkworkError] = {}
+        self.errors = {}
         self._batch, self._step, self._steps, self._every = batch, step, steps, every
         self._begin = batch.time.copy()
         self._each = self._loads(tau)
@@ -85,6 +89,7 @@ class Rollout:
         name, count = self._batch.model.mechanism.name, len(self._checkpoints)
         return f"Rollout({name!r}: {len(self)} rows, {self._steps} steps of {self._step:g} s, {count} checkpoints)"
 
+    @checks_keywords
     def gradient(
         self, weights: ArrayLike, by: Iterable[str] = (), closed: Iterable[str] | None = None
     ) -> RolloutGradient:
