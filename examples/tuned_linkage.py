@@ -2,8 +2,8 @@
 
 The rocker is to swing as that of another four-bar does, whose crank and coupler have other lengths and which begins
 with another speed. A run closes the loop with the lengths that are tried, keeps the angle and the speed of the crank,
-and takes steps of fixed size. One sweep back through these, and the derivatives of the closed loop, give the gradient by
-all that is sought, with which the method L-BFGS of SciPy finds it.
+and takes steps of fixed size. One sweep back through these, and the derivatives of the closed loop, give the gradient
+by all that is sought, with which the method L-BFGS of SciPy finds it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import linkwork as lw
 SOUGHT = ("B.parent_frame.position[1]", "C.parent_frame.position[1]", "A.u")  # m of the crank, of the coupler; rad/s
 ANGLE = 0.5  # rad, of the crank at the start
 STEP, STEPS, EVERY = 2e-3, 400, 8  # s
-BEGIN, END = (0.46, 0.93, 3.0), (0.4, 1.0, 4.0)  # of what is sought: first guess, and that of the other four-bar
+BEGIN, END = (0.46, 0.93, 3.0), (0.4, 1.0, 4.0)  # first guess, and values of the other four-bar
 
 
 @dataclass(frozen=True)
 class Found:
-    """What is sought, and by how much it misses; the largest difference of the angles, rad; how many gradients."""
+    """Values found, and by how much they miss; the largest difference of the angles, rad; how many gradients."""
 
     values: np.ndarray
     misses: np.ndarray
@@ -40,11 +40,9 @@ def rocker(states: np.ndarray) -> np.ndarray:
 
 def target() -> np.ndarray:
     """Angles of the other rocker at the times that are kept, by a solver with error control."""
-    model = lw.compile(four_bar.mechanism())
-    values = dict(zip(SOUGHT[:2], END[:2], strict=True))
-    state = model.with_parameters(values).assemble(q={"A": ANGLE}, u={"A": END[2]})
+    model = lw.compile(four_bar.mechanism()).with_parameters(dict(zip(SOUGHT[:2], END[:2], strict=True)))
     t = STEP * EVERY * np.arange(1 + STEPS // EVERY)
-    result = lw.simulate(state.model, t[-1], state, t_eval=t, rtol=1e-11)
+    result = lw.simulate(model, t[-1], model.assemble(q={"A": ANGLE}, u={"A": END[2]}), t_eval=t, rtol=1e-11)
     return result["A.q"] + result["B.q"] + result["C.q"]
 
 

@@ -362,8 +362,8 @@ class Batch:
         Returns
         -------
         Rollout
-            Its `states` are those of `rollout`, and its `gradient` goes back through the steps. The batch is left at
-            the last states, with the same errors.
+            Its `states` are those of `rollout`, and its `gradient` is that of all steps. The batch is left at the last
+            states, with the same errors.
 
         Raises
         ------
@@ -403,7 +403,7 @@ class Batch:
 
     @staticmethod
     def _end_of_steps(done: int, steps: int, every: int, alone: bool) -> int:
-        """Return after which step the time is set anew, when so many are done; up to there they are taken at once."""
+        """Return after which step the time is set again, when so many are done; up to there they are taken at once."""
         if alone:
             return done + 1
         within = done % every

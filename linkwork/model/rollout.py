@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,11 +21,9 @@ from linkwork._util.keywords import checks_keywords
 from linkwork.core.native import Stage
 from linkwork.errors import LinkworkError, MechanismError
 from linkwork.model.arguments import Loads
+from linkwork.model.batch_rows import BatchRows
 from linkwork.model.row_assembly import closed_derivatives
 from linkwork.model.row_workers import NO_OFFSETS
-
-if TYPE_CHECKING:
-    from linkwork.model.batch import Batch
 
 # Of the slopes of the four stages, in a step; and of each one in the state of the next stage (csrc/tape/tapes.cpp).
 _WEIGHTS, _SHARES = (1 / 6, 1 / 3, 1 / 3, 1 / 6), (0.5, 0.5, 1.0, 0.0)
@@ -66,10 +64,10 @@ class Rollout:
     states: FloatArray
     errors: dict[int, LinkworkError]
 
-    def __init__(self, batch: Batch, step: float, steps: int, every: int, tau: Loads) -> None:
+    def __init__(self, batch: BatchRows, step: float, steps: int, every: int, tau: Loads) -> None:
         self.errors = {}
         self._batch, self._step, self._steps, self._every = batch, step, steps, every
-        self._begin = batch.time.copy()
+        self._begin = batch.columns["time"].copy()
         self._each = self._loads(tau)
         self._spacing = math.isqrt(steps - 1) + 1  # of the checkpoints, in steps
         self._checkpoints: list[FloatArray] = []
@@ -156,11 +154,11 @@ class Rollout:
                 "tau: a function of the state has derivatives that are not known; give the loads of each step, "
                 "(size, steps, n), or chain rollouts of one step"
             )
-        size, n_loads = self._batch.tau.shape
+        size, n_loads = self._batch.columns["tau"].shape
         is_whole = not isinstance(tau, Mapping) and np.ndim(tau) == 3 and np.shape(tau)[-1] == n_loads
         loads = real_array(tau) if is_whole else self._batch.model.arguments.loads(tau)
         if loads.ndim < 3:
-            self._batch.tau = loads
+            self._batch.columns["tau"][:] = loads
             return None
         if not np.isfinite(loads).all():
             raise MechanismError("tau has loads that are not finite")
@@ -179,7 +177,7 @@ class Rollout:
         width += sum(values.shape[1] for values in batch.parameters.values())
         while done < last:
             if self._each is not None:
-                batch.tau = self._each[:, done]
+                batch.columns["tau"][:] = self._each[:, done]
             end = batch._end_of_steps(done, self._steps, self._every, alone)
             count = min(end, last) - done
             into = None if stages is None else np.empty((len(batch) - len(failed), count, 4, width))
@@ -188,7 +186,7 @@ class Rollout:
                 stages.append(into)
             done += count
             if done == end:
-                batch.time = self._begin + done * self._step
+                batch.columns["time"][:] = self._begin + done * self._step
                 if not batch._cut_joints_turn or done == self._steps:
                     batch._locate_cuts(failed)
             yield done, count
@@ -232,9 +230,9 @@ class Rollout:
 class _Sweep:
     """Adjoints of states, loads and others, which steps back change."""
 
-    def __init__(self, batch: Batch, names: list[str], step: float, steps: int) -> None:
+    def __init__(self, batch: BatchRows, names: list[str], step: float, steps: int) -> None:
         self._batch, self._step = batch, step
-        self.n, n_loads = batch.columns["states"].shape[1], batch.tau.shape[1]
+        self.n, n_loads = batch.columns["states"].shape[1], batch.columns["tau"].shape[1]
         self._spans = {name: batch._offsets_of(name) for name in names}
         own = np.concatenate([NO_OFFSETS, *self._spans.values()])
         self._by = np.concatenate([batch._offsets[: self.n + n_loads], own])

@@ -1,9 +1,8 @@
-"""Assembly of single rows of a batch, and derivatives through it: what follows when loops are closed again."""
+"""Assembly of single rows of a batch, and derivatives through it, with the loops closed again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,11 +10,9 @@ from linkwork._util.checks import FloatArray
 from linkwork._util.names import suggest
 from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, OffsetArray
 from linkwork.errors import AssemblyError, LinkworkError, MechanismError, MechanismNameError, SingularityError
+from linkwork.model.batch_rows import BatchRows
 from linkwork.model.changed_starts import changed_starts, describe_changed_starts
 from linkwork.model.independent_coordinates import NotAsManyError, check_independent_joints
-
-if TYPE_CHECKING:
-    from linkwork.model.batch import Batch
 
 _STARTS = (("q", "q"), ("u", "u"), ("element_state", "state"))  # fields of states, and those of their start values
 
@@ -35,7 +32,7 @@ class RowAssembly:
         The one that names the kept joints, for errors.
     """
 
-    def __init__(self, batch: Batch, kept: Sequence[str], others: Iterable[str], argument: str) -> None:
+    def __init__(self, batch: BatchRows, kept: Sequence[str], others: Iterable[str], argument: str) -> None:
         self.batch, self._kept = batch, kept
         self.block = batch._workers.new_block()
         model, numbering = batch.model, batch.model.numbering
@@ -64,9 +61,10 @@ class RowAssembly:
         batch, block, model = self.batch, self.block, self.batch.model
         for name, values in batch.parameters.items():
             block.set(batch._offsets_of(name), values[row])
-        for name, part in (("q", batch.q), ("u", batch.u), ("element_state", batch.elements)):
-            self._part[name][: part.shape[1]] = part[row]
-        block.enter_inputs(batch.inputs[row], float(batch.time[row]))
+        for name, part in self._part.items():
+            given = batch.columns["elements" if name == "element_state" else name][row]
+            part[: given.size] = given
+        block.enter_inputs(batch.columns["inputs"][row], float(batch.columns["time"][row]))
         block.assemble(tolerance)
         changed = [one for one in changed_starts(model, block) if one.name.rsplit(".", 1)[0] in self._kept]
         if changed:
@@ -76,7 +74,7 @@ class RowAssembly:
 
 
 def closed_derivatives(
-    batch: Batch, unknowns: OffsetArray, by: Sequence[str], closed: Sequence[str]
+    batch: BatchRows, unknowns: OffsetArray, by: Sequence[str], closed: Sequence[str]
 ) -> tuple[FloatArray, dict[int, LinkworkError]]:
     """Return derivatives of numbers of the block (rows, n, m), and by row why it has none, which is NaN.
 
@@ -123,7 +121,7 @@ def closed_derivatives(
     return found, errors
 
 
-def _known(batch: Batch, name: str, closed: Sequence[str]) -> OffsetArray:
+def _known(batch: BatchRows, name: str, closed: Sequence[str]) -> OffsetArray:
     """Return where the start values stand from which states follow, or inputs and parameters."""
     model, offsets = batch.model, batch._offsets_of(name)
     if batch._column(name) is None:
