@@ -204,8 +204,8 @@ class Batch:
         by
             Names of states, inputs and parameters; with `closed`, of states those of these joints and of elements.
         closed
-            Tree joints that determine all others, with as many speeds as there are degrees of freedom. They stay as
-            they are, and the coordinates and speeds of all others follow, so that the loops are closed.
+            Tree joints that determine all others, each with all of its speeds, as many as there are degrees of freedom.
+            They stay as they are, and the coordinates and speeds of all others follow, so that the loops are closed.
 
         Returns
         -------

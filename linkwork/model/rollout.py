@@ -99,7 +99,8 @@ class Rollout:
         Parameters
         ----------
         weights
-            Derivatives of a quantity by `states`, of the same shape, or of one that is repeated to it.
+            Derivatives of a quantity by `states`, of the same shape, or of one that is repeated to it. Those of rows
+            with errors do not count.
         by
             Names of parameters, and of inputs that hold throughout.
         closed
@@ -214,12 +215,12 @@ class Rollout:
 
     def _weights(self, weights: ArrayLike) -> FloatArray:
         try:
-            given = real_array(weights)
-            whole = np.broadcast_to(given, self.states.shape)
+            whole = np.broadcast_to(real_array(weights), self.states.shape).copy()
         except (TypeError, ValueError) as error:
             raise MechanismError(f"weights must be numbers {self.states.shape}, as states has: {error}") from None
-        if not np.isfinite(given).all():
-            raise MechanismError("weights are not finite")
+        whole[list(self.errors)] = 0.0  # as NaN as the states of these rows
+        if not np.isfinite(whole).all():
+            raise MechanismError(f"weights are not finite in row {np.argwhere(~np.isfinite(whole))[0, 0]}")
         return whole
 
     def _is_state(self, name: str) -> bool:
