@@ -236,13 +236,17 @@ def test_cut_joints_that_turn_several_times():
     assert found.start[0] == pytest.approx(expected[:6], rel=1e-8, abs=1e-8)
 
 
-@pytest.mark.parametrize("load", [0.05, 3.0])  # the bearing sticks, or slides
-def test_dry_friction(load):
+def with_friction(**options):
     mech = lw.Mechanism("pendulum", gravity=(0, 0, 0))
     mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
     mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
-    mech.add_force(lw.Friction("A", coulomb=0.2, name="bearing"))
-    model = lw.compile(mech)
+    mech.add_force(lw.Friction("A", coulomb=0.2, **options))
+    return lw.compile(mech)
+
+
+@pytest.mark.parametrize("load", [0.05, 3.0])  # the bearing creeps, or slides
+def test_smooth_dry_friction(load):
+    model = with_friction(smooth=0.05)
 
     def last(h):
         batch = model.batch(1)
@@ -256,8 +260,8 @@ def test_dry_friction(load):
         weights = np.zeros_like(run.states)
         weights[0, -1, k] = 1.0
         found = run.gradient(weights, ["A.tau"]).parameters["A.tau"][0]
-        assert found == pytest.approx(slope(last, 1e-4)[k], rel=1e-6, abs=1e-12)
-        assert found == 0.0 if load < 0.2 else found > 0.0
+        assert found == pytest.approx(slope(last, 1e-4)[k], rel=1e-6)
+        assert found > 0.0
 
 
 # ---- bad input ----
@@ -276,6 +280,7 @@ def latched():
         (lambda b: b.differentiable_rollout(0.1, 0), "steps must be a whole number of at least 1"),
         (lambda b: b.differentiable_rollout(0.1, 3, every=0), "every must be a whole number of at least 1"),
         (lambda b: latched().batch(2).differentiable_rollout(0.1, 3), "carry out no transitions"),
+        (lambda b: with_friction().batch(2).differentiable_rollout(0.1, 3), "carry out no transitions"),
         (lambda b: b.differentiable_rollout(0.1, 3, lambda t, rows: rows.u), "tau: a function of the state has"),
         (lambda b: b.differentiable_rollout(0.1, 3, np.zeros((2, 4, 3))), "for (2, 4) rows and steps, not (2, 3)"),
         (lambda b: b.differentiable_rollout(0.1, 3, np.full((2, 3, 4), np.nan)), "tau has loads that are not finite"),
