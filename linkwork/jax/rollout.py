@@ -146,6 +146,6 @@ def rollout(
     >>> fall = linkwork.jax.rollout(lw.compile(mech), 1e-2, 10, every=10)
     >>> with jax.enable_x64(True):
     ...     jax.grad(lambda x: fall(x)[-1, 0])(jax.numpy.array([0.5, 0.0])).round(4)
-    Array([0.9645, 0.0989], dtype=float64)
+    Array([0.9643, 0.0988], dtype=float64)
     """
     return Rollouts(RolloutFunction(model, step, steps, state, every, parameters, threads))

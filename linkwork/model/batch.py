@@ -234,7 +234,7 @@ class Batch:
         >>> batch = model.batch(1, model.assemble(q={"A": 0.5}))
         >>> found = batch.gradient("slider.r[1]", ["A.q", "B.parent_frame.position[1]"], closed=["A"])
         >>> {name: values.round(4) for name, values in found.items()}
-        {'A.q': array([-0.0622]), 'B.parent_frame.position[1]': array([0.7999])}
+        {'A.q': array([-0.0621]), 'B.parent_frame.position[1]': array([0.8])}
         """
         column = self.model.column(name)
         if column.vector:
@@ -385,7 +385,7 @@ class Batch:
         >>> weights[:, -1, 0] = 1.0
         >>> found = run.gradient(weights, by=["rod.mass"])
         >>> run.states[0, -1].round(4), found.start.round(4), found.parameters["rod.mass"].round(4)
-        (array([0.0735, 1.4681]), array([[0.9982, 0.0999]]), array([0.0245]))
+        (array([0.0736, 1.4707]), array([[0.9991, 0.0999]]), array([0.0061]))
         """
         steps, every = self._check_steps(step, steps, every)
         twin = self._sibling(len(self))
