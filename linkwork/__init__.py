@@ -121,6 +121,7 @@ if TYPE_CHECKING:
     from linkwork.model.linear_model import LinearModel
     from linkwork.model.linearize import linearize
     from linkwork.model.model import Model
+    from linkwork.model.rollout import Rollout
     from linkwork.model.state import State
     from linkwork.simulation.controller import Controller
     from linkwork.simulation.event_functions import EventFunction
@@ -209,6 +210,7 @@ __all__ = [
     "RestRange",
     "Result",
     "Revolute",
+    "Rollout",
     "RoundingWarning",
     "RowsWarning",
     "RunningState",
@@ -301,6 +303,7 @@ _HOMES = {
         "model.linear_model": ("LinearModel",),
         "model.linearize": ("linearize",),
         "model.model": ("Model",),
+        "model.rollout": ("Rollout",),
         "model.state": ("State",),
         "simulation.controller": ("Controller",),
         "simulation.event_functions": ("EventFunction",),

@@ -15,8 +15,16 @@ namespace {
 /* Rows of given numbers while they move. Those that have failed are written no more. */
 class moved_block {
  public:
-  moved_block(lw_state *s, lw_tapes &tapes, double *given, int32_t rows, const lw_steps &steps, int8_t *why)
-      : steps(steps), rows(rows), n(lw::numbers_of(tapes).computed.size()), s(s), tapes(tapes), given(given), why(why) {
+  moved_block(lw_state *s, lw_tapes &tapes, double *given, double *stages, int32_t rows, const lw_steps &steps,
+              int8_t *why)
+      : steps(steps),
+        rows(rows),
+        n(lw::numbers_of(tapes).computed.size()),
+        s(s),
+        tapes(tapes),
+        given(given),
+        stages(stages),
+        why(why) {
     std::fill_n(why, rows, (int8_t)LW_MOVED);
   }
 
@@ -25,7 +33,10 @@ class moved_block {
   const size_t n; /* numbers of a row that move */
 
   /* The rates [rows][n] of those that move. */
-  lw_status find_rates(double *rates) { return evaluate(tapes, rates, LW_NO_RATES); }
+  lw_status find_rates(double *rates) {
+    if (stages) keep_stage();
+    return evaluate(tapes, rates, LW_NO_RATES);
+  }
   lw_status find_second(double *numbers) { return evaluate(*steps.second, numbers, LW_NO_SECOND); }
 
   template <typename work>
@@ -59,13 +70,21 @@ class moved_block {
  private:
   lw_state *s;
   lw_tapes &tapes;
-  double *given;
+  double *given, *stages;
   int8_t *why;
   uint64_t failed = 0;
+  int64_t evaluations = 0;
 
   static size_t place(const std::vector<uint32_t> &among, uint32_t offset) {
     return (size_t)(std::find(among.begin(), among.end(), offset) - among.begin());
   }
+  void keep_stage() {
+    const size_t width = lw::numbers_of(tapes).given.size();
+    for (int64_t k = 0; k < rows; k++)
+      std::copy_n(of((size_t)k), width, stages + (size_t)(k * 4 * steps.count + evaluations) * width);
+    evaluations++;
+  }
+
   double *of(size_t row) { return given + row * lw::numbers_of(tapes).given.size(); }
 
   lw_status evaluate(lw_tapes &by, double *computed, int8_t reason) {
@@ -257,7 +276,8 @@ lw_status lw_move_states(lw_state *s, lw_tapes *tapes, double *given, int64_t co
     if (!e && steps->second) e = lw::begin_rows(s, *steps->second);
     for (int64_t first = 0; first < count && !e; first += LW_TAPE_STATES) {
       const int32_t rows = (int32_t)std::min<int64_t>(count - first, LW_TAPE_STATES);
-      moved_block block(s, *tapes, given + (size_t)first * width, rows, *steps, failed + first);
+      double *stages = steps->stages ? steps->stages + (size_t)(first * 4 * steps->count) * width : nullptr;
+      moved_block block(s, *tapes, given + (size_t)first * width, stages, rows, *steps, failed + first);
       const std::unique_ptr<method> by = begin(block);
       for (int64_t i = 0; i < steps->count && !e; i++) e = by->step();
     }

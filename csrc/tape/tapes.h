@@ -104,7 +104,8 @@ enum { LW_MOVED = 0, LW_NO_RATES, LW_NO_SECOND, LW_SINGULAR_STEP };
 /* Steps, all of the same size. `moves`: by computed number, the place of the given one whose derivative it is; `times`:
  * places of given numbers that are times. `second`: other tapes of the same given numbers, of "semi": some of the computed
  * numbers, those that move by the new values of the others; of "rosenbrock": derivatives of all of them by given ones that
- * move and by times; else NULL. */
+ * move and by times; else NULL. `stages`, of "rk4": into which the given numbers of all evaluations are written,
+ * [rows][count][4][n_given], those of rows that fail up to the failed one; NULL: nowhere. */
 typedef struct lw_steps {
   lw_step_method method;
   const uint32_t *moves, *times;
@@ -112,6 +113,7 @@ typedef struct lw_steps {
   double step; /* s */
   int64_t count;
   lw_tapes *second;
+  double *stages;
 } lw_steps;
 
 /* Moves the rows [count][n_given] of given numbers. A row that fails is left as it was given to the failed evaluation, with

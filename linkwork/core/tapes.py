@@ -320,6 +320,7 @@ class Tapes:
         count: int,
         method: StepMethod = StepMethod.RK4,
         second: Tapes | None = None,
+        stages: FloatArray | None = None,
     ) -> NDArray[np.int8]:
         """Move rows of given numbers by steps of fixed size, and return where and why they stopped; 0: they did not.
 
@@ -342,6 +343,8 @@ class Tapes:
         second
             Tapes of the same given numbers. Of the semi-implicit method: of those that move by the new values of the
             others. Of Rosenbrock's: of the derivatives by all given numbers that move, and by times.
+        stages
+            (rows, count, 4, n), into which the given numbers of all evaluations of "rk4" are written.
 
         Returns
         -------
@@ -351,7 +354,8 @@ class Tapes:
         stopped = np.zeros(len(given), np.int8)
         addresses = ffi.from_buffer("uint32_t[]", moves), ffi.from_buffer("uint32_t[]", times)
         of_second = ffi.NULL if second is None else second._handle
-        steps = ffi.new("lw_steps *", [int(method), *addresses, times.size, step, count, of_second])
+        kept = ffi.NULL if stages is None else doubles(stages)
+        steps = ffi.new("lw_steps *", [int(method), *addresses, times.size, step, count, of_second, kept])
         marks = ffi.from_buffer("int8_t[]", stopped, require_writable=True)
         _check(lib.lw_move_states(block.handle, self._handle, doubles(given), len(given), steps, marks), block)
         for tapes in (self, second):

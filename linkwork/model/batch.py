@@ -13,18 +13,11 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
 from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, OffsetArray, Stage, offsets_of
 from linkwork.core.tapes import StepMethod, Stopped, Tapes
-from linkwork.errors import (
-    AssemblyError,
-    LinkworkError,
-    MechanismError,
-    MechanismNameError,
-    SolverError,
-    SolverValueError,
-    UnknownNameError,
-)
+from linkwork.errors import LinkworkError, MechanismError, SolverError, SolverValueError, UnknownNameError
 from linkwork.model.arguments import Loads
 from linkwork.model.base import ModelBase, State
-from linkwork.model.changed_starts import changed_starts, describe_changed_starts
+from linkwork.model.rollout import Rollout
+from linkwork.model.row_assembly import RowAssembly, closed_derivatives
 from linkwork.model.row_workers import NO_OFFSETS, RowWorkers, Worker
 from linkwork.model.run_of_state import run_of_state
 from linkwork.model.state_values import JointArray
@@ -226,36 +219,77 @@ class Batch:
         values = self._numbers(self._offsets_of(name), Stage.OUTPUTS)
         return values if self.model.column(name).vector else values[:, 0]
 
-    def gradient(self, name: str, by: Iterable[str]) -> dict[str, FloatArray]:
+    def gradient(self, name: str, by: Iterable[str], closed: Iterable[str] | None = None) -> dict[str, FloatArray]:
         """Return the derivatives of a variable by states, inputs and parameters.
 
-        All others of these stay as they are, coordinates too: loops are not closed again where their geometry changes.
+        All others of these stay as they are, coordinates too: loops are not closed again where their geometry changes,
+        unless `closed` is given. Then they are derivatives of the value that the variable has behind `assemble`.
 
         Parameters
         ----------
         name
             Of the variable, which is one number.
         by
-            Names of states, inputs and parameters.
+            Names of states, inputs and parameters; with `closed`, of states those of these joints and of elements.
+        closed
+            Tree joints that determine all others, each with all of its speeds, as many as there are degrees of freedom.
+            They stay as they are, and the coordinates and speeds of all others follow, so that the loops are closed.
 
         Returns
         -------
         dict
             By name, (size,), or (size, n) for a quantity of several.
+
+        Raises
+        ------
+        MechanismError
+            On another name, or if the joints have more speeds or fewer. A row whose pose is singular, or in which the
+            joints do not determine the others, is NaN, and `errors` has the reason.
+
+        Examples
+        --------
+        The position of the slider of a slider-crank by the angle and by the length of the crank:
+
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("slider-crank")
+        >>> for name, length in (("crank", 0.1), ("rod", 0.3), ("slider", 0.1)):
+        ...     mech.add_body(name, mass=1.0, com=(0, 0, 0), inertia=lw.inertia.rod(1.0, length))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "crank", at=(0, 0, 0))
+        >>> mech.add_joint("B", lw.Revolute((0, 1, 0)), "crank", "rod", parent_frame=lw.Frame((0.1, 0, 0)))
+        >>> mech.add_joint("C", lw.Revolute((0, 1, 0)), "rod", "slider", parent_frame=lw.Frame((0.3, 0, 0)))
+        >>> mech.add_joint("D", lw.Prismatic((1, 0, 0)), "ground", "slider", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> batch = model.batch(1, model.assemble(q={"A": 0.5}))
+        >>> found = batch.gradient("slider.r[1]", ["A.q", "B.parent_frame.position[1]"], closed=["A"])
+        >>> {name: values.round(4) for name, values in found.items()}
+        {'A.q': array([-0.0621]), 'B.parent_frame.position[1]': array([0.8])}
         """
         column = self.model.column(name)
         if column.vector:
             raise MechanismError(f"{name!r} has {column.count} numbers; give one of them, such as '{name}[1]'")
-        columns = {one: self.model.column(one) for one in names_of(by, "by")}
-        if not columns:
+        chosen = names_of(by, "by")
+        if not chosen:
             raise MechanismError("by: name at least one state, input or parameter")
-        spans = {one: self._offsets_of(one) for one in columns}
+        spans = {one: self._offsets_of(one) for one in chosen}
+        unknown = self._offsets_of(name)
+        if closed is not None:
+            found, self.errors = closed_derivatives(self, unknown, chosen, names_of(closed, "closed"))
+            return self._by_name(chosen, found[:, 0])
         for one, offsets in spans.items():
             if self._column(one) is None and one not in self.parameters:
                 self.put({one: np.tile(self.model.block().reals[offsets], (len(self), 1))})
-        values = self._numbers(self._offsets_of(name), Stage.OUTPUTS, np.concatenate([NO_OFFSETS, *spans.values()]))
-        parts = np.split(values, np.cumsum([offsets.size for offsets in spans.values()])[:-1], axis=1)
-        return {one: p if c.vector else p[:, 0] for (one, c), p in zip(columns.items(), parts, strict=True)}
+        return self._by_name(
+            chosen, self._numbers(unknown, Stage.OUTPUTS, np.concatenate([NO_OFFSETS, *spans.values()]))
+        )
+
+    def _by_name(self, names: Iterable[str], derivatives: FloatArray) -> dict[str, FloatArray]:
+        """Return derivatives (size, n) by the numbers of these quantities, one behind the other, as those by each."""
+        columns, first, found = {one: self.model.column(one) for one in names}, 0, dict[str, FloatArray]()
+        for one, column in columns.items():
+            values = derivatives[:, first : first + column.count]
+            first += column.count
+            found[one] = values if column.vector else values[:, 0]
+        return found
 
     # ---- motion ----
 
@@ -277,36 +311,11 @@ class Batch:
             Which rows are closed (size,); the others stay as they are, and `errors` has the reasons.
         """
         positive(tolerance, "tolerance", ": the gap of a loop that is accepted, m")
-        model, numbering = self.model, self.model.numbering
-        block, motion = self._workers.new_block(), self.inputs[:, numbering.driven]
-        part = {name: block.reals[model.fields[f"{name}_start"].span] for name in ("q", "u", "state")}
-        kept = names_of(keep, "keep")
-        order = [*kept, *numbering.q]
-        for joint in kept:
-            if joint not in numbering.q or numbering.q[joint].stop > model.sizes.nq:
-                tree = [name for name, span in numbering.q.items() if span.stop <= model.sizes.nq]
-                raise MechanismNameError(f"keep: there is no tree joint {joint!r}: {suggest(joint, tree)}")
-        for name, spans in (("q", numbering.q), ("u", numbering.u)):
-            priority, tree = block.reals[model.fields[f"{name}_priority"].span], self.columns[name].shape[1]
-            for joint, span in spans.items():
-                place = order.index(joint) + 1.0
-                priority[span] = place / (place + 1.0) if span.stop <= tree else 0.0
-            part[name][tree:] = getattr(self._state, name).cut
+        rows = RowAssembly(self, names_of(keep, "keep"), self.model.numbering.q, "keep")
         self.errors = {}
         for row in range(len(self)):
-            for name, values in self.parameters.items():
-                block.set(self._offsets_of(name), values[row])
-            part["q"][: model.sizes.nq], part["u"][: model.sizes.nu] = self.q[row], self.u[row]
-            part["state"][:] = self.elements[row]
-            if self._discrete is not None:
-                block.put_discrete_state(self._discrete[row])
-            block.put_motion(self.time[row], motion[row])
             try:
-                block.assemble(tolerance)
-                changed = [one for one in changed_starts(model, block) if one.name.rsplit(".", 1)[0] in kept]
-                if changed:
-                    lost = tuple(one._replace(is_guess=False) for one in changed)
-                    raise AssemblyError(describe_changed_starts(model, lost))
+                block = rows.close(row, tolerance)
             except LinkworkError as error:
                 self.errors[row] = error
             else:
@@ -355,21 +364,18 @@ class Batch:
         MechanismError
             If the model has transitions, which steps of fixed size do not carry out, or there is no such method.
         """
-        positive(step, "step", ": s")
-        steps, every = whole_number(steps, "steps", 1), whole_number(every, "every", 1)
+        steps, every = self._check_steps(step, steps, every)
         if method not in _METHODS:
             raise MechanismError(f"method: there is no {method!r}: {suggest(str(method), _METHODS)}")
-        if self.model.sizes.transitions:
-            raise MechanismError("steps of fixed size carry out no transitions: run them by `simulate`")
         begin, states, failed = self.time.copy(), self.columns["states"], dict[int, LinkworkError]()
         kept, done = [states.copy()], 0
         while done < steps:
             if tau is not None:
                 self.tau = self.model.arguments.loads(tau(float(self.time[0]), self) if callable(tau) else tau)
             alone = callable(tau) or not self._cut_joints_turn
-            count = 1 if alone else min(every - done % every, steps - done, _STEPS_AT_ONCE)
-            self._move(step, count, _METHODS[method], failed)
-            done += count
+            last = self._end_of_steps(done, steps, every, alone)
+            self._move(step, last - done, failed, _METHODS[method])
+            done = last
             self.time = begin + done * step
             if not self._cut_joints_turn or done == steps:
                 self._locate_cuts(failed)
@@ -466,6 +472,78 @@ class Batch:
         if self._discrete is not None:
             self._discrete[row] = state.discrete_state
 
+    @checks_keywords
+    def differentiable_rollout(self, step: float, steps: int, tau: Loads = None, *, every: int = 1) -> Rollout:
+        """Take the steps of `rollout` by "rk4", and return their states with all that their gradients need.
+
+        Parameters
+        ----------
+        step
+            s.
+        steps
+            How many.
+        tau
+            Loads that hold throughout, as of `rollout`; or those of each step, by name or (size, steps, n), where size
+            may be 1 and n that of `tau` of the batch. By default those of the batch.
+        every
+            States are kept after so many steps each.
+
+        Returns
+        -------
+        Rollout
+            Its `states` are those of `rollout`, and its `gradient` is that of all steps. The batch is left at the last
+            states, with the same errors.
+
+        Raises
+        ------
+        MechanismError
+            If the model has transitions, and on loads by a function, whose derivatives are not known.
+
+        Examples
+        --------
+        How far a pendulum falls in 0.1 s, by its start angle and by its mass:
+
+        >>> import linkwork as lw
+        >>> import numpy as np
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> batch = lw.compile(mech).batch(1)
+        >>> run = batch.differentiable_rollout(step=1e-2, steps=10, every=10)
+        >>> weights = np.zeros_like(run.states)
+        >>> weights[:, -1, 0] = 1.0
+        >>> found = run.gradient(weights, by=["rod.mass"])
+        >>> run.states[0, -1].round(4), found.start.round(4), found.parameters["rod.mass"].round(4)
+        (array([0.0736, 1.4707]), array([[0.9991, 0.0999]]), array([0.0061]))
+        """
+        steps, every = self._check_steps(step, steps, every)
+        twin = self._sibling(len(self))
+        twin._given[:] = self._given
+        twin.parameters = {name: values.copy() for name, values in self.parameters.items()}
+        run = Rollout(twin, step, steps, every, tau)
+        self._given[:], self.errors = twin._given, dict(run.errors)
+        return run
+
+    def _check_steps(self, step: float, steps: int, every: int) -> tuple[int, int]:
+        positive(step, "step", ": s")
+        if self.model.sizes.transitions:
+            raise MechanismError("steps of fixed size carry out no transitions: run them by `simulate`")
+        return whole_number(steps, "steps", 1), whole_number(every, "every", 1)
+
+    @staticmethod
+    def _end_of_steps(done: int, steps: int, every: int, alone: bool) -> int:
+        """Return after which step the time is set again, when so many are done; up to there they are taken at once."""
+        if alone:
+            return done + 1
+        within = done % every
+        return min(done + min(every - within, _STEPS_AT_ONCE - within % _STEPS_AT_ONCE), steps)
+
+    def _sibling(self, size: int) -> Batch:
+        """Return another batch at the same state, computed by the same threads, which serve one of them at a time."""
+        made = Batch(self.model, size, self._state, 1)
+        made._workers, made._discrete = self._workers, self._discrete
+        return made
+
     @cached_property
     def _cut_joints_turn(self) -> bool:
         """Whether all cut joints have one speed, whose integral selects their revolution."""
@@ -478,8 +556,18 @@ class Batch:
             self.q_cut = self._numbers(offsets_of(self.model.fields["q_cut"].span), Stage.OUTPUTS, without=failed)
             failed |= self.errors
 
-    def _move(self, step: float, count: int, method: StepMethod, failed: dict[int, LinkworkError]) -> None:
-        """Take steps from the rows that have not failed, and add those that now do."""
+    def _move(
+        self,
+        step: float,
+        count: int,
+        failed: dict[int, LinkworkError],
+        method: StepMethod = StepMethod.RK4,
+        stages: FloatArray | None = None,
+    ) -> None:
+        """Take steps from the rows that have not failed, and add those that now do.
+
+        Given numbers of all evaluations are written into `stages` (rows, count, 4, n), if there are any.
+        """
         fields, n = self.model.fields, self.columns["states"].shape[1]
         computed, moves = self._rates, np.arange(n, dtype=np.uint32)
         columns = self._given.shape[1]
@@ -493,7 +581,8 @@ class Batch:
         def move(worker: Worker, rows: slice) -> dict[int, LinkworkError]:
             tapes = worker.tapes(offsets, computed, Stage.DERIVATIVES)
             second = self._second(worker, method, offsets, computed, times)
-            stopped = tapes.move(worker.block, given[rows], moves, times, step, count, method, second)
+            into = None if stages is None else stages[rows]
+            stopped = tapes.move(worker.block, given[rows], moves, times, step, count, method, second, into)
             return {
                 rows.start + row: _why_stopped(stopped[row], worker.block, tapes, second, given[rows.start + row], step)
                 for row in np.flatnonzero(stopped).tolist()

@@ -108,11 +108,13 @@ PYTHON_ARROWS = {
     },
     "linkwork.jax": {
         *("numpy", "jax", "linkwork._util", "linkwork.errors"),
-        *("linkwork.model.model", "linkwork.model.row_function", "linkwork.model.state"),
+        *("linkwork.model.model", "linkwork.model.rollout_function", "linkwork.model.row_function"),
+        "linkwork.model.state",
     },
     "linkwork.torch": {
         *("torch", "linkwork._util", "linkwork.errors"),
-        *("linkwork.model.model", "linkwork.model.row_function", "linkwork.model.state"),
+        *("linkwork.model.model", "linkwork.model.rollout_function", "linkwork.model.row_function"),
+        "linkwork.model.state",
     },
     "linkwork.coarse_graining": {*OWN, "linkwork.mechanism", "linkwork.model.compile", "linkwork.model.state"},
     "linkwork.formats": {
