@@ -367,7 +367,8 @@ class Batch:
             if tau is not None:
                 self.tau = self.model.arguments.loads(tau(float(self.time[0]), self) if callable(tau) else tau)
             alone = callable(tau) or not self._cut_joints_turn
-            count = 1 if alone else min(every - done % every, steps - done, _STEPS_AT_ONCE)
+            most = _STEPS_AT_ONCE // 20 if method == "rosenbrock" else _STEPS_AT_ONCE
+            count = 1 if alone else min(every - done % every, steps - done, most)
             self._move(step, count, _METHODS[method], failed)
             done += count
             self.time = begin + done * step
