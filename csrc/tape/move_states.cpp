@@ -12,7 +12,7 @@ extern "C" {
 
 namespace {
 
-/* Rows of given numbers while they move. Those that have failed are written no more. */
+/* Rows of given numbers while they move, of which those that have failed are not written to. */
 class moved_block {
  public:
   moved_block(lw_state *s, lw_tapes &tapes, double *given, double *stages, int32_t rows, const lw_steps &steps,

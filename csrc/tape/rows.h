@@ -1,4 +1,4 @@
-/* Numbers of a block of rows, by tapes and kernels, for what moves rows. */
+/* Numbers of a block of rows, by tapes and kernels, for the methods that move rows. */
 #ifndef LW_TAPE_ROWS_H
 #define LW_TAPE_ROWS_H
 #include "tape/tapes.h"

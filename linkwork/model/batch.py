@@ -369,11 +369,12 @@ class Batch:
             raise MechanismError(f"method: there is no {method!r}: {suggest(str(method), _METHODS)}")
         begin, states, failed = self.time.copy(), self.columns["states"], dict[int, LinkworkError]()
         kept, done = [states.copy()], 0
+        most = _STEPS_AT_ONCE // 20 if method == "rosenbrock" else _STEPS_AT_ONCE
         while done < steps:
             if tau is not None:
                 self.tau = self.model.arguments.loads(tau(float(self.time[0]), self) if callable(tau) else tau)
             alone = callable(tau) or not self._cut_joints_turn
-            last = self._end_of_steps(done, steps, every, alone)
+            last = self._end_of_steps(done, steps, every, alone, most)
             self._move(step, last - done, failed, _METHODS[method])
             done = last
             self.time = begin + done * step
@@ -531,12 +532,12 @@ class Batch:
         return whole_number(steps, "steps", 1), whole_number(every, "every", 1)
 
     @staticmethod
-    def _end_of_steps(done: int, steps: int, every: int, alone: bool) -> int:
+    def _end_of_steps(done: int, steps: int, every: int, alone: bool, most: int = _STEPS_AT_ONCE) -> int:
         """Return after which step the time is set again, when so many are done; up to there they are taken at once."""
         if alone:
             return done + 1
         within = done % every
-        return min(done + min(every - within, _STEPS_AT_ONCE - within % _STEPS_AT_ONCE), steps)
+        return min(done + min(every - within, most - within % most), steps)
 
     def _sibling(self, size: int) -> Batch:
         """Return another batch at the same state, computed by the same threads, which serve one of them at a time."""
