@@ -32,8 +32,7 @@ struct recorded_tape {
   std::vector<assumption>
       kept;           /* numbers that are the same for all states, behind the constants: of that size at most */
   uint32_t structure; /* of the model, as it is in the present topology */
-  lw_number_function *function; /* by the instructions of the state's kernels */
-  int64_t states = 0;           /* for which it counted */
+  int64_t states = 0; /* for which it counted */
   std::vector<line> registers, left;
   lw_compiled_tape *compiled = nullptr;
   bool is_compared = false;                 /* the compiled one gave the bits of this one */
@@ -269,17 +268,15 @@ bool have_same_results(const lw_tape &t, const double *a, const double *b, uint6
 /* The interpreter by the instructions of the state's kernels. */
 struct interpreter {
   decltype(&lw_run_tape) run;
-  decltype(&lw_tape_function) function;
+  lw_number_function *function;
   decltype(&lw_find_large) find_large;
 };
 
 interpreter interpreter_of(const lw_state *s) {
 #ifdef LW_HAVE_AVX2
-  if (s->kernels == &lw_kernels_double_avx2) return {lw_run_tape_avx2, lw_tape_function_avx2, lw_find_large_avx2};
-#else
-  (void)s;
+  if (s->kernels == &lw_kernels_double_avx2) return {lw_run_tape_avx2, s->kernels->number_function, lw_find_large_avx2};
 #endif
-  return {lw_run_tape, lw_tape_function, lw_find_large};
+  return {lw_run_tape, s->kernels->number_function, lw_find_large};
 }
 
 /* From its registers; by the compiled tape where there is one, which is compared before it counts. */
@@ -368,7 +365,6 @@ void record_row(lw_state *s, lw_tapes &t, const double *given, const double *com
     recorded_tape made = record_state(s, t);
     std::vector<double> own(t.width());
     const interpreter with = interpreter_of(s);
-    made.function = with.function;
     prepare(made, s);
     if (!counts_for(made, t, with, given, own.data()) || !agrees(t, own, computed))
       throw lw::refusal("it differs from the kernels");
@@ -554,9 +550,21 @@ const lw_compiled_rates *lw_rates_compiled(lw_tapes *tapes, int32_t number, lw_r
                  (int32_t)tape.kept.size(),
                  (const int32_t *)tapes->computed.data(),
                  (int32_t)tapes->computed.size(),
-                 run,
-                 tape.function};
+                 run};
   return tape.rates.get();
+}
+
+const char *lw_rates_library_source(lw_tapes *tapes, const lw_model *model) {
+  try {
+    std::vector<lw::conditional_tape> list;
+    for (const recorded_tape &tape : tapes->tapes)
+      if (list.size() < LW_MOST_COMPILED_RATES)
+        list.push_back({tape.written.view(), places_of(*tapes, tape), tape.structure, &tape.assumptions, &tape.kept});
+    tapes->source = lw::write_c_of_library(list, lw_rates_layout(model));
+    return tapes->source.c_str();
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
 }
 
 lw_status lw_record_tape(lw_state *s, lw_tapes *tapes, const double *given) {

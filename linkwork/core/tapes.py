@@ -355,6 +355,48 @@ def _listed(function: Any, model: NativeModel) -> OffsetArray:
     return found
 
 
+def _tapes_of_rates(model: NativeModel) -> tuple[OffsetArray, Tapes]:
+    """Return the given numbers of rates, and tapes of them."""
+    given = _listed(lib.lw_rates_given, model)
+    return given, Tapes(given, _listed(lib.lw_rates_computed, model), Stage.DERIVATIVES)
+
+
+class RatesInC:
+    """Tapes of the rates of a model along a motion, as a file in C for the library of an FMU."""
+
+    def __init__(self, model: NativeModel) -> None:
+        self._model = model
+        self._given, self._tapes = _tapes_of_rates(model)
+
+    def __len__(self) -> int:
+        return len(self._tapes.recorded)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are as many tapes as an FMU asks."""
+        return len(self) >= _MOST_OF_ONE
+
+    @property
+    def refusal(self) -> str:
+        """Why the last state that was recorded has no tape; empty: it has one."""
+        return self._tapes.refusal
+
+    def record(self, block: Block) -> bool:
+        """Record the state of a block, unless a tape serves it; return whether one does now."""
+        given = block.reals[self._given]
+        if self._tapes.number_at(block, given) is not None:
+            return True
+        with suppress(LinkworkError):  # `refusal` has the reason
+            self._tapes.record(block, given)
+            return True
+        return False
+
+    def source(self) -> bytes:
+        """Return the file, which defines the variable linkwork_rates."""
+        text: bytes = ffi.string(lib.lw_rates_library_source(self._tapes._handle, self._model.handle))
+        return text
+
+
 class RatesOfRuns:
     """Compiled tapes that give the rates of one state at a time to the runs of a model, and of its twins.
 
@@ -363,8 +405,7 @@ class RatesOfRuns:
     """
 
     def __init__(self, model: NativeModel) -> None:
-        self._given = _listed(lib.lw_rates_given, model)
-        self.tapes = Tapes(self._given, _listed(lib.lw_rates_computed, model), Stage.DERIVATIVES)
+        self._given, self.tapes = _tapes_of_rates(model)
         self._found: list[Rates] = []
         self._since = 0  # evaluations by kernels since the last recording
         self._attempts = 0
