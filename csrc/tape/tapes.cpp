@@ -554,12 +554,13 @@ const lw_compiled_rates *lw_rates_compiled(lw_tapes *tapes, int32_t number, lw_r
   return tape.rates.get();
 }
 
-const char *lw_rates_library_source(lw_tapes *tapes, const lw_model *model) {
+const char *lw_rates_library_source(lw_tapes *tapes, const lw_model *model, const int32_t *numbers, int32_t n) {
   try {
     std::vector<lw::conditional_tape> list;
-    for (const recorded_tape &tape : tapes->tapes)
-      if (list.size() < LW_MOST_COMPILED_RATES)
-        list.push_back({tape.written.view(), places_of(*tapes, tape), tape.structure, &tape.assumptions, &tape.kept});
+    for (int32_t i = 0; i < n; i++) {
+      const recorded_tape &tape = tapes->tapes[(size_t)numbers[i]];
+      list.push_back({tape.written.view(), places_of(*tapes, tape), tape.structure, &tape.assumptions, &tape.kept});
+    }
     tapes->source = lw::write_c_of_library(list, lw_rates_layout(model));
     return tapes->source.c_str();
   } catch (const std::bad_alloc &) {

@@ -367,14 +367,10 @@ class RatesInC:
     def __init__(self, model: NativeModel) -> None:
         self._model = model
         self._given, self._tapes = _tapes_of_rates(model)
+        self._served: list[int] = []  # states, by tape
 
     def __len__(self) -> int:
-        return len(self._tapes.recorded)
-
-    @property
-    def is_full(self) -> bool:
-        """Whether there are as many tapes as an FMU asks."""
-        return len(self) >= _MOST_OF_ONE
+        return len(self._served)
 
     @property
     def refusal(self) -> str:
@@ -384,16 +380,22 @@ class RatesInC:
     def record(self, block: Block) -> bool:
         """Record the state of a block, unless a tape serves it; return whether one does now."""
         given = block.reals[self._given]
-        if self._tapes.number_at(block, given) is not None:
-            return True
-        with suppress(LinkworkError):  # `refusal` has the reason
-            self._tapes.record(block, given)
-            return True
-        return False
+        number = self._tapes.number_at(block, given)
+        if number is None:
+            with suppress(LinkworkError):  # `refusal` has the reason
+                self._tapes.record(block, given)
+                self._served.append(1)
+                return True
+            return False
+        self._served[number] += 1
+        return True
 
     def source(self) -> bytes:
-        """Return the file, which defines the variable linkwork_rates."""
-        text: bytes = ffi.string(lib.lw_rates_library_source(self._tapes._handle, self._model.handle))
+        """Return the file, with as many tapes as a state asks: those that serve most, which are asked first."""
+        most = sorted(range(len(self)), key=lambda number: -self._served[number])[:_MOST_OF_ONE]
+        text: bytes = ffi.string(
+            lib.lw_rates_library_source(self._tapes._handle, self._model.handle, most, len(most))
+        )
         return text
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 LIST = "resources/native/libraries.txt"
 STATES = 1000  # along the motion
+MOST_RECORDED = 64  # of which those go in that serve most states
 REFUSALS = 16  # after which no state is recorded
 SOLVER_STEPS = 20_000  # of the solver
 
@@ -54,7 +55,7 @@ def rates_source(system: Model, native: bool | Result, experiment: Experiment) -
     for t in result.t[_spread(result.t.size)].tolist():
         system.enter(block, result.state(t))
         refused += not rates.record(block)
-        if rates.is_full or refused == REFUSALS:
+        if len(rates) == MOST_RECORDED or refused == REFUSALS:
             break
     if not len(rates):
         reason = rates.refusal or "it has no states"
