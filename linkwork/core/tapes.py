@@ -368,25 +368,23 @@ class RatesInC:
         self._model = model
         self._given, self._tapes = _tapes_of_rates(model)
         self._served: list[int] = []  # states, by tape
+        self.refusal = ""  # of the last state that has none
 
     def __len__(self) -> int:
         return len(self._served)
-
-    @property
-    def refusal(self) -> str:
-        """Why the last state that was recorded has no tape; empty: it has one."""
-        return self._tapes.refusal
 
     def record(self, block: Block) -> bool:
         """Record the state of a block, unless a tape serves it; return whether one does now."""
         given = block.reals[self._given]
         number = self._tapes.number_at(block, given)
         if number is None:
-            with suppress(LinkworkError):  # `refusal` has the reason
+            try:
                 self._tapes.record(block, given)
-                self._served.append(1)
-                return True
-            return False
+            except LinkworkError as error:
+                self.refusal = str(error)
+                return False
+            self._served.append(0)
+            number = -1
         self._served[number] += 1
         return True
 

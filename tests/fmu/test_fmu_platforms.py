@@ -119,7 +119,7 @@ def test_two_builds_at_once_and_a_third_from_the_cache(small_build, monkeypatch)
 
 def is_of_the_system(platform: str, name: str) -> bool:
     allowed = {
-        "linux": r"lib[cm]\.so\.6|ld-linux-(x86-64|aarch64)\.so\.[12]",
+        "linux": r"lib[cm]\.so\.6|libdl\.so\.2|ld-linux-(x86-64|aarch64)\.so\.[12]",
         "windows": r"kernel32\.dll|ntdll\.dll|msvcrt\.dll|ucrtbase\.dll|api-ms-win-crt-[\w-]+\.dll",
         "darwin": r"/usr/lib/libSystem\.B\.dylib",
     }

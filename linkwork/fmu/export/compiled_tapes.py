@@ -58,8 +58,7 @@ def rates_source(system: Model, native: bool | Result, experiment: Experiment) -
         if len(rates) == MOST_RECORDED or refused == REFUSALS:
             break
     if not len(rates):
-        reason = rates.refusal or "it has no states"
-        raise ExportError(f"no tape of mechanism {system.mechanism.name!r}: {reason}; leave native=True out")
+        raise ExportError(f"no tape of mechanism {system.mechanism.name!r}: {rates.refusal}; leave native=True out")
     return rates.source()
 
 
