@@ -391,9 +391,7 @@ class RatesInC:
     def source(self) -> bytes:
         """Return the file, with as many tapes as a state asks: those that serve most, which are asked first."""
         most = sorted(range(len(self)), key=lambda number: -self._served[number])[:_MOST_OF_ONE]
-        text: bytes = ffi.string(
-            lib.lw_rates_library_source(self._tapes._handle, self._model.handle, most, len(most))
-        )
+        text: bytes = ffi.string(lib.lw_rates_library_source(self._tapes._handle, self._model.handle, most, len(most)))
         return text
 
 

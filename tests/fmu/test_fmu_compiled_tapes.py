@@ -134,8 +134,8 @@ def list_library(fmu: Unpacked, path: Path) -> None:
     (fmu.folder / LIST).write_text(f"{HOST} {zlib.crc32(data):08x} {len(data)}\n")
 
 
-def source_of(system: lw.Model) -> str:
-    return compiled_tapes.rates_source(system, True, Experiment(stop=STOP, step=STEP, tolerance=TOLERANCE)).decode()
+def source_of(system: lw.Model, stop: float = STOP) -> str:
+    return compiled_tapes.rates_source(system, True, Experiment(stop=stop, tolerance=TOLERANCE)).decode()
 
 
 def compile_into(fmu: Unpacked, text: str) -> None:
@@ -146,13 +146,17 @@ def compile_into(fmu: Unpacked, text: str) -> None:
     list_library(fmu, library)
 
 
-def count_calls(fmu: Unpacked) -> Callable[[], int]:
-    """Replace the tapes by those that count their calls; return how often they have counted."""
-    text = source_of(fmu.system)
+def counted(text: str) -> str:
+    """The code with a variable that counts the calls of tapes."""
     text = re.sub(r"^static int (tape\d+)(\(.*\{)$", r"static int \1\2\n  calls++;", text, flags=re.MULTILINE)
     assert "calls++" in text
     declared = '__attribute__((visibility("default"))) int calls;\n'
-    compile_into(fmu, text.replace("static inline double number_of", declared + "static inline double number_of", 1))
+    return text.replace("static inline double number_of", declared + "static inline double number_of", 1)
+
+
+def count_calls(fmu: Unpacked) -> Callable[[], int]:
+    """Replace the tapes by those that count their calls; return how often they were called."""
+    compile_into(fmu, counted(source_of(fmu.system)))
     return lambda: ctypes.c_int.in_dll(ctypes.CDLL(str(library_of(fmu))), "calls").value
 
 
@@ -317,7 +321,7 @@ def test_a_number_on_which_a_tape_relies_is_not_ignored(pair):
 def test_a_motion_may_be_given(pair):
     """Tapes of the motion that a result has."""
     both = pair(linkage_with_one_loop())
-    result = lw.simulate(both.system, 0.3, both.system.assemble(q={"A": 2.0}, u={"A": 0.0}))
+    result = lw.simulate(both.system, 0.5, inputs={"A": 0.5})
     text = compiled_tapes.rates_source(both.system, result, Experiment(stop=STOP, step=STEP, tolerance=TOLERANCE))
     compile_into(both.native, text.decode())
     assert moved(both.native) == moved(both.plain)
@@ -473,7 +477,7 @@ def test_same_bytes(tmp_path):
 
 
 def test_a_motion_needs_at_most_as_many_tapes_as_a_state_asks():
-    text = compiled_tapes.rates_source(lw.compile(gripper()), True, Experiment(stop=10.0, step=STEP, tolerance=TOLERANCE)).decode()
+    text = source_of(lw.compile(gripper()), 10.0)
     assert 4 < len(re.findall(r"^static int tape\d+\(", text, flags=re.MULTILINE)) <= 16
 
 
@@ -515,12 +519,22 @@ def test_no_tape(mech, text, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_no_motion(tmp_path):
+    other = lw.simulate(latch(), 0.1)
+    with pytest.raises(ExportError, match="native is a result of another mechanism; simulate the one that is exported"):
+        lw.export_fmu(linkage_with_one_loop(), tmp_path / "one.fmu", native=other)
+    with pytest.raises(ExportError, match=r"native must be True, False or a result .*, not 'yes'"):
+        lw.export_fmu(linkage_with_one_loop(), tmp_path / "one.fmu", native="yes")
+
+
 @pytest.fixture
 def without_zig(monkeypatch):
     found = importlib.util.find_spec
-    monkeypatch.setattr(
-        compiled_tapes.importlib.util, "find_spec", lambda name, *rest: None if name == "ziglang" else found(name, *rest)
-    )
+
+    def find(name: str, *rest: str) -> object:
+        return None if name == "ziglang" else found(name, *rest)
+
+    monkeypatch.setattr(compiled_tapes.importlib.util, "find_spec", find)
 
 
 def test_by_the_compiler_of_the_system(without_zig, pair):
@@ -573,7 +587,17 @@ def test_the_loader_of_each_system_compiles(platform, needs, tmp_path):
     """Without a warning; tests of platforms compile whole libraries."""
     needs("ziglang")
     folders = [f"-I{source_dir('csrc') / 'include'}", f"-I{source_dir('fmu_src')}"]
-    command = [sys.executable, "-m", "ziglang", "cc", "-target", cross.TARGETS[platform], "-std=c11", "-Wall", "-Wextra"]
+    command = [
+        sys.executable,
+        "-m",
+        "ziglang",
+        "cc",
+        "-target",
+        cross.TARGETS[platform],
+        "-std=c11",
+        "-Wall",
+        "-Wextra",
+    ]
     for name in ("compiled_rates.c", "resources.c"):
         source = str(source_dir("fmu_src") / name)
         made = subprocess.run([*command, "-Werror", *folders, "-c", source, "-o", tmp_path / "one.o"], check=False)
@@ -588,7 +612,9 @@ def test_sources_have_the_code(version, pair):
     both = pair(linkage_with_one_loop(), version, sources=True)
     files = c_files(version, rates=True)
     assert set(files) - set(c_files(version)) == {"fmu_src/fmu_rates.c"}
-    description = both.native.xml if version == "2.0" else (both.native.folder / "sources/buildDescription.xml").read_text()
+    description = (
+        both.native.xml if version == "2.0" else (both.native.folder / "sources/buildDescription.xml").read_text()
+    )
     assert 'name="fmu_src/fmu_rates.c"' in description
     assert all((both.native.folder / "sources" / name).is_file() for name in files)
     assert not (both.plain.folder / "sources/fmu_src/fmu_rates.c").exists()
@@ -600,10 +626,7 @@ def test_sources_give_the_same_bits(pair, needs_program, tmp_path):
     both = pair(linkage_with_one_loop(), sources=True)
     folder, library = both.native.folder / "sources", both.native.library
     text = (folder / "fmu_src/fmu_rates.c").read_text()
-    text = re.sub(r"^static int (tape\d+)(\(.*\{)$", r"int calls;\nstatic int \1\2\n  calls++;", text, flags=re.MULTILINE)
-    (folder / "fmu_src/fmu_rates.c").write_text(
-        text.replace("int calls;", '__attribute__((visibility("default"))) int calls;', 1)
-    )
+    (folder / "fmu_src/fmu_rates.c").write_text(counted(text))
     shutil.rmtree(both.native.folder / "resources")
     (both.native.folder / "resources").mkdir()
     for name in ("model.lwm", "interface.lwi"):

@@ -1,4 +1,4 @@
-"""Tapes of the rates of the states, compiled for the platforms of an FMU, which its library asks in place of the kernels."""
+"""Tapes of the rates of the states, compiled for the platforms of an FMU: it asks them before the kernels."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linkwork._util.checks import shortened
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork._util.stack import levels_of_package
 from linkwork.core.compiled_tapes import NotCompiledError, shared_library
@@ -29,7 +30,7 @@ LIST = "resources/native/libraries.txt"
 STATES = 1000  # along the motion
 MOST_RECORDED = 64  # of which those go in that serve most states
 REFUSALS = 16  # after which no state is recorded
-SOLVER_STEPS = 20_000  # of the solver
+SOLVER_STEPS = 20_000  # of the default motion
 
 
 def rates_source(system: Model, native: bool | Result, experiment: Experiment) -> bytes:
@@ -47,11 +48,10 @@ def rates_source(system: Model, native: bool | Result, experiment: Experiment) -
     Raises
     ------
     ExportError
-        If no state of the motion has a tape, with the reason, or the motion is of another mechanism.
+        If no state of the motion has a tape, with the reason, or `native` is no motion of this mechanism.
     """
-    block, refused = system.block(), 0
+    result, block, refused = _motion(system, native, experiment), system.block(), 0
     rates = RatesInC(block.model)
-    result = _default_motion(system, experiment) if isinstance(native, bool) else native
     for t in result.t[_spread(result.t.size)].tolist():
         system.enter(block, result.state(t))
         refused += not rates.record(block)
@@ -66,6 +66,18 @@ def _spread(rows: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     return np.unique(np.linspace(0, rows - 1, STATES).astype(np.intp))
 
 
+def _motion(system: Model, native: bool | Result, experiment: Experiment) -> Result:
+    from linkwork.simulation.result import Result
+
+    if native is True:
+        return _default_motion(system, experiment)
+    if not isinstance(native, Result):
+        raise ExportError(f"native must be True, False or a result of lw.simulate, not {shortened(native)}")
+    if native.model.model_bytes != system.model_bytes:
+        raise ExportError("native is a result of another mechanism; simulate the one that is exported")
+    return native
+
+
 def _default_motion(system: Model, experiment: Experiment) -> Result:
     """As far as it gets."""
     from linkwork.simulation.simulate import simulate
@@ -73,15 +85,13 @@ def _default_motion(system: Model, experiment: Experiment) -> Result:
     if not system.sizes.states:
         raise ExportError(f"mechanism {system.mechanism.name!r} has no states, and so no rates; leave native=True out")
     try:
-        return simulate(
-            *(system, experiment.stop), rtol=experiment.tolerance, max_steps=SOLVER_STEPS, progress=False
-        )
+        return simulate(system, experiment.stop, rtol=experiment.tolerance, max_steps=SOLVER_STEPS, progress=False)
     except LinkworkError as problem:
         found: Result | None = getattr(problem, "result", None)
         if found is None or not found.t.size:
             raise ExportError(
-                f"native=True records the motion from the default start, and there is none: {problem}; give a result of "
-                "lw.simulate as native, or leave it out"
+                f"native=True records the motion from the default start, and there is none: {problem}; give a result "
+                "of lw.simulate as native, or leave it out"
             ) from problem
         return found
 

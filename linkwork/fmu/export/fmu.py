@@ -123,11 +123,11 @@ def export_fmu(
     sources
         Whether the C sources go in as well, so that a tool can compile the FMU for itself.
     native
-        Whether machine code of this mechanism goes in as well, by which the FMU runs up to three times as fast, with the
-        same results. True: of what the motion from the default start needs until the end of the default experiment;
-        otherwise a result of `lw.simulate`: of what its motion needs. For other motions the FMU computes as without it.
-        ziglang, of the extra ``cross``, compiles it for all platforms; without it a C compiler of the system does for
-        this one. With `sources` the code in C goes in too.
+        Whether machine code of this mechanism goes in as well, with which the FMU gives the same results in less time.
+        True: for the motion from the default start, until the end of the default experiment. A result of `lw.simulate`:
+        for its motion. Where other motions need other code, the FMU computes as without it. The package ziglang, of the
+        extra ``cross``, compiles it for all platforms; without it a C compiler of the system does for this one. With
+        `sources` the code in C goes in too.
     page
         Whether the documentation has a page that shows and simulates the mechanism, ``documentation/live.html``, about
         0.5 MB. Without it `linkwork view` makes the page from the scene that the FMU carries.
@@ -154,8 +154,8 @@ def export_fmu(
     ------
     ExportError
         If an output or input is unknown, a start value is out of bounds, a requested reference run is not possible or
-        does not fit, the shared library is missing or cannot be compiled, no motion can be recorded for `native`, or the
-        file cannot be written.
+        does not fit, the shared library is missing or cannot be compiled, no motion can be recorded for `native`, or
+        the file cannot be written.
     """
     from linkwork._util.garbage import no_collection
 
