@@ -41,7 +41,16 @@ def section(report: Report, options: argparse.Namespace) -> None:
         "tolerance, without instantiation and initialisation. Model Exchange: near the start, as above, and the core "
         "alone without tapes. The results have the same bits."
     )
-    heading = ["mechanism", "run [ms]", "with tapes [ms]", "faster", "core [us]", "with tapes [us]", "faster", "more [kB]"]
+    heading = [
+        "mechanism",
+        "run [ms]",
+        "with tapes [ms]",
+        "faster",
+        "core [us]",
+        "with tapes [us]",
+        "faster",
+        "more [kB]",
+    ]
     report.table(heading, rows)
 
 

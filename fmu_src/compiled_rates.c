@@ -80,6 +80,8 @@ __asm__(".symver dlerror, dlerror@" OLD);
 static void *open_library(const char *path, char *why, size_t size) {
   DWORD mode;
   wchar_t *wide = fmu_wide_path(path);
+  for (wchar_t *c = wide; c && *c; c++)
+    if (*c == L'/') *c = L'\\';
   SetThreadErrorMode(SEM_FAILCRITICALERRORS, &mode); /* no window */
   HMODULE library = wide ? LoadLibraryW(wide) : NULL;
   if (!library) snprintf(why, size, "error %lu of Windows", (unsigned long)GetLastError());

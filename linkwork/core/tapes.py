@@ -389,9 +389,15 @@ class RatesInC:
         return True
 
     def source(self) -> bytes:
-        """Return the file, with as many tapes as a state asks: those that serve most, which are asked first."""
-        most = sorted(range(len(self)), key=lambda number: -self._served[number])[:_MOST_OF_ONE]
-        text: bytes = ffi.string(lib.lw_rates_library_source(self._tapes._handle, self._model.handle, most, len(most)))
+        """Return the file: of the tapes that serve most, which are asked first, as many as a compiler soon compiles."""
+        recorded, taken, steps = self._tapes.recorded, list[int](), 0
+        for number in sorted(range(len(self)), key=lambda number: -self._served[number])[:_MOST_OF_ONE]:
+            steps += recorded[number].operations + recorded[number].guards
+            if not taken or steps <= _MOST_COMPILED:
+                taken.append(number)
+        text: bytes = ffi.string(
+            lib.lw_rates_library_source(self._tapes._handle, self._model.handle, taken, len(taken))
+        )
         return text
 
 

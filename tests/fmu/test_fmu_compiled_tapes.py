@@ -231,7 +231,7 @@ def test_mechanisms(name, pair):
     assert co_simulated(both.native) == co_simulated(both.plain)
 
 
-@pytest.mark.parametrize("name", list(FAMILIES)[::3])
+@pytest.mark.parametrize("name", list(FAMILIES)[::4])
 def test_families(name, pair):
     both = pair(tree_or_loop(name).mechanism, stop_time=0.2)
     assert co_simulated(both.native, steps=10) == co_simulated(both.plain, steps=10)
@@ -479,6 +479,13 @@ def test_same_bytes(tmp_path):
 def test_a_motion_needs_at_most_as_many_tapes_as_a_state_asks():
     text = source_of(lw.compile(gripper()), 10.0)
     assert 4 < len(re.findall(r"^static int tape\d+\(", text, flags=re.MULTILINE)) <= 16
+
+
+def test_the_code_of_a_large_mechanism_is_limited():
+    """Its compiler would take minutes for sixteen tapes, of ten thousand operations each."""
+    text = source_of(lw.compile(tree_or_loop("three_spatial_legs").mechanism), 10.0)
+    assert 1 < len(re.findall(r"^static int tape\d+\(", text, flags=re.MULTILINE)) < 8
+    assert text.count("const numbers x") < 70_000
 
 
 def test_checks_pass(linkages, needs, capsys):
