@@ -1,5 +1,5 @@
 /* The compiled tapes that an FMU may carry. They give the rates of the states in place of the kernels, with the same bits, so
- * whatever is wrong with them is a warning: the kernels remain. Source FMUs have them compiled in, others a library for
+ * a library that is refused is a warning: the kernels remain. Source FMUs have them compiled in, others a library for
  * each platform, resources/native/<platform>/rates.so, .dll or .dylib. Each has a line of resources/native/libraries.txt with
  * platform, CRC-32 and size: the loader of the system may not survive a damaged one. */
 #include <stdio.h>

@@ -1,9 +1,7 @@
 #include "tape/write_c.h"
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 namespace lw {
@@ -70,16 +68,15 @@ constexpr char EXPORTED[] =
 
 std::string text_of(int64_t number) { return std::to_string(number); }
 
-/* A constant expression of exactly this value; none of the mantissa is behind a point, which depends on the locale. */
+/* A constant expression of exactly this value. */
 std::string constant_of(double value) {
   if (std::isnan(value)) return "__builtin_nan(\"\")";
   if (std::isinf(value)) return value < 0.0 ? "-__builtin_inf()" : "__builtin_inf()";
   int exponent;
-  const double mantissa = std::ldexp(std::frexp(value, &exponent), 53);
-  char text[40];
-  std::snprintf(text, sizeof text, "%s0x%llxp%d", value < 0.0 ? "-" : "", (unsigned long long)std::fabs(mantissa),
-                exponent - 53);
-  return text;
+  uint64_t mantissa = (uint64_t)std::ldexp(std::frexp(std::fabs(value), &exponent), 53);
+  std::string digits;
+  for (; mantissa; mantissa >>= 4) digits.insert(digits.begin(), "0123456789abcdef"[mantissa & 15]);
+  return (value < 0.0 ? "-0x0" : "0x0") + digits + "p" + text_of(exponent - 53);
 }
 
 std::string listed(const std::vector<int32_t> &numbers) {
@@ -99,10 +96,10 @@ std::string known_numbers(const std::string &name, const std::vector<lw_known_nu
  * one leaves for another. */
 class writer {
  public:
-  explicit writer(const lw_tape &t, const state_places *one = nullptr, std::string part = "part")
+  explicit writer(const lw_tape &t, const state_places *one = nullptr, const std::string &part = "part")
       : t(t),
         one(one),
-        part(std::move(part)),
+        part(part),
         name((size_t)t.registers),
         is_left((size_t)t.registers, 0),
         early((size_t)t.steps, -1) {}
