@@ -91,8 +91,6 @@ void lw_differentiate_rates(lw_state *s, const lw_direction *along, int32_t dire
 
 /* Time and states, past all checks. */
 void lw_set_states(lw_state *s, double t, const double *y);
-/* As lw_state_changed, where nothing but inputs, time and states was written. */
-void lw_motion_changed(lw_state *s);
 
 lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...);
 

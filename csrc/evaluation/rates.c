@@ -1,5 +1,6 @@
 #include "evaluation/rates.h"
 #include "block/state.h"
+#include "math/operations.h"
 #include "math/tolerances.h"
 #include <math.h>
 #include <stddef.h>
@@ -47,7 +48,7 @@ static void compare(lw_state *s, int32_t i) {
 
 static int counts(const lw_state *s, int32_t i) {
   const lw_compiled_rates *c = s->rates.function[i];
-  return s->rates.holds[i] && !c->run(lw_reals(s), c->function);
+  return s->rates.holds[i] && !c->run(lw_reals(s), s->kernels->number_function);
 }
 
 /* Functions are asked in the order in which they counted last. */
@@ -124,6 +125,27 @@ lw_status lw_use_rates(lw_state *s, const lw_compiled_rates *const *functions, i
   if (r->n != n) r->missed = r->waits = 0;
   r->n = n, r->all_missed = 0, r->checked = r->known = 0;
   return LW_OK;
+}
+
+uint32_t lw_rates_layout(const lw_model *m) {
+  static const char operations[] =
+#define X(name, operands, formula) #name "=" #formula ";"
+      LW_EACH_TAPE_OPERATION(X) LW_EACH_TAPE_FUSION(X) LW_EACH_TAPE_GUARD(X);
+#undef X
+  const uint32_t numbers[] = {LW_VERSION_MAJOR, LW_VERSION_MINOR, LW_VERSION_PATCH, m->checksum,
+                              (uint32_t)m->size.reals};
+  uint32_t sum = lw_crc32(0, numbers, sizeof numbers);
+  sum = lw_crc32(sum, operations, sizeof operations);
+  return lw_crc32(sum, &m->at, sizeof m->at);
+}
+
+lw_status lw_use_rates_library(lw_state *s, const lw_rates_library *library) {
+  if (!s || !library) return LW_ERROR_USAGE;
+  if (library->layout != lw_rates_layout(s->base) || library->n < 0 || library->n > LW_MOST_COMPILED_RATES)
+    return lw_fail(s, LW_ERROR_FORMAT, "the compiled tapes are of another mechanism or another version of Linkwork");
+  const lw_compiled_rates *functions[LW_MOST_COMPILED_RATES];
+  for (int32_t i = 0; i < library->n; i++) functions[i] = &library->function[i];
+  return lw_use_rates(s, functions, library->n);
 }
 
 int64_t lw_rates_by_kernels(const lw_state *s) { return s->rates.by_kernels; }

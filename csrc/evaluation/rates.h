@@ -21,9 +21,8 @@ void lw_rates_missed(const lw_state *s, double *given);
  * be NULL. */
 int32_t lw_rates_given(const lw_model *m, uint32_t *offsets);
 int32_t lw_rates_computed(const lw_model *m, uint32_t *offsets);
-
-/* All up to the derivatives; functions leave out what neither rates nor the checks of a step need. */
-lw_status lw_evaluate_rates(lw_state *s);
+/* A number of all that a library of functions relies on: the model, where its numbers stand, and this version. */
+uint32_t lw_rates_layout(const lw_model *m);
 
 #ifdef __cplusplus
 }

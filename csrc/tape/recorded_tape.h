@@ -24,8 +24,7 @@ struct recorded_tape {
   std::vector<assumption>
       kept;           /* numbers that are the same for all states, behind the constants: of that size at most */
   uint32_t structure; /* of the model, as it is in the present topology */
-  lw_number_function *function; /* by the instructions of the state's kernels */
-  int64_t states = 0;           /* for which it counted */
+  int64_t states = 0; /* for which it counted */
   std::vector<line> registers, left;
   std::vector<double> of_one; /* registers of one state */
   lw_compiled_tape *compiled = nullptr;

@@ -124,17 +124,15 @@ bool have_same_results(const lw_tape &t, const double *a, const double *b, uint6
 /* The interpreter by the instructions of the state's kernels. */
 struct interpreter {
   decltype(&lw_run_tape) run;
-  decltype(&lw_tape_function) function;
+  lw_number_function *function;
   decltype(&lw_find_large) find_large;
 };
 
 interpreter interpreter_of(const lw_state *s) {
 #ifdef LW_HAVE_AVX2
-  if (s->kernels == &lw_kernels_double_avx2) return {lw_run_tape_avx2, lw_tape_function_avx2, lw_find_large_avx2};
-#else
-  (void)s;
+  if (s->kernels == &lw_kernels_double_avx2) return {lw_run_tape_avx2, s->kernels->number_function, lw_find_large_avx2};
 #endif
-  return {lw_run_tape, lw_tape_function, lw_find_large};
+  return {lw_run_tape, s->kernels->number_function, lw_find_large};
 }
 
 /* From its registers; by the compiled tape where there is one, which is compared before it counts. */
@@ -221,7 +219,6 @@ void record_row(lw_state *s, lw_tapes &t, const double *given, const double *com
     if (!made.refusal.empty()) throw lw::refusal(made.refusal);
     std::vector<double> own(t.width());
     const interpreter with = interpreter_of(s);
-    made.function = with.function;
     prepare(made, s);
     if (!counts_for(made, t, with, given, own.data()) || !agrees(t, own, computed)) throw lw::refusal(DIFFERS);
     t.tapes.push_back(std::move(made));
@@ -286,7 +283,6 @@ std::string record_by_row(lw_state *s, lw_tapes &t, const interpreter &with, blo
   try {
     if (s->before_accelerations) throw lw::refusal(FRICTION_DECIDES);
     auto made = std::make_unique<recorded_tape>(record_state(s, t));
-    made->function = with.function;
     prepare(*made, s);
     if (!made->refusal.empty()) {
       block.for_tapes &= ~rows_for(*made, with, block);
@@ -427,9 +423,22 @@ const lw_compiled_rates *lw_rates_compiled(lw_tapes *tapes, int32_t number, lw_r
                  (int32_t)tape.kept.size(),
                  (const int32_t *)tapes->computed.data(),
                  (int32_t)tapes->computed.size(),
-                 run,
-                 tape.function};
+                 run};
   return tape.rates.get();
+}
+
+const char *lw_rates_library_source(lw_tapes *tapes, const lw_model *model, const int32_t *numbers, int32_t n) {
+  try {
+    std::vector<lw::conditional_tape> list;
+    for (int32_t i = 0; i < n; i++) {
+      const recorded_tape &tape = tapes->tapes[(size_t)numbers[i]];
+      list.push_back({tape.written.view(), places_of(*tapes, tape), tape.structure, &tape.assumptions, &tape.kept});
+    }
+    tapes->source = lw::write_c_of_library(list, lw_rates_layout(model));
+    return tapes->source.c_str();
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
 }
 
 lw_status lw_record_tape(lw_state *s, lw_tapes *tapes, const double *given) {

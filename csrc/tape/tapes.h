@@ -54,6 +54,10 @@ const char *lw_rates_source(lw_tapes *tapes, int32_t number);
 /* The function with what it needs, valid as long as the tapes are; NULL: there is no memory. */
 const lw_compiled_rates *lw_rates_compiled(lw_tapes *tapes, int32_t number, lw_rates_function *run);
 
+/* Tapes by their numbers [n], n <= LW_MOST_COMPILED_RATES, as a file in C whose variable linkwork_rates is an lw_rates_library
+ * of the model; as above. */
+const char *lw_rates_library_source(lw_tapes *tapes, const lw_model *model, const int32_t *numbers, int32_t n);
+
 /* A tape as data. Registers hold first the inputs, then the constants, then the kept numbers. */
 typedef struct lw_tape_data {
   const int32_t *step;    /* [steps][6]: the operation, the register that it writes, registers of operands */

@@ -417,6 +417,52 @@ def _listed(function: Any, model: NativeModel) -> OffsetArray:
     return found
 
 
+def _tapes_of_rates(model: NativeModel) -> tuple[OffsetArray, Tapes]:
+    """Return the given numbers of rates, and tapes of them."""
+    given = _listed(lib.lw_rates_given, model)
+    return given, Tapes(given, _listed(lib.lw_rates_computed, model), Stage.DERIVATIVES)
+
+
+class RatesInC:
+    """Tapes of the rates of a model along a motion, as a file in C for the library of an FMU."""
+
+    def __init__(self, model: NativeModel) -> None:
+        self._model = model
+        self._given, self._tapes = _tapes_of_rates(model)
+        self._served: list[int] = []  # states, by tape
+        self.refusal = ""  # of the last state that has none
+
+    def __len__(self) -> int:
+        return len(self._served)
+
+    def record(self, block: Block) -> bool:
+        """Record the state of a block, unless a tape serves it; return whether one does now."""
+        given = block.reals[self._given]
+        number = self._tapes.number_at(block, given)
+        if number is None:
+            try:
+                self._tapes.record(block, given)
+            except LinkworkError as error:
+                self.refusal = str(error)
+                return False
+            self._served.append(0)
+            number = -1
+        self._served[number] += 1
+        return True
+
+    def source(self) -> bytes:
+        """Return the file: of the tapes that serve most, which are asked first, as many as a compiler soon compiles."""
+        recorded, taken, steps = self._tapes.recorded, list[int](), 0
+        for number in sorted(range(len(self)), key=lambda number: -self._served[number])[:_MOST_OF_ONE]:
+            steps += recorded[number].operations + recorded[number].guards
+            if not taken or steps <= _MOST_COMPILED:
+                taken.append(number)
+        text: bytes = ffi.string(
+            lib.lw_rates_library_source(self._tapes._handle, self._model.handle, taken, len(taken))
+        )
+        return text
+
+
 class RatesOfRuns:
     """Compiled tapes that give the rates of one state at a time to the runs of a model, and of its twins.
 
@@ -432,8 +478,7 @@ class RatesOfRuns:
     """
 
     def __init__(self, model: NativeModel) -> None:
-        self._given = _listed(lib.lw_rates_given, model)
-        self.tapes = Tapes(self._given, _listed(lib.lw_rates_computed, model), Stage.DERIVATIVES)
+        self._given, self.tapes = _tapes_of_rates(model)
         self.jacobians: list[Tapes] = []
         self._columns = _listed(lib.lw_jacobian_columns, model)
         first = model.fields["qdot"].first

@@ -24,6 +24,7 @@ ONLY_DOUBLE = {
     *(f"csrc/dca/{name}_kernel.h" for name in ("solve", "solve_double", "velocity_jump")),
     "csrc/dynamics/load_equations_kernel.h",
     "csrc/dynamics/reduced_jump_kernel.h",
+    "csrc/math/number_functions_kernel.h",
     "csrc/tape/interpret_kernel.h",
 }
 

@@ -30,7 +30,7 @@ C_ARROWS = {
     "chou": {"math"},
     "independent_coordinates": {"math", "block", "evaluation", "dae", "api", "ode"},
     "tape": {"math", "block", "model", "loops", "dynamics", "evaluation", "api", "ode"},
-    "": {"block", "tree", "loops", "dca", "dynamics", "assembly", "dae"},
+    "": {"math", "block", "tree", "loops", "dca", "dynamics", "assembly", "dae"},
 }
 
 
