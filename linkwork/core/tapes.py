@@ -26,6 +26,7 @@ _MOST_COMPILED = 50_000  # steps; compilers take more than ten seconds for them
 # Of one state at a time: evaluations by kernels before the first recording, which take as long as a compiler, and so
 # many times fewer before each other one; recordings.
 _EVALUATIONS_BEFORE, _SOONER, _MOST_OF_ONE = 100_000, 10, int(lib.LW_MOST_COMPILED_RATES)
+_MOST_IN_C = 16  # of an FMU, which grows by 10 to 15 kB for each one
 
 
 class Kernels(IntEnum):
@@ -451,9 +452,9 @@ class RatesInC:
         return True
 
     def source(self) -> bytes:
-        """Return the file: of the tapes that serve most, which are asked first, as many as a compiler soon compiles."""
+        """Return the file: of the tapes that serve most, as many as a compiler soon compiles."""
         recorded, taken, steps = self._tapes.recorded, list[int](), 0
-        for number in sorted(range(len(self)), key=lambda number: -self._served[number])[:_MOST_OF_ONE]:
+        for number in sorted(range(len(self)), key=lambda number: -self._served[number])[:_MOST_IN_C]:
             steps += recorded[number].operations + recorded[number].guards
             if not taken or steps <= _MOST_COMPILED:
                 taken.append(number)
