@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from bench import fmu_derivatives, fmu_export, fmu_steps
+from bench import fmu_derivatives, fmu_export, fmu_native, fmu_steps
 from bench.report import Report
 
 
@@ -16,6 +16,7 @@ def main(options: argparse.Namespace) -> None:
     )
     goals = fmu_steps.section(report, options)
     goals += fmu_derivatives.section(report, options)
+    fmu_native.section(report, options)
     goals += fmu_export.section(report, options)
     report.goals(goals)
     report.save()

@@ -80,11 +80,11 @@ def spatial_ring(joints: int = 7) -> lw.Mechanism:
     return mech
 
 
-def time_fmu(driver: Path, described: lw.Mechanism, rounds: int) -> dict[str, float]:
+def time_fmu(driver: Path, described: lw.Mechanism, rounds: int, native: bool = False) -> dict[str, float]:
     """Return the best times of several processes, us, and by how much the derivatives differ."""
     best: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
-        unpacked = Unpacked(lw.export_fmu(described, Path(folder) / "timed.fmu"), Path(folder))
+        unpacked = Unpacked(lw.export_fmu(described, Path(folder) / "timed.fmu", native=native), Path(folder))
         command = [driver, unpacked.library, unpacked.resources, unpacked.token]
         for _ in range(rounds):
             done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)

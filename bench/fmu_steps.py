@@ -94,7 +94,7 @@ def _by_fmu(
         instance.set_real(references["tolerance"], tolerance)
         instance.initialize()
 
-    seconds = _best(lambda: instance.run(peers.T, steps), prepare)
+    seconds = best_time(lambda: instance.run(peers.T, steps), prepare)
     found = [instance.get_real(references[name]) for name in ("j1.q", "j1.u")]
     return Cost(tolerance, seconds, float(np.abs(found - reference).max()))
 
@@ -104,7 +104,7 @@ def _by_pinocchio(peers: ModuleType, reference: np.ndarray, tolerance: float, ro
     return Cost(tolerance, min(run[0] for run in runs), float(np.abs(runs[0][1] - reference).max()))
 
 
-def _best(work: Callable[[], None], prepare: Callable[[], None]) -> float:
+def best_time(work: Callable[[], None], prepare: Callable[[], None]) -> float:
     """CPU time, s; short runs are repeated more often."""
     best, spent = np.inf, 0.0
     while spent < MOST:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import partial
 from types import ModuleType
 from typing import NamedTuple
+from unittest import mock
 
 import numpy as np
 
@@ -35,9 +37,9 @@ class Case(NamedTuple):
     t_end: float
     loads: dict[str, float]
 
-    def run(self, model: lw.Model) -> lw.Result:
+    def run(self, model: lw.Model, solver: str = "auto") -> lw.Result:
         """Run a model of it."""
-        return lw.simulate(model, self.t_end, self.start, inputs=self.loads, rtol=RTOL)
+        return lw.simulate(model, self.t_end, self.start, inputs=self.loads, rtol=RTOL, solver=solver)
 
     def record(self) -> None:
         """Let the model run until it has compiled tapes, and needs no others."""
@@ -65,6 +67,29 @@ def cases(peers: ModuleType) -> Iterator[Case]:
         yield Case(name, model, model.assemble(), ROBOTS[name], dict.fromkeys(driven, LOAD))
 
 
+def of_jacobians(case: Case, rounds: int) -> list[Cell]:
+    """Measure runs by "rodas5p", with Jacobians by complex steps and by tapes."""
+    run = partial(case.run, case.model, solver="rodas5p")
+    served = case.model.rates_of_runs
+    with mock.patch.object(type(served), "of_run", nullcontext):
+        by_steps, expected = fastest(run, rounds)
+    begin = time.process_time()
+    run()
+    first = time.process_time() - begin
+    by_tapes, found = fastest(run, rounds)
+    gap = np.abs(found.y[-1] - expected.y[-1]).max()
+    count = max(tapes.adopted for tapes in served.jacobians)
+    ratio = by_tapes / by_steps
+    return [
+        case.name,
+        str(found.statistics.steps),
+        str(count),
+        *(1e3 * t for t in (by_steps, first, by_tapes)),
+        ratio,
+        gap,
+    ]
+
+
 def main(options: argparse.Namespace) -> None:
     """Measure, print and save."""
     peers = peer("bench_fourbar", options.peers)
@@ -75,6 +100,7 @@ def main(options: argparse.Namespace) -> None:
         f"by loads of {LOAD:g} N.m on all joints of one angle."
     )
     rows: list[list[Cell]] = []
+    implicit: list[list[Cell]] = []
     goals: list[Goal] = []
     for case in cases(peers):
         by_kernels, expected = fastest(partial(case.run, lw.compile(case.model.mechanism)), options.rounds)
@@ -86,10 +112,18 @@ def main(options: argparse.Namespace) -> None:
         sizes = str(max((tape.operations for tape in tapes), default=0))
         counts = str(found.statistics.evaluations), str(len(tapes)), sizes
         rows.append([case.name, *counts, 1e3 * by_kernels, 1e3 * by_tapes, by_tapes / by_kernels])
+        implicit.append(of_jacobians(case, options.rounds))
         if not goals:
             theirs = min(peers.run_pin("DOP853", RTOL, RTOL)[0] for _ in range(options.rounds))
             what = f"{case.t_end:g} s of the peers' four-bar, to Pinocchio with DOP853"
             goals.append(Goal(what, by_tapes / theirs, AIM))
     report.table(["mechanism", "evaluations", "tapes", "operations", "kernels", "tapes", "ratio"], rows)
+    report.text(
+        'The same by `solver="rodas5p"`, whose steps have a Jacobian each, with the rates by these tapes: Jacobians by '
+        "complex steps alone; the first run, which records tapes of Jacobians; the next ones. Ratio of these to "
+        "complex steps; and the largest difference of the states at the end, which both round in different ways."
+    )
+    columns = ["mechanism", "steps", "tapes", "complex steps", "first run", "tapes of Jacobians", "ratio", "difference"]
+    report.table(columns, implicit)
     report.goals(goals)
     report.save()

@@ -21,6 +21,7 @@
 #include "dca/velocity_jump_kernel.h"
 #include "dynamics/load_equations_kernel.h"
 #include "dynamics/reduced_jump_kernel.h"
+#include "math/number_functions_kernel.h"
 #define IN_DOUBLE(kernel) kernel
 #define IN_COMPLEX(kernel) NULL
 #else
@@ -60,5 +61,6 @@ const lw_kernels KERNELS = {constants,
                             IN_DOUBLE(velocity_jump),
                             IN_DOUBLE(speed_compliance),
                             IN_DOUBLE(solve_subassemblies),
-                            IN_COMPLEX(assembly_sensitivity)};
+                            IN_COMPLEX(assembly_sensitivity),
+                            IN_DOUBLE(apply_function)};
 #endif

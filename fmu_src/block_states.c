@@ -97,5 +97,5 @@ void fmu_write_states(fmu *f, const double *x) {
   const size_t size = f->n_states * sizeof *x;
   if (memcmp(states, x, size) == 0) return;
   memcpy(states, x, size);
-  lw_state_changed(f->state, LW_STAGE_CONSTANTS);
+  lw_motion_changed(f->state);
 }

@@ -39,6 +39,10 @@ const fmu_content *fmu_find_content(const fmu_resources *resources);
 
 /* ---- functions of mechanisms, in the files that are named after their subjects --------------------------- */
 
+/* Compiled tapes in the resources folder, if it has any, give the rates of the states until they are unloaded, after the
+ * core's block. */
+void fmu_load_compiled_rates(fmu *f, const char *folder);
+void fmu_unload_compiled_rates(fmu *f);
 fmu_status fmu_mechanism_get(fmu *f, unsigned types, const uint32_t *offsets, size_t n, double *values);
 fmu_status fmu_mechanism_set(fmu *f, unsigned types, const uint32_t *offsets, size_t n, const double *values);
 fmu_status fmu_mechanism_do_step(fmu *f, double time, double length, fmu_step *step);

@@ -5,4 +5,5 @@
 
 extern const unsigned char linkwork_model[], linkwork_interface[];
 extern const size_t linkwork_model_size, linkwork_interface_size;
+extern const struct lw_rates_library *const linkwork_compiled_rates; /* NULL: there are none */
 #endif

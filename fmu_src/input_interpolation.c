@@ -139,7 +139,7 @@ void fmu_interpolate_inputs(fmu *f, double time) {
   for (uint32_t i = 0; i < f->input.count; i++)
     if (f->polynomial[i].source) x[f->input.first + i] = polynomial_value(f->polynomial + i, s);
   if (f->motion.count && motion_of(f, 0)->source) x[f->motion_time_reference] = time;
-  lw_state_changed(f->state, LW_STAGE_CONSTANTS);
+  lw_motion_changed(f->state);
 }
 
 void fmu_get_input_rates(const fmu *f, double *rates) {

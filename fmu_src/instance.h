@@ -103,6 +103,7 @@ struct fmu {
   fmu_log log;
   lw_model *model;
   lw_state *state;
+  void *library; /* of compiled tapes; NULL: none is loaded */
   lw_run *steps; /* with states, and in Model Exchange event indicators, else NULL */
   fmu_interface interface;
   fmu_dae dae;

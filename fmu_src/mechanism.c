@@ -99,6 +99,7 @@ static int load(fmu *f, const fmu_resources *resources, const fmu_instantiation 
     fmu_log_message(&f->log, FMU_ERROR, "out of memory");
     return 0;
   }
+  fmu_load_compiled_rates(f, instantiation->resources);
   return choose_states(f) && fmu_set_update_callback(f, instantiation) == FMU_OK;
 }
 
@@ -107,6 +108,7 @@ static void free_mechanism(fmu *f) {
   lw_run_free(f->steps);
   lw_minimal_free(f->minimal);
   lw_state_free(f->state);
+  fmu_unload_compiled_rates(f);
   lw_model_free(f->model);
   free(f->declared_start);
   free(f->tunable);

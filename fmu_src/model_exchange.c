@@ -19,7 +19,7 @@ fmu_status fmu_set_time(fmu *f, double time) {
   /* as lw_set_reals(), without its search for the field, which takes a tenth of the evaluation of a four-bar */
   x[f->time_reference] = time;
   if (f->motion.count) x[f->motion_time_reference] = time;
-  lw_state_changed(f->state, LW_STAGE_CONSTANTS);
+  lw_motion_changed(f->state);
   return FMU_OK;
 }
 
@@ -39,7 +39,7 @@ fmu_status fmu_set_state(fmu *f, uint32_t offset, double value) {
     double *state = lw_state_reals(f->state) + offset;
     if (*state == value) return FMU_OK;
     *state = value;
-    lw_state_changed(f->state, LW_STAGE_CONSTANTS);
+    lw_motion_changed(f->state);
   }
   if (f->run.mode == FMU_EVENT) f->run.dynamics_changed = 1;
   return FMU_OK;
@@ -81,7 +81,7 @@ fmu_status fmu_get_derivatives(fmu *f, double *derivatives, size_t n) {
   }
   if (status == FMU_OK && f->minimal)
     return fmu_core_status(f, lw_minimal_derivatives(f->minimal, derivatives), "the derivatives");
-  if (status == FMU_OK) status = fmu_core_status(f, lw_evaluate(f->state, LW_STAGE_DERIVATIVES), "the derivatives");
+  if (status == FMU_OK) status = fmu_core_status(f, lw_evaluate_rates(f->state), "the derivatives");
   if (status == FMU_OK && n)
     memcpy(derivatives, lw_state_reals(f->state) + f->first_derivative, n * sizeof *derivatives);
   return status;

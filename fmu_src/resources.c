@@ -56,8 +56,7 @@ static const char *path_of_uri(char *uri) {
   return path + drive;
 }
 
-/* Returns "folder/file" in new memory. */
-static char *join_path(const char *folder, const char *file) {
+char *fmu_resource_path(const char *folder, const char *file) {
   const size_t size = strlen(folder) + strlen(file) + 2;
   char *copy = malloc(size), *joined = malloc(size);
   if (copy && joined) {
@@ -87,12 +86,17 @@ static unsigned char *read_all(FILE *stream, size_t *size) {
 }
 
 #ifdef _WIN32
-/* The path is UTF-8, which fopen does not accept on Windows. */
-static FILE *open_file(const char *path) {
+wchar_t *fmu_wide_path(const char *path) {
   const int n = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
   wchar_t *wide = n > 0 ? malloc((size_t)n * sizeof *wide) : NULL;
-  FILE *stream = NULL;
-  if (wide && MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, n) == n) stream = _wfopen(wide, L"rb");
+  if (wide && MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, n) == n) return wide;
+  free(wide);
+  return NULL;
+}
+
+static FILE *open_file(const char *path) {
+  wchar_t *wide = fmu_wide_path(path);
+  FILE *stream = wide ? _wfopen(wide, L"rb") : NULL;
   free(wide);
   return stream;
 }
@@ -100,23 +104,25 @@ static FILE *open_file(const char *path) {
 static FILE *open_file(const char *path) { return fopen(path, "rb"); }
 #endif
 
+unsigned char *fmu_read_file(const char *path, size_t *size) {
+  FILE *stream = open_file(path);
+  unsigned char *bytes = stream ? read_all(stream, size) : NULL;
+  if (stream) fclose(stream);
+  return bytes;
+}
+
 static unsigned char *read_resource(const fmu_log *log, const char *folder, const char *file, size_t *size) {
   if (!folder || !*folder) {
     fmu_log_message(log, FMU_ERROR, "the path of the resources folder is missing; this FMU reads %s there", file);
     return NULL;
   }
-  char *path = join_path(folder, file);
+  char *path = fmu_resource_path(folder, file);
   if (!path) {
     fmu_log_message(log, FMU_ERROR, "out of memory");
     return NULL;
   }
   errno = 0;
-  unsigned char *bytes = NULL;
-  FILE *stream = open_file(path);
-  if (stream) {
-    bytes = read_all(stream, size);
-    fclose(stream);
-  }
+  unsigned char *bytes = fmu_read_file(path, size);
   if (!bytes)
     fmu_log_message(log, FMU_ERROR, "cannot read '%s': %s", path, errno ? strerror(errno) : "not a readable file");
   free(path);

@@ -16,6 +16,7 @@ from linkwork.errors import (
     DegreesWarning,
     EquilibriumError,
     ExportError,
+    ExportWarning,
     FmuError,
     InertiaWarning,
     InitializationWarning,
@@ -121,6 +122,7 @@ if TYPE_CHECKING:
     from linkwork.model.linear_model import LinearModel
     from linkwork.model.linearize import linearize
     from linkwork.model.model import Model
+    from linkwork.model.rollout import Rollout
     from linkwork.model.state import State
     from linkwork.simulation.controller import Controller
     from linkwork.simulation.event_functions import EventFunction
@@ -162,6 +164,7 @@ __all__ = [
     "Event",
     "EventFunction",
     "ExportError",
+    "ExportWarning",
     "FirstOrderActuator",
     "Fixed",
     "FmuError",
@@ -209,6 +212,7 @@ __all__ = [
     "RestRange",
     "Result",
     "Revolute",
+    "Rollout",
     "RoundingWarning",
     "RowsWarning",
     "RunningState",
@@ -301,6 +305,7 @@ _HOMES = {
         "model.linear_model": ("LinearModel",),
         "model.linearize": ("linearize",),
         "model.model": ("Model",),
+        "model.rollout": ("Rollout",),
         "model.state": ("State",),
         "simulation.controller": ("Controller",),
         "simulation.event_functions": ("EventFunction",),
@@ -314,7 +319,7 @@ _HOMES = {
     for name in names
 }
 # Folders that implement methods which are declared below them, as those that draw results do.
-implemented_in("linkwork.analysis", "linkwork.draw", "linkwork.formats", "linkwork.view")
+implemented_in("linkwork.analysis", "linkwork.draw", "linkwork.formats", "linkwork.simulation", "linkwork.view")
 
 # Modules for users, besides the names above.
 _PARTS = ("casadi", "controllers", "cosim", "errors", "gym", "jax", "solvers", "torch")

@@ -176,6 +176,10 @@ class InitializationWarning(LinkworkWarning):
     """An FMU is written that cannot be initialised with its default start values: they do not assemble."""
 
 
+class ExportWarning(LinkworkWarning):
+    """An FMU is written with compiled tapes for some of its platforms, not for all."""
+
+
 class SpringWarning(LinkworkWarning):
     """A spring cannot carry the weight that rests on it."""
 

@@ -96,16 +96,23 @@ static bool depends_on_time(const lw_state *s) {
   return false;
 }
 
-int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time) {
-  lw_state *s = state;
+static void differentiate_by_states(lw_state *s, double *matrix, double *by_time) {
   const lw_offsets *at = &s->model->at;
   const int32_t n = s->model->size.states;
   const double one = 1.0;
-  lw_set_states(s, t, y);
-  const int status = lw_prepare_rates(s);
-  if (status) return status;
   for (int32_t k = 0; k < n; k++) lw_differentiate_rates(s, &(lw_direction){at->q + k, 1, &one}, 1, matrix + k, n);
   if (depends_on_time(s)) lw_differentiate_rates(s, &(lw_direction){at->time, 1, &one}, 1, by_time, 1);
   else memset(by_time, 0, sizeof *by_time * (size_t)n);
+}
+
+int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time) {
+  lw_state *s = state;
+  const lw_jacobians *from = &s->jacobians;
+  lw_set_states(s, t, y);
+  if (from->find && from->find(from->context, s, matrix, by_time)) return 0;
+  const int status = lw_prepare_rates(s);
+  if (status) return status;
+  differentiate_by_states(s, matrix, by_time);
+  if (from->find) from->learn(from->context, s, matrix, by_time);
   return 0;
 }

@@ -12,7 +12,8 @@ typedef struct lw_known_number {
   double value;
 } lw_known_number;
 
-/* An operation on numbers, as lw_tape_function. */
+/* One of LW_EACH_TAPE_FUNCTION of math/operations.h, or sine_cosine: an operation on 4 `fours` numbers, 0: on one; `second`
+ * is for the cosine. */
 typedef void lw_number_function(int operation, const double *a, const double *b, double *to, double *second, int fours);
 
 /* Writes rates, residuals, coordinates of cut joints and angular velocities of a block by its states, inputs and time.
@@ -26,10 +27,16 @@ typedef struct lw_compiled_rates {
   const int32_t *result; /* offsets */
   int32_t n_results;
   lw_rates_function *run;
-  lw_number_function *function;
 } lw_compiled_rates;
 
-enum { LW_MOST_COMPILED_RATES = 16 };
+enum { LW_MOST_COMPILED_RATES = 32 };
+
+/* All functions of one model, as the library of an FMU exports them by the name linkwork_rates. */
+typedef struct lw_rates_library {
+  uint32_t layout; /* lw_rates_layout(); with another one nothing else may be read */
+  int32_t n;
+  const lw_compiled_rates *function; /* [n] */
+} lw_rates_library;
 
 #ifdef __cplusplus
 }

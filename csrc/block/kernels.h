@@ -1,6 +1,7 @@
 /* What the mechanics offer to the rest of the core: the same table for each arithmetic. */
 #ifndef LW_KERNELS_H
 #define LW_KERNELS_H
+#include "block/compiled_rates.h"
 #include "model/exact_loops.h"
 #include "model/dca_workspace.h"
 #include "model/model.h"
@@ -156,6 +157,7 @@ typedef struct lw_kernels {
   void (*solve_subassemblies)(const lw_model *m, lw_block b);
   /* How the states follow start values, parameters and inputs by assembly; complex only. */
   lw_fault (*assembly_sensitivity)(const lw_model *m, lw_block b, const lw_sensitivity_workspace *room);
+  lw_number_function *number_function; /* of compiled tapes; double only */
 } lw_kernels;
 
 extern const lw_kernels lw_kernels_double, lw_kernels_double_avx2, lw_kernels_complex;

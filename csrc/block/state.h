@@ -13,13 +13,22 @@ typedef struct lw_rates {
   int checked; /* `holds` is of the present numbers but for states, inputs and time */
   int known;   /* the block has the rates of the present state, by a function */
   unsigned char holds[LW_MOST_COMPILED_RATES], differs[LW_MOST_COMPILED_RATES];
-  unsigned char missed[LW_MOST_COMPILED_RATES]; /* times in a row */
-  unsigned char waits[LW_MOST_COMPILED_RATES];  /* times for which it is passed over */
-  uint32_t counted[LW_MOST_COMPILED_RATES];     /* times */
-  double *found;                                /* to compare, */
-  double *missed_at;                            /* and the given numbers of the last state for which none counted */
+  unsigned char order[LW_MOST_COMPILED_RATES];
+  int32_t missed, waits;                    /* times in a row that none counted; that they are passed over */
+  uint32_t counted[LW_MOST_COMPILED_RATES]; /* times */
+  double *found;                            /* to compare, */
+  double *missed_at;                        /* and the given numbers of one of the states for which none counted, */
+  uint32_t all_missed;                      /* of so many */
   int64_t by_kernels;
 } lw_rates;
+
+/* Where Jacobians of the rates come from, if not from complex steps: `find` returns 0 where it has none; then `learn` is
+ * given that of complex steps. NULL: there is no such place. See tape/run_jacobians.h. */
+typedef struct lw_jacobians {
+  int (*find)(void *context, lw_state *s, double *matrix, double *by_time);
+  void (*learn)(void *context, lw_state *s, const double *matrix, const double *by_time);
+  void *context;
+} lw_jacobians;
 
 struct lw_state {
   const lw_model *model;             /* of the joints that are closed */
@@ -33,6 +42,7 @@ struct lw_state {
   lw_block block, complex_block;
   size_t work_reals, complex_work_reals; /* scalars of their workspaces */
   lw_rates rates;
+  lw_jacobians jacobians;
   lw_dca_workspace dca, complex_dca; /* for divide and conquer, once they have been needed */
   lw_jump_workspace jump;            /* likewise */
   size_t snapshot_size;
@@ -81,8 +91,6 @@ void lw_differentiate_rates(lw_state *s, const lw_direction *along, int32_t dire
 
 /* Time and states, past all checks. */
 void lw_set_states(lw_state *s, double t, const double *y);
-/* As lw_state_changed, where nothing but inputs, time and states was written. */
-void lw_motion_changed(lw_state *s);
 
 lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...);
 

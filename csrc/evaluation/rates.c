@@ -1,5 +1,6 @@
 #include "evaluation/rates.h"
 #include "block/state.h"
+#include "math/operations.h"
 #include "math/tolerances.h"
 #include <math.h>
 #include <stddef.h>
@@ -47,33 +48,42 @@ static void compare(lw_state *s, int32_t i) {
 
 static int counts(const lw_state *s, int32_t i) {
   const lw_compiled_rates *c = s->rates.function[i];
-  return s->rates.holds[i] && !c->run(lw_reals(s), c->function);
+  return s->rates.holds[i] && !c->run(lw_reals(s), s->kernels->number_function);
 }
 
-/* One that has missed often in a row is asked seldom, until the one that counts misses too. */
-static void note_miss(lw_rates *r, int32_t i) {
-  if (r->missed[i] == 0) memset(r->waits, 0, sizeof r->waits);
-  else r->waits[i] = r->missed[i];
-  if (r->missed[i] < LW_RATES_LONGEST_WAIT) r->missed[i]++;
+/* Functions are asked in the order in which they counted last. */
+static void move_to_front(lw_rates *r, int32_t place) {
+  const unsigned char i = r->order[place];
+  memmove(r->order + 1, r->order, (size_t)place);
+  r->order[0] = i;
 }
 
-static int run_functions(lw_state *s) {
+/* The longer none counts, the seldomer they are asked. `all_missed`: they were. */
+static int run_functions(lw_state *s, int *all_missed) {
   lw_rates *r = &s->rates;
   if (s->before_accelerations || !are_checked(s)) return 0;
-  for (int32_t i = 0; i < r->n; i++) {
-    if (r->waits[i] > 0) {
-      r->waits[i]--;
-      continue;
-    }
-    if (!counts(s, i)) {
-      note_miss(r, i);
-      continue;
-    }
-    r->missed[i] = 0;
+  if (r->waits > 0) return r->waits--, 0;
+  for (int32_t place = 0; place < r->n; place++) {
+    const int32_t i = r->order[place];
+    if (!counts(s, i)) continue;
+    move_to_front(r, place);
+    r->missed = 0;
     if (must_compare(r, i)) compare(s, i);
     return r->known = !r->differs[i]; /* else the block has the numbers of the kernels */
   }
+  if (r->missed < LW_RATES_LONGEST_WAIT) r->missed++;
+  r->waits = r->missed - 1;
+  *all_missed = 1;
   return 0;
+}
+
+/* Whether one of so many takes the place of those before: each is the last one that did with the same probability. */
+static int is_drawn(uint32_t count) {
+  uint32_t mixed = count;
+  mixed = (mixed ^ mixed >> 16) * 0x85ebca6bu;
+  mixed = (mixed ^ mixed >> 13) * 0xc2b2ae35u;
+  mixed ^= mixed >> 16;
+  return (uint64_t)mixed * count >> 32 == 0;
 }
 
 /* As lw_rates_given lists them. */
@@ -86,15 +96,16 @@ static void write_given(const lw_state *s, double *given) {
 
 lw_status lw_evaluate_rates(lw_state *s) {
   if (*s->stage >= LW_STAGE_DERIVATIVES || s->rates.known) return LW_OK;
-  if (s->rates.n && *s->stage < LW_STAGE_ACCELERATIONS && run_functions(s)) return LW_OK;
+  int all_missed = 0;
+  if (s->rates.n && *s->stage < LW_STAGE_ACCELERATIONS && run_functions(s, &all_missed)) return LW_OK;
   s->rates.by_kernels++;
-  if (s->rates.n) write_given(s, s->rates.missed_at);
+  if (all_missed && is_drawn(++s->rates.all_missed)) write_given(s, s->rates.missed_at);
   return lw_evaluate(s, LW_STAGE_DERIVATIVES);
 }
 
 void lw_rates_missed(const lw_state *s, double *given) {
   const lw_rates *r = &s->rates;
-  if (r->n && r->by_kernels) memcpy(given, r->missed_at, sizeof *given * (size_t)lw_rates_given(s->model, NULL));
+  if (r->all_missed) memcpy(given, r->missed_at, sizeof *given * (size_t)lw_rates_given(s->model, NULL));
   else write_given(s, given);
 }
 
@@ -106,13 +117,35 @@ lw_status lw_use_rates(lw_state *s, const lw_compiled_rates *const *functions, i
   double *found = realloc(r->found, sizeof *found * 2 * (size_t)(largest + 1));
   if (!found) return LW_ERROR_MEMORY;
   r->found = found, r->missed_at = found + largest + 1;
-  write_given(s, r->missed_at);
   for (int32_t i = 0; i < n; i++) {
-    if (r->function[i] != functions[i]) r->counted[i] = 0, r->differs[i] = r->missed[i] = r->waits[i] = 0;
+    if (r->function[i] != functions[i]) r->counted[i] = 0, r->differs[i] = 0;
     r->function[i] = functions[i];
+    if (r->n != n) r->order[i] = (unsigned char)i;
   }
-  r->n = n, r->checked = r->known = 0;
+  if (r->n != n) r->missed = r->waits = 0;
+  r->n = n, r->all_missed = 0, r->checked = r->known = 0;
   return LW_OK;
+}
+
+uint32_t lw_rates_layout(const lw_model *m) {
+  static const char operations[] =
+#define X(name, operands, formula) #name "=" #formula ";"
+      LW_EACH_TAPE_OPERATION(X) LW_EACH_TAPE_FUSION(X) LW_EACH_TAPE_GUARD(X);
+#undef X
+  const uint32_t numbers[] = {LW_VERSION_MAJOR, LW_VERSION_MINOR, LW_VERSION_PATCH, m->checksum,
+                              (uint32_t)m->size.reals};
+  uint32_t sum = lw_crc32(0, numbers, sizeof numbers);
+  sum = lw_crc32(sum, operations, sizeof operations);
+  return lw_crc32(sum, &m->at, sizeof m->at);
+}
+
+lw_status lw_use_rates_library(lw_state *s, const lw_rates_library *library) {
+  if (!s || !library) return LW_ERROR_USAGE;
+  if (library->layout != lw_rates_layout(s->base) || library->n < 0 || library->n > LW_MOST_COMPILED_RATES)
+    return lw_fail(s, LW_ERROR_FORMAT, "the compiled tapes are of another mechanism or another version of Linkwork");
+  const lw_compiled_rates *functions[LW_MOST_COMPILED_RATES];
+  for (int32_t i = 0; i < library->n; i++) functions[i] = &library->function[i];
+  return lw_use_rates(s, functions, library->n);
 }
 
 int64_t lw_rates_by_kernels(const lw_state *s) { return s->rates.by_kernels; }

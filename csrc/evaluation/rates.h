@@ -13,16 +13,16 @@ extern "C" {
 lw_status lw_use_rates(lw_state *s, const lw_compiled_rates *const *functions, int32_t n);
 /* How often the kernels have given rates. */
 int64_t lw_rates_by_kernels(const lw_state *s);
-/* The given numbers at the last state for which no function counted; without functions those of the present state. */
+/* The given numbers at one of the states for which no function counted, chosen at random but always alike; where there was
+ * none, those of the present state. */
 void lw_rates_missed(const lw_state *s, double *given);
 
 /* The numbers that tapes for runs are given, and those that they compute: offsets, so many as are returned. `offsets` may
  * be NULL. */
 int32_t lw_rates_given(const lw_model *m, uint32_t *offsets);
 int32_t lw_rates_computed(const lw_model *m, uint32_t *offsets);
-
-/* All up to the derivatives; functions leave out what neither rates nor the checks of a step need. */
-lw_status lw_evaluate_rates(lw_state *s);
+/* A number of all that a library of functions relies on: the model, where its numbers stand, and this version. */
+uint32_t lw_rates_layout(const lw_model *m);
 
 #ifdef __cplusplus
 }

@@ -506,6 +506,8 @@ LW_API const char *lw_state_message(const lw_state *state); /* of the last faile
 /* The block itself. After writing to it call lw_state_changed with the highest stage that is still valid. */
 LW_API double *lw_state_reals(lw_state *state);
 LW_API void lw_state_changed(lw_state *state, lw_stage valid);
+/* As lw_state_changed(state, LW_STAGE_CONSTANTS), where nothing but time, inputs and states was written. */
+LW_API void lw_motion_changed(lw_state *state);
 
 /* By offset, checked. Setting refuses read-only variables and values that are not finite; getting computes the stages
  * that it needs. */
@@ -523,6 +525,13 @@ LW_API lw_status lw_state_restore(lw_state *state, const void *bytes, size_t siz
 /* ---- mechanics ------------------------------------------------------------------------------------ */
 
 LW_API lw_status lw_evaluate(lw_state *state, lw_stage stage);
+/* The rates of the states. Compiled tapes, if the state has any that count, leave out all that rates and checks of a step do
+ * not need; otherwise as LW_STAGE_DERIVATIVES, with the same bits but for the sign of a zero. */
+LW_API lw_status lw_evaluate_rates(lw_state *state);
+/* The tapes of the library that an FMU was exported with, which lives as long as the state. LW_ERROR_FORMAT: it is of
+ * another model or version. */
+struct lw_rates_library;
+LW_API lw_status lw_use_rates_library(lw_state *state, const struct lw_rates_library *library);
 
 /* Start guesses (fields q_start, u_start) to states (q, u) that close every loop. Coordinates given in the
  * mechanism's description are kept where they can be; the rest is found. `tolerance` is the residual accepted. */

@@ -49,7 +49,7 @@ lw_status lw_minimal_set(lw_minimal *m, const double *x) {
 
 lw_status lw_minimal_derivatives(lw_minimal *m, double *xdot) {
   const lw_offsets *at = &m->state->model->at;
-  const lw_status e = lw_evaluate(m->state, LW_STAGE_DERIVATIVES);
+  const lw_status e = lw_evaluate_rates(m->state);
   if (e) return e;
   for (int32_t i = 0; i < m->n_q; i++) xdot[i] = lw_reals(m->state)[at->qdot + m->q[i]];
   for (int32_t i = 0; i < m->n_u; i++) xdot[m->n_q + i] = lw_reals(m->state)[at->udot + m->u[i]];

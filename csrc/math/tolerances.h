@@ -328,11 +328,17 @@
 #define LW_TAPE_STATES_BEFORE 1000 /* by kernels before each recording, which takes as long, or twice */
 #define LW_RATES_COMPARED 16       /* compiled tapes with the kernels, at first, and then at times */
 #define LW_RATES_COMPARED_EVERY 256
-#define LW_RATES_LONGEST_WAIT 16              /* evaluations for which a compiled tape that misses is passed over */
-#define LW_TAPE_MOST 8                        /* for the same numbers: one for each order of pivots along a motion */
-#define LW_TAPE_LONGEST_WAIT 16               /* blocks for which a tape that counts for none is passed over */
-#define LW_TAPE_FEWEST_STATES 6               /* at once: 64 cost as much */
-#define LW_TAPE_MOST_STEPS 50000              /* longer tapes gain little over the kernels */
+#define LW_RATES_LONGEST_WAIT 16       /* evaluations for which compiled tapes that all miss are passed over */
+#define LW_JACOBIANS_BEFORE 16         /* by complex steps before a tape of them, which takes as long to record; */
+#define LW_JACOBIANS_BEFORE_SHARE 8    /* where there are many states, their square through this */
+#define LW_JACOBIAN_ADOPTIONS 32       /* in a run, */
+#define LW_JACOBIAN_MOST_STEPS 4000000 /* of all tapes that it adopts, or that are kept for later runs: 100 MB */
+#define LW_TAPE_MOST 8                 /* for the same numbers: one for each order of pivots along a motion */
+#define LW_TAPE_LONGEST_WAIT 16        /* blocks for which a tape that counts for none is passed over */
+#define LW_TAPE_FEWEST_STATES 6        /* at once: 64 cost as much */
+#define LW_TAPE_MOST_STEPS 50000       /* longer tapes gain little over the kernels */
 #define LW_TAPE_MOST_DERIVATIVE_STEPS 1000000 /* these gain more; memory: 32 MB, and 512 B a register */
 #define LW_TAPE_MOST_NODES 5000000            /* of a record, before what nothing needs is left out */
+#define LW_TAPE_MOST_STEPS_BY_ROW 100000      /* longer ones take too long to record for each order of pivots */
+#define LW_TAPE_MOST_BY_ROW 32                /* of these orders */
 #endif

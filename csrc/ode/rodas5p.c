@@ -8,14 +8,10 @@
  * A step costs one decomposition and no iteration. A repeated step reuses J and f_t. */
 #include <string.h>
 
-#include "math/lu.h"
-#include "rodas5p_tableau.h"
+#include "ode/rodas5p_stages.h"
 #include "math/tolerances.h"
 
 enum { F_STAGE = LW_RODAS5P_STAGES, RECOVERABLE = 1 };
-
-/* From the sixth on, the argument of a stage is that of the stage before plus its U, at t + h. */
-enum { LAST_ROW = 5 };
 
 /* ---- the matrix ------------------------------------------------------------------------------------ */
 
@@ -41,39 +37,22 @@ static int differentiate(lw_ode *ode) {
 /* Decomposes the matrix of the stages for step size h. */
 static int prepare(lw_ode *ode) {
   lw_ode_implicit *m = &ode->implicit;
-  const size_t n = (size_t)ode->n;
   const int status = m->jacobian_current ? 0 : differentiate(ode);
   if (status != 0) return status;
-  for (size_t i = 0; i < n * n; i++) m->lu[i] = -m->matrix[i];
-  for (size_t i = 0; i < n; i++) m->lu[i * n + i] += 1.0 / (ode->h * GAMMA);
-  return lw_lu_decompose(m->lu, ode->n, 0.0, m->order, m->scale) ? RECOVERABLE : 0;
+  return lw_rodas5p_decompose(ode->n, ode->h, m->matrix, m->lu, m->order, m->scale) ? RECOVERABLE : 0;
 }
 
 /* ---- stages ---------------------------------------------------------------------------------------- */
 
-/* Argument of f in stage s, into y_new. */
-static void stage_argument(lw_ode *ode, int s) {
-  if (s > LAST_ROW) {
-    for (int32_t i = 0; i < ode->n; i++) ode->y_new[i] += ode->k[s - 1][i];
-    return;
-  }
-  for (int32_t i = 0; i < ode->n; i++) {
-    double change = 0.0;
-    for (int j = 0; j < s; j++) change += A[s][j] * ode->k[j][i];
-    ode->y_new[i] = ode->y[i] + change;
-  }
-}
+/* U_1 to U_8, with f(t, y) behind them. */
+static const double *const *stages_of(const lw_ode *ode) { return (const double *const *)ode->k; }
 
 /* Solves for U_s; f is in its place. */
 static void solve_stage(lw_ode *ode, int s) {
   const lw_ode_implicit *m = &ode->implicit;
   const double *f = s == 0 ? ode->k[F_STAGE] : ode->k[s];
   double *rhs = ode->y_sample;
-  for (int32_t i = 0; i < ode->n; i++) {
-    double sum = 0.0;
-    for (int j = 0; j < s; j++) sum += C[s][j] * ode->k[j][i];
-    rhs[i] = f[i] + sum / ode->h + GAMMAS[s] * ode->h * m->by_time[i];
-  }
+  lw_rodas5p_rhs(ode->n, s, ode->h, f, stages_of(ode), m->by_time, rhs);
   lw_lu_solve(m->lu, ode->n, m->order, rhs, ode->k[s]);
 }
 
@@ -82,13 +61,13 @@ static int run_stages(lw_ode *ode, double t_new) {
   if (status != 0) return status;
   solve_stage(ode, 0);
   for (int s = 1; s < LW_RODAS5P_STAGES; s++) {
-    stage_argument(ode, s);
+    lw_rodas5p_argument(ode->n, s, ode->y, stages_of(ode), ode->y_new);
     const double t = ALPHA[s] == 1.0 ? t_new : ode->t + ALPHA[s] * ode->h;
     status = lw_ode_derivative(ode, t, ode->y_new, ode->k[s]);
     if (status != 0) return status;
     solve_stage(ode, s);
   }
-  stage_argument(ode, LW_RODAS5P_STAGES);
+  lw_rodas5p_argument(ode->n, LW_RODAS5P_STAGES, ode->y, stages_of(ode), ode->y_new);
   return 0;
 }
 
@@ -106,7 +85,7 @@ static double error_norm(const lw_ode *ode) {
 /* w_i(x) = x (m_i + (1 - x) (d_1i + x (d_2i + x d_3i))) */
 static void dense_weights(double x, double w[LW_RODAS5P_STAGES]) {
   for (int i = 0; i < LW_RODAS5P_STAGES; i++) {
-    const double m = i < LAST_ROW ? A[LAST_ROW][i] : 1.0;
+    const double m = i < LW_RODAS5P_LAST_ROW ? A[LW_RODAS5P_LAST_ROW][i] : 1.0;
     w[i] = x * (m + (1.0 - x) * (DENSE[0][i] + x * (DENSE[1][i] + x * DENSE[2][i])));
   }
 }

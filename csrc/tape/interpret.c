@@ -1,6 +1,5 @@
 /* The interpreter of tapes for any processor, and what one operation gives. */
 #define RUN_TAPE lw_run_tape
-#define TAPE_FUNCTION lw_tape_function
 #define FIND_LARGE lw_find_large
 #include "tape/interpret_kernel.h"
 
@@ -10,7 +9,6 @@
 
 double lw_tape_value(lw_tape_operation operation, const double operand[4]) {
   const double a = operand[0], b = operand[1], c = operand[2], d = operand[3];
-  double sine, cosine;
   switch (operation) {
 #define X(name, operands, formula)     \
   case LW_TAPE_##name: return formula;
@@ -18,22 +16,49 @@ double lw_tape_value(lw_tape_operation operation, const double operand[4]) {
     LW_EACH_TAPE_PRODUCT(X)
     LW_EACH_TAPE_GUARD(X)
 #undef X
-    case LW_TAPE_floor: return floor(a);
-    case LW_TAPE_rint: return rint(a);
-    case LW_TAPE_round: return round(a);
-    case LW_TAPE_sine:
-    case LW_TAPE_sine_cosine: sincos_double(a, &sine, &cosine); return sine;
-    case LW_TAPE_cosine: sincos_double(a, &sine, &cosine); return cosine;
-    case LW_TAPE_arctan2: return arctan2_double(a, b);
-    case LW_TAPE_exp: return exp_double(a);
-    case LW_TAPE_log: return log_double(a);
-    case LW_TAPE_pow: return pow_double(a, b);
-    case LW_TAPE_sinh: return sinh_double(a);
-    case LW_TAPE_cosh: return cosh_double(a);
-    case LW_TAPE_tanh: return tanh_double(a);
+#define X(name, operands, formula) case LW_TAPE_##name:
+    LW_EACH_TAPE_FUNCTION(X)
+#undef X
+    case LW_TAPE_sine_cosine: return value_of_function(operation, a, b);
     case LW_TAPE_CONSTANT:
     case LW_TAPE_INPUT:
     case LW_TAPE_OPERATIONS: break;
   }
   return NAN;
+}
+
+int lw_run_tape_once(const lw_tape *t, double *registers) {
+  for (int32_t i = 0; i < t->steps; i++) {
+    const lw_tape_step *step = t->step + i;
+    const double a = registers[step->operand[0]], b = registers[step->operand[1]], c = registers[step->operand[2]];
+    const double d = registers[step->operand[3]];
+    double *to = registers + step->to;
+    (void)c, (void)d;
+    switch ((lw_tape_operation)step->operation) {
+#define X(name, operands, formula)             \
+  case LW_TAPE_##name: *to = (formula); break;
+      LW_EACH_TAPE_FORMULA(X)
+      LW_EACH_TAPE_PRODUCT(X)
+#undef X
+#define X(name, operands, formula) \
+  case LW_TAPE_##name:             \
+    if (!(formula)) return 0;      \
+    break;
+      LW_EACH_TAPE_GUARD(X)
+#undef X
+#define X(name, operands, formula) case LW_TAPE_##name:
+      LW_EACH_TAPE_FUNCTION(X)
+      *to = value_of_function((lw_tape_operation)step->operation, a, b);
+      break;
+      case LW_TAPE_sine_cosine:
+        *to = value_of_function(LW_TAPE_sine, a, b);
+        registers[step->operand[1]] = value_of_function(LW_TAPE_cosine, a, b);
+        break;
+      case LW_TAPE_CONSTANT:
+      case LW_TAPE_INPUT:
+      case LW_TAPE_OPERATIONS: break; /* none of them is a step */
+#undef X
+    }
+  }
+  return 1;
 }

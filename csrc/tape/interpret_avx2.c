@@ -13,7 +13,6 @@
 #endif
 
 #define RUN_TAPE lw_run_tape_avx2
-#define TAPE_FUNCTION lw_tape_function_avx2
 #define FIND_LARGE lw_find_large_avx2
 #include "tape/interpret_kernel.h"
 

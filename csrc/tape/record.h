@@ -2,7 +2,7 @@
  * decided which operations these are. Where all of these guards hold, the operations give what the kernels give. */
 #ifndef LW_TAPE_RECORD_H
 #define LW_TAPE_RECORD_H
-#include "tape/operations.h"
+#include "math/operations.h"
 #include <cstdint>
 #include <stdexcept>
 #include <vector>

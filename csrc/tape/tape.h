@@ -1,7 +1,7 @@
 /* A tape: operations on registers, in order, for many states at once. */
 #ifndef LW_TAPE_H
 #define LW_TAPE_H
-#include "tape/operations.h"
+#include "math/operations.h"
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -30,9 +30,8 @@ typedef struct lw_tape {
 void lw_run_tape(const lw_tape *t, double *registers, uint64_t *missed);
 void lw_run_tape_avx2(const lw_tape *t, double *registers, uint64_t *missed);
 
-/* One of LW_EACH_TAPE_FUNCTION, or sine_cosine: an operation on 4 `fours` numbers, 0: on one; `second` is for the cosine. */
-void lw_tape_function(int operation, const double *a, const double *b, double *to, double *second, int fours);
-void lw_tape_function_avx2(int operation, const double *a, const double *b, double *to, double *second, int fours);
+/* The same for one state, whose registers are one number each; returns 0 where a guard does not hold. */
+int lw_run_tape_once(const lw_tape *t, double *registers);
 
 /* A bit of `large` for each state that has a number beyond the bound, or none at all, in one of n rows. */
 void lw_find_large(const double *rows, int32_t n, double bound, uint64_t *large);

@@ -54,6 +54,10 @@ const char *lw_rates_source(lw_tapes *tapes, int32_t number);
 /* The function with what it needs, valid as long as the tapes are; NULL: there is no memory. */
 const lw_compiled_rates *lw_rates_compiled(lw_tapes *tapes, int32_t number, lw_rates_function *run);
 
+/* Tapes by their numbers [n], n <= LW_MOST_COMPILED_RATES, as a file in C whose variable linkwork_rates is an lw_rates_library
+ * of the model; as above. */
+const char *lw_rates_library_source(lw_tapes *tapes, const lw_model *model, const int32_t *numbers, int32_t n);
+
 /* A tape as data. Registers hold first the inputs, then the constants, then the kept numbers. */
 typedef struct lw_tape_data {
   const int32_t *step;    /* [steps][6]: the operation, the register that it writes, registers of operands */
@@ -88,17 +92,36 @@ lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, 
 /* One row by the kernels: status and message of the state have the reason why it fails. */
 lw_status lw_evaluate_row(lw_state *s, lw_tapes *tapes, const double *given, double *computed);
 
-/* Steps of the method of Runge and Kutta of order 4, all of the same size. `moves`: by computed number, the place of the
- * given one whose derivative it is; `times`: places of given numbers that are times. */
+/* From here on the numbers of a row depend on that row alone, derivatives too, which tapes and kernels round in different
+ * ways: by the tape of its own state, which is recorded where there is none. Where tapes are long, or there is none of the
+ * first one of these rows of given numbers, which are the same for all tapes of a model: by a tape of one of these, else by
+ * the kernels. */
+void lw_choose_by_row(lw_state *s, lw_tapes *tapes, const double *given, int32_t rows);
+
+/* How rows move: by the classical method of Runge and Kutta, of order 4; by Euler's method, semi-implicit, of order 1: speeds
+ * and states of elements, then coordinates by the rates of these speeds; by Rodas5P, linearly implicit, of order 5. */
+typedef enum lw_step_method { LW_STEP_RK4, LW_STEP_SEMI, LW_STEP_ROSENBROCK } lw_step_method;
+
+/* Why a row has stopped: its rates, or the numbers of the second tapes, do not exist; or the matrix of the step is singular. */
+enum { LW_MOVED = 0, LW_NO_RATES, LW_NO_SECOND, LW_SINGULAR_STEP };
+
+/* Steps, all of the same size. `moves`: by computed number, the place of the given one whose derivative it is; `times`:
+ * places of given numbers that are times. `second`: other tapes of the same given numbers, of "semi": some of the computed
+ * numbers, those that move by the new values of the others; of "rosenbrock": derivatives of all of them by given ones that
+ * move and by times; else NULL. `stages`, of "rk4": into which the given numbers of all evaluations are written,
+ * [rows][count][4][n_given], those of rows that fail up to the failed one; NULL: nowhere. */
 typedef struct lw_steps {
+  lw_step_method method;
   const uint32_t *moves, *times;
   size_t n_times;
   double step; /* s */
   int64_t count;
+  lw_tapes *second;
+  double *stages;
 } lw_steps;
 
-/* Moves the rows [count][n_given] of given numbers. A row that fails is left as it was given to the failed evaluation, and
- * marked in `failed` [count]. Only LW_ERROR_MEMORY ends them all. */
+/* Moves the rows [count][n_given] of given numbers. A row that fails is left as it was given to the failed evaluation, with
+ * the reason in `failed` [count]. Only LW_ERROR_MEMORY ends them all. */
 lw_status lw_move_states(lw_state *s, lw_tapes *tapes, double *given, int64_t count, const lw_steps *steps,
                          int8_t *failed);
 

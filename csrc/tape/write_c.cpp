@@ -1,5 +1,6 @@
 #include "tape/write_c.h"
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -67,12 +68,41 @@ constexpr char EXPORTED[] =
 
 std::string text_of(int64_t number) { return std::to_string(number); }
 
+/* A constant expression of exactly this value. */
+std::string constant_of(double value) {
+  if (std::isnan(value)) return "__builtin_nan(\"\")";
+  if (std::isinf(value)) return value < 0.0 ? "-__builtin_inf()" : "__builtin_inf()";
+  int exponent;
+  uint64_t mantissa = (uint64_t)std::ldexp(std::frexp(std::fabs(value), &exponent), 53);
+  std::string digits;
+  for (; mantissa; mantissa >>= 4) digits.insert(digits.begin(), "0123456789abcdef"[mantissa & 15]);
+  return (value < 0.0 ? "-0x0" : "0x0") + digits + "p" + text_of(exponent - 53);
+}
+
+std::string listed(const std::vector<int32_t> &numbers) {
+  std::string text;
+  for (const int32_t number : numbers) text += (text.empty() ? "" : ", ") + text_of(number);
+  return text;
+}
+
+/* With one more, which is not counted: C has no empty arrays. */
+std::string known_numbers(const std::string &name, const std::vector<lw_known_number> &numbers) {
+  std::string text = "static const lw_known_number " + name + "[] = {";
+  for (const lw_known_number &one : numbers) text += "{" + text_of(one.offset) + ", " + constant_of(one.value) + "}, ";
+  return text + "{0, 0.0}};\n";
+}
+
 /* The steps are distributed over functions, which run one after the other on few states; so caches hold the numbers that
  * one leaves for another. */
 class writer {
  public:
-  explicit writer(const lw_tape &t, const state_places *one = nullptr)
-      : t(t), one(one), name((size_t)t.registers), is_left((size_t)t.registers, 0), early((size_t)t.steps, -1) {}
+  explicit writer(const lw_tape &t, const state_places *one = nullptr, const std::string &part = "part")
+      : t(t),
+        one(one),
+        part(part),
+        name((size_t)t.registers),
+        is_left((size_t)t.registers, 0),
+        early((size_t)t.steps, -1) {}
 
   std::string many() {
     text = "#define STATES " + text_of(LW_TAPE_STATES) + "LL\n" + OF_MANY + COMMON;
@@ -89,11 +119,12 @@ class writer {
     return text;
   }
 
-  std::string of_one() {
-    text = std::string(OF_ONE) + COMMON;
+  /* The function whose declaration begins with `head`. */
+  std::string of_one(const std::string &head) {
+    text.clear();
     const std::string sines = early_sines();
     const int32_t functions = write_parts();
-    text += std::string(EXPORTED) + "int linkwork_tape(double *r, function_of_numbers *function) {\n  double left[" +
+    text += head + "(double *r, function_of_numbers *function) {\n  double left[" +
             text_of(t.registers + 2 * sine_count + 1) + "];\n  truths failed = 0;\n  (void)left, (void)function;\n";
     for (int32_t i = 0; i < t.inputs; i++)
       text += "  GUARD(ABSOLUTE(r[" + text_of(place(i)) + "]) <= " + digits(one->largest_input) + ");\n";
@@ -108,6 +139,7 @@ class writer {
  private:
   const lw_tape &t;
   const state_places *one;       /* NULL: it is for many states */
+  std::string part;              /* what the functions of steps are called, before their number */
   std::vector<std::string> name; /* of the number in a register, by the present function; empty: it has not read it */
   std::vector<char> is_left;     /* registers to which a function has written; the others have their rows */
   std::vector<int32_t> early;    /* by step: the number of a sine that is known before all steps, or -1 */
@@ -161,7 +193,8 @@ class writer {
   }
   void call_parts(int32_t functions) {
     for (int32_t i = 0; i < functions; i++)
-      text += "    part" + text_of(i) + "(r, left, &failed, function, k);\n" + (one ? "  if (failed) return 1;\n" : "");
+      text +=
+          "    " + part + text_of(i) + "(r, left, &failed, function, k);\n" + (one ? "  if (failed) return 1;\n" : "");
   }
 
   /* Registers that are read later, by function. */
@@ -182,7 +215,7 @@ class writer {
   }
 
   void write_part(int32_t number, const std::vector<char> &needed) {
-    text += "static void part" + text_of(number) +
+    text += "static void " + part + text_of(number) +
             "(double *r, double *left, truths *all_failed, function_of_numbers *function, long long k) {\n"
             "  truths failed = *all_failed;\n  (void)r, (void)left, (void)function, (void)k;\n";
     std::fill(name.begin(), name.end(), "");
@@ -249,7 +282,7 @@ class writer {
     }
   }
 
-  /* A formula of tape/operations.h, in which all small letters are operands. */
+  /* A formula of math/operations.h, in which all small letters are operands. */
   static std::string filled(const char *formula, const std::string operand[4]) {
     std::string found;
     for (const char *at = formula; *at; at++)
@@ -277,6 +310,25 @@ class writer {
 } // namespace
 
 std::string write_c(const lw_tape &t) { return writer(t).many(); }
-std::string write_c_of_one(const lw_tape &t, const state_places &places) { return writer(t, &places).of_one(); }
+std::string write_c_of_one(const lw_tape &t, const state_places &places) {
+  return std::string(OF_ONE) + COMMON + writer(t, &places).of_one(std::string(EXPORTED) + "int linkwork_tape");
+}
+
+std::string write_c_of_library(const std::vector<conditional_tape> &tapes, uint32_t layout) {
+  std::string text = std::string("#include \"block/compiled_rates.h\"\n") + OF_ONE + COMMON, table;
+  for (size_t i = 0; i < tapes.size(); i++) {
+    const conditional_tape &one = tapes[i];
+    const std::string number = text_of((int64_t)i), run = "tape" + number;
+    text += writer(one.tape, &one.places, run + "_part").of_one("static int " + run) +
+            known_numbers("equal" + number, *one.equal) + known_numbers("bounded" + number, *one.bounded) +
+            "static const int32_t result" + number + "[] = {" + listed(one.places.results) + "};\n";
+    table += "  {" + text_of(one.structure) + "u, equal" + number + ", bounded" + number + ", " +
+             text_of((int64_t)one.equal->size()) + ", " + text_of((int64_t)one.bounded->size()) + ", result" + number +
+             ", " + text_of((int64_t)one.places.results.size()) + ", " + run + "},\n";
+  }
+  return text + "static const lw_compiled_rates functions[] = {\n" + table + "};\n#ifndef LINKWORK_EMBEDDED\n" +
+         EXPORTED + "#endif\nextern const lw_rates_library linkwork_rates;\nconst lw_rates_library linkwork_rates = {" +
+         text_of(layout) + "u, " + text_of((int64_t)tapes.size()) + ", functions};\n";
+}
 
 } // namespace lw

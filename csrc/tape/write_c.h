@@ -1,6 +1,7 @@
 /* From a tape to a function in C. */
 #ifndef LW_TAPE_WRITE_C_H
 #define LW_TAPE_WRITE_C_H
+#include "block/compiled_rates.h"
 #include "tape/tape.h"
 #include <string>
 #include <vector>
@@ -19,6 +20,18 @@ struct state_places {
 
 /* The same for the state of a block, an lw_rates_function. */
 std::string write_c_of_one(const lw_tape &t, const state_places &places);
+
+/* A tape for the state of a block, with the conditions of its lw_compiled_rates. */
+struct conditional_tape {
+  lw_tape tape;
+  state_places places;
+  uint32_t structure;
+  const std::vector<lw_known_number> *equal, *bounded;
+};
+
+/* A file with such functions of one model and one variable, linkwork_rates, an lw_rates_library. It includes
+ * block/compiled_rates.h. Where LINKWORK_EMBEDDED is defined, the variable is not exported. */
+std::string write_c_of_library(const std::vector<conditional_tape> &tapes, uint32_t layout);
 
 } // namespace lw
 #endif

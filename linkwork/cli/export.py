@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("platforms", type=by_comma, metavar="NAME,...", help=f"where it shall run: {', '.join(PLATFORMS)}")
     for name in ("sources", "page", "dae", "reference_rtol"):
         add(name)
+    add("native", action="store_true")
     reference_help = "results, and inputs if any, for the reference run of the FMU (default: a short simulation)"
     add("reference", type=Path, metavar="CSV", help=reference_help)
     parser.add_argument("--no-reference", action="store_true", help="leave the reference run out")

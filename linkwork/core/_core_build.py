@@ -7,7 +7,8 @@ from cffi import FFI
 
 CSRC = Path(__file__).resolve().parents[2] / "csrc"
 RATES = "block/compiled_rates.h", "evaluation/rates.h"
-HEADERS = tuple(CSRC / name for name in ("include/linkwork.h", *RATES, "tape/tapes.h"))
+TAPES = "tape/tapes.h", "tape/run_jacobians.h"
+HEADERS = tuple(CSRC / name for name in ("include/linkwork.h", *RATES, *TAPES))
 
 # Right-hand sides, event functions and Jacobians written in Python, and functions that runs call back
 # (`lw_run_calls`); `context` is a handle to them.
@@ -62,5 +63,5 @@ def declarations(header: str) -> str:
 ffibuilder = FFI()
 DECLARED = "".join(declarations(header.read_text(encoding="utf-8")) for header in HEADERS)
 ffibuilder.cdef(DECLARED + CONSTANTS + THRESHOLDS + CALLBACKS + CONTROLLERS)
-OF_C = "linkwork.h", "evaluation/rates.h", "tape/tapes.h", "math/tolerances.h", "controllers/controller.h"
+OF_C = "linkwork.h", "evaluation/rates.h", *TAPES, "math/tolerances.h", "controllers/controller.h"
 ffibuilder.set_source("linkwork.core._core", "\n".join(f'#include "{name}"' for name in OF_C))

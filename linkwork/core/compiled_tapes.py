@@ -23,7 +23,8 @@ from linkwork._util.cache_folder import cache_folder
 _NAMES = ("cc", "gcc", "clang")
 _PROCESSOR = "-mcpu=native" if platform.machine() in ("arm64", "aarch64") else "-march=native"
 # Products and sums are rounded one by one. Vectors stand at any double: zig would check that they do not.
-_FLAGS = ("-std=gnu11", _PROCESSOR, "-O2", "-ffp-contract=off", "-fno-math-errno", "-fno-sanitize=undefined", "-w")
+_FOR_ANY = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fno-math-errno", "-fno-sanitize=undefined", "-w")
+_FLAGS = (*_FOR_ANY, _PROCESSOR)
 _SHARED = ("-shared", *(() if sys.platform == "win32" else ("-fPIC",)))
 _SUFFIX = ".dll" if sys.platform == "win32" else ".so"
 _MOST_KEPT = 500  # libraries on disk, the newest
@@ -66,11 +67,11 @@ class Compilation:
         try:
             with _one_at_a_time:
                 self.address = _function(self._source)
-        except (_NotCompiledError, OSError) as error:
+        except (NotCompiledError, OSError) as error:
             self.reason = str(error)
 
 
-class _NotCompiledError(Exception):
+class NotCompiledError(Exception):
     """There is no compiler, or it failed."""
 
 
@@ -83,6 +84,25 @@ def _function(source: bytes) -> int:
         _kept_open.append(library)
         _addresses[key] = ctypes.cast(library.linkwork_tape, ctypes.c_void_p).value or 0
     return _addresses[key]
+
+
+def shared_library(source: Path, library: Path, include: Path) -> None:
+    """Compile a file in C for any processor of the kind of this one.
+
+    Parameters
+    ----------
+    source, library
+        The file, and where to write.
+    include
+        The folder of headers.
+
+    Raises
+    ------
+    NotCompiledError
+        If there is no compiler, or it fails.
+    """
+    hidden = ("-fvisibility=hidden", *(() if sys.platform == "darwin" else ("-s",)))
+    _call([*_command(), *_FOR_ANY, *_SHARED, *hidden, f"-I{include}", "-o", str(library), str(source)])
 
 
 def _folder() -> Path:
@@ -135,13 +155,13 @@ def _command() -> tuple[str, ...]:
     given = os.environ.get("LINKWORK_CC")
     if given is not None:
         if not given.strip():
-            raise _NotCompiledError("the environment variable LINKWORK_CC is empty")
+            raise NotCompiledError("the environment variable LINKWORK_CC is empty")
         return tuple(shlex.split(given))
     for found in filter(None, map(shutil.which, _NAMES)):
         return (found,)
     if importlib.util.find_spec("ziglang"):
         return sys.executable, "-m", "ziglang", "cc"
-    raise _NotCompiledError("there is no C compiler: install one, or the package ziglang")
+    raise NotCompiledError("there is no C compiler: install one, or the package ziglang")
 
 
 def _call(arguments: list[str]) -> str:
@@ -161,7 +181,7 @@ def _call(arguments: list[str]) -> str:
     finally:
         _running.discard(process)
     if process.returncode:
-        raise _NotCompiledError(f"{arguments[0]} failed: {(messages.strip() or 'it was ended').splitlines()[0]}")
+        raise NotCompiledError(f"{arguments[0]} failed: {(messages.strip() or 'it was ended').splitlines()[0]}")
     return output
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from linkwork._util.checks import FloatArray
 from linkwork.core._core import ffi, lib
 from linkwork.core.compiled_tapes import Compilation
-from linkwork.core.native import Block, NativeModel, OffsetArray, Stage, doubles, error_of, text_at
+from linkwork.core.native import Block, NativeModel, OffsetArray, Stage, doubles, error_of, offsets_of, text_at
 from linkwork.errors import LinkworkError
 
 _ROWS_AT_ONCE = 1 << 16  # between which an interruption is heard
@@ -25,6 +26,7 @@ _MOST_COMPILED = 50_000  # steps; compilers take more than ten seconds for them
 # Of one state at a time: evaluations by kernels before the first recording, which take as long as a compiler, and so
 # many times fewer before each other one; recordings.
 _EVALUATIONS_BEFORE, _SOONER, _MOST_OF_ONE = 100_000, 10, int(lib.LW_MOST_COMPILED_RATES)
+_MOST_IN_C = 16  # of an FMU, which grows by 10 to 15 kB for each one
 
 
 class Kernels(IntEnum):
@@ -33,6 +35,22 @@ class Kernels(IntEnum):
     STAGES = lib.LW_TAPE_STAGES
     POSES = lib.LW_TAPE_POSES
     INVERSE_DYNAMICS = lib.LW_TAPE_INVERSE_DYNAMICS
+
+
+class StepMethod(IntEnum):
+    """How rows move in steps of fixed size."""
+
+    RK4 = lib.LW_STEP_RK4
+    SEMI = lib.LW_STEP_SEMI
+    ROSENBROCK = lib.LW_STEP_ROSENBROCK
+
+
+class Stopped(IntEnum):
+    """Why a row has stopped: numbers that its tapes, or the second ones, do not have; a matrix that is singular."""
+
+    NO_RATES = lib.LW_NO_RATES
+    NO_SECOND = lib.LW_NO_SECOND
+    SINGULAR_STEP = lib.LW_SINGULAR_STEP
 
 
 class Tape(NamedTuple):
@@ -280,6 +298,19 @@ class Tapes:
         self._use_compiled()
         return computed
 
+    def choose_by_row(self, block: Block, given: FloatArray) -> None:
+        """From here on let numbers of a row, derivatives too, depend on that row alone.
+
+        Parameters
+        ----------
+        block
+            As of `evaluate`.
+        given
+            (rows, n), the same for all tapes of these numbers. Where tapes are long, or the first row has none, there
+            are those of these rows alone, and the kernels compute all other rows.
+        """
+        lib.lw_choose_by_row(block.handle, self._handle, doubles(np.ascontiguousarray(given)), len(given))
+
     def move(
         self,
         block: Block,
@@ -288,8 +319,11 @@ class Tapes:
         times: OffsetArray,
         step: float,
         count: int,
-    ) -> NDArray[np.bool_]:
-        """Move rows of given numbers by steps of the method of Runge and Kutta of order 4, and return which failed.
+        method: StepMethod = StepMethod.RK4,
+        second: Tapes | None = None,
+        stages: FloatArray | None = None,
+    ) -> NDArray[np.int8]:
+        """Move rows of given numbers by steps of fixed size, and return where and why they stopped; 0: they did not.
 
         Parameters
         ----------
@@ -305,14 +339,43 @@ class Tapes:
             s.
         count
             Of the steps.
+        method
+            Of the steps.
+        second
+            Tapes of the same given numbers. Of the semi-implicit method: of those that move by the new values of the
+            others. Of Rosenbrock's: of the derivatives by all given numbers that move, and by times.
+        stages
+            (rows, count, 4, n), into which the given numbers of all evaluations of "rk4" are written.
+
+        Returns
+        -------
+        ndarray
+            (rows,), of `Stopped`.
         """
-        failed = np.zeros(len(given), np.int8)
+        stopped = np.zeros(len(given), np.int8)
         addresses = ffi.from_buffer("uint32_t[]", moves), ffi.from_buffer("uint32_t[]", times)
-        steps = ffi.new("lw_steps *", [*addresses, times.size, step, count])
-        marks = ffi.from_buffer("int8_t[]", failed, require_writable=True)
+        of_second = ffi.NULL if second is None else second._handle
+        kept = ffi.NULL if stages is None else doubles(stages)
+        steps = ffi.new("lw_steps *", [int(method), *addresses, times.size, step, count, of_second, kept])
+        marks = ffi.from_buffer("int8_t[]", stopped, require_writable=True)
         _check(lib.lw_move_states(block.handle, self._handle, doubles(given), len(given), steps, marks), block)
-        self._use_compiled()
-        return failed.astype(np.bool_)
+        for tapes in (self, second):
+            if tapes is not None:
+                tapes._use_compiled()
+        return stopped
+
+    def use_for_run(self, block: Block) -> None:
+        """Let a block adopt them for its Jacobians, from the beginning of a run; no other one may have them."""
+        lib.lw_use_jacobians(block.handle, self._handle)
+
+    def end_run(self, block: Block) -> None:
+        """Let the block have none any more."""
+        lib.lw_use_jacobians(block.handle, ffi.NULL)
+
+    @property
+    def adopted(self) -> int:
+        """How many the run has adopted that used them last."""
+        return int(lib.lw_jacobians_adopted(self._handle))
 
     def rates_of(self, number: int) -> Rates:
         """Return a tape as a function of one state, which is compiled in the background."""
@@ -355,16 +418,73 @@ def _listed(function: Any, model: NativeModel) -> OffsetArray:
     return found
 
 
+def _tapes_of_rates(model: NativeModel) -> tuple[OffsetArray, Tapes]:
+    """Return the given numbers of rates, and tapes of them."""
+    given = _listed(lib.lw_rates_given, model)
+    return given, Tapes(given, _listed(lib.lw_rates_computed, model), Stage.DERIVATIVES)
+
+
+class RatesInC:
+    """Tapes of the rates of a model along a motion, as a file in C for the library of an FMU."""
+
+    def __init__(self, model: NativeModel) -> None:
+        self._model = model
+        self._given, self._tapes = _tapes_of_rates(model)
+        self._served: list[int] = []  # states, by tape
+        self.refusal = ""  # of the last state that has none
+
+    def __len__(self) -> int:
+        return len(self._served)
+
+    def record(self, block: Block) -> bool:
+        """Record the state of a block, unless a tape serves it; return whether one does now."""
+        given = block.reals[self._given]
+        number = self._tapes.number_at(block, given)
+        if number is None:
+            try:
+                self._tapes.record(block, given)
+            except LinkworkError as error:
+                self.refusal = str(error)
+                return False
+            self._served.append(0)
+            number = -1
+        self._served[number] += 1
+        return True
+
+    def source(self) -> bytes:
+        """Return the file: of the tapes that serve most, as many as a compiler soon compiles."""
+        recorded, taken, steps = self._tapes.recorded, list[int](), 0
+        for number in sorted(range(len(self)), key=lambda number: -self._served[number])[:_MOST_IN_C]:
+            steps += recorded[number].operations + recorded[number].guards
+            if not taken or steps <= _MOST_COMPILED:
+                taken.append(number)
+        text: bytes = ffi.string(
+            lib.lw_rates_library_source(self._tapes._handle, self._model.handle, taken, len(taken))
+        )
+        return text
+
+
 class RatesOfRuns:
     """Compiled tapes that give the rates of one state at a time to the runs of a model, and of its twins.
 
     Where the kernels have given many, they are recorded at the state of a run; the tape is compiled while the run
     continues, and serves this one and later ones. Any thread may use it.
+
+    Attributes
+    ----------
+    tapes
+        Of the rates.
+    jacobians
+        Of their Jacobians, by states and time, each for one run at a time.
     """
 
     def __init__(self, model: NativeModel) -> None:
-        self._given = _listed(lib.lw_rates_given, model)
-        self.tapes = Tapes(self._given, _listed(lib.lw_rates_computed, model), Stage.DERIVATIVES)
+        self._given, self.tapes = _tapes_of_rates(model)
+        self.jacobians: list[Tapes] = []
+        self._columns = _listed(lib.lw_jacobian_columns, model)
+        first = model.fields["qdot"].first
+        self._rates = offsets_of(slice(first, first + model.sizes.states))
+        self._idle: list[Tapes] = []  # of no run now
         self._found: list[Rates] = []
         self._since = 0  # evaluations by kernels since the last recording
         self._attempts = 0
@@ -398,6 +518,21 @@ class RatesOfRuns:
             self._lock.release()
         block.use_rates(functions, self)
         return by_kernels
+
+    @contextmanager
+    def of_run(self, block: Block) -> Iterator[None]:
+        """Let a block have tapes of Jacobians while it runs, which it adopts in time."""
+        try:
+            tapes = self._idle.pop()
+        except IndexError:
+            tapes = Tapes(self._given, self._rates, Stage.DERIVATIVES, self._columns)
+            self.jacobians.append(tapes)
+        tapes.use_for_run(block)
+        try:
+            yield
+        finally:
+            tapes.end_run(block)
+            self._idle.append(tapes)
 
     def record(self, block: Block) -> None:
         """Record a state that no tape serves, and begin to compile the tape; the block stays where it is."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.optional import optional_import
 from linkwork.errors import MechanismError
+from linkwork.jax.arrays import array_of, called, check_precision
 from linkwork.model.row_function import NO_SECOND_DERIVATIVES, RowFunction
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ with optional_import("functions of JAX", "jax", "jax"):
     import jax
     import jax.numpy as jnp
     from jax.custom_derivatives import SymbolicZero
-    from jax.experimental.buffer_callback import buffer_callback
 
 
 def _differentiable(rows: RowFunction) -> Callable[..., jax.Array]:
@@ -28,7 +26,7 @@ def _differentiable(rows: RowFunction) -> Callable[..., jax.Array]:
 
     @jax.custom_jvp
     def values(*given: jax.Array) -> jax.Array:
-        return _called(rows.values, (sum(rows.results.values()),), given)
+        return called(rows.values, (sum(rows.results.values()),), given)
 
     def with_tangents(given: Any, tangents: Any) -> tuple[jax.Array, jax.Array]:
         by = {
@@ -47,27 +45,13 @@ def _jacobians(rows: RowFunction, by: tuple[str, ...]) -> Callable[..., jax.Arra
 
     @jax.custom_jvp
     def matrices(*given: jax.Array) -> jax.Array:
-        return _called(lambda *arrays: rows.jacobians(by, *arrays), shape, given)
+        return called(lambda *arrays: rows.jacobians(by, *arrays), shape, given)
 
     @matrices.defjvp
     def with_tangents(given: Any, tangents: Any) -> tuple[jax.Array, jax.Array]:
         raise MechanismError(NO_SECOND_DERIVATIVES)
 
     return matrices
-
-
-def _called(of_arrays: Callable[..., Any], shape: tuple[int, ...], given: tuple[jax.Array, ...]) -> jax.Array:
-    """Call a function of NumPy with the rows of all arguments at once, those of `vmap` too.
-
-    `jax.pure_callback` copies large arguments in a thread that may be the one that waits for them, as on one processor.
-    """
-    result = jax.ShapeDtypeStruct((*given[0].shape[:-1], *shape), jnp.float64)
-
-    def into(_: Any, out: Any, *buffers: Any) -> None:
-        np.asarray(out)[...] = of_arrays(*map(np.asarray, buffers))
-
-    found: jax.Array = buffer_callback(into, result, vmap_method="broadcast_all")(*given)
-    return found
 
 
 class Function:
@@ -106,22 +90,9 @@ class Function:
         p
             Parameters (..., n); by default those of the model.
         """
-        if jnp.result_type(float) != jnp.float64:
-            raise MechanismError(
-                "models have numbers of float64, which are off in JAX: "
-                "call jax.config.update('jax_enable_x64', True) before the first array is made"
-            )
-        given = self._rows.shaped({"t": t, "x": x, "tau": tau, "p": p}, _array, jnp.broadcast_to)
+        check_precision()
+        given = self._rows.shaped({"t": t, "x": x, "tau": tau, "p": p}, array_of, jnp.broadcast_to)
         return self._rows.split(self._values(*given))
-
-
-def _array(name: str, value: Any) -> jax.Array:
-    array = value if isinstance(value, jax.Array) else jnp.asarray(value, jnp.float64)
-    if array.dtype != jnp.float64:
-        raise MechanismError(
-            f"{name} has numbers of type {array.dtype}; give jnp.float64, as {name}.astype(jnp.float64) does"
-        )
-    return array
 
 
 @checks_keywords

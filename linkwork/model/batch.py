@@ -11,17 +11,21 @@ from numpy.typing import ArrayLike, NDArray
 from linkwork._util.checks import FloatArray, names_of, positive, real_array, whole_number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
-from linkwork.core.native import ASSEMBLY_TOLERANCE, OffsetArray, Stage, offsets_of
-from linkwork.core.tapes import Tapes
-from linkwork.errors import AssemblyError, LinkworkError, MechanismError, MechanismNameError
+from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, OffsetArray, Stage, offsets_of
+from linkwork.core.tapes import StepMethod, Stopped, Tapes
+from linkwork.errors import LinkworkError, MechanismError, SolverError, SolverValueError, UnknownNameError
 from linkwork.model.arguments import Loads
 from linkwork.model.base import ModelBase, State
-from linkwork.model.changed_starts import changed_starts, describe_changed_starts
+from linkwork.model.rollout import Rollout
+from linkwork.model.row_assembly import RowAssembly, closed_derivatives
 from linkwork.model.row_workers import NO_OFFSETS, RowWorkers, Worker
+from linkwork.model.run_of_state import run_of_state
 from linkwork.model.state_values import JointArray
 
 _START_VALUES = ("q_start", "u_start", "state_start")
 _STEPS_AT_ONCE = 200  # between which an interruption is heard
+_SPEEDS = (0.0, 0.2, 0.2, 2.0)  # at which Jacobians are recorded where that takes long, rad/s or m/s
+_METHODS = {"rk4": StepMethod.RK4, "semi": StepMethod.SEMI, "rosenbrock": StepMethod.ROSENBROCK}
 
 
 class _Columns:
@@ -98,8 +102,9 @@ class Batch:
             "motion_time": self._given[:, last + 1],
             "q_cut": self._given[:, last + 2 :],
         }
-        self._state = state
+        self._state, self._begin = state, _samples(row, slice(nq, nq + nu), n)
         self._workers = RowWorkers(model, state, threads)
+        self._discrete = np.tile(state.discrete_state, (size, 1)) if model.sizes.transitions else None
 
     @property
     def tapes(self) -> tuple[Tapes, ...]:
@@ -135,6 +140,29 @@ class Batch:
                 self.parameters[name] = rows
             else:
                 self._given[:, column] = rows
+
+    def state(self, row: int) -> State:
+        """Return the state of a row, of the model with its parameters, with what transitions have changed.
+
+        Parameters
+        ----------
+        row
+            Its number.
+        """
+        row = whole_number(row, "row")
+        if row >= len(self):
+            raise MechanismError(f"there is no row {row}: the batch has {len(self)}, from 0 on")
+        model = self.model
+        if self.parameters:
+            own = {name: values[row] for name, values in self.parameters.items()}
+            model = model.with_parameters({k: v if model.column(k).vector else v[0] for k, v in own.items()})
+        block = model.block()
+        if self._discrete is not None:
+            block.put_discrete_state(self._discrete[row])
+        speeds = np.concatenate([self.u[row], self.elements[row]])
+        block.enter(self.q[row], speeds, self.inputs[row], float(self.time[row]))
+        block.count_revolutions(self.q_cut[row])
+        return model.state_of(block)
 
     def _column(self, name: str) -> slice | None:
         """Return where a state or an input stands among the given numbers, None for a parameter."""
@@ -191,36 +219,77 @@ class Batch:
         values = self._numbers(self._offsets_of(name), Stage.OUTPUTS)
         return values if self.model.column(name).vector else values[:, 0]
 
-    def gradient(self, name: str, by: Iterable[str]) -> dict[str, FloatArray]:
+    def gradient(self, name: str, by: Iterable[str], closed: Iterable[str] | None = None) -> dict[str, FloatArray]:
         """Return the derivatives of a variable by states, inputs and parameters.
 
-        All others of these stay as they are, coordinates too: loops are not closed again where their geometry changes.
+        All others of these stay as they are, coordinates too: loops are not closed again where their geometry changes,
+        unless `closed` is given. Then they are derivatives of the value that the variable has behind `assemble`.
 
         Parameters
         ----------
         name
             Of the variable, which is one number.
         by
-            Names of states, inputs and parameters.
+            Names of states, inputs and parameters; with `closed`, of states those of these joints and of elements.
+        closed
+            Tree joints that determine all others, each with all of its speeds, as many as there are degrees of freedom.
+            They stay as they are, and the coordinates and speeds of all others follow, so that the loops are closed.
 
         Returns
         -------
         dict
             By name, (size,), or (size, n) for a quantity of several.
+
+        Raises
+        ------
+        MechanismError
+            On another name, or if the joints have more speeds or fewer. A row whose pose is singular, or in which the
+            joints do not determine the others, is NaN, and `errors` has the reason.
+
+        Examples
+        --------
+        The position of the slider of a slider-crank by the angle and by the length of the crank:
+
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("slider-crank")
+        >>> for name, length in (("crank", 0.1), ("rod", 0.3), ("slider", 0.1)):
+        ...     mech.add_body(name, mass=1.0, com=(0, 0, 0), inertia=lw.inertia.rod(1.0, length))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "crank", at=(0, 0, 0))
+        >>> mech.add_joint("B", lw.Revolute((0, 1, 0)), "crank", "rod", parent_frame=lw.Frame((0.1, 0, 0)))
+        >>> mech.add_joint("C", lw.Revolute((0, 1, 0)), "rod", "slider", parent_frame=lw.Frame((0.3, 0, 0)))
+        >>> mech.add_joint("D", lw.Prismatic((1, 0, 0)), "ground", "slider", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> batch = model.batch(1, model.assemble(q={"A": 0.5}))
+        >>> found = batch.gradient("slider.r[1]", ["A.q", "B.parent_frame.position[1]"], closed=["A"])
+        >>> {name: values.round(4) for name, values in found.items()}
+        {'A.q': array([-0.0621]), 'B.parent_frame.position[1]': array([0.8])}
         """
         column = self.model.column(name)
         if column.vector:
             raise MechanismError(f"{name!r} has {column.count} numbers; give one of them, such as '{name}[1]'")
-        columns = {one: self.model.column(one) for one in names_of(by, "by")}
-        if not columns:
+        chosen = names_of(by, "by")
+        if not chosen:
             raise MechanismError("by: name at least one state, input or parameter")
-        spans = {one: self._offsets_of(one) for one in columns}
+        spans = {one: self._offsets_of(one) for one in chosen}
+        unknown = self._offsets_of(name)
+        if closed is not None:
+            found, self.errors = closed_derivatives(self, unknown, chosen, names_of(closed, "closed"))
+            return self._by_name(chosen, found[:, 0])
         for one, offsets in spans.items():
             if self._column(one) is None and one not in self.parameters:
                 self.put({one: np.tile(self.model.block().reals[offsets], (len(self), 1))})
-        values = self._numbers(self._offsets_of(name), Stage.OUTPUTS, np.concatenate([NO_OFFSETS, *spans.values()]))
-        parts = np.split(values, np.cumsum([offsets.size for offsets in spans.values()])[:-1], axis=1)
-        return {one: p if c.vector else p[:, 0] for (one, c), p in zip(columns.items(), parts, strict=True)}
+        return self._by_name(
+            chosen, self._numbers(unknown, Stage.OUTPUTS, np.concatenate([NO_OFFSETS, *spans.values()]))
+        )
+
+    def _by_name(self, names: Iterable[str], derivatives: FloatArray) -> dict[str, FloatArray]:
+        """Return derivatives (size, n) by the numbers of these quantities, one behind the other, as those by each."""
+        columns, first, found = {one: self.model.column(one) for one in names}, 0, dict[str, FloatArray]()
+        for one, column in columns.items():
+            values = derivatives[:, first : first + column.count]
+            first += column.count
+            found[one] = values if column.vector else values[:, 0]
+        return found
 
     # ---- motion ----
 
@@ -242,34 +311,11 @@ class Batch:
             Which rows are closed (size,); the others stay as they are, and `errors` has the reasons.
         """
         positive(tolerance, "tolerance", ": the gap of a loop that is accepted, m")
-        model, numbering = self.model, self.model.numbering
-        block, motion = self._workers.new_block(), self.inputs[:, numbering.driven]
-        part = {name: block.reals[model.fields[f"{name}_start"].span] for name in ("q", "u", "state")}
-        kept = names_of(keep, "keep")
-        order = [*kept, *numbering.q]
-        for joint in kept:
-            if joint not in numbering.q or numbering.q[joint].stop > model.sizes.nq:
-                tree = [name for name, span in numbering.q.items() if span.stop <= model.sizes.nq]
-                raise MechanismNameError(f"keep: there is no tree joint {joint!r}: {suggest(joint, tree)}")
-        for name, spans in (("q", numbering.q), ("u", numbering.u)):
-            priority, tree = block.reals[model.fields[f"{name}_priority"].span], self.columns[name].shape[1]
-            for joint, span in spans.items():
-                place = order.index(joint) + 1.0
-                priority[span] = place / (place + 1.0) if span.stop <= tree else 0.0
-            part[name][tree:] = getattr(self._state, name).cut
+        rows = RowAssembly(self, names_of(keep, "keep"), self.model.numbering.q, "keep")
         self.errors = {}
         for row in range(len(self)):
-            for name, values in self.parameters.items():
-                block.set(self._offsets_of(name), values[row])
-            part["q"][: model.sizes.nq], part["u"][: model.sizes.nu] = self.q[row], self.u[row]
-            part["state"][:] = self.elements[row]
-            block.put_motion(self.time[row], motion[row])
             try:
-                block.assemble(tolerance)
-                changed = [one for one in changed_starts(model, block) if one.name.rsplit(".", 1)[0] in kept]
-                if changed:
-                    lost = tuple(one._replace(is_guess=False) for one in changed)
-                    raise AssemblyError(describe_changed_starts(model, lost))
+                block = rows.close(row, tolerance)
             except LinkworkError as error:
                 self.errors[row] = error
             else:
@@ -278,11 +324,17 @@ class Batch:
 
     @checks_keywords
     def rollout(
-        self, step: float, steps: int, tau: Loads | Callable[[float, Batch], Loads] = None, *, every: int = 1
+        self,
+        step: float,
+        steps: int,
+        tau: Loads | Callable[[float, Batch], Loads] = None,
+        *,
+        every: int = 1,
+        method: str = "rk4",
     ) -> FloatArray:
-        """Take steps of fixed size from all rows, by the classical method of Runge and Kutta, of order 4.
+        """Take steps of fixed size from all rows.
 
-        Its errors are not controlled; `Model.loop_residual` shows the gaps of loops.
+        Their errors are not controlled; `Model.loop_residual` shows the gaps of loops.
 
         Parameters
         ----------
@@ -295,6 +347,11 @@ class Batch:
             batch that gives them for each step. By default those of the batch.
         every
             States are kept after so many steps each.
+        method
+            "rk4", the classical method of Runge and Kutta, of order 4. "semi", Euler's semi-implicit method, of order
+            1: one evaluation of the accelerations for a step, speeds before coordinates, as MuJoCo does by default.
+            "rosenbrock", Rodas5P, linearly implicit, of order 5: for stiff springs, dampers and bushings; a step takes
+            eight evaluations, the exact Jacobian and its decomposition.
 
         Returns
         -------
@@ -305,21 +362,21 @@ class Batch:
         Raises
         ------
         MechanismError
-            If the model has transitions, which steps of fixed size do not carry out.
+            If the model has transitions, which steps of fixed size do not carry out, or there is no such method.
         """
-        positive(step, "step", ": s")
-        steps, every = whole_number(steps, "steps", 1), whole_number(every, "every", 1)
-        if self.model.sizes.transitions:
-            raise MechanismError("steps of fixed size carry out no transitions: run states one by one by `simulate`")
+        steps, every = self._check_steps(step, steps, every)
+        if method not in _METHODS:
+            raise MechanismError(f"method: there is no {method!r}: {suggest(str(method), _METHODS)}")
         begin, states, failed = self.time.copy(), self.columns["states"], dict[int, LinkworkError]()
         kept, done = [states.copy()], 0
+        most = _STEPS_AT_ONCE // 20 if method == "rosenbrock" else _STEPS_AT_ONCE
         while done < steps:
             if tau is not None:
                 self.tau = self.model.arguments.loads(tau(float(self.time[0]), self) if callable(tau) else tau)
             alone = callable(tau) or not self._cut_joints_turn
-            count = 1 if alone else min(every - done % every, steps - done, _STEPS_AT_ONCE)
-            self._move(step, count, failed)
-            done += count
+            last = self._end_of_steps(done, steps, every, alone, most)
+            self._move(step, last - done, failed, _METHODS[method])
+            done = last
             self.time = begin + done * step
             if not self._cut_joints_turn or done == steps:
                 self._locate_cuts(failed)
@@ -327,6 +384,166 @@ class Batch:
                 kept.append(states.copy())
         self.errors = failed
         return np.stack(kept, axis=1)
+
+    @checks_keywords
+    def simulate(
+        self,
+        t_end: float,
+        *,
+        t_eval: ArrayLike | None = None,
+        solver: str = "auto",
+        rtol: float = 1e-8,
+        atol: float | None = None,
+        max_step: float | None = None,
+    ) -> FloatArray:
+        """Simulate each row from its time on, with error control; events are located and transitions carried out.
+
+        A row has the numbers of `simulate` from its `state` with its inputs, which are constant, to the bit. Rows are
+        shared by the threads.
+
+        Parameters
+        ----------
+        t_end
+            s.
+        t_eval
+            Times of the states that are returned, (nt,), s; by default the end alone.
+        solver, rtol, atol, max_step
+            As of `simulate`.
+
+        Returns
+        -------
+        ndarray
+            States (size, nt, n). The batch is left at the end. Rows that came to an error are NaN from there on, and
+            `errors` has the reasons.
+
+        Raises
+        ------
+        MechanismError
+            If `t_end` is no number, or there is no such solver. A `SolverValueError` or `SolverTypeError` on other
+            arguments, as of `simulate`.
+        """
+        if isinstance(t_end, bool) or not isinstance(t_end, int | float | np.number):
+            raise MechanismError(f"t_end must be a number, s, not {t_end!r}")
+        times = np.array([t_end] if t_eval is None else t_eval, dtype=np.float64)
+        options = {"solver": solver, "rtol": rtol, "atol": atol, "max_step": max_step, "t_eval": times}
+        found = np.full((len(self), times.size, self.columns["states"].shape[1]), np.nan)
+
+        def run(_: Worker, rows: slice) -> dict[int, LinkworkError]:
+            errors = dict[int, LinkworkError]()
+            for row in range(rows.start, rows.stop):
+                try:
+                    y, end = run_of_state(self.state(row), t_end, self._inputs_of(row), options)
+                    found[row] = y
+                    self._leave_at(row, end)
+                except (SolverValueError, UnknownNameError):  # of an argument, which is the same for all rows
+                    raise
+                except LinkworkError as error:
+                    partial = getattr(getattr(error, "result", None), "y", found[row, :0])
+                    found[row, : len(partial)] = partial
+                    self.columns["states"][row] = np.nan
+                    errors[row] = error
+            return errors
+
+        self.errors = self._workers.run(run, len(self), 1)
+        return found
+
+    def _inputs_of(self, row: int) -> dict[str, ArrayLike]:
+        """Return the inputs of a row that are not at rest, by name."""
+        n, values, rest = self.model.numbering, self.inputs[row], self.model.arguments.no_inputs
+        spans = {name: span for name, span in n.inputs.items() if "[" not in name}
+        found: dict[str, ArrayLike] = {}
+        for name, span in spans.items():
+            if np.array_equal(values[span], rest[span]):
+                continue
+            found[name] = values[span].copy() if span.stop - span.start > 1 else float(values[span.start])
+            if name in n.commands:
+                found[name] = bool(values[span.start])
+            if name in n.motions:
+                value, *rates = values[span].tolist()
+                if any(rates):
+                    raise MechanismError(
+                        f"row {row}: the motion of {name!r} has rates; inputs are constant in a run: set these to zero"
+                    )
+                found[name] = value
+        return found
+
+    def _leave_at(self, row: int, state: State) -> None:
+        self.q[row], self.u[row], self.elements[row] = state.q, state.u, state.elements
+        self.q_cut[row], self.time[row] = self.model.arguments.turns(state), state.time
+        if self._discrete is not None:
+            self._discrete[row] = state.discrete_state
+
+    @checks_keywords
+    def differentiable_rollout(self, step: float, steps: int, tau: Loads = None, *, every: int = 1) -> Rollout:
+        """Take the steps of `rollout` by "rk4", and return their states with all that their gradients need.
+
+        Parameters
+        ----------
+        step
+            s.
+        steps
+            How many.
+        tau
+            Loads that hold throughout, as of `rollout`; or those of each step, by name or (size, steps, n), where size
+            may be 1 and n that of `tau` of the batch. By default those of the batch.
+        every
+            States are kept after so many steps each.
+
+        Returns
+        -------
+        Rollout
+            Its `states` are those of `rollout`, and its `gradient` is that of all steps. The batch is left at the last
+            states, with the same errors.
+
+        Raises
+        ------
+        MechanismError
+            If the model has transitions, and on loads by a function, whose derivatives are not known.
+
+        Examples
+        --------
+        How far a pendulum falls in 0.1 s, by its start angle and by its mass:
+
+        >>> import linkwork as lw
+        >>> import numpy as np
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> batch = lw.compile(mech).batch(1)
+        >>> run = batch.differentiable_rollout(step=1e-2, steps=10, every=10)
+        >>> weights = np.zeros_like(run.states)
+        >>> weights[:, -1, 0] = 1.0
+        >>> found = run.gradient(weights, by=["rod.mass"])
+        >>> run.states[0, -1].round(4), found.start.round(4), found.parameters["rod.mass"].round(4)
+        (array([0.0736, 1.4707]), array([[0.9991, 0.0999]]), array([0.0061]))
+        """
+        steps, every = self._check_steps(step, steps, every)
+        twin = self._sibling(len(self))
+        twin._given[:] = self._given
+        twin.parameters = {name: values.copy() for name, values in self.parameters.items()}
+        run = Rollout(twin, step, steps, every, tau)
+        self._given[:], self.errors = twin._given, dict(run.errors)
+        return run
+
+    def _check_steps(self, step: float, steps: int, every: int) -> tuple[int, int]:
+        positive(step, "step", ": s")
+        if self.model.sizes.transitions:
+            raise MechanismError("steps of fixed size carry out no transitions: run them by `simulate`")
+        return whole_number(steps, "steps", 1), whole_number(every, "every", 1)
+
+    @staticmethod
+    def _end_of_steps(done: int, steps: int, every: int, alone: bool, most: int = _STEPS_AT_ONCE) -> int:
+        """Return after which step the time is set again, when so many are done; up to there they are taken at once."""
+        if alone:
+            return done + 1
+        within = done % every
+        return min(done + min(every - within, most - within % most), steps)
+
+    def _sibling(self, size: int) -> Batch:
+        """Return another batch at the same state, computed by the same threads, which serve one of them at a time."""
+        made = Batch(self.model, size, self._state, 1)
+        made._workers, made._discrete = self._workers, self._discrete
+        return made
 
     @cached_property
     def _cut_joints_turn(self) -> bool:
@@ -340,8 +557,18 @@ class Batch:
             self.q_cut = self._numbers(offsets_of(self.model.fields["q_cut"].span), Stage.OUTPUTS, without=failed)
             failed |= self.errors
 
-    def _move(self, step: float, count: int, failed: dict[int, LinkworkError]) -> None:
-        """Take steps from the rows that have not failed, and add those that now do."""
+    def _move(
+        self,
+        step: float,
+        count: int,
+        failed: dict[int, LinkworkError],
+        method: StepMethod = StepMethod.RK4,
+        stages: FloatArray | None = None,
+    ) -> None:
+        """Take steps from the rows that have not failed, and add those that now do.
+
+        Given numbers of all evaluations are written into `stages` (rows, count, 4, n), if there are any.
+        """
         fields, n = self.model.fields, self.columns["states"].shape[1]
         computed, moves = self._rates, np.arange(n, dtype=np.uint32)
         columns = self._given.shape[1]
@@ -350,19 +577,17 @@ class Batch:
             moves = np.concatenate([moves, np.arange(columns - self.q_cut.shape[1], columns, dtype=np.uint32)])
         times = np.array([columns - self.q_cut.shape[1] - 2, columns - self.q_cut.shape[1] - 1], np.uint32)
         left, given = self._rows(failed)
-        lost = np.zeros(len(given), dtype=np.bool_)
-
         offsets = self._given_offsets
 
         def move(worker: Worker, rows: slice) -> dict[int, LinkworkError]:
             tapes = worker.tapes(offsets, computed, Stage.DERIVATIVES)
-            lost[rows] = tapes.move(worker.block, given[rows], moves, times, step, count)
-            errors = dict[int, LinkworkError]()
-            for row in np.flatnonzero(lost[rows]).tolist():
-                again = dict[int, LinkworkError]()
-                tapes.evaluate(worker.block, given[rows.start + row : rows.start + row + 1], again)
-                errors[rows.start + row] = again[0]
-            return errors
+            second = self._second(worker, method, offsets, computed, times)
+            into = None if stages is None else stages[rows]
+            stopped = tapes.move(worker.block, given[rows], moves, times, step, count, method, second, into)
+            return {
+                rows.start + row: _why_stopped(stopped[row], worker.block, tapes, second, given[rows.start + row], step)
+                for row in np.flatnonzero(stopped).tolist()
+            }
 
         errors = self._workers.run(move, len(given))
         if left is not None or self.parameters:
@@ -370,6 +595,21 @@ class Batch:
         for row, error in errors.items():
             failed[row if left is None else int(left[row])] = error
         self.columns["states"][list(failed)] = np.nan
+
+    def _second(
+        self, worker: Worker, method: StepMethod, offsets: OffsetArray, computed: OffsetArray, times: OffsetArray
+    ) -> Tapes | None:
+        """Return the tapes that a method needs besides those of the rates, as of `Tapes.move`."""
+        n = self.columns["states"].shape[1]
+        if method == StepMethod.SEMI:
+            return worker.tapes(offsets, np.delete(computed, np.s_[self.q.shape[1] : n]), Stage.DERIVATIVES)
+        if method == StepMethod.RK4:
+            return None
+        by, begin = np.concatenate([offsets[:n], offsets[times]]), self._begin
+        if self.parameters:
+            own = self._workers.new_block().reals[offsets[begin.shape[1] :]]
+            begin = np.concatenate([begin, np.tile(own, (len(begin), 1))], axis=1)
+        return worker.tapes(offsets, computed, Stage.DERIVATIVES, by, chosen_at=begin)
 
     # ---- inside ----
 
@@ -394,7 +634,8 @@ class Batch:
         With `by`, their derivatives by the numbers there. Rows `without` are left out, and NaN.
         """
         left, given = self._rows(without)
-        numbers, errors = self._workers.numbers(given, self._given_offsets, computed, stage, by)
+        discrete = self._discrete if left is None or self._discrete is None else self._discrete[left]
+        numbers, errors = self._workers.numbers(given, self._given_offsets, computed, stage, by, discrete)
         self.errors = errors if left is None else {int(left[row]): error for row, error in errors.items()}
         if left is None:
             return numbers
@@ -414,3 +655,25 @@ class Batch:
     @property
     def _given_offsets(self) -> OffsetArray:
         return np.concatenate([self._offsets, *map(self._offsets_of, self.parameters)])
+
+
+def _samples(row: FloatArray, speeds: slice, n: int) -> FloatArray:
+    """Return given numbers near some others, whose states (n,) are no zeros, at rest and at several speeds."""
+    found = np.tile(row, (len(_SPEEDS), 1))
+    for k, size in enumerate(_SPEEDS):
+        parts = np.arange(1.0, n + 1.0) * (0.618 + 0.1 * k) % 1.0
+        found[k, :n] += 1e-9 * (1.0 + parts)
+        found[k, speeds] += size * (parts[speeds] - 0.5)
+    return found
+
+
+def _why_stopped(
+    reason: int, block: Block, tapes: Tapes, second: Tapes | None, given: FloatArray, step: float
+) -> LinkworkError:
+    """Return the error of a row that has stopped, from the numbers with which it was left."""
+    errors = dict[int, LinkworkError]()
+    if reason == Stopped.SINGULAR_STEP:
+        return SolverError(f"the matrix of a step of {step:g} s is singular: take another step or method")
+    asked = tapes if second is None or reason == Stopped.NO_RATES else second
+    asked.evaluate(block, given[None], errors)
+    return errors[0]

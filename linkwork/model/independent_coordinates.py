@@ -19,6 +19,7 @@ from linkwork.model.idle_spins import idle_speeds
 from linkwork.model.mobility import degrees_of_freedom, free_speeds
 
 if TYPE_CHECKING:
+    from linkwork.core.native import Block
     from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 
@@ -142,14 +143,16 @@ def _check_transitions(system: ModelBase) -> None:
 
 def _check_pose(system: ModelBase, state: State, dof: int) -> None:
     """A singular pose has more degrees of freedom than those around it."""
-    regular = min(
-        degrees_of_freedom(system, state), free_speeds(system) + sum(cluster.dof for cluster in system.expected)
-    )
+    regular = min(degrees_of_freedom(system, state), _regular_dof(system))
     if dof > regular:
         raise SingularityError(
             f"the pose is singular: {dof} speeds are independent in it, {regular} in those around; choose "
             f"independent coordinates in another pose, or {_REMEDY}"
         )
+
+
+def _regular_dof(system: ModelBase) -> int:
+    return free_speeds(system) + sum(cluster.dof for cluster in system.expected)
 
 
 def _groups(system: ModelBase, local: bool) -> list[_Group]:
@@ -192,9 +195,13 @@ def _joined(groups: Sequence[_Group]) -> IndependentCoordinates:
 
 
 def _scaled_jacobian(system: ModelBase, state: State) -> FloatArray:
-    """The constraints' derivative (rows, nu), displacements and rows counted in the size of their cluster."""
     block = system.block()
     system.enter(block, state)
+    return _scaled_jacobian_at(system, block)
+
+
+def _scaled_jacobian_at(system: ModelBase, block: Block) -> FloatArray:
+    """The constraints' derivative (rows, nu), displacements and rows counted in the size of their cluster."""
     matrix = block.constraint_jacobian()
     joints = system.joint_names
     for cluster in system.topology.clusters:
@@ -322,18 +329,62 @@ def _requested(system: ModelBase, groups: list[_Group], requested: Sequence[str]
     return chosen
 
 
-def _check_requested(system: ModelBase, chosen: list[_Group], matrix: FloatArray, dof: int) -> None:
+class NotAsManyError(MechanismError):
+    """Speeds that are to be independent are not as many as degrees of freedom."""
+
+
+def check_independent_joints(system: ModelBase, block: Block, joints: Sequence[str], argument: str) -> None:
+    """Refuse joints whose coordinates and speeds do not determine all others at the states of a block.
+
+    Parameters
+    ----------
+    system
+        Of the block.
+    block
+        Its loops are closed.
+    joints
+        Names of tree joints.
+    argument
+        The one that has them, for errors.
+
+    Raises
+    ------
+    NotAsManyError
+        If they have more or fewer speeds than there are degrees of freedom.
+    SingularityError
+        If the pose is singular, or the joints do not determine the others in it.
+    """
+    matrix, spans = _scaled_jacobian_at(system, block), system.numbering.u
+    dof, regular = system.numbering.nu - _rank(matrix), _regular_dof(system)
+    chosen = [_Group(name, (), tuple(range(spans[name].start, spans[name].stop)), np.inf) for name in joints]
+    if dof > regular and sum(len(group.u) for group in chosen) == regular:
+        raise SingularityError(
+            f"the pose is singular: {dof} speeds are independent in it, {regular} in those around; there are no "
+            "derivatives of closed loops in it"
+        )
+    _check_requested(system, chosen, matrix, dof, argument, "choose others")
+
+
+def _check_requested(
+    system: ModelBase,
+    chosen: list[_Group],
+    matrix: FloatArray,
+    dof: int,
+    argument: str = "independents",
+    remedy: str = f"choose others, or {_REMEDY}",
+) -> None:
     count = sum(len(group.u) for group in chosen)
     if count != dof:
         degrees = "1 degree of freedom" if dof == 1 else f"{dof} degrees of freedom"
-        raise MechanismError(
-            f"independents: the mechanism has {degrees}, but "
+        if not chosen:
+            raise NotAsManyError(f"{argument}: the mechanism has {degrees}; name as many speeds")
+        raise NotAsManyError(
+            f"{argument}: the mechanism has {degrees}, but "
             f"{quoted([g.name for g in chosen])} {'has' if len(chosen) == 1 else 'have'} {count} "
             f"speed{'s' * (count != 1)}; name as many"
         )
     columns = set(range(matrix.shape[1])) - {k for group in chosen for k in group.u}
     if _conditioning(matrix, sorted(columns), matrix.shape[1] - dof) < RANK_TOLERANCE:
         raise SingularityError(
-            f"independents: {quoted([g.name for g in chosen])} do not determine the others in this pose; choose "
-            f"others, or {_REMEDY}"
+            f"{argument}: {quoted([g.name for g in chosen])} do not determine the others in this pose; {remedy}"
         )

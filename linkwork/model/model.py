@@ -140,7 +140,7 @@ class Model(ModelGeometry):
         -------
         Batch
             Arrays `q`, `u`, `tau` and `time` to write to; accelerations, derivatives, Jacobians, variables and
-            gradients of all rows; parameters, geometry too, that differ from row to row; steps of fixed size.
+            gradients of all rows; parameters, geometry too, that differ from row to row; steps of fixed size and runs.
 
         Examples
         --------

@@ -195,19 +195,24 @@ class RowFunction:
         batch = np.broadcast_shapes(*(np.shape(one)[:-1] for one in given))
         rows = np.tile(self._row, (*batch, 1))
         for name, one in zip(self.arguments, given, strict=True):
-            if not np.isfinite(one).all():
-                *row, column = np.argwhere(~np.isfinite(np.broadcast_to(one, (*batch, np.shape(one)[-1]))))[0].tolist()
-                raise _of_row(MechanismError(f"{self.arguments[name][column]} is not finite"), row)
+            check_finite(np.broadcast_to(one, (*batch, np.shape(one)[-1])), self.arguments[name])
             rows[..., self._columns[name]] = one
         rows = rows.reshape(-1, self._row.size)
         with self._lock:
             numbers, errors = self._workers.numbers(rows, self._given, self._computed, self._stage, by)
         if errors:
             row = min(errors)
-            raise _of_row(errors[row], [int(k) for k in np.unravel_index(row, batch)]) from None
+            raise of_row(errors[row], [int(k) for k in np.unravel_index(row, batch)]) from None
         return numbers.reshape(*batch, numbers.shape[1])
 
 
-def _of_row(error: LinkworkError, row: Sequence[int]) -> LinkworkError:
+def check_finite(values: FloatArray, names: Sequence[str]) -> None:
+    """Refuse rows of numbers (..., n) that are not finite, and name the first one."""
+    if not np.isfinite(values).all():
+        *row, column = np.argwhere(~np.isfinite(values))[0].tolist()
+        raise of_row(MechanismError(f"{names[column]} is not finite"), row)
+
+
+def of_row(error: LinkworkError, row: Sequence[int]) -> LinkworkError:
     """Return an error that names the row, if there are several."""
     return type(error)(f"row {', '.join(map(str, row))}: {error}") if row else error

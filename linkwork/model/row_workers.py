@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray, whole_number
 from linkwork.core.native import Block, OffsetArray, Stage
@@ -31,11 +32,20 @@ class Worker:
     block: Block
     kept: dict[tuple[bytes, ...], Tapes] = field(default_factory=dict)
 
-    def tapes(self, given: OffsetArray, computed: OffsetArray, stage: Stage, by: OffsetArray = NO_OFFSETS) -> Tapes:
-        """Return the tapes of these numbers, as of `Tapes`."""
-        key = given.tobytes(), computed.tobytes(), by.tobytes()
+    def tapes(
+        self,
+        given: OffsetArray,
+        computed: OffsetArray,
+        stage: Stage,
+        by: OffsetArray = NO_OFFSETS,
+        chosen_at: FloatArray | None = None,
+    ) -> Tapes:
+        """Return the tapes of these numbers, as of `Tapes`; `chosen_at`: as of `Tapes.choose_by_row`."""
+        key = given.tobytes(), computed.tobytes(), by.tobytes(), b"" if chosen_at is None else chosen_at.tobytes()
         if key not in self.kept:
             self.kept[key] = Tapes(given, computed, stage, by)
+            if chosen_at is not None:
+                self.kept[key].choose_by_row(self.block, chosen_at)
         return self.kept[key]
 
 
@@ -70,7 +80,13 @@ class RowWorkers:
         return block
 
     def numbers(
-        self, given: FloatArray, offsets: OffsetArray, computed: OffsetArray, stage: Stage, by: OffsetArray = NO_OFFSETS
+        self,
+        given: FloatArray,
+        offsets: OffsetArray,
+        computed: OffsetArray,
+        stage: Stage,
+        by: OffsetArray = NO_OFFSETS,
+        discrete: FloatArray | None = None,
     ) -> tuple[FloatArray, dict[int, LinkworkError]]:
         """Return numbers of the block for each row of given ones, NaN where there are none, and the reasons by row.
 
@@ -82,19 +98,32 @@ class RowWorkers:
             Of the given numbers in the block.
         computed, stage, by
             As of `Tapes`.
+        discrete
+            Discrete states of the rows (rows, n); None: all have that of the state.
         """
         numbers = np.empty((len(given), computed.size * (by.size or 1)))
 
         def compute(worker: Worker, rows: slice) -> dict[int, LinkworkError]:
-            errors = dict[int, LinkworkError]()
-            worker.tapes(offsets, computed, stage, by).evaluate(worker.block, given[rows], errors, numbers[rows])
-            return {rows.start + row: error for row, error in errors.items()}
+            tapes, found = worker.tapes(offsets, computed, stage, by), dict[int, LinkworkError]()
+            for part in [rows] if discrete is None else _alike(discrete, rows):
+                errors = dict[int, LinkworkError]()
+                if discrete is not None:
+                    worker.block.put_discrete_state(discrete[part][0])
+                numbers[part] = tapes.evaluate(worker.block, given[part], errors)
+                places = range(rows.start, rows.stop) if isinstance(part, slice) else part
+                found |= {int(places[row]): error for row, error in errors.items()}
+            return found
 
         return numbers, self.run(compute, len(given))
 
-    def run(self, work: Callable[[Worker, slice], dict[int, LinkworkError]], rows: int) -> dict[int, LinkworkError]:
-        """Let threads work on parts of the rows, and return the errors of all."""
-        count = min(self._threads, -(-rows // _ROWS_FOR_A_THREAD)) or 1
+    def run(
+        self,
+        work: Callable[[Worker, slice], dict[int, LinkworkError]],
+        rows: int,
+        for_a_thread: int = _ROWS_FOR_A_THREAD,
+    ) -> dict[int, LinkworkError]:
+        """Let threads work on parts of so many rows at least, and return the errors of all."""
+        count = min(self._threads, -(-rows // for_a_thread)) or 1
         ends = [rows * k // count for k in range(count + 1)]
         parts = [slice(*pair) for pair in pairwise(ends)]
         workers = self._first(count)
@@ -113,3 +142,13 @@ class RowWorkers:
         from concurrent.futures import ThreadPoolExecutor
 
         return ThreadPoolExecutor(self._threads)
+
+
+def _alike(discrete: FloatArray, rows: slice) -> Sequence[slice | NDArray[np.intp]]:
+    """Return the rows of each discrete state."""
+    if (discrete[rows] == discrete[rows.start]).all():
+        return [rows]
+    _, which = np.unique(discrete[rows], axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    order = np.argsort(which, kind="stable")
+    return np.split(rows.start + order, np.flatnonzero(np.diff(which[order])) + 1)

@@ -152,11 +152,12 @@ class Run:
         native, rates = self.native, self.system.rates_of_runs
         try:
             goes_on, by_kernels = True, rates.serve(self.block, 0)
-            while goes_on:
-                goes_on = native.advance()
-                by_kernels = rates.serve(self.block, by_kernels)
-                if progress.active:
-                    progress.reach(native.t)
+            with rates.of_run(self.block):
+                while goes_on:
+                    goes_on = native.advance()
+                    by_kernels = rates.serve(self.block, by_kernels)
+                    if progress.active:
+                        progress.reach(native.t)
             if self._times is None:
                 warn_of_rows(native, self.block, self.system.numbering.n_states)
             result = self.result()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.optional import optional_import
 from linkwork.errors import MechanismError
 from linkwork.model.row_function import NO_SECOND_DERIVATIVES, RowFunction
+from linkwork.torch.tensors import Mapped, numbers_of, tensor_of
 
 if TYPE_CHECKING:
     from linkwork.model.model import Model
@@ -18,34 +19,12 @@ with optional_import("functions of PyTorch", "torch", "torch"):
     import torch
 
 
-class _Shared(torch.autograd.Function):
-    """Functions of a `RowFunction` and of its arguments, alike in all leading dimensions."""
-
-    if TYPE_CHECKING:
-
-        @classmethod
-        def apply(cls, *args: Any) -> Any: ...
-
-    @classmethod
-    def vmap(cls, info: Any, in_dims: Sequence[int | None], *given: Any) -> tuple[Any, int]:
-        """Let the dimension of a `torch.vmap` be the first one of all arguments."""
-        moved = [
-            one
-            if not isinstance(one, torch.Tensor)
-            else one.expand(info.batch_size, *one.shape)
-            if dim is None
-            else one.movedim(dim, 0)
-            for one, dim in zip(given, in_dims, strict=True)
-        ]
-        return cls.apply(*moved), 0
-
-
-class _Values(_Shared):
+class _Values(Mapped):
     """All results one behind the other."""
 
     @staticmethod
     def forward(rows: RowFunction, *given: torch.Tensor) -> torch.Tensor:
-        return torch.from_numpy(rows.values(*map(_array, given)))
+        return torch.from_numpy(rows.values(*map(numbers_of, given)))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -72,12 +51,12 @@ class _Values(_Shared):
         return found.squeeze(-1)
 
 
-class _Jacobians(_Shared):
+class _Jacobians(Mapped):
     """Their matrices by the arguments that are named."""
 
     @staticmethod
     def forward(rows: RowFunction, by: tuple[str, ...], *given: torch.Tensor) -> torch.Tensor:
-        return torch.from_numpy(rows.jacobians(by, *map(_array, given)))
+        return torch.from_numpy(rows.jacobians(by, *map(numbers_of, given)))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -88,10 +67,6 @@ class _Jacobians(_Shared):
         raise MechanismError(NO_SECOND_DERIVATIVES)
 
     jvp = backward
-
-
-def _array(tensor: torch.Tensor) -> Any:
-    return tensor.detach().numpy()
 
 
 class Function:
@@ -126,17 +101,8 @@ class Function:
         p
             Parameters (..., n); by default those of the model.
         """
-        given = self._rows.shaped({"t": t, "x": x, "tau": tau, "p": p}, _tensor, torch.broadcast_to)
+        given = self._rows.shaped({"t": t, "x": x, "tau": tau, "p": p}, tensor_of, torch.broadcast_to)
         return self._rows.split(_Values.apply(self._rows, *given))
-
-
-def _tensor(name: str, value: Any) -> torch.Tensor:
-    tensor = value if isinstance(value, torch.Tensor) else torch.as_tensor(value, dtype=torch.float64)
-    if tensor.dtype != torch.float64:
-        raise MechanismError(f"{name} has numbers of type {tensor.dtype}; give torch.float64, as {name}.double() does")
-    if tensor.device.type != "cpu":
-        raise MechanismError(f"{name} is on device {tensor.device}; give it on the CPU, as {name}.cpu() does")
-    return tensor
 
 
 @checks_keywords

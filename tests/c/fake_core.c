@@ -107,6 +107,13 @@ lw_status lw_evaluate(lw_state *s, lw_stage stage) {
   return LW_OK;
 }
 
+lw_status lw_evaluate_rates(lw_state *s) { return lw_evaluate(s, LW_STAGE_DERIVATIVES); }
+
+lw_status lw_use_rates_library(lw_state *s, const struct lw_rates_library *library) {
+  (void)library;
+  return fail(s, LW_ERROR_FORMAT, "the mass has no tapes");
+}
+
 lw_status lw_set_reals(lw_state *s, const uint32_t *offsets, size_t n, const double *values) {
   for (size_t i = 0; i < n; i++) s->x[offsets[i]] = values[i];
   return LW_OK;

@@ -398,6 +398,20 @@ def test_closed_leg(example, needs):
         assert result[f"{name}.q"][-1] == pytest.approx(module.TO[name], abs=1e-3)
 
 
+def test_tuned_linkage(example):
+    """The four-bar that made the motion is found, with few gradients, which are those of differences."""
+    module = example("tuned_linkage")
+    found = module.main()
+    assert found.misses.max() < 1e-6
+    assert found.difference < 1e-6
+    assert found.gradients < 60
+    fit, at = module.Fit(module.target()), np.array(module.BEGIN)
+    _, gradient = fit(at)
+    for k, h in enumerate(1e-4 * np.eye(3)):
+        a, b = (sum(sign * fit(at + sign * size * h)[0] for sign in (1, -1)) / (2e-4 * size) for size in (1.0, 0.5))
+        assert gradient[k] == pytest.approx((4 * b - a) / 3, rel=1e-6)
+
+
 @pytest.mark.slow
 def test_learned_friction(example, needs):
     needs("torch")
@@ -565,5 +579,5 @@ def test_demo(example, tmp_path, monkeypatch, capfd, needs):
 
 def test_examples_are_scripts():
     adapted = [path.name for path in FOLDER.glob("*.py") if "__main__" in path.read_text(encoding="utf-8")]
-    others = {"closed_leg.py", "demo.py", "gallery.py", "learned_friction.py", "leg_env.py"}
+    others = {"closed_leg.py", "demo.py", "gallery.py", "learned_friction.py", "leg_env.py", "tuned_linkage.py"}
     assert {f"{name}.py" for name in MECHANISMS} | others == set(adapted)

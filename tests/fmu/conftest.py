@@ -85,7 +85,7 @@ def fake_folder(checkout, tmp_path_factory, needs_program) -> Path:
     binary.parent.mkdir(parents=True)
     flags = ["-std=c11", "-O0", "-shared", "-fPIC", f"-I{core}", f"-I{core / 'include'}", f"-I{wrapper}"]
     flags += ["-Wl,--no-undefined"] if sys.platform == "linux" else []  # undefined symbols are named, all at once
-    subprocess.run([needs_program("cc"), *flags, "-o", binary, *sources, "-lm"], check=True)
+    subprocess.run([needs_program("cc"), *flags, "-o", binary, *sources, "-lm", "-ldl"], check=True)
     (folder / "resources").mkdir()
     (folder / "resources" / "model.lwm").write_bytes(b"FAKE1")
     (folder / "resources" / "interface.lwi").write_bytes(MAGIC + struct.pack("<3d5I", 1, 1, 1, *[0] * 5))  # empty lists

@@ -19,8 +19,10 @@ from linkwork._util.progress import Progress
 from linkwork.cli.export import main
 from linkwork.core.sources import FLAGS, fmu_libraries, host_platform, source_dir
 from linkwork.errors import ExportError
+from linkwork.fmu.export import compiled_tapes
 from linkwork.fmu.export import cross_compile as cross
 from linkwork.fmu.export import libraries as export
+from linkwork.fmu.export.content import Experiment
 from linkwork.fmu.export.libraries import PLATFORMS, libraries, universal_library
 from support.binaries import linkage
 from support.cases import four_bar
@@ -119,7 +121,7 @@ def test_two_builds_at_once_and_a_third_from_the_cache(small_build, monkeypatch)
 
 def is_of_the_system(platform: str, name: str) -> bool:
     allowed = {
-        "linux": r"lib[cm]\.so\.6|ld-linux-(x86-64|aarch64)\.so\.[12]",
+        "linux": r"lib[cm]\.so\.6|libdl\.so\.2|ld-linux-(x86-64|aarch64)\.so\.[12]",
         "windows": r"kernel32\.dll|ntdll\.dll|msvcrt\.dll|ucrtbase\.dll|api-ms-win-crt-[\w-]+\.dll",
         "darwin": r"/usr/lib/libSystem\.B\.dylib",
     }
@@ -301,11 +303,20 @@ def latch() -> lw.Mechanism:
     return mech
 
 
-@pytest.fixture(scope="module", params=[linkage_with_one_loop, latch])
-def scene(request, tmp_path_factory) -> Unpacked:
-    system = lw.compile(request.param())
+@pytest.fixture(scope="module", params=["linkage", "linkage with compiled tapes", "latch"])
+def scene(request, needs, tmp_path_factory) -> Unpacked:
+    """With compiled tapes for all platforms on which tests run it."""
+    needs("ziglang")
+    system = lw.compile(latch() if request.param == "latch" else linkage_with_one_loop())
     path = lw.export_fmu(system, tmp_path_factory.mktemp("scene") / f"{system.mechanism.name}.fmu")
-    return Unpacked(path, unpack(path), "3.0", system)
+    unpacked = Unpacked(path, unpack(path), "3.0", system)
+    if "tapes" in request.param:
+        platforms = {HOST, "aarch64-linux", "x86_64-windows"}
+        source = compiled_tapes.rates_source(system, True, Experiment())
+        for name, data in compiled_tapes.compiled_files(source, platforms, False).items():
+            (unpacked.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (unpacked.folder / name).write_bytes(data)
+    return unpacked
 
 
 def bits(scene: Unpacked, library: Path, program: Path, runner: list[str], environment: dict[str, str]) -> str:
@@ -323,6 +334,7 @@ def bits(scene: Unpacked, library: Path, program: Path, runner: list[str], envir
         command, cwd=scene.folder, env={**os.environ, **environment}, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
+    assert "logStatusWarning" not in done.stderr  # compiled tapes are loaded
     return done.stdout
 
 

@@ -14,7 +14,7 @@ from linkwork import controllers, cosim
 from linkwork.cosim import sweep
 
 MODULES = (lw, cosim, sweep, controllers)
-CLASSES = (lw.Batch, lw.Mechanism, lw.Model, cosim.System)
+CLASSES = (lw.Batch, lw.Mechanism, lw.Model, lw.Rollout, cosim.System)
 SHAPES = ("rod", "disk", "cylinder", "sphere", "box")
 
 

@@ -26,7 +26,7 @@ sys.meta_path.insert(0, Missing())
 """
 MADE_BY_THE_PACKAGE = {
     *("CoarseGrained", "Comparison", "Event", "LinearModel", "Model", "Result", "State", "VelocityJump", "SweepResult"),
-    *("Points", "Controller", "MotorLoads"),
+    *("Points", "Controller", "MotorLoads", "Rollout"),
 }
 WITHOUT_ARGUMENTS = {"Fixed", "Free", "Spherical"}
 OF_ANY_ARGUMENTS = {"pid", "skyhook"}  # settings, which their controllers check
@@ -87,6 +87,8 @@ def test_a_star_import_needs_no_extra(module):
         ("lw.controllers.pid('pid.fmu')", "PythonFMU"),
         ("lw.torch.function(lw.compile(mech))", "torch"),
         ("lw.jax.function(lw.compile(mech))", "jax"),
+        ("lw.torch.rollout(lw.compile(mech), 0.1, 3)", "torch"),
+        ("lw.jax.rollout(lw.compile(mech), 0.1, 3)", "jax"),
     ],
 )
 def test_a_missing_package_is_an_error_that_names_the_extra(call, package):

@@ -29,8 +29,8 @@ C_ARROWS = {
     "run": {"math", "block", "model", "evaluation", "events", "assembly", "dae", "api", "ode"},
     "chou": {"math"},
     "independent_coordinates": {"math", "block", "evaluation", "dae", "api", "ode"},
-    "tape": {"math", "block", "model", "loops", "dynamics", "evaluation", "api"},
-    "": {"block", "tree", "loops", "dca", "dynamics", "assembly", "dae"},
+    "tape": {"math", "block", "model", "loops", "dynamics", "evaluation", "api", "ode"},
+    "": {"math", "block", "tree", "loops", "dca", "dynamics", "assembly", "dae"},
 }
 
 

@@ -18,8 +18,8 @@ DESCRIBED = ("Mechanism", "Frame", "Controller", "Table")  # with a constructor 
 GIVEN = {  # objects that functions return: their constructors are not for users
     *("AssemblyModes", "BaseParameters", "CoarseGrained", "Comparison", "Design", "Equilibria", "Equilibrium", "Event"),
     *("Identification", "InverseKinematics", "KinematicResult", "LinearModel", "Model", "MotorJacobian", "MotorLoads"),
-    *("ParameterJacobian", "RedundantConstraints", "Result", "RunningState", "SpecialPose", "State", "Study"),
-    *("SweepResult", "VelocityJump", "Workspace"),
+    *("ParameterJacobian", "RedundantConstraints", "Result", "Rollout", "RunningState", "SpecialPose", "State"),
+    *("Study", "SweepResult", "VelocityJump", "Workspace"),
 }
 OF_THE_PACKAGE = ("Block", "Surroundings", "KinematicRow")
 INTRODUCTION = """\

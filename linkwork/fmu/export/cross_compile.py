@@ -32,7 +32,7 @@ _COMPILE = (*FLAGS, "-g0", "-fno-sanitize=undefined", "-fPIC", "-fvisibility=hid
 _LINK = ("-shared", "-s")
 # The same sources give the same bytes: no time of the build in libraries of Windows, no folder in those of macOS.
 _LINK_FOR = {
-    "linux": (),
+    "linux": ("-Wl,--as-needed", "-ldl"),  # dlopen; glibc 2.17 has it there
     "windows": ("-Wl,/Brepro",),
     "darwin": ("-Wl,-install_name,@rpath/{name}",),
 }

@@ -22,12 +22,13 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import ProgressOption
 from linkwork._util.stack import levels_of_package
 from linkwork.errors import ExportError, ExportNameError, InitializationWarning, LinkworkError
+from linkwork.fmu.export.compiled_tapes import compiled_files, rates_source
 from linkwork.fmu.export.content import Content, Experiment
 from linkwork.fmu.export.dae_mode import dae_mode
 from linkwork.fmu.export.documentation import documentation_files
 from linkwork.fmu.export.instantiation_token import instantiation_token
 from linkwork.fmu.export.interface_file import interface_bytes
-from linkwork.fmu.export.libraries import library_files
+from linkwork.fmu.export.libraries import library_files, platforms_of
 from linkwork.fmu.export.model_description import VERSIONS, dae_manifest, model_description
 from linkwork.fmu.export.nominal_values import NominalSizes, rounded
 from linkwork.fmu.export.pictures import scene
@@ -73,6 +74,7 @@ def export_fmu(
     tolerance: float = 1e-7,
     platforms: Iterable[str] | None = None,
     sources: bool = False,
+    native: bool | Result = False,
     page: bool = False,
     reference: bool | Result | Mapping[str, Any] | str | os.PathLike[str] | None = None,
     reference_rtol: float | None = None,
@@ -120,6 +122,12 @@ def export_fmu(
         others are compiled when they are first needed.
     sources
         Whether the C sources go in as well, so that a tool can compile the FMU for itself.
+    native
+        Whether machine code of this mechanism goes in as well, with which the FMU gives the same results in less time.
+        True: for the motion from the default start, until the end of the default experiment. A result of `lw.simulate`:
+        for its motion. Where other motions need other code, the FMU computes as without it. The package ziglang, of the
+        extra ``cross``, compiles it for all platforms; without it a C compiler of the system does for this one. With
+        `sources` the code in C goes in too.
     page
         Whether the documentation has a page that shows and simulates the mechanism, ``documentation/live.html``, about
         0.5 MB. Without it `linkwork view` makes the page from the scene that the FMU carries.
@@ -146,7 +154,8 @@ def export_fmu(
     ------
     ExportError
         If an output or input is unknown, a start value is out of bounds, a requested reference run is not possible or
-        does not fit, the shared library is missing or cannot be compiled, or the file cannot be written.
+        does not fit, the shared library is missing or cannot be compiled, no motion can be recorded for `native`, or
+        the file cannot be written.
     """
     from linkwork._util.garbage import no_collection
 
@@ -164,13 +173,19 @@ def export_fmu(
     step = default_step(system, stop_time) if step_size is None else step_size
     experiment = Experiment(stop=float(stop_time), step=float(step), tolerance=float(tolerance))
     with no_collection():
-        compiled = c_files(fmi) if sources else ()
+        rates = None if native is False else rates_source(system, native, experiment)
+        compiled = c_files(fmi, rates is not None) if sources else ()
         content = describe_system(system, outputs, experiment, chosen, arrays, compiled, inputs, written_for)
         if dae:
             content = _with_dae(content, system)
         compared = reference_run(content, system, reference, reference_rtol)
-        files = _files(content, system, fmi, sources, page, compared)
+        files = _files(content, system, fmi, page, compared)
+        if sources:
+            interface = interface_bytes(content, fmi)
+            files |= source_files(system.model_bytes, interface, content.identifier, fmi, rates)
         files |= library_files(content.identifier, fmi, platforms, progress)
+        if rates is not None:
+            files |= compiled_files(rates, platforms_of(platforms), progress)
         write_archive(target, files, ExportError, FAST if len(content.rows) > _MANY else SMALL)
     return target
 
@@ -298,7 +313,6 @@ def _files(
     content: Content,
     system: Model,
     fmi: str,
-    sources: bool,
     page: bool,
     reference: Reference | NoReference | None,
 ) -> dict[str, bytes | Iterable[bytes]]:
@@ -312,7 +326,6 @@ def _files(
         **dae_manifest(content),
         **_scene_files(system, fmi),
         **terminal_files(content, system, fmi),
-        **(source_files(model, interface, content.identifier, fmi) if sources else {}),
     }
 
 

@@ -48,7 +48,7 @@ def libraries(platforms: Iterable[str] | None = None, progress: ProgressOption =
     progress
         Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
     """
-    wanted = [host_platform()] if platforms is None else _known(platforms)
+    wanted = platforms_of(platforms)
     try:
         shipped = fmu_libraries()
     except FileNotFoundError as error:
@@ -62,6 +62,11 @@ def libraries(platforms: Iterable[str] | None = None, progress: ProgressOption =
         )
     with Progress(progress) as shown:
         return {platform: shipped.get(platform) or cross_library(platform, shown) for platform in wanted}
+
+
+def platforms_of(platforms: Iterable[str] | None) -> list[str]:
+    """Return the platforms that are asked for; None: the one on which this runs."""
+    return [host_platform()] if platforms is None else _known(platforms)
 
 
 def _known(platforms: Iterable[str]) -> list[str]:

@@ -13,10 +13,13 @@ from linkwork.core.sources import fmu_sources
 _PREFIX = '#include "fmu_src/source_fmu.h"\n'
 _SUFFIX = "#ifndef _WIN32\n#pragma GCC visibility pop\n#endif\n"
 _EMBEDDED = "fmu_src/fmu_embedded.c"
+_RATES = "fmu_src/fmu_rates.c"
 _WIDTH = 24  # bytes on a line
 
 
-def source_files(model: bytes, interface: bytes, identifier: str, fmi: str) -> dict[str, bytes]:
+def source_files(
+    model: bytes, interface: bytes, identifier: str, fmi: str, rates: bytes | None = None
+) -> dict[str, bytes]:
     """Return what the folder `sources` of an FMU holds, by path in the archive.
 
     Parameters
@@ -27,6 +30,8 @@ def source_files(model: bytes, interface: bytes, identifier: str, fmi: str) -> d
         The FMU's name as a C identifier.
     fmi
         Version of the standard: that of 2.0 lists what to compile in the model description.
+    rates
+        Tapes as a file in C, from `rates_source`; None: there are none.
     """
     files = {}
     for name, path in _of_version(fmi).items():
@@ -34,15 +39,18 @@ def source_files(model: bytes, interface: bytes, identifier: str, fmi: str) -> d
         if name.endswith(".c"):
             text = _PREFIX + text + _SUFFIX
         files[_place(name)] = text.encode()
-    files[_EMBEDDED] = _embedded(model, interface).encode()
+    files[_EMBEDDED] = _embedded(model, interface, rates is not None).encode()
+    if rates is not None:
+        files[_RATES] = (_PREFIX + rates.decode() + _SUFFIX).encode()
     if fmi == "3.0":
-        files["buildDescription.xml"] = _build_description(identifier, fmi)
+        files["buildDescription.xml"] = _build_description(identifier, fmi, rates is not None)
     return {f"sources/{name}": text for name, text in files.items()}
 
 
-def c_files(fmi: str) -> list[str]:
-    """Return the files to compile, by path in the folder `sources`."""
-    return [*(_place(name) for name in _of_version(fmi) if name.endswith(".c")), _EMBEDDED]
+def c_files(fmi: str, rates: bool = False) -> list[str]:
+    """Return the files to compile, by path in the folder `sources`; `rates`: with compiled tapes among them."""
+    common = [_place(name) for name in _of_version(fmi) if name.endswith(".c")]
+    return [*common, _EMBEDDED, *([_RATES] if rates else ())]
 
 
 def _of_version(fmi: str) -> dict[str, Path]:
@@ -66,9 +74,13 @@ def _place(name: str) -> str:
     return str(path.with_name(f"{folder}_{path.name}") if path.suffix == ".c" and folder else path)
 
 
-def _embedded(model: bytes, interface: bytes) -> str:
+def _embedded(model: bytes, interface: bytes, rates: bool) -> str:
     arrays = (_array("model", model), _array("interface", interface))
-    return "\n".join((_PREFIX + '#include "embedded_resources.h"\n', *arrays, _SUFFIX))
+    text = "const struct lw_rates_library *const linkwork_compiled_rates = "
+    text += "&linkwork_rates;\n" if rates else "0;\n"
+    if rates:
+        text = "extern const struct lw_rates_library linkwork_rates;\n" + text
+    return "\n".join((_PREFIX + '#include "embedded_resources.h"\n', *arrays, text, _SUFFIX))
 
 
 def _array(name: str, data: bytes) -> str:
@@ -80,11 +92,11 @@ def _array(name: str, data: bytes) -> str:
     )
 
 
-def _build_description(identifier: str, fmi: str) -> bytes:
+def _build_description(identifier: str, fmi: str, rates: bool) -> bytes:
     root = Element("fmiBuildDescription", fmiVersion="3.0")
     build = SubElement(root, "BuildConfiguration", modelIdentifier=identifier)
     sources = SubElement(build, "SourceFileSet", language="C11")
-    for name in c_files(fmi):
+    for name in c_files(fmi, rates):
         SubElement(sources, "SourceFile", name=name)
     SubElement(sources, "IncludeDirectory", name=".")
     SubElement(build, "Library", name="m", external="true", description="the mathematical functions of C")

@@ -1,8 +1,8 @@
 /* The operations of tapes: X(name, operands, formula). The interpreter and all writers take formulas from here, of operands
  * a, b, c and d; ROOT, ABSOLUTE and CHOSEN(which, yes, no) are for them to define. Functions are those of math/scalar.h and
  * math/exponentials.h, so that they give the bits of the kernels; their formulas, for code that links libm, name its own. */
-#ifndef LW_TAPE_OPERATIONS_H
-#define LW_TAPE_OPERATIONS_H
+#ifndef LW_MATH_OPERATIONS_H
+#define LW_MATH_OPERATIONS_H
 #define LW_EACH_TAPE_FORMULA(X)          \
   X(add, 2, a + b)                       \
   X(subtract, 2, a - b)                  \
