@@ -25,7 +25,7 @@ from linkwork.model.batch_rows import BatchRows
 from linkwork.model.row_assembly import closed_derivatives
 from linkwork.model.row_workers import NO_OFFSETS
 
-# Of the slopes of the four stages, in a step; and of each one in the state of the next stage (csrc/tape/move_states.cpp).
+# Of the slopes of the four stages, in a step; and of each in the state of the next stage (csrc/tape/move_states.cpp).
 _WEIGHTS, _SHARES = (1 / 6, 1 / 3, 1 / 3, 1 / 6), (0.5, 0.5, 1.0, 0.0)
 _MATRICES_AT_ONCE = 1 << 13
 
