@@ -94,6 +94,8 @@ def by_tapes(model: lw.Model, q: np.ndarray, u: np.ndarray, work: Work, name: st
     interpreted, compiled = near(model, q, u), near(model, q, u)
     for batch in (interpreted, compiled):
         work(batch)
+    if any(t.operations > LONGEST_COMPILED for tapes in compiled.tapes for t in tapes.recorded):
+        return [partial(rows_of, interpreted, work, name)]
     for tapes in compiled.tapes:
         tapes.compile()
         if tapes.not_compiled:
