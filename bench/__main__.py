@@ -14,6 +14,7 @@ BENCHMARKS = {
     "forward_dynamics": "chains, trees and a four-bar against Pinocchio's C++, which is compiled once (minutes)",
     "closed_loops": "ladders and four-bars in series against Pinocchio and MuJoCo, and larger ladders alone",
     "many_states": "rows of a batch by tapes, interpreted and compiled, against single evaluations of the peers",
+    "derivatives": "matrices by coordinates, speeds and loads against Pinocchio's analytic ones (minutes to compile)",
     "long_runs": "runs by compiled tapes and by kernels, a four-bar against Pinocchio with SciPy's DOP853",
     "assembly": "position assembly of 2 to 300 loops that share joints: time and growth",
     "inverse_kinematics": "poses of a Gough-Stewart platform and of a limb with a closed loop: time, steps, accuracy",

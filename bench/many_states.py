@@ -16,7 +16,7 @@ from bench import exact
 from bench.contest import judged
 from bench.contestants import DIRECT_MODES, TREE_MODES, mujoco, pinocchio
 from bench.core import time_core
-from bench.mechanisms import CHECKOUT, Missing, Scene
+from bench.mechanisms import CHECKOUT, Missing, Scene, random_tree
 from bench.one_state import NAME, by_one_state
 from bench.report import Cell, Goal, Report
 from bench.session import Session
@@ -29,6 +29,8 @@ LONGEST_COMPILED = 50_000  # operations, as of those that are compiled by themse
 METHODS = {"rk4": 10, "semi": 10, "rosenbrock": 2}  # steps that are measured of each
 ROBOTS = {"Robotiq 2F-85": "robotiq_2f85", "Cassie": "cassie"}
 AIMS = {"four-bar": 0.08, "Robotiq 2F-85": 0.06, "Cassie": 0.25, "chain of 6": 0.35}  # of one state to the peer
+AIMS |= {"chain of 30": 0.4, "chain of 300": 0.4, "tree of 300": 0.4}
+AIMS |= {"100 four-bars in series": 0.12, "ladder of 100": 0.25}
 Work = Callable[[lw.Batch], Any]
 
 
@@ -39,6 +41,17 @@ def described(peers: ModuleType) -> dict[str, tuple[dict[str, Any], str]]:
         "four-bar": (peers.fourbars(1), "revolute"),
         "10 four-bars in series": (peers.fourbars(10), "revolute"),
         "ladder of 3": (peers.ladder(3), "spherical"),
+    }
+
+
+def longer(peers: ModuleType) -> dict[str, tuple[dict[str, Any], str]]:
+    """As `described`, of many bodies."""
+    return {
+        "chain of 30": (peers.chain(30), "revolute"),
+        "chain of 300": (peers.chain(300), "revolute"),
+        "tree of 300": (random_tree(peers.chain(300)), "revolute"),
+        "100 four-bars in series": (peers.fourbars(100), "revolute"),
+        "ladder of 100": (peers.ladder(100), "spherical"),
     }
 
 
@@ -81,6 +94,8 @@ def by_tapes(model: lw.Model, q: np.ndarray, u: np.ndarray, work: Work, name: st
     interpreted, compiled = near(model, q, u), near(model, q, u)
     for batch in (interpreted, compiled):
         work(batch)
+    if any(t.operations > LONGEST_COMPILED for tapes in compiled.tapes for t in tapes.recorded):
+        return [partial(rows_of, interpreted, work, name)]
     for tapes in compiled.tapes:
         tapes.compile()
         if tapes.not_compiled:
@@ -138,9 +153,13 @@ def main(options: argparse.Namespace) -> None:
     report.text("The same by tapes alone: accelerations, matrices of the derivatives by the states (Jacobians).")
     heading, alone, goals = by_tapes_alone(session)
     report.table(heading, alone)
+    report.text("Mechanisms of many bodies, one state; tapes of more than 50 000 operations are not compiled.")
+    many, of_many = of_many_bodies(session)
+    report.table(["mechanism", "Pinocchio", "core", NAME, "ratio"], many)
     report.text(
         f"{COPIES} four-bars for 1 s, in steps of 1 ms: CPU time of all, s, largest gap of a loop at the end, m. "
-        "`mujoco.rollout` takes steps of Euler's method on one thread, `Batch.rollout` of Runge and Kutta's of order 4."
+        "`mujoco.rollout` takes steps of Euler's method on one thread, `Batch.rollout` of Runge and Kutta's of order 4 "
+        "and of Euler's."
     )
     moved = rollouts(session)
     report.table(["by", "s", "gap"], moved)
@@ -153,7 +172,7 @@ def main(options: argparse.Namespace) -> None:
     )
     report.table(["method", "us", "steps/s", "us, compiled", "steps/s, compiled"], biped_rollouts(session))
     report.text(session.gaps)
-    report.goals([*single, *goals, *aims(ratios), rollout_goal(moved)])
+    report.goals([*single, *goals, *of_many, *aims(ratios), rollout_goal(moved)])
     report.save()
 
 
@@ -187,23 +206,42 @@ def by_tapes_alone(session: Session) -> tuple[list[str], list[list[Cell]], list[
     return heading, rows, goals
 
 
+def of_many_bodies(session: Session) -> tuple[list[list[Cell]], list[Goal]]:
+    """One state of long mechanisms, by the kernels and by a compiled tape where there is one."""
+    rows: list[list[Cell]] = []
+    goals: list[Goal] = []
+    for name, (neutral, pins) in longer(session.peers).items():
+        scene = Scene.of(neutral, name, pins)
+        modes = DIRECT_MODES if neutral["pins"] else TREE_MODES
+        contestants = [*pinocchio(session.peers, neutral, modes), partial(time_core, session.driver, scene)]
+        best = session.take_turns([*contestants, by_one_state(scene.system, *scene.motion)], name)
+        theirs = min(best[mode].us for mode in modes.values() if mode in best)
+        core, own = _us(best, "accelerations"), _us(best, NAME)
+        least = min(one for one in (core, own) if one is not None)
+        rows.append([name, theirs, core, own, least / theirs])
+        goals.append(Goal(f"{name}: one state to Pinocchio", least / theirs, AIMS[name]))
+    return rows, goals
+
+
 def rollouts(session: Session) -> list[list[Cell]]:
     """CPU time and gaps of many four-bars over a second."""
     neutral = session.peers.fourbars(1)
     rows: list[list[Cell]] = [["mujoco.rollout", *mujoco_rollout(session.peers, neutral)]]
     model = Scene.of(neutral, "four-bar", "revolute").system
-    for name in ("Batch.rollout", "Batch.rollout, compiled"):
+    for name, method in (("", "rk4"), (", compiled", "rk4"), (", compiled", "semi")):
         batch = model.batch(COPIES, threads=1)
         batch.q, batch.u = neutral["q"], neutral["v"]
         batch.assemble()
         for _ in range(2):  # from the second one on by tapes
-            batch.rollout(1e-3, 2)
-        for tapes in batch.tapes if "compiled" in name else ():
+            batch.rollout(1e-3, 2, method=method)
+        for tapes in batch.tapes if name else ():
             tapes.compile()
         begin = time.process_time()
-        batch.rollout(1e-3, STEPS, every=STEPS)
+        batch.rollout(1e-3, STEPS, every=STEPS, method=method)
         spent = time.process_time() - begin
-        rows.append([name, spent, float(np.abs(model.loop_residual(batch.q, batch.u)).max())])
+        rows.append(
+            [f"Batch.rollout, {method}{name}", spent, float(np.abs(model.loop_residual(batch.q, batch.u)).max())]
+        )
     return rows
 
 

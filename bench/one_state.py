@@ -30,7 +30,10 @@ void linkwork_tape(int (*rates)(void *, double, const double *, double *), void 
 
 
 def by_one_state(model: lw.Model, q: np.ndarray, u: np.ndarray, tau: np.ndarray | None = None) -> Contestant:
-    """Rates by a tape of this state, with the checks of a run; one result of 256 is compared with the kernels."""
+    """Rates by a tape of this state, with the checks of a run; one result of 256 is compared with the kernels.
+
+    Long tapes are not compiled; then there is no time.
+    """
     block, runs = model.block(), model.rates_of_runs
     inputs = np.zeros(model.numbering.n_inputs)
     if tau is not None:
@@ -42,6 +45,8 @@ def by_one_state(model: lw.Model, q: np.ndarray, u: np.ndarray, tau: np.ndarray 
     if reason := runs.wait() or loop.reason:
         raise Missing(f"tapes are not compiled: {reason}")
     runs.serve(block, 0)
+    if not any(tape.compiled for tape in runs.tapes.recorded):
+        return dict
     n = model.sizes.states
     y = block.reals[model.fields["q"].first :][:n].copy()
     function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5, ctypes.c_long)(loop.address)

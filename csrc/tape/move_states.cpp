@@ -20,6 +20,7 @@ class moved_block {
       : steps(steps),
         rows(rows),
         n(lw::numbers_of(tapes).computed.size()),
+        width(lw::numbers_of(tapes).given.size()),
         s(s),
         tapes(tapes),
         given(given),
@@ -30,7 +31,7 @@ class moved_block {
 
   const lw_steps &steps;
   const int32_t rows;
-  const size_t n; /* numbers of a row that move */
+  const size_t n, width; /* numbers of a row that move, and all that are given */
 
   /* The rates [rows][n] of those that move. */
   lw_status find_rates(double *rates) {
@@ -79,13 +80,12 @@ class moved_block {
     return (size_t)(std::find(among.begin(), among.end(), offset) - among.begin());
   }
   void keep_stage() {
-    const size_t width = lw::numbers_of(tapes).given.size();
     for (int64_t k = 0; k < rows; k++)
       std::copy_n(of((size_t)k), width, stages + (size_t)(k * 4 * steps.count + evaluations) * width);
     evaluations++;
   }
 
-  double *of(size_t row) { return given + row * lw::numbers_of(tapes).given.size(); }
+  double *of(size_t row) { return given + row * width; }
 
   lw_status evaluate(lw_tapes &by, double *computed, int8_t reason) {
     const uint64_t before = failed;

@@ -86,6 +86,19 @@ def test_a_robot(sooner):
     assert_same(compiled_run(lw.compile(mech), 0.5), expected)
 
 
+@pytest.mark.slow
+def test_tapes_are_of_states_that_are_frequent(sooner):
+    """A robot that swings widely needs many tapes; where one of them counts, the kernels have nothing to do."""
+    model = lw.compile(lw.load(beside("models/as_mechanisms/robotiq_2f85.json")))
+    joints = [name for name, joint in model.mechanism.joints.items() if joint.kind.nu == 1]
+    options = {"inputs": {name: 0.1 for name in joints if name in model.numbering.inputs}, "rtol": 1e-6}
+    for _ in range(40):
+        result = lw.simulate(model, 0.5, **options)
+        assert model.rates_of_runs.wait() == ""
+    assert len(model.rates_of_runs.tapes.recorded) > 4
+    assert by_kernels(model, 0.5, None, **options) < result.statistics.evaluations // 10
+
+
 def tapes_needed(model, result):
     """How many tapes serve all rows of a run."""
     served, block = model.rates_of_runs, model.block()
