@@ -1,5 +1,6 @@
 /* The largest angular speed of bodies and joints, by which a run knows how fast its poses repeat. */
 #include "block/state.h"
+#include "evaluation/rates.h"
 #include <math.h>
 
 /* Sum and largest of the joints' speeds that are angles. Joints turn their links relative to each other: no link turns
@@ -78,7 +79,7 @@ int lw_ode_mechanism_angular_speed(void *state, double t, const double *y, doubl
   speeds[0] = speeds[1];
   if (speeds[1] <= enough) return 0;
   lw_set_states(s, t, y);
-  if (s->rates.known || lw_evaluate(s, LW_STAGE_ACCELERATIONS) == LW_OK)
+  if (lw_rates_give_checks(s) || lw_evaluate(s, LW_STAGE_ACCELERATIONS) == LW_OK)
     speeds[0] = fmax(of_joints, largest_of_bodies(s));
   return 0;
 }

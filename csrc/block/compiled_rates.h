@@ -16,16 +16,17 @@ typedef struct lw_known_number {
  * is for the cosine. */
 typedef void lw_number_function(int operation, const double *a, const double *b, double *to, double *second, int fours);
 
-/* Writes rates, residuals, coordinates of cut joints and angular velocities of a block by its states, inputs and time.
- * Not 0: it does not count there, and has written nothing. */
-typedef int lw_rates_function(double *reals, lw_number_function *function);
+/* Writes the rates of a block by its states, inputs and time. Not 0: it does not count there, and has written nothing. With
+ * `checks`, afterwards and at the same numbers, it writes residuals, coordinates of cut joints and angular velocities by what
+ * it has left [n_left]. */
+typedef int lw_rates_function(double *reals, double *left, lw_number_function *function, int checks);
 
 typedef struct lw_compiled_rates {
   uint32_t structure;                     /* of the model, as it is in the present topology */
   const lw_known_number *equal, *bounded; /* it counts where numbers are these, and others at most of these sizes */
   int32_t n_equal, n_bounded;
   const int32_t *result; /* offsets */
-  int32_t n_results;
+  int32_t n_results, n_left;
   lw_rates_function *run;
 } lw_compiled_rates;
 

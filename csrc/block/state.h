@@ -11,13 +11,15 @@ typedef struct lw_rates {
   const lw_compiled_rates *function[LW_MOST_COMPILED_RATES];
   int32_t n;
   int checked; /* `holds` is of the present numbers but for states, inputs and time */
-  int known;   /* the block has the rates of the present state, by a function */
+  int known;   /* the block has the rates of the present state, by the first function in order */
+  int checks;  /* and what checks of a step ask for */
   unsigned char holds[LW_MOST_COMPILED_RATES], differs[LW_MOST_COMPILED_RATES];
   unsigned char order[LW_MOST_COMPILED_RATES];
   int32_t missed, waits;                    /* times in a row that none counted; that they are passed over */
   uint32_t counted[LW_MOST_COMPILED_RATES]; /* times */
-  double *found;                            /* to compare, */
-  double *missed_at;                        /* and the given numbers of one of the states for which none counted, */
+  double *found;                            /* to compare; */
+  double *left;                             /* by the function that ran last; */
+  double *missed_at;                        /* the given numbers of one of the states for which none counted, */
   uint32_t all_missed;                      /* of so many */
   int64_t by_kernels;
 } lw_rates;

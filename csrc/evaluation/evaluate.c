@@ -1,5 +1,6 @@
 /* The stages of evaluation, each computed once for the present states, inputs and parameters. */
 #include "block/state.h"
+#include "evaluation/rates.h"
 #include <string.h>
 
 lw_status lw_evaluate(lw_state *s, lw_stage stage) {
@@ -32,7 +33,7 @@ lw_status lw_evaluate(lw_state *s, lw_stage stage) {
 
 void lw_step_accepted(lw_state *s) {
   const lw_offsets *at = &s->model->at;
-  if (!s->rates.known) {
+  if (!lw_rates_give_checks(s)) {
     if (lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return;
     s->kernels->locate_cuts(s->model, s->block);
   }

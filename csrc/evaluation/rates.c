@@ -34,21 +34,22 @@ static int must_compare(lw_rates *r, int32_t i) {
   return number < LW_RATES_COMPARED || number % LW_RATES_COMPARED_EVERY == 0;
 }
 
+static int run(const lw_state *s, int32_t i, int checks) {
+  const lw_rates *r = &s->rates;
+  return r->function[i]->run(lw_reals(s), r->left, s->kernels->number_function, checks);
+}
+
 /* Runs the kernels as well; a function that gives other bits, as by a compiler that contracts, is asked no more. */
 static void compare(lw_state *s, int32_t i) {
   lw_rates *r = &s->rates;
   const lw_compiled_rates *c = r->function[i];
   double *x = lw_reals(s);
+  run(s, i, 1);
   for (int32_t k = 0; k < c->n_results; k++) r->found[k] = x[c->result[k]];
   if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) r->differs[i] = 1;
   else s->kernels->locate_cuts(s->model, s->block);
   for (int32_t k = 0; k < c->n_results; k++) r->differs[i] |= r->found[k] != x[c->result[k]];
   if (r->differs[i]) r->holds[i] = 0;
-}
-
-static int counts(const lw_state *s, int32_t i) {
-  const lw_compiled_rates *c = s->rates.function[i];
-  return s->rates.holds[i] && !c->run(lw_reals(s), s->kernels->number_function);
 }
 
 /* Functions are asked in the order in which they counted last. */
@@ -65,11 +66,11 @@ static int run_functions(lw_state *s, int *all_missed) {
   if (r->waits > 0) return r->waits--, 0;
   for (int32_t place = 0; place < r->n; place++) {
     const int32_t i = r->order[place];
-    if (!counts(s, i)) continue;
+    if (!r->holds[i] || run(s, i, 0)) continue;
     move_to_front(r, place);
     r->missed = 0;
     if (must_compare(r, i)) compare(s, i);
-    return r->known = !r->differs[i]; /* else the block has the numbers of the kernels */
+    return r->checks = 0, r->known = !r->differs[i]; /* else the block has the numbers of the kernels */
   }
   if (r->missed < LW_RATES_LONGEST_WAIT) r->missed++;
   r->waits = r->missed - 1;
@@ -103,6 +104,12 @@ lw_status lw_evaluate_rates(lw_state *s) {
   return lw_evaluate(s, LW_STAGE_DERIVATIVES);
 }
 
+int lw_rates_give_checks(lw_state *s) {
+  lw_rates *r = &s->rates;
+  if (r->known && !r->checks) run(s, r->order[0], 1), r->checks = 1;
+  return r->known;
+}
+
 void lw_rates_missed(const lw_state *s, double *given) {
   const lw_rates *r = &s->rates;
   if (r->all_missed) memcpy(given, r->missed_at, sizeof *given * (size_t)lw_rates_given(s->model, NULL));
@@ -111,12 +118,16 @@ void lw_rates_missed(const lw_state *s, double *given) {
 
 lw_status lw_use_rates(lw_state *s, const lw_compiled_rates *const *functions, int32_t n) {
   lw_rates *r = &s->rates;
-  int32_t largest = lw_rates_given(s->model, NULL);
+  const int32_t given = lw_rates_given(s->model, NULL);
+  int32_t results = 0, left = 0;
   n = n < LW_MOST_COMPILED_RATES ? n : LW_MOST_COMPILED_RATES;
-  for (int32_t i = 0; i < n; i++) largest = functions[i]->n_results > largest ? functions[i]->n_results : largest;
-  double *found = realloc(r->found, sizeof *found * 2 * (size_t)(largest + 1));
+  for (int32_t i = 0; i < n; i++) {
+    results = functions[i]->n_results > results ? functions[i]->n_results : results;
+    left = functions[i]->n_left > left ? functions[i]->n_left : left;
+  }
+  double *found = realloc(r->found, sizeof *found * (size_t)(results + given + left + 1));
   if (!found) return LW_ERROR_MEMORY;
-  r->found = found, r->missed_at = found + largest + 1;
+  r->found = found, r->missed_at = found + results, r->left = r->missed_at + given;
   for (int32_t i = 0; i < n; i++) {
     if (r->function[i] != functions[i]) r->counted[i] = 0, r->differs[i] = 0;
     r->function[i] = functions[i];

@@ -6,6 +6,7 @@
  * Residuals at the start of the watch, from assembly, a pin or a new input, are allowed twice. Couplings whose motion
  * is an input are the importer's or the user's: their values and rates need not fit. */
 #include "evaluation/constraint_names.h"
+#include "evaluation/rates.h"
 #include "math/tolerances.h"
 #include <math.h>
 #include <string.h>
@@ -178,8 +179,8 @@ static lw_status check_cluster(lw_state *s, int32_t c) {
 }
 
 /* Compiled rates come with them, but not with the speeds of cut joints. */
-static int residuals_are_known(const lw_state *s) {
-  int by_position = s->rates.known;
+static int residuals_are_known(lw_state *s) {
+  int by_position = lw_rates_give_checks(s);
   for (int32_t i = 0; i < s->model->couplings; i++) by_position &= !s->model->coupling[i].rates_only;
   return by_position;
 }

@@ -59,6 +59,16 @@ std::vector<int32_t> driven_speeds(const lw_tapes &t, const lw_model *m) {
   return found;
 }
 
+/* Rates are asked for more often than all other results, and come first. */
+static int32_t first_results(const lw_tapes &t, const lw_model *m) {
+  int32_t n = 0;
+  const auto is_rate = [m](uint32_t offset) {
+    return (int32_t)offset >= m->at.qdot && (int32_t)offset < m->at.qdot + m->size.states;
+  };
+  while (t.by.empty() && n < (int32_t)t.computed.size() && is_rate(t.computed[(size_t)n])) n++;
+  return n ? n : (int32_t)t.width();
+}
+
 recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   const lw_model *m = s->model;
   const double *x = lw_reals(s);
@@ -113,7 +123,7 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   for (const recorded &one : results) recorder.result(one);
   recorder.guard_finite();
   std::vector<int32_t> counting;
-  made.written = write_tape(recorder.kept, (int32_t)t.given.size(), &counting);
+  made.written = write_tape(recorder.kept, (int32_t)t.given.size(), first_results(t, m), &counting);
   for (const int32_t number : counting) made.kept.push_back(kept[(size_t)number - t.given.size()]);
   /* By the row the length was decided at another state: here it would depend on which states came before. */
   if (t.chosen != rule::by_row &&

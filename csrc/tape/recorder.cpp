@@ -35,23 +35,11 @@ bool has_exact_inverse(double value) {
   return std::fabs(std::frexp(value, &exponent)) == 0.5 && std::abs(exponent) < 1000;
 }
 
-/* Quotients and powers have bounds of their own, which are guarded where others rely on them. */
-bool is_limited(lw_tape_operation operation) {
-  switch (operation) {
-    case LW_TAPE_divide:
-    case LW_TAPE_exp:
-    case LW_TAPE_log:
-    case LW_TAPE_pow:
-    case LW_TAPE_sinh:
-    case LW_TAPE_cosh: return true;
-    default: return false;
-  }
-}
-
-/* Whether its bound follows from that of an operand. An angle has a limit where its sine is recorded. */
+/* Whether its bound follows from that of an operand, unless it has one of its own. An angle has a limit where its sine is
+ * recorded. */
 bool has_bound_of(lw_tape_operation operation, int operand) {
   if (operation == LW_TAPE_select_less) return operand >= 2;
-  return !is_limited(operation) && operation != LW_TAPE_sine && operation != LW_TAPE_cosine;
+  return operation != LW_TAPE_sine && operation != LW_TAPE_cosine;
 }
 
 /* Operands that are finite if the operation gives a finite number; of a product with zero too: infinity times zero is no
@@ -134,11 +122,25 @@ recorded recorder::make(lw_tape_operation operation, recorded a, recorded b, rec
   if (found != known.end()) return {kept.value[(size_t)found->second], found->second};
   const double result = lw_tape_value(operation, value);
   const double bound =
-      is_limited(operation) ? std::max(LW_TAPE_LARGEST_INPUT, 4.0 * std::fabs(result)) : bound_of(operation, k.operand);
+      is_limited(operation, k.operand) ? std::max(LW_TAPE_LARGEST_INPUT, 4.0 * std::fabs(result)) : bound_of(operation, k.operand);
   return {result, known[k] = add_node(operation, k.operand, result, bound)};
 }
 
 /* ---- bounds ---- */
+
+/* Quotients by numbers that may be zero, and powers, have bounds of their own, which are guarded where others rely on them. */
+bool recorder::is_limited(lw_tape_operation operation, const int32_t operand[4]) const {
+  switch (operation) {
+    case LW_TAPE_divide:
+      return kept.nodes[(size_t)operand[1]].operation != LW_TAPE_CONSTANT || kept.value[(size_t)operand[1]] == 0.0;
+    case LW_TAPE_exp:
+    case LW_TAPE_log:
+    case LW_TAPE_pow:
+    case LW_TAPE_sinh:
+    case LW_TAPE_cosh: return true;
+    default: return false;
+  }
+}
 
 /* Of all others, by those of their operands. Infinite: there is none, or an operand may be no number. */
 double recorder::bound_of(lw_tape_operation operation, const int32_t operand[4]) const {
@@ -147,6 +149,7 @@ double recorder::bound_of(lw_tape_operation operation, const int32_t operand[4])
     case LW_TAPE_add:
     case LW_TAPE_subtract: return ROUNDED_UP * (of(0) + of(1));
     case LW_TAPE_multiply: return ROUNDED_UP * of(0) * of(1);
+    case LW_TAPE_divide: return ROUNDED_UP * of(0) / of(1); /* a constant */
     case LW_TAPE_minus:
     case LW_TAPE_abs: return of(0);
     case LW_TAPE_floor:
@@ -200,11 +203,12 @@ void recorder::guard_finite() {
       else if (std::fabs(kept.value[i]) == DBL_MAX) throw refusal("a number is too large there");
       else guard_below(DBL_MAX);
     }
-    if (relied_on[i] && is_limited(one.operation)) guard_below(bounds[i]);
+    const bool limited = is_limited(one.operation, one.operand);
+    if (relied_on[i] && limited) guard_below(bounds[i]);
     for (int k = 0; k < lw_tape_operands(one.operation); k++) {
       const size_t operand = (size_t)one.operand[k];
       is_finite[operand] |= is_finite[i] && k < finite_operands(one.operation);
-      relied_on[operand] |= relied_on[i] && has_bound_of(one.operation, k);
+      relied_on[operand] |= relied_on[i] && !limited && has_bound_of(one.operation, k);
       needed[operand] |= needed[i];
     }
   }

@@ -56,6 +56,7 @@ class recorder {
   int32_t add_node(lw_tape_operation operation, const int32_t operand[4], double value, double limit);
   recorded make(lw_tape_operation operation, recorded a, recorded b = {}, recorded c = {}, recorded d = {});
   void require(lw_tape_operation comparison, recorded a, recorded b);
+  bool is_limited(lw_tape_operation operation, const int32_t operand[4]) const;
   double bound_of(lw_tape_operation operation, const int32_t operand[4]) const;
   void limit(recorded a, double limit);
   bool is_minus(recorded a) const;

@@ -17,10 +17,10 @@ typedef struct lw_tape_step {
 } lw_tape_step;
 
 /* Registers are rows of LW_TAPE_STATES numbers: first the inputs, then the constants, then inputs that are the same for
- * all states, then all others. */
+ * all states, then all others. The first steps, `first_steps`, are those that guards and the first results need. */
 typedef struct lw_tape {
   const lw_tape_step *step;
-  int32_t steps, registers, inputs, constants, kept, results, guards;
+  int32_t steps, registers, inputs, constants, kept, results, guards, first_steps, first_results;
   const double *constant;
   const int32_t *result; /* registers */
 } lw_tape;

@@ -423,6 +423,7 @@ const lw_compiled_rates *lw_rates_compiled(lw_tapes *tapes, int32_t number, lw_r
                  (int32_t)tape.kept.size(),
                  (const int32_t *)tapes->computed.data(),
                  (int32_t)tapes->computed.size(),
+                 lw::left_by_function_of_one(tape.written.view()),
                  run};
   return tape.rates.get();
 }

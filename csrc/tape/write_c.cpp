@@ -102,16 +102,20 @@ class writer {
         part(part),
         name((size_t)t.registers),
         is_left((size_t)t.registers, 0),
-        early((size_t)t.steps, -1) {}
+        early((size_t)t.steps, -1) {
+    add_parts(0, one ? t.first_steps : t.steps);
+    first_parts = parts.size();
+    if (one) add_parts(t.first_steps, t.steps);
+  }
 
   std::string many() {
     text = "#define STATES " + text_of(LW_TAPE_STATES) + "LL\n" + OF_MANY + COMMON;
-    const int32_t functions = write_parts();
+    write_parts();
     text += std::string(EXPORTED) +
             "void linkwork_tape(double *r, double *left, unsigned long long *missed, function_of_numbers *function) {\n"
             "  *missed = 0;\n  (void)r, (void)left, (void)function;\n"
             "  for (long long k = 0; k < STATES; k += WIDTH) {\n    truths failed = {0};\n";
-    call_parts(functions);
+    call_parts(0, parts.size());
     for (int32_t i = 0; i < t.results; i++)
       if (is_left[(size_t)t.result[i]])
         text += "    " + call("ROW", t.result[i]) + " = " + call("LEFT", t.result[i]) + ";\n";
@@ -123,15 +127,18 @@ class writer {
   std::string of_one(const std::string &head) {
     text.clear();
     const std::string sines = early_sines();
-    const int32_t functions = write_parts();
-    text += head + "(double *r, function_of_numbers *function) {\n  double left[" +
-            text_of(t.registers + 2 * sine_count + 1) + "];\n  truths failed = 0;\n  (void)left, (void)function;\n";
+    write_parts();
+    text += head + "(double *restrict r, double *restrict left, function_of_numbers *function, int checks) {\n"
+                   "  const long long k = 0;\n  truths failed = 0;\n  (void)left, (void)function;\n"
+                   "  if (!checks) {\n";
     for (int32_t i = 0; i < t.inputs; i++)
-      text += "  GUARD(ABSOLUTE(r[" + text_of(place(i)) + "]) <= " + digits(one->largest_input) + ");\n";
-    text += sines + "  const long long k = 0;\n";
-    call_parts(functions);
-    for (int32_t i = 0; i < t.results; i++)
-      text += "  r[" + text_of(one->results[i]) + "] = " + stored(t.result[i]) + ";\n";
+      text += "    GUARD(ABSOLUTE(r[" + text_of(place(i)) + "]) <= " + digits(one->largest_input) + ");\n";
+    text += sines;
+    call_parts(0, first_parts);
+    put_results(0, t.first_results);
+    text += "    return 0;\n  }\n";
+    call_parts(first_parts, parts.size());
+    put_results(t.first_results, t.results);
     text += "  return 0;\n}\n";
     return text;
   }
@@ -143,6 +150,8 @@ class writer {
   std::vector<std::string> name; /* of the number in a register, by the present function; empty: it has not read it */
   std::vector<char> is_left;     /* registers to which a function has written; the others have their rows */
   std::vector<int32_t> early;    /* by step: the number of a sine that is known before all steps, or -1 */
+  std::vector<int32_t> parts;    /* the steps behind each, in order */
+  size_t first_parts = 0;        /* those of the first steps of a tape for one state */
   int32_t names = 0, sine_count = 0;
   std::string text;
 
@@ -180,31 +189,37 @@ class writer {
     std::string list;
     for (const int32_t angle : angles) list += (list.empty() ? "" : ", ") + call("ROW", place(angle));
     const std::string first = text_of(t.registers);
-    return "  const double angles[" + text_of(sine_count) + "] = {" + list + "};\n  function(" +
+    return "    const double angles[" + text_of(sine_count) + "] = {" + list + "};\n    function(" +
            text_of(LW_TAPE_sine_cosine) + ", angles, angles, left + " + first + ", left + " + first + " + " +
            text_of(sine_count) + ", " + text_of(sine_count / 4) + ");\n";
   }
 
-  int32_t write_parts() {
-    const int32_t functions = (t.steps + STEPS_OF_A_FUNCTION - 1) / STEPS_OF_A_FUNCTION;
-    const std::vector<std::vector<char>> needed = needed_after(functions);
-    for (int32_t i = 0; i < functions; i++) write_part(i, needed[(size_t)i]);
-    return functions;
+  void add_parts(int32_t from, int32_t to) {
+    while (from < to) parts.push_back(from = std::min(to, from + STEPS_OF_A_FUNCTION));
   }
-  void call_parts(int32_t functions) {
-    for (int32_t i = 0; i < functions; i++)
-      text +=
-          "    " + part + text_of(i) + "(r, left, &failed, function, k);\n" + (one ? "  if (failed) return 1;\n" : "");
+  int32_t begin_of(size_t number) const { return number ? parts[number - 1] : 0; }
+  void write_parts() {
+    const std::vector<std::vector<char>> needed = needed_after();
+    for (size_t i = 0; i < parts.size(); i++) write_part(i, needed[i]);
+  }
+  void call_parts(size_t from, size_t to) {
+    for (size_t i = from; i < to; i++)
+      text += "    " + name_of(i) + "(r, left, &failed, function, k);\n" + (one ? "    if (failed) return 1;\n" : "");
+  }
+  std::string name_of(size_t number) const { return part + text_of((int64_t)number); }
+  void put_results(int32_t from, int32_t to) {
+    for (int32_t i = from; i < to; i++)
+      text += "    r[" + text_of(one->results[i]) + "] = " + stored(t.result[i]) + ";\n";
   }
 
   /* Registers that are read later, by function. */
-  std::vector<std::vector<char>> needed_after(int32_t functions) const {
-    std::vector<std::vector<char>> found((size_t)functions);
+  std::vector<std::vector<char>> needed_after() const {
+    std::vector<std::vector<char>> found(parts.size());
     std::vector<char> needed((size_t)t.registers, 0);
     for (int32_t i = 0; i < t.results; i++) needed[(size_t)t.result[i]] = 1;
-    for (int32_t f = functions; f-- > 0;) {
-      found[(size_t)f] = needed;
-      for (int32_t i = std::min(t.steps, (f + 1) * STEPS_OF_A_FUNCTION); i-- > f * STEPS_OF_A_FUNCTION;) {
+    for (size_t f = parts.size(); f-- > 0;) {
+      found[f] = needed;
+      for (int32_t i = parts[f]; i-- > begin_of(f);) {
         const lw_tape_step &step = t.step[i];
         if (!is_guard(step)) needed[(size_t)step.to] = 0;
         if (has_second(step)) needed[(size_t)step.operand[1]] = 0;
@@ -214,14 +229,14 @@ class writer {
     return found;
   }
 
-  void write_part(int32_t number, const std::vector<char> &needed) {
-    text += "static void " + part + text_of(number) +
-            "(double *r, double *left, truths *all_failed, function_of_numbers *function, long long k) {\n"
+  void write_part(size_t number, const std::vector<char> &needed) {
+    text += "static void " + name_of(number) +
+            "(double *restrict r, double *restrict left, truths *all_failed, function_of_numbers *function, long long k) {\n"
             "  truths failed = *all_failed;\n  (void)r, (void)left, (void)function, (void)k;\n";
     std::fill(name.begin(), name.end(), "");
     names = 0;
     std::vector<char> written((size_t)t.registers, 0);
-    for (int32_t i = number * STEPS_OF_A_FUNCTION; i < std::min(t.steps, (number + 1) * STEPS_OF_A_FUNCTION); i++) {
+    for (int32_t i = begin_of(number); i < parts[number]; i++) {
       const lw_tape_step &step = t.step[i];
       write_step(step, early[(size_t)i]);
       if (!is_guard(step)) written[(size_t)step.to] = 1;
@@ -310,6 +325,7 @@ class writer {
 } // namespace
 
 std::string write_c(const lw_tape &t) { return writer(t).many(); }
+int32_t left_by_function_of_one(const lw_tape &t) { return t.registers + 2 * (t.inputs + 3); }
 std::string write_c_of_one(const lw_tape &t, const state_places &places) {
   return std::string(OF_ONE) + COMMON + writer(t, &places).of_one(std::string(EXPORTED) + "int linkwork_tape");
 }
@@ -324,7 +340,8 @@ std::string write_c_of_library(const std::vector<conditional_tape> &tapes, uint3
             "static const int32_t result" + number + "[] = {" + listed(one.places.results) + "};\n";
     table += "  {" + text_of(one.structure) + "u, equal" + number + ", bounded" + number + ", " +
              text_of((int64_t)one.equal->size()) + ", " + text_of((int64_t)one.bounded->size()) + ", result" + number +
-             ", " + text_of((int64_t)one.places.results.size()) + ", " + run + "},\n";
+             ", " + text_of((int64_t)one.places.results.size()) + ", " + text_of(left_by_function_of_one(one.tape)) +
+             ", " + run + "},\n";
   }
   return text + "static const lw_compiled_rates functions[] = {\n" + table + "};\n#ifndef LINKWORK_EMBEDDED\n" +
          EXPORTED + "#endif\nextern const lw_rates_library linkwork_rates;\nconst lw_rates_library linkwork_rates = {" +

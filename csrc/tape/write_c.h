@@ -18,6 +18,9 @@ struct state_places {
   double largest_input;
 };
 
+/* How many numbers an lw_rates_function of the tape leaves, at most. */
+int32_t left_by_function_of_one(const lw_tape &t);
+
 /* The same for the state of a block, an lw_rates_function. */
 std::string write_c_of_one(const lw_tape &t, const state_places &places);
 

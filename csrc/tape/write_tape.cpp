@@ -23,9 +23,9 @@ class registers {
   std::vector<int32_t> unused;
 };
 
-std::vector<char> needed_nodes(const record &from) {
+std::vector<char> needed_nodes(const record &from, size_t results) {
   std::vector<char> needed(from.nodes.size(), 0);
-  for (const int32_t one : from.results) needed[(size_t)one] = 1;
+  for (size_t i = 0; i < results; i++) needed[(size_t)from.results[i]] = 1;
   for (const guard &g : from.guards) needed[(size_t)g.a] = needed[(size_t)g.b] = 1;
   for (size_t i = from.nodes.size(); i-- > 0;)
     for (int k = 0; needed[i] && k < lw_tape_operands(from.nodes[i].operation); k++)
@@ -46,7 +46,7 @@ std::vector<int32_t> count_uses(const record &from, const std::vector<char> &nee
 
 /* Sums and differences take products into them that nothing else needs. */
 void fuse_products(record *of) {
-  const std::vector<int32_t> uses = count_uses(*of, needed_nodes(*of));
+  const std::vector<int32_t> uses = count_uses(*of, needed_nodes(*of, of->results.size()));
   const auto is_lone_product = [&](int32_t i) {
     return of->nodes[(size_t)i].operation == LW_TAPE_multiply && uses[(size_t)i] == 1;
   };
@@ -78,6 +78,30 @@ bool makes_cosine_too(const record &from, const std::vector<char> &needed, size_
   return next.operation == LW_TAPE_cosine && next.operand[0] == from.nodes[i].operand[0];
 }
 
+/* Puts nodes that guards and the first results need before all others; returns how many. */
+size_t put_first(record *of, size_t results) {
+  const size_t n = of->nodes.size();
+  std::vector<char> first = needed_nodes(*of, results);
+  const std::vector<char> needed = needed_nodes(*of, of->results.size());
+  first[0] = 1; /* the constant zero */
+  for (size_t i = 0; i < n; i++)
+    if (needed[i] && makes_cosine_too(*of, needed, i)) first[i] = first[i + 1] = first[i] | first[i + 1];
+  record moved = {{}, {}, of->guards, of->results};
+  std::vector<int32_t> at(n, 0);
+  for (const char group : {(char)1, (char)0})
+    for (size_t i = 0; i < n; i++) {
+      if (first[i] != group) continue;
+      at[i] = (int32_t)moved.nodes.size();
+      moved.nodes.push_back(of->nodes[i]), moved.value.push_back(of->value[i]);
+    }
+  for (node &one : moved.nodes)
+    for (int k = 0; k < lw_tape_operands(one.operation); k++) one.operand[k] = at[(size_t)one.operand[k]];
+  for (guard &g : moved.guards) g.a = at[(size_t)g.a], g.b = at[(size_t)g.b];
+  for (int32_t &one : moved.results) one = at[(size_t)one];
+  *of = std::move(moved);
+  return (size_t)std::count(first.begin(), first.end(), (char)1);
+}
+
 /* The step behind which a node is not needed, counted in nodes. */
 std::vector<int32_t> last_uses(const record &from, const std::vector<char> &needed) {
   std::vector<int32_t> last(from.nodes.size(), 0);
@@ -97,13 +121,15 @@ lw_tape written_tape::view() const {
   t.step = steps.data(), t.steps = (int32_t)steps.size(), t.registers = registers;
   t.inputs = (int32_t)inputs.size(), t.constants = (int32_t)constants.size(), t.constant = constants.data();
   t.kept = kept, t.results = (int32_t)results.size(), t.result = results.data(), t.guards = guards;
+  t.first_steps = first_steps, t.first_results = first_results;
   return t;
 }
 
-written_tape write_tape(record from, int32_t kept, std::vector<int32_t> *kept_inputs) {
+written_tape write_tape(record from, int32_t kept, int32_t first_results, std::vector<int32_t> *kept_inputs) {
   written_tape out;
   fuse_products(&from);
-  const std::vector<char> needed = needed_nodes(from);
+  const size_t first_nodes = put_first(&from, (size_t)first_results);
+  const std::vector<char> needed = needed_nodes(from, from.results.size());
   std::vector<int32_t> last = last_uses(from, needed), at(from.nodes.size(), -1);
   const std::vector<std::vector<guard>> guards = guards_by_node(from);
   registers free;
@@ -142,9 +168,10 @@ written_tape write_tape(record from, int32_t kept, std::vector<int32_t> *kept_in
     }
     for (int k = 0; k < operands; k++) give_back(one.operand[k], i);
     for (const guard &g : guards[i]) give_back(g.a, i), give_back(g.b, i);
+    if (i < first_nodes) out.first_steps = (int32_t)out.steps.size();
   }
   for (const int32_t one : from.results) out.results.push_back(at[(size_t)one]);
-  out.registers = free.count;
+  out.registers = free.count, out.first_results = first_results;
   return out;
 }
 
