@@ -33,12 +33,10 @@ static double value_of_function(lw_tape_operation operation, double a, double b)
   return NAN;
 }
 
-/* An lw_number_function. */
-static void apply_function(int operation, const double *a, const double *b, double *to, double *second, int fours) {
+static void apply_to_several(int operation, const double *a, const double *b, double *to, double *second, int fours) {
   const four *x = (const four *)a;
   four *y = (four *)to, *z = (four *)second, other;
-  if (!fours && operation == LW_TAPE_sine_cosine) sincos_double(*a, to, second);
-  else if (!fours) *to = value_of_function((lw_tape_operation)operation, *a, *b);
+  if (!fours) *to = value_of_function((lw_tape_operation)operation, *a, *b);
   else if (operation == LW_TAPE_sine)
     for (int k = 0; k < fours; k++) sincos_four(x[k], &y[k], &other);
   else if (operation == LW_TAPE_cosine)
@@ -47,5 +45,13 @@ static void apply_function(int operation, const double *a, const double *b, doub
     for (int k = 0; k < fours; k++) sincos_four(x[k], &y[k], &z[k]);
   else
     for (int k = 0; k < 4 * fours; k++) to[k] = value_of_function((lw_tape_operation)operation, a[k], b[k]);
+}
+
+/* An lw_number_function. Most calls from the tape of one state are for a few angles: they need no loop, whose constants would be
+ * brought to registers first. */
+static void apply_function(int operation, const double *a, const double *b, double *to, double *second, int fours) {
+  if (operation != LW_TAPE_sine_cosine || fours > 1) apply_to_several(operation, a, b, to, second, fours);
+  else if (fours) sincos_four(*(const four *)a, (four *)to, (four *)second);
+  else sincos_double(*a, to, second);
 }
 #endif

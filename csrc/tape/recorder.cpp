@@ -121,8 +121,8 @@ recorded recorder::make(lw_tape_operation operation, recorded a, recorded b, rec
   const auto found = known.find(k);
   if (found != known.end()) return {kept.value[(size_t)found->second], found->second};
   const double result = lw_tape_value(operation, value);
-  const double bound =
-      is_limited(operation, k.operand) ? std::max(LW_TAPE_LARGEST_INPUT, 4.0 * std::fabs(result)) : bound_of(operation, k.operand);
+  const double bound = is_limited(operation, k.operand) ? std::max(LW_TAPE_LARGEST_INPUT, 4.0 * std::fabs(result))
+                                                        : bound_of(operation, k.operand);
   return {result, known[k] = add_node(operation, k.operand, result, bound)};
 }
 

@@ -53,6 +53,7 @@ constexpr char OF_ONE[] = R"(#if defined(__GNUC__) && !defined(__clang__)
 #define CALL(operation, x, y, first, second) function(operation, &(x), &(y), &(first), &(second), 0)
 typedef double numbers;
 typedef long long truths;
+typedef double four __attribute__((vector_size(32), aligned(8), may_alias)); /* read as it is written, at once */
 typedef void function_of_numbers(int, const double *, const double *, double *, double *, int);
 )";
 
@@ -93,7 +94,7 @@ std::string known_numbers(const std::string &name, const std::vector<lw_known_nu
 }
 
 /* The steps are distributed over functions, which run one after the other on few states; so caches hold the numbers that
- * one leaves for another. */
+ * one leaves for another. Compilers do worse where they put these together. */
 class writer {
  public:
   explicit writer(const lw_tape &t, const state_places *one = nullptr, const std::string &part = "part")
@@ -128,9 +129,10 @@ class writer {
     text.clear();
     const std::string sines = early_sines();
     write_parts();
-    text += head + "(double *restrict r, double *restrict left, function_of_numbers *function, int checks) {\n"
-                   "  const long long k = 0;\n  truths failed = 0;\n  (void)left, (void)function;\n"
-                   "  if (!checks) {\n";
+    text += head +
+            "(double *restrict r, double *restrict left, function_of_numbers *function, int checks) {\n"
+            "  const long long k = 0;\n  truths failed = 0;\n  (void)left, (void)function;\n"
+            "  if (!checks) {\n";
     for (int32_t i = 0; i < t.inputs; i++)
       text += "    GUARD(ABSOLUTE(r[" + text_of(place(i)) + "]) <= " + digits(one->largest_input) + ");\n";
     text += sines;
@@ -187,10 +189,11 @@ class writer {
     if (angles.empty()) return "";
     sine_count = ((int32_t)angles.size() + 3) / 4 * 4;
     std::string list;
-    for (const int32_t angle : angles) list += (list.empty() ? "" : ", ") + call("ROW", place(angle));
+    for (size_t i = 0; i < angles.size(); i++)
+      list += (i % 4 ? ", " : i ? "}, {" : "{") + call("ROW", place(angles[i]));
     const std::string first = text_of(t.registers);
-    return "    const double angles[" + text_of(sine_count) + "] = {" + list + "};\n    function(" +
-           text_of(LW_TAPE_sine_cosine) + ", angles, angles, left + " + first + ", left + " + first + " + " +
+    return "    const four angles[] = {" + list + "}};\n    function(" + text_of(LW_TAPE_sine_cosine) +
+           ", (const double *)angles, (const double *)angles, left + " + first + ", left + " + first + " + " +
            text_of(sine_count) + ", " + text_of(sine_count / 4) + ");\n";
   }
 
@@ -230,8 +233,9 @@ class writer {
   }
 
   void write_part(size_t number, const std::vector<char> &needed) {
-    text += "static void " + name_of(number) +
-            "(double *restrict r, double *restrict left, truths *all_failed, function_of_numbers *function, long long k) {\n"
+    text += "static __attribute__((noinline)) void " + name_of(number) +
+            "(double *restrict r, double *restrict left, truths *all_failed, function_of_numbers *function, long long "
+            "k) {\n"
             "  truths failed = *all_failed;\n  (void)r, (void)left, (void)function, (void)k;\n";
     std::fill(name.begin(), name.end(), "");
     names = 0;
