@@ -17,8 +17,8 @@ typedef struct lw_known_number {
 typedef void lw_number_function(int operation, const double *a, const double *b, double *to, double *second, int fours);
 
 /* Writes the rates of a block by its states, inputs and time. Not 0: it does not count there, and has written nothing. With
- * `checks`, afterwards and at the same numbers, it writes residuals, coordinates of cut joints and angular velocities by what
- * it has left [n_left]. */
+ * `checks`, once afterwards and at the same numbers, it writes residuals, coordinates of cut joints and angular velocities by
+ * the numbers that it has left [n_left], over which it writes. */
 typedef int lw_rates_function(double *reals, double *left, lw_number_function *function, int checks);
 
 typedef struct lw_compiled_rates {

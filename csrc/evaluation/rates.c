@@ -69,8 +69,8 @@ static int run_functions(lw_state *s, int *all_missed) {
     if (!r->holds[i] || run(s, i, 0)) continue;
     move_to_front(r, place);
     r->missed = 0;
-    if (must_compare(r, i)) compare(s, i);
-    return r->checks = 0, r->known = !r->differs[i]; /* else the block has the numbers of the kernels */
+    if ((r->checks = must_compare(r, i))) compare(s, i);
+    return r->known = !r->differs[i]; /* else the block has the numbers of the kernels */
   }
   if (r->missed < LW_RATES_LONGEST_WAIT) r->missed++;
   r->waits = r->missed - 1;

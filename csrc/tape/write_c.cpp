@@ -329,7 +329,7 @@ class writer {
 } // namespace
 
 std::string write_c(const lw_tape &t) { return writer(t).many(); }
-int32_t left_by_function_of_one(const lw_tape &t) { return t.registers + 2 * (t.inputs + 3); }
+int32_t left_by_function_of_one(const lw_tape &t) { return t.registers + 2 * (2 * t.inputs + 3); }
 std::string write_c_of_one(const lw_tape &t, const state_places &places) {
   return std::string(OF_ONE) + COMMON + writer(t, &places).of_one(std::string(EXPORTED) + "int linkwork_tape");
 }
