@@ -1,5 +1,5 @@
-/* Runs a tape on LW_TAPE_STATES states, four at a time. A unit that includes it chooses the instruction set and the
- * name RUN_TAPE. */
+/* Runs a tape on LW_TAPE_STATES states, four at a time, and what else is done with columns of these. A unit that includes it
+ * chooses the instruction set and the names RUN_TAPE, FIND_LARGE and MOVE_COLUMN. */
 #ifndef LW_TAPE_INTERPRET_KERNEL_H
 #define LW_TAPE_INTERPRET_KERNEL_H
 #include "math/number_functions_kernel.h"
@@ -8,6 +8,7 @@
 #ifndef RUN_TAPE /* opened alone */
 #define RUN_TAPE lw_run_tape
 #define FIND_LARGE lw_find_large
+#define MOVE_COLUMN lw_move_column
 #endif
 
 typedef int64_t four_truths __attribute__((vector_size(32), aligned(8), may_alias)); /* 0 or -1 */
@@ -37,8 +38,16 @@ INLINE four *row_of(double *registers, int32_t number) {
   return (four *)(registers + (int64_t)number * LW_TAPE_STATES);
 }
 
+enum { FOURS = LW_TAPE_STATES / 4 };
+
+/* A bit for each state. */
+INLINE uint64_t bits_of(const four_truths *which) {
+  lw_four_bits found = {0}, bit = {1, 2, 4, 8};
+  for (int k = 0; k < FOURS; k++, bit <<= 4) found |= (lw_four_bits)which[k] & bit;
+  return found[0] | found[1] | found[2] | found[3];
+}
+
 void RUN_TAPE(const lw_tape *t, double *registers, uint64_t *missed) {
-  enum { FOURS = LW_TAPE_STATES / 4 };
   four_truths failed[FOURS] = {{0}};
   for (int32_t i = 0; i < t->steps; i++) { /* a tape without steps has no address of them */
     const lw_tape_step *step = t->step + i;
@@ -70,20 +79,21 @@ void RUN_TAPE(const lw_tape *t, double *registers, uint64_t *missed) {
 #undef X
     }
   }
-  *missed = 0;
-  for (int k = 0; k < LW_TAPE_STATES; k++) *missed |= (uint64_t)(failed[k / 4][k % 4] != 0) << k;
+  *missed = bits_of(failed);
 }
 
 void FIND_LARGE(const double *rows, int32_t n, double bound, uint64_t *large) {
-  enum { FOURS = LW_TAPE_STATES / 4 };
-  four_truths found[FOURS] = {{0}};
+  four_truths found[FOURS];
   const four most = {bound, bound, bound, bound};
-  for (int32_t i = 0; i < n; i++)
-    for (int k = 0; k < FOURS; k++) {
-      const four x = ((const four *)(rows + (int64_t)i * LW_TAPE_STATES))[k];
-      found[k] |= ~(four_truths)(without_signs(x) <= most);
-    }
-  *large = 0;
-  for (int k = 0; k < LW_TAPE_STATES; k++) *large |= (uint64_t)(found[k / 4][k % 4] != 0) << k;
+  for (int k = 0; k < FOURS; k++) {
+    const four *x = (const four *)rows + k;
+    found[k] = (four_truths){0};
+    for (int32_t i = 0; i < n; i++) found[k] |= ~(four_truths)(without_signs(x[(int64_t)i * FOURS]) <= most);
+  }
+  *large = bits_of(found);
+}
+
+void MOVE_COLUMN(double *to, const double *from, double factor, const double *by) {
+  for (int k = 0; k < FOURS; k++) ((four *)to)[k] = ((const four *)from)[k] + factor * ((const four *)by)[k];
 }
 #endif

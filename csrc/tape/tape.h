@@ -37,6 +37,10 @@ int lw_run_tape_once(const lw_tape *t, double *registers);
 void lw_find_large(const double *rows, int32_t n, double bound, uint64_t *large);
 void lw_find_large_avx2(const double *rows, int32_t n, double bound, uint64_t *large);
 
+/* A column of numbers that move: to = from + factor by, where `to` may be one of these. */
+void lw_move_column(double *to, const double *from, double factor, const double *by);
+void lw_move_column_avx2(double *to, const double *from, double factor, const double *by);
+
 /* The value of an operation. */
 double lw_tape_value(lw_tape_operation operation, const double operand[4]);
 
