@@ -82,13 +82,15 @@ void RUN_TAPE(const lw_tape *t, double *registers, uint64_t *missed) {
   *missed = bits_of(failed);
 }
 
+/* Bits of numbers without signs are in their order, and those of NaN are the largest. */
 void FIND_LARGE(const double *rows, int32_t n, double bound, uint64_t *large) {
   four_truths found[FOURS];
-  const four most = {bound, bound, bound, bound};
+  const four_truths most = (four_truths)(four){bound, bound, bound, bound};
   for (int k = 0; k < FOURS; k++) {
     const four *x = (const four *)rows + k;
     found[k] = (four_truths){0};
-    for (int32_t i = 0; i < n; i++) found[k] |= ~(four_truths)(without_signs(x[(int64_t)i * FOURS]) <= most);
+    for (int32_t i = 0; i < n; i++) found[k] |= most - (four_truths)without_signs(x[(int64_t)i * FOURS]);
+    found[k] = found[k] < 0;
   }
   *large = bits_of(found);
 }

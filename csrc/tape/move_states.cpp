@@ -100,7 +100,7 @@ class moved_block {
   lw_status evaluate(lw_tapes &by, int8_t reason) {
     uint64_t now = failed;
     const lw_status e = lw::evaluate_columns(s, by, given, states, &now);
-    for (size_t k = 0; k < (size_t)states; k++)
+    for (size_t k = 0; failed != now; k++)
       if ((now & ~failed) >> k & 1) fail(k, reason);
     return e;
   }

@@ -116,23 +116,27 @@ bool have_same_results(const lw_tape &t, const columns &a, const columns &b, uin
   return true;
 }
 
-/* From its registers; by the compiled tape where there is one, which is compared before it counts. */
-uint64_t run(recorded_tape &tape, const column_functions &with, uint64_t states) {
+/* By the compiled tape where there is one, which is compared before it counts. Returns those states for which the tape
+ * counts. */
+uint64_t run(recorded_tape &tape, const column_functions &with, const columns &given, uint64_t states) {
   const lw_tape view = tape.written.view();
-  unsigned long long own = 0;
-  uint64_t missed;
-  tape.left.resize(tape.compiled ? (size_t)view.registers : 0);
-  if (tape.compiled && tape.is_compared) {
-    tape.compiled(tape.registers[0], tape.left.data()->number, &own, with.function);
-    return states & ~own;
-  }
+  const auto run_compiled = [&](columns &registers) {
+    unsigned long long missed = 0;
+    tape.left.resize((size_t)view.registers);
+    tape.compiled(registers[0], given[0], tape.left.data()->number, &missed, with.function);
+    return states & ~missed;
+  };
+  if (tape.compiled && tape.is_compared) return run_compiled(tape.registers);
   columns registers;
   if (tape.compiled) registers = tape.registers;
+  for (size_t i = 0; i < (size_t)view.inputs; i++)
+    std::copy_n(given[(size_t)tape.written.inputs[i]], LW_TAPE_STATES, tape.registers[i]);
+  uint64_t missed;
   with.run(&view, tape.registers[0], &missed);
   const uint64_t counting = states & ~missed;
   if (!tape.compiled) return counting;
-  tape.compiled(registers[0], tape.left.data()->number, &own, with.function);
-  tape.is_compared = (states & ~own) == counting && have_same_results(view, tape.registers, registers, counting);
+  tape.is_compared =
+      run_compiled(registers) == counting && have_same_results(view, tape.registers, registers, counting);
   if (!tape.is_compared) tape.compiled = nullptr;
   return counting;
 }
@@ -140,10 +144,7 @@ uint64_t run(recorded_tape &tape, const column_functions &with, uint64_t states)
 /* Runs it, and returns those states that are left and for which it counts. */
 uint64_t states_for(recorded_tape &tape, const column_functions &with, const block_of_states &block) {
   const uint64_t states = block.left & block.for_tapes;
-  if (!tape.holds || !states) return 0;
-  for (size_t i = 0; i < tape.written.inputs.size(); i++)
-    std::copy_n(block.given[(size_t)tape.written.inputs[i]], LW_TAPE_STATES, tape.registers[i]);
-  return run(tape, with, states);
+  return tape.holds && states ? run(tape, with, block.given, states) : 0;
 }
 
 /* Computes those states that are left and for which the tape counts. Where these are all, their results stay in its
@@ -370,7 +371,8 @@ const char *lw_tapes_refusal(const lw_tapes *tapes) { return tapes->refusal.c_st
 
 const char *lw_tape_source(lw_tapes *tapes, int32_t number) {
   try {
-    tapes->source = lw::write_c(tapes->tapes[(size_t)number].written.view());
+    const written_tape &written = tapes->tapes[(size_t)number].written;
+    tapes->source = lw::write_c(written.view(), written.inputs);
     return tapes->source.c_str();
   } catch (const std::bad_alloc &) {
     return nullptr;
