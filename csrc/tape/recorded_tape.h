@@ -54,6 +54,7 @@ struct lw_tapes {
   int64_t by_kernels = 0, since_recording = 0;
   size_t width() const { return computed.size() * (by.empty() ? 1 : by.size()); } /* numbers of a state */
   int32_t recordings = 0;
+  size_t latest = 0;                   /* the tape that counted last */
   std::string refusal;                 /* of the last one; empty: it made a tape */
   std::string source;                  /* asked for last */
   std::vector<int32_t> offsets;        /* of kept numbers, asked for last */

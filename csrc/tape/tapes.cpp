@@ -147,11 +147,11 @@ uint64_t states_for(recorded_tape &tape, const column_functions &with, const blo
   return tape.holds && states ? run(tape, with, block.given, states) : 0;
 }
 
-/* Computes those states that are left and for which the tape counts. Where these are all, their results stay in its
- * registers. */
-void run_tape(recorded_tape &tape, lw_tapes &t, const column_functions &with, block_of_states &block) {
+/* Computes those states that are left and for which the tape counts, if there are any. Where these are all, their results
+ * stay in its registers. */
+bool run_tape(recorded_tape &tape, lw_tapes &t, const column_functions &with, block_of_states &block) {
   const uint64_t counts = states_for(tape, with, block);
-  if (!counts) return;
+  if (!counts) return false;
   const lw_tape view = tape.written.view();
   for (size_t i = 0; i < (size_t)view.results; i++) {
     const double *found = tape.registers[(size_t)view.result[i]];
@@ -162,6 +162,17 @@ void run_tape(recorded_tape &tape, lw_tapes &t, const column_functions &with, bl
   }
   tape.states += (int64_t)std::bitset<LW_TAPE_STATES>(counts).count();
   block.left &= ~counts;
+  return true;
+}
+
+/* Asks all tapes whether they count, first the one that did so last: neighbouring blocks and steps are alike. */
+template <typename question>
+void ask_all(lw_tapes &t, const question &counts) {
+  const size_t latest = t.latest < t.tapes.size() ? t.latest : 0;
+  for (size_t i = 0; i < t.tapes.size(); i++) {
+    const size_t number = i ? i - (i <= latest) : latest;
+    if (counts(t.tapes[number])) t.latest = number;
+  }
 }
 
 /* Leaves states with large numbers to the kernels. */
@@ -214,23 +225,23 @@ lw::state_places places_of(const lw_tapes &t, const recorded_tape &tape) {
 bool may_record(const lw_tapes &t) { return t.since_recording >= LW_TAPE_STATES_BEFORE && t.recordings < LW_TAPE_MOST; }
 
 /* Where no more tapes are recorded, one that counted for no row of several blocks is asked seldom. */
-void ask(recorded_tape &tape, lw_tapes &t, const column_functions &with, block_of_states &block) {
-  const int64_t before = tape.states;
+bool run_unless_waiting(recorded_tape &tape, lw_tapes &t, const column_functions &with, block_of_states &block) {
   if (t.recordings >= LW_TAPE_MOST && tape.waits > 0) {
     tape.waits--;
-    return;
+    return false;
   }
-  if (!tape.holds || !(block.left & block.for_tapes)) return;
-  run_tape(tape, t, with, block);
-  tape.missed = tape.states > before ? 0 : std::min(tape.missed + 1, LW_TAPE_LONGEST_WAIT);
+  if (!tape.holds || !(block.left & block.for_tapes)) return false;
+  const bool counts = run_tape(tape, t, with, block);
+  tape.missed = counts ? 0 : std::min(tape.missed + 1, LW_TAPE_LONGEST_WAIT);
   tape.waits = tape.missed;
+  return counts;
 }
 
 /* States left when all tapes have run are for the kernels. Those that fail are marked. */
 lw_status evaluate_by_history(lw_state *s, lw_tapes &t, block_of_states &block, uint64_t *failed) {
   const column_functions with = functions_of(s);
   if (block.for_tapes) leave_large(t, with, block);
-  for (recorded_tape &tape : t.tapes) ask(tape, t, with, block);
+  ask_all(t, [&](recorded_tape &tape) { return run_unless_waiting(tape, t, with, block); });
   if (!block.left) return LW_OK;
   std::vector<double> given(t.given.size()), computed(t.width());
   for (size_t k = 0; k < LW_TAPE_STATES; k++) {
@@ -275,7 +286,7 @@ std::string record_by_row(lw_state *s, lw_tapes &t, const column_functions &with
 lw_status evaluate_by_row(lw_state *s, lw_tapes &t, block_of_states &block, uint64_t *failed) {
   const column_functions with = functions_of(s);
   leave_large(t, with, block);
-  for (recorded_tape &tape : t.tapes) run_tape(tape, t, with, block);
+  ask_all(t, [&](recorded_tape &tape) { return run_tape(tape, t, with, block); });
   if (t.last) run_tape(*t.last, t, with, block);
   for (recorded_tape &guards : t.refused) block.for_tapes &= ~states_for(guards, with, block);
   if (!block.left) return LW_OK;
