@@ -48,6 +48,12 @@ constexpr char SINES_OF_MANY[] =
     "static inline void sine_cosine(numbers x, numbers *sine, numbers *cosine) " EXPANDED_TEXT_OF(
         SINE_COSINE(numbers, bits)) "\n";
 
+/* GCC orders short tapes well before it gives registers to numbers, and long ones badly. */
+constexpr char SCHEDULED[] = R"(#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("schedule-insns", "sched-pressure")
+#endif
+)";
+
 /* Of one state, whose numbers `r` has as in its block. Vectors that GCC makes of single operations take products and sums
  * together, as in vfmaddsub, whatever is asked of it. */
 constexpr char OF_ONE[] = R"(#if defined(__GNUC__) && !defined(__clang__)
@@ -118,7 +124,8 @@ class writer {
         early((size_t)t.steps, -1) {}
 
   std::string many() {
-    text = "#define STATES " + text_of(LW_TAPE_STATES) + "LL\n" + OF_MANY + SINES_OF_MANY + COMMON;
+    text = t.steps <= STEPS_OF_A_FUNCTION ? SCHEDULED : "";
+    text += "#define STATES " + text_of(LW_TAPE_STATES) + "LL\n" + OF_MANY + SINES_OF_MANY + COMMON;
     const int32_t functions = write_parts();
     text += std::string(EXPORTED) +
             "void linkwork_tape(double *r, const double *given, double *left, unsigned long long *missed, "
