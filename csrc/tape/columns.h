@@ -52,6 +52,7 @@ struct column_functions {
   lw_number_function *function;
   decltype(&lw_find_large) find_large;
   decltype(&lw_move_column) move;
+  decltype(&lw_solve_columns) solve;
 };
 column_functions functions_of(const lw_state *s);
 

@@ -1,14 +1,20 @@
 /* Runs a tape on LW_TAPE_STATES states, four at a time, and what else is done with columns of these. A unit that includes it
- * chooses the instruction set and the names RUN_TAPE, FIND_LARGE and MOVE_COLUMN. */
+ * chooses the instruction set and the names RUN_TAPE, FIND_LARGE, MOVE_COLUMN and SOLVE_COLUMNS. */
 #ifndef LW_TAPE_INTERPRET_KERNEL_H
 #define LW_TAPE_INTERPRET_KERNEL_H
 #include "math/number_functions_kernel.h"
 #include "tape/tape.h"
+#define SCALAR four
+#define NAMED(name) name##4
+#include "math/lu_solve_template.h"
+#undef SCALAR
+#undef NAMED
 
 #ifndef RUN_TAPE /* opened alone */
 #define RUN_TAPE lw_run_tape
 #define FIND_LARGE lw_find_large
 #define MOVE_COLUMN lw_move_column
+#define SOLVE_COLUMNS lw_solve_columns
 #endif
 
 typedef int64_t four_truths __attribute__((vector_size(32), aligned(8), may_alias)); /* 0 or -1 */
@@ -95,7 +101,12 @@ void FIND_LARGE(const double *rows, int32_t n, double bound, uint64_t *large) {
   *large = bits_of(found);
 }
 
-void MOVE_COLUMN(double *to, const double *from, double factor, const double *by) {
-  for (int k = 0; k < FOURS; k++) ((four *)to)[k] = ((const four *)from)[k] + factor * ((const four *)by)[k];
+void MOVE_COLUMN(double *to, const double *from, double factor, const double *by, int32_t states) {
+  for (int32_t k = 0; 4 * k < states; k++) ((four *)to)[k] = ((const four *)from)[k] + factor * ((const four *)by)[k];
+}
+
+void SOLVE_COLUMNS(const double *lu, int32_t n, int32_t states, double *x) {
+  for (int32_t k = 0; 4 * k < states; k++)
+    lu_solve4((const four *)lu + k, n, NULL, FOURS, (four *)x + k, (four *)x + k);
 }
 #endif

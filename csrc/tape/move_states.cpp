@@ -5,6 +5,7 @@ extern "C" {
 #include "ode/rodas5p_stages.h"
 }
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <new>
 #include <vector>
@@ -23,7 +24,7 @@ class moved_block {
         width(lw::numbers_of(tapes).given.size()),
         s(s),
         tapes(tapes),
-        move(lw::functions_of(s).move),
+        functions(lw::functions_of(s)),
         rows(rows),
         stages(stages),
         why(why),
@@ -65,9 +66,16 @@ class moved_block {
   double *time(size_t i) { return given[steps.times[i]]; }
 
   /* number = from + factor by, or time = from + later */
-  void advance(size_t i, const double *from, double factor, const double *by) { move(number(i), from, factor, by); }
-  void advance_time(size_t i, const double *from, double later) { move(time(i), from, later, ones[0]); }
-  void add(double *to, double factor, const double *by) { move(to, to, factor, by); }
+  void advance(size_t i, const double *from, double factor, const double *by) {
+    functions.move(number(i), from, factor, by, states);
+  }
+  void advance_time(size_t i, const double *from, double later) {
+    functions.move(time(i), from, later, ones[0], states);
+  }
+  void add(double *to, double factor, const double *by) { functions.move(to, to, factor, by, states); }
+
+  /* Systems of n equations, see lw_solve_columns. */
+  void solve(const lw::columns &lu, lw::columns &x) { functions.solve(lu[0], (int32_t)n, states, x[0]); }
 
   /* Which number moves by a rate, by its offset; that a given one is, n: it is a time. */
   size_t number_of(uint32_t rate) const { return place(lw::numbers_of(tapes).computed, rate); }
@@ -79,7 +87,7 @@ class moved_block {
  private:
   lw_state *s;
   lw_tapes &tapes;
-  decltype(&lw_move_column) move;
+  const lw::column_functions functions;
   double *rows, *stages;
   int8_t *why;
   lw::columns given, ones;
@@ -127,8 +135,8 @@ class from_start : public method {
   lw::columns start, times;
 
   void keep_start() {
-    for (size_t i = 0; i < n; i++) std::copy_n(block.number(i), LW_TAPE_STATES, start[i]);
-    for (size_t i = 0; i < block.steps.n_times; i++) std::copy_n(block.time(i), LW_TAPE_STATES, times[i]);
+    for (size_t i = 0; i < n; i++) std::copy_n(block.number(i), block.states, start[i]);
+    for (size_t i = 0; i < block.steps.n_times; i++) std::copy_n(block.time(i), block.states, times[i]);
   }
   void put_times(double later) {
     for (size_t i = 0; i < block.steps.n_times; i++) block.advance_time(i, times[i], later);
@@ -159,7 +167,7 @@ class runge_kutta : public from_start {
     for (size_t i = 0; i < n; i++) {
       const double *slope = block.rates()[i];
       if (stage) block.add(sum[i], weight[stage], slope);
-      else std::copy_n(slope, LW_TAPE_STATES, sum[i]);
+      else std::copy_n(slope, block.states, sum[i]);
       if (stage < 3) block.advance(i, start[i], share[stage] * h, slope);
       else block.advance(i, start[i], h / 6.0, sum[i]);
     }
@@ -191,23 +199,21 @@ class semi_implicit : public from_start {
   std::vector<size_t> first, later; /* numbers that move by the rates at the start, and by later ones */
 };
 
-/* Rodas5P, see ode/rodas5p.c; state by state, by rows. */
+/* Rodas5P, see ode/rodas5p.c. */
 class rosenbrock : public from_start {
  public:
   explicit rosenbrock(moved_block &block)
       : from_start(block),
-        derivatives(n * block.second().by.size()),
-        slope(n),
-        from(rows_of(n)),
-        argument(rows_of(n)),
-        by_time(rows_of(n)),
-        lu(rows_of(n * n)),
-        matrix(n * n),
-        scale(n),
+        by_time(n),
         rhs(n),
+        lu(n * n),
+        derivatives(n * block.second().by.size()),
+        matrix(n * n),
+        decomposed(n * n),
+        scale(n),
         order((size_t)block.states * n) {
     for (const uint32_t offset : block.second().by) columns.push_back(block.place_of(offset));
-    for (std::vector<double> &one : u) one = rows_of(n);
+    for (lw::columns &one : u) one.resize(n);
   }
 
   lw_status step() override {
@@ -216,52 +222,54 @@ class rosenbrock : public from_start {
     if (e || (e = block.find_second())) return e;
     block.each_state([this](size_t k) { decompose(k); });
     for (int s = 0;; s++) {
-      block.each_state([this, s](size_t k) { move(k, s); });
-      put_times(s + 1 < LW_RODAS5P_STAGES ? ALPHA[s + 1] * h : h);
+      advance(s);
       if (s + 1 == LW_RODAS5P_STAGES) return LW_OK;
       if ((e = block.find_rates())) return e;
     }
   }
 
  private:
-  std::vector<size_t> columns;                 /* of the derivatives: by which number that moves; n: by a time */
-  std::vector<double> derivatives, slope;      /* of one state: [n][columns], [n] */
-  std::vector<double> from, argument, by_time; /* [states][n]: the start, the argument of f, the derivatives of f */
-  std::vector<double> lu;                      /* [states][n][n] */
-  std::vector<double> matrix, scale, rhs;      /* of one state */
-  std::vector<int32_t> order;                  /* [states][n] */
-  std::vector<double> u[LW_RODAS5P_STAGES];
-
-  std::vector<double> rows_of(size_t numbers) const { return std::vector<double>((size_t)block.states * numbers); }
+  std::vector<size_t> columns;  /* of the derivatives: by which number that moves; n: by a time */
+  lw::columns by_time, rhs, lu; /* derivatives by the time; right-hand sides; matrices, rows in the order of pivots */
+  lw::columns u[LW_RODAS5P_STAGES];
+  std::vector<double> derivatives, matrix, decomposed, scale; /* of one state */
+  std::vector<int32_t> order;                                 /* [states][n] */
 
   void decompose(size_t state) {
-    double *later = by_time.data() + state * n;
+    int32_t *own = order.data() + state * n;
     lw::take_row(block.second().results, derivatives.size(), state, derivatives.data());
-    lw::take_row(start, n, state, from.data() + state * n);
     for (size_t i = 0; i < n; i++) {
-      later[i] = 0.0;
+      double later = 0.0;
       for (size_t k = 0; k < columns.size(); k++) {
         const double one = derivatives[i * columns.size() + k];
         if (columns[k] < n) matrix[i * n + columns[k]] = one;
-        else later[i] += one;
+        else later += one;
       }
+      by_time[i][state] = later;
     }
-    if (lw_rodas5p_decompose((int32_t)n, h, matrix.data(), lu.data() + state * n * n, order.data() + state * n,
-                             scale.data()))
-      block.fail(state, LW_SINGULAR_STEP);
+    if (lw_rodas5p_decompose((int32_t)n, h, matrix.data(), decomposed.data(), own, scale.data()))
+      return block.fail(state, LW_SINGULAR_STEP);
+    for (size_t i = 0; i < n * n; i++) lu[i][state] = decomposed[(size_t)own[i / n] * n + i % n];
   }
 
-  /* Solves for U of a stage, and brings the state to the next one, or to the end of the step. */
-  void move(size_t state, int s) {
-    const int32_t size = (int32_t)n;
-    const double *stages[LW_RODAS5P_STAGES];
-    for (int j = 0; j < LW_RODAS5P_STAGES; j++) stages[j] = u[j].data() + state * n;
-    lw::take_row(block.rates(), n, state, slope.data());
-    lw_rodas5p_rhs(size, s, h, slope.data(), stages, by_time.data() + state * n, rhs.data());
-    lw_lu_solve(lu.data() + state * n * n, size, order.data() + state * n, rhs.data(), u[s].data() + state * n);
-    double *y = argument.data() + state * n;
-    lw_rodas5p_argument(size, s + 1, from.data() + state * n, stages, y);
-    for (size_t i = 0; i < n; i++) block.number(i)[state] = y[i];
+  /* Solves for U of a stage, and brings the states to the next one, or to the end of the step. */
+  void advance(int s) {
+    for (size_t i = 0; i < n; i++)
+      lw_rodas5p_rhs(block.states, s, h, block.rates()[i], stages(i).data(), by_time[i], rhs[i]);
+    block.each_state([this, s](size_t k) {
+      for (size_t i = 0; i < n; i++) u[s][i][k] = rhs[(size_t)order[k * n + i]][k];
+    });
+    block.solve(lu, u[s]);
+    for (size_t i = 0; i < n; i++)
+      lw_rodas5p_argument(block.states, s + 1, start[i], stages(i).data(), block.number(i));
+    put_times(s + 1 < LW_RODAS5P_STAGES ? ALPHA[s + 1] * h : h);
+  }
+
+  /* Columns of a number. */
+  std::array<const double *, LW_RODAS5P_STAGES> stages(size_t i) const {
+    std::array<const double *, LW_RODAS5P_STAGES> found;
+    for (int j = 0; j < LW_RODAS5P_STAGES; j++) found[j] = u[j][i];
+    return found;
   }
 };
 

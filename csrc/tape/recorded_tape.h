@@ -54,12 +54,13 @@ struct lw_tapes {
   int64_t by_kernels = 0, since_recording = 0;
   size_t width() const { return computed.size() * (by.empty() ? 1 : by.size()); } /* numbers of a state */
   int32_t recordings = 0;
-  size_t latest = 0;                   /* the tape that counted last */
-  std::string refusal;                 /* of the last one; empty: it made a tape */
-  std::string source;                  /* asked for last */
-  std::vector<int32_t> offsets;        /* of kept numbers, asked for last */
-  lw::columns own;                     /* of results that do not stand in registers */
-  std::vector<const double *> results; /* columns of the present block */
+  size_t latest = 0;                     /* the tape that counted last */
+  std::string refusal;                   /* of the last one; empty: it made a tape */
+  std::string source;                    /* asked for last */
+  std::vector<int32_t> offsets;          /* of kept numbers, asked for last */
+  lw::columns own;                       /* of results that do not stand in registers */
+  std::vector<double> row, computed_row; /* of a state, for the kernels */
+  std::vector<const double *> results;   /* columns of the present block */
   std::vector<size_t>
       adopted;              /* tapes that the present run uses, the last one that counted first; see run_jacobians.h */
   size_t adopted_steps = 0; /* operations of all that it asked for */

@@ -242,9 +242,8 @@ lw_status evaluate_by_history(lw_state *s, lw_tapes &t, block_of_states &block, 
   const column_functions with = functions_of(s);
   if (block.for_tapes) leave_large(t, with, block);
   ask_all(t, [&](recorded_tape &tape) { return run_unless_waiting(tape, t, with, block); });
-  if (!block.left) return LW_OK;
-  std::vector<double> given(t.given.size()), computed(t.width());
-  for (size_t k = 0; k < LW_TAPE_STATES; k++) {
+  std::vector<double> &given = t.row, &computed = t.computed_row;
+  for (size_t k = 0; block.left; k++) {
     const uint64_t bit = (uint64_t)1 << k;
     if (!(block.left & bit)) continue;
     take_row(block.given, given.size(), k, given.data());
@@ -289,9 +288,8 @@ lw_status evaluate_by_row(lw_state *s, lw_tapes &t, block_of_states &block, uint
   ask_all(t, [&](recorded_tape &tape) { return run_tape(tape, t, with, block); });
   if (t.last) run_tape(*t.last, t, with, block);
   for (recorded_tape &guards : t.refused) block.for_tapes &= ~states_for(guards, with, block);
-  if (!block.left) return LW_OK;
-  std::vector<double> given(t.given.size()), computed(t.width());
-  for (size_t k = 0; k < LW_TAPE_STATES; k++) {
+  std::vector<double> &given = t.row, &computed = t.computed_row;
+  for (size_t k = 0; block.left; k++) {
     const uint64_t bit = (uint64_t)1 << k;
     if (!(block.left & bit)) continue;
     take_row(block.given, given.size(), k, given.data());
@@ -317,9 +315,10 @@ namespace lw {
 column_functions functions_of(const lw_state *s) {
 #ifdef LW_HAVE_AVX2
   if (s->kernels == &lw_kernels_double_avx2)
-    return {lw_run_tape_avx2, s->kernels->number_function, lw_find_large_avx2, lw_move_column_avx2};
+    return {lw_run_tape_avx2, s->kernels->number_function, lw_find_large_avx2, lw_move_column_avx2,
+            lw_solve_columns_avx2};
 #endif
-  return {lw_run_tape, s->kernels->number_function, lw_find_large, lw_move_column};
+  return {lw_run_tape, s->kernels->number_function, lw_find_large, lw_move_column, lw_solve_columns};
 }
 
 numbers_of_tapes numbers_of(const lw_tapes &tapes) { return {tapes.given, tapes.computed, tapes.by, tapes.results}; }
@@ -330,6 +329,8 @@ lw_status begin_states(lw_state *s, lw_tapes &tapes) {
   for (recorded_tape &tape : tapes.tapes) prepare(tape, s);
   for (recorded_tape &guards : tapes.refused) prepare(guards, s);
   if (tapes.last) prepare(*tapes.last, s);
+  tapes.row.resize(tapes.given.size());
+  tapes.computed_row.resize(tapes.width());
   tapes.own.resize(tapes.width());
   tapes.results.resize(tapes.width());
   return LW_OK;
