@@ -18,7 +18,7 @@ struct alignas(64) line {
 class columns {
  public:
   explicit columns(size_t count = 0) { resize(count); }
-  void resize(size_t count) { lines.resize(count * LINES); }
+  void resize(size_t count) { lines.resize(std::max<size_t>(count, 1) * LINES); } /* without columns an address too */
   double *operator[](size_t i) { return (lines.data() + i * LINES)->number; }
   const double *operator[](size_t i) const { return (lines.data() + i * LINES)->number; }
 
@@ -27,7 +27,7 @@ class columns {
   std::vector<line> lines;
 };
 
-/* Between one state's row of n numbers and columns, which columns[i] are. */
+/* Between the row of n numbers of one state and columns, of which columns[i] has one number of all states. */
 template <typename list>
 void put_row(const double *row, size_t n, size_t state, list &columns) {
   for (size_t i = 0; i < n; i++) columns[i][state] = row[i];

@@ -43,7 +43,7 @@ static inline numbers root(numbers a) {
 
 #define TEXT_OF(...) #__VA_ARGS__
 #define EXPANDED_TEXT_OF(...) TEXT_OF(__VA_ARGS__)
-/* In as many lanes, where the interpreter's function has four. */
+/* Of as many numbers at once, where the interpreter's function has four. */
 constexpr char SINES_OF_MANY[] =
     "static inline void sine_cosine(numbers x, numbers *sine, numbers *cosine) " EXPANDED_TEXT_OF(
         SINE_COSINE(numbers, bits)) "\n";

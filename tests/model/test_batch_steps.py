@@ -396,9 +396,7 @@ def test_a_row_that_fails_stays_at_the_failed_evaluation():
         times = np.array([width - 2, width - 1], np.uint32)
         for _ in range(2):  # by kernels and tapes, then by tapes
             given, stages = begin.copy(), np.full((rows, steps, 4, width), np.nan)
-            stopped = tapes.move(
-                worker.block, given, np.arange(2, dtype=np.uint32), times, h, steps, stages=stages
-            )
+            stopped = tapes.move(worker.block, given, np.arange(2, dtype=np.uint32), times, h, steps, stages=stages)
             left.append((given, stopped))
             for row in range(rows):
                 errors = {}
