@@ -2,6 +2,7 @@
  * because rows of different states have different units. Only order[] is permuted: row i of L and U is row order[i] of
  * the matrix. */
 #include "math/lu.h"
+#include "math/lu_solve_template.h"
 #include <float.h>
 #include <math.h>
 
@@ -55,16 +56,5 @@ lw_status lw_lu_decompose(double *matrix, int32_t n, double tolerance, int32_t *
 }
 
 void lw_lu_solve(const double *matrix, int32_t n, const int32_t *order, const double *b, double *x) {
-  for (int32_t i = 0; i < n; i++) {
-    const double *row = matrix + (size_t)order[i] * (size_t)n;
-    double sum = b[order[i]];
-    for (int32_t j = 0; j < i; j++) sum -= row[j] * x[j];
-    x[i] = sum;
-  }
-  for (int32_t i = n - 1; i >= 0; i--) {
-    const double *row = matrix + (size_t)order[i] * (size_t)n;
-    double sum = x[i];
-    for (int32_t j = i + 1; j < n; j++) sum -= row[j] * x[j];
-    x[i] = sum / row[i];
-  }
+  lu_solve(matrix, n, order, 1, b, x);
 }

@@ -4,6 +4,7 @@
 #ifndef LW_REAL_H
 #define LW_REAL_H
 #include "math/model_number.h"
+#include "math/sine_cosine.h"
 #include "math/tolerances.h"
 #include <math.h>
 #include <stdint.h>
@@ -42,62 +43,15 @@ INLINE double larger(double a, double b) { return b > a ? b : a; }
 INLINE double smaller(double a, double b) { return b < a ? b : a; }
 INLINE double unless_small(double a, double small) { return a > small ? a : 0.0; }
 
-/* Sine and cosine: reduction by pi/2 in three parts (Cody and Waite), then the minimax polynomials of fdlibm.
- * Our own, and without a branch, so that every platform gives the same bits and loops over it vectorise. */
-#define SINE_TAIL(z)                                                                                            \
-  (8.33333333332248946124e-03 +                                                                                 \
-   z * (-1.98412698298579493134e-04 +                                                                           \
-        z * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10))))
-#define COSINE_TAIL(z)                                                                                                 \
-  (4.16666666666666019037e-02 +                                                                                        \
-   z * (-1.38888888888741095749e-03 +                                                                                  \
-        z * (2.48015872894767294178e-05 +                                                                              \
-             z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))))
+INLINE void sincos_reduced(double x, double *sine, double *cosine) SINE_COSINE(double, uint64_t)
 
-INLINE void sincos_reduced(double x, double *sine, double *cosine) {
-  const double shifter = 0x1.8p52; /* adding it rounds to an integer, found in the low bits */
-  const double turned = x * 0x1.45f306dc9c883p-1 + shifter, quarters = turned - shifter;
-  uint64_t n, s_bits, c_bits;
-  memcpy(&n, &turned, sizeof n);
-  const double head = x - quarters * 0x1.921fb544p0, tail = quarters * 0x1.0b4611a6p-34;
-  const double r = head - tail;
-  const double rest = quarters * 0x1.3198a2e037073p-69 - ((head - r) - tail);
-  const double y = r - rest, low = (r - y) - rest, z = y * y, y3 = z * y;
-  const double ps = SINE_TAIL(z);
-  const double s = y - ((z * (0.5 * low - y3 * ps) - low) + y3 * 1.66666666666666324348e-01);
-  const double pc = COSINE_TAIL(z);
-  const double half = 0.5 * z, w = 1.0 - half, c = w + (((1.0 - w) - half) + (z * (z * pc) - y * low));
-  memcpy(&s_bits, &s, sizeof s);
-  memcpy(&c_bits, &c, sizeof c);
-  const uint64_t swap = 0 - (n & 1);
-  const uint64_t sine_bits = ((c_bits & swap) | (s_bits & ~swap)) ^ ((n & 2) << 62);
-  const uint64_t cosine_bits = ((s_bits & swap) | (c_bits & ~swap)) ^ (((n + 1) & 2) << 62);
-  memcpy(sine, &sine_bits, sizeof *sine);
-  memcpy(cosine, &cosine_bits, sizeof *cosine);
-}
-
-typedef double lw_four __attribute__((vector_size(32), aligned(8), may_alias));
+    typedef double lw_four __attribute__((vector_size(32), aligned(8), may_alias));
 typedef uint64_t lw_four_bits __attribute__((vector_size(32), aligned(8), may_alias));
 
-/* The same for four at once: operation by operation, so bit by bit. */
-INLINE void sincos_four(lw_four x, lw_four *sine, lw_four *cosine) {
-  const double shifter = 0x1.8p52;
-  const lw_four turned = x * 0x1.45f306dc9c883p-1 + shifter, quarters = turned - shifter;
-  const lw_four_bits n = (lw_four_bits)turned;
-  const lw_four head = x - quarters * 0x1.921fb544p0, tail = quarters * 0x1.0b4611a6p-34;
-  const lw_four r = head - tail;
-  const lw_four rest = quarters * 0x1.3198a2e037073p-69 - ((head - r) - tail);
-  const lw_four y = r - rest, low = (r - y) - rest, z = y * y, y3 = z * y;
-  const lw_four ps = SINE_TAIL(z), s = y - ((z * (0.5 * low - y3 * ps) - low) + y3 * 1.66666666666666324348e-01);
-  const lw_four pc = COSINE_TAIL(z);
-  const lw_four half = 0.5 * z, w = 1.0 - half, c = w + (((1.0 - w) - half) + (z * (z * pc) - y * low));
-  const lw_four_bits swap = 0 - (n & 1), s_bits = (lw_four_bits)s, c_bits = (lw_four_bits)c;
-  *sine = (lw_four)(((c_bits & swap) | (s_bits & ~swap)) ^ ((n & 2) << 62));
-  *cosine = (lw_four)(((s_bits & swap) | (c_bits & ~swap)) ^ (((n + 1) & 2) << 62));
-}
+INLINE void sincos_four(lw_four x, lw_four *sine, lw_four *cosine) SINE_COSINE(lw_four, lw_four_bits)
 
-/* Whole revolutions subtracted from a large angle: x = k turn + r exactly, and 2 pi = turn + rest. */
-INLINE double without_revolutions(double x) {
+    /* Whole revolutions subtracted from a large angle: x = k turn + r exactly, and 2 pi = turn + rest. */
+    INLINE double without_revolutions(double x) {
   const double turn = 6.283185307179586, rest = 2.4492935982947064e-16;
   while (fabs(x) >= LW_SINCOS_LIMIT) {
     const double r = remainder(x, turn);

@@ -1,6 +1,8 @@
 /* The interpreter of tapes for any processor, and what one operation gives. */
 #define RUN_TAPE lw_run_tape
 #define FIND_LARGE lw_find_large
+#define MOVE_COLUMN lw_move_column
+#define SOLVE_COLUMNS lw_solve_columns
 #include "tape/interpret_kernel.h"
 
 #define ROOT(x) sqrt(x)

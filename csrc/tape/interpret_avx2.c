@@ -14,6 +14,8 @@
 
 #define RUN_TAPE lw_run_tape_avx2
 #define FIND_LARGE lw_find_large_avx2
+#define MOVE_COLUMN lw_move_column_avx2
+#define SOLVE_COLUMNS lw_solve_columns_avx2
 #include "tape/interpret_kernel.h"
 
 #if defined(__clang__)

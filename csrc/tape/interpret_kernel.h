@@ -1,13 +1,20 @@
-/* Runs a tape on LW_TAPE_STATES states, four at a time. A unit that includes it chooses the instruction set and the
- * name RUN_TAPE. */
+/* Runs a tape on LW_TAPE_STATES states, four at a time, and what else is done with columns of these. A unit that includes it
+ * chooses the instruction set and the names RUN_TAPE, FIND_LARGE, MOVE_COLUMN and SOLVE_COLUMNS. */
 #ifndef LW_TAPE_INTERPRET_KERNEL_H
 #define LW_TAPE_INTERPRET_KERNEL_H
 #include "math/number_functions_kernel.h"
 #include "tape/tape.h"
+#define SCALAR four
+#define NAMED(name) name##4
+#include "math/lu_solve_template.h"
+#undef SCALAR
+#undef NAMED
 
 #ifndef RUN_TAPE /* opened alone */
 #define RUN_TAPE lw_run_tape
 #define FIND_LARGE lw_find_large
+#define MOVE_COLUMN lw_move_column
+#define SOLVE_COLUMNS lw_solve_columns
 #endif
 
 typedef int64_t four_truths __attribute__((vector_size(32), aligned(8), may_alias)); /* 0 or -1 */
@@ -37,8 +44,16 @@ INLINE four *row_of(double *registers, int32_t number) {
   return (four *)(registers + (int64_t)number * LW_TAPE_STATES);
 }
 
+enum { FOURS = LW_TAPE_STATES / 4 };
+
+/* A bit for each state. */
+INLINE uint64_t bits_of(const four_truths *which) {
+  lw_four_bits found = {0}, bit = {1, 2, 4, 8};
+  for (int k = 0; k < FOURS; k++, bit <<= 4) found |= (lw_four_bits)which[k] & bit;
+  return found[0] | found[1] | found[2] | found[3];
+}
+
 void RUN_TAPE(const lw_tape *t, double *registers, uint64_t *missed) {
-  enum { FOURS = LW_TAPE_STATES / 4 };
   four_truths failed[FOURS] = {{0}};
   for (int32_t i = 0; i < t->steps; i++) { /* a tape without steps has no address of them */
     const lw_tape_step *step = t->step + i;
@@ -70,20 +85,28 @@ void RUN_TAPE(const lw_tape *t, double *registers, uint64_t *missed) {
 #undef X
     }
   }
-  *missed = 0;
-  for (int k = 0; k < LW_TAPE_STATES; k++) *missed |= (uint64_t)(failed[k / 4][k % 4] != 0) << k;
+  *missed = bits_of(failed);
 }
 
+/* Bits of numbers without signs are in their order, and those of NaN are the largest. */
 void FIND_LARGE(const double *rows, int32_t n, double bound, uint64_t *large) {
-  enum { FOURS = LW_TAPE_STATES / 4 };
-  four_truths found[FOURS] = {{0}};
-  const four most = {bound, bound, bound, bound};
-  for (int32_t i = 0; i < n; i++)
-    for (int k = 0; k < FOURS; k++) {
-      const four x = ((const four *)(rows + (int64_t)i * LW_TAPE_STATES))[k];
-      found[k] |= ~(four_truths)(without_signs(x) <= most);
-    }
-  *large = 0;
-  for (int k = 0; k < LW_TAPE_STATES; k++) *large |= (uint64_t)(found[k / 4][k % 4] != 0) << k;
+  four_truths found[FOURS];
+  const four_truths most = (four_truths)(four){bound, bound, bound, bound};
+  for (int k = 0; k < FOURS; k++) {
+    const four *x = (const four *)rows + k;
+    found[k] = (four_truths){0};
+    for (int32_t i = 0; i < n; i++) found[k] |= most - (four_truths)without_signs(x[(int64_t)i * FOURS]);
+    found[k] = found[k] < 0;
+  }
+  *large = bits_of(found);
+}
+
+void MOVE_COLUMN(double *to, const double *from, double factor, const double *by, int32_t states) {
+  for (int32_t k = 0; 4 * k < states; k++) ((four *)to)[k] = ((const four *)from)[k] + factor * ((const four *)by)[k];
+}
+
+void SOLVE_COLUMNS(const double *lu, int32_t n, int32_t states, double *x) {
+  for (int32_t k = 0; 4 * k < states; k++)
+    lu_solve4((const four *)lu + k, n, NULL, FOURS, (four *)x + k, (four *)x + k);
 }
 #endif

@@ -1,66 +1,82 @@
-/* Steps of fixed size from blocks of rows. A method is a class below that takes one step, and a line of begin(). */
-#include "tape/rows.h"
-#include "tape/tape.h"
+/* Steps of fixed size of blocks of states. A method is a class below that takes one step, and a line of begin(). */
+#include "tape/columns.h"
 extern "C" {
 #include "block/state.h"
 #include "ode/rodas5p_stages.h"
 }
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <new>
 #include <vector>
 
 namespace {
 
-/* Rows of given numbers while they move, of which those that have failed are not written to. */
+/* The given numbers of states while they move, in columns. States that have failed are in their rows, as they were then; their
+ * columns move on as numbers of no meaning. */
 class moved_block {
  public:
-  moved_block(lw_state *s, lw_tapes &tapes, double *given, double *stages, int32_t rows, const lw_steps &steps,
+  moved_block(lw_state *s, lw_tapes &tapes, double *rows, double *stages, int32_t states, const lw_steps &steps,
               int8_t *why)
       : steps(steps),
-        rows(rows),
+        states(states),
         n(lw::numbers_of(tapes).computed.size()),
         width(lw::numbers_of(tapes).given.size()),
         s(s),
         tapes(tapes),
-        given(given),
+        functions(lw::functions_of(s)),
+        rows(rows),
         stages(stages),
-        why(why) {
-    std::fill_n(why, rows, (int8_t)LW_MOVED);
+        why(why),
+        given(width),
+        ones(1) {
+    std::fill_n(ones[0], LW_TAPE_STATES, 1.0);
+    std::fill_n(why, states, (int8_t)LW_MOVED);
+    each_state([this](size_t k) { lw::put_row(row_of(k), width, k, given); });
   }
 
   const lw_steps &steps;
-  const int32_t rows;
-  const size_t n, width; /* numbers of a row that move, and all that are given */
+  const int32_t states;
+  const size_t n, width; /* numbers of a state that move, and all that are given */
 
-  /* The rates [rows][n] of those that move. */
-  lw_status find_rates(double *rates) {
+  /* The rates of those that move, and the numbers of the second tapes. */
+  lw_status find_rates() {
     if (stages) keep_stage();
-    return evaluate(tapes, rates, LW_NO_RATES);
+    return evaluate(tapes, LW_NO_RATES);
   }
-  lw_status find_second(double *numbers) { return evaluate(*steps.second, numbers, LW_NO_SECOND); }
+  lw_status find_second() { return evaluate(*steps.second, LW_NO_SECOND); }
+  const std::vector<const double *> &rates() const { return lw::numbers_of(tapes).results; }
+  lw::numbers_of_tapes second() const { return lw::numbers_of(*steps.second); }
 
   template <typename work>
-  void each_row(const work &of) {
-    for (int32_t k = 0; k < rows; k++)
+  void each_state(const work &of) {
+    for (int32_t k = 0; k < states; k++)
       if (!(failed >> k & 1)) of((size_t)k);
   }
-  void fail(size_t row, int8_t reason) { why[row] = reason, failed |= (uint64_t)1 << row; }
-
-  /* A number of a row that moves, and a time of it. */
-  double &number(size_t row, size_t i) { return of(row)[steps.moves[i]]; }
-  double &time(size_t row, size_t i) { return of(row)[steps.times[i]]; }
-
-  /* The numbers and times of a row; of these, as they are at a start, and later. */
-  void keep(size_t row, double *y, double *times) {
-    for (size_t i = 0; i < n; i++) y[i] = number(row, i);
-    for (size_t i = 0; i < steps.n_times; i++) times[i] = time(row, i);
+  void fail(size_t state, int8_t reason) {
+    why[state] = reason, failed |= (uint64_t)1 << state;
+    keep_row(state);
   }
-  void put_times(size_t row, const double *times, double later) {
-    for (size_t i = 0; i < steps.n_times; i++) time(row, i) = times[i] + later;
+  void end() {
+    each_state([this](size_t k) { keep_row(k); });
   }
 
-  lw::numbers_of_tapes second() const { return lw::numbers_of(*steps.second); }
+  /* Columns of numbers that move, and of times. */
+  double *number(size_t i) { return given[steps.moves[i]]; }
+  double *time(size_t i) { return given[steps.times[i]]; }
+
+  /* number = from + factor by, or time = from + later */
+  void advance(size_t i, const double *from, double factor, const double *by) {
+    functions.move(number(i), from, factor, by, states);
+  }
+  void advance_time(size_t i, const double *from, double later) {
+    functions.move(time(i), from, later, ones[0], states);
+  }
+  void add(double *to, double factor, const double *by) { functions.move(to, to, factor, by, states); }
+
+  /* Systems of n equations, see lw_solve_columns. */
+  void solve(const lw::columns &lu, lw::columns &x) { functions.solve(lu[0], (int32_t)n, states, x[0]); }
+
   /* Which number moves by a rate, by its offset; that a given one is, n: it is a time. */
   size_t number_of(uint32_t rate) const { return place(lw::numbers_of(tapes).computed, rate); }
   size_t place_of(uint32_t offset) const {
@@ -71,8 +87,10 @@ class moved_block {
  private:
   lw_state *s;
   lw_tapes &tapes;
-  double *given, *stages;
+  const lw::column_functions functions;
+  double *rows, *stages;
   int8_t *why;
+  lw::columns given, ones;
   uint64_t failed = 0;
   int64_t evaluations = 0;
 
@@ -80,18 +98,18 @@ class moved_block {
     return (size_t)(std::find(among.begin(), among.end(), offset) - among.begin());
   }
   void keep_stage() {
-    for (int64_t k = 0; k < rows; k++)
-      std::copy_n(of((size_t)k), width, stages + (size_t)(k * 4 * steps.count + evaluations) * width);
-    evaluations++;
+    lw::take_rows(given, width, (size_t)states, stages + (size_t)evaluations++ * width,
+                  (size_t)(4 * steps.count) * width);
   }
 
-  double *of(size_t row) { return given + row * width; }
+  double *row_of(size_t state) { return rows + state * width; }
+  void keep_row(size_t state) { lw::take_row(given, width, state, row_of(state)); }
 
-  lw_status evaluate(lw_tapes &by, double *computed, int8_t reason) {
-    const uint64_t before = failed;
-    const lw_status e = lw::evaluate_rows(s, by, given, rows, computed, &failed);
-    for (int32_t k = 0; k < rows; k++)
-      if ((failed & ~before) >> k & 1) why[k] = reason;
+  lw_status evaluate(lw_tapes &by, int8_t reason) {
+    uint64_t now = failed;
+    const lw_status e = lw::evaluate_columns(s, by, given, states, &now);
+    for (size_t k = 0; failed != now; k++)
+      if ((now & ~failed) >> k & 1) fail(k, reason);
     return e;
   }
 };
@@ -106,63 +124,61 @@ class method {
   moved_block &block;
   const size_t n;
   const double h;
-
-  std::vector<double> rows_of(size_t numbers) const { return std::vector<double>((size_t)block.rows * numbers); }
 };
 
-/* Of a row, where a step starts. */
+/* Of a step, where it starts. */
 class from_start : public method {
  public:
-  explicit from_start(moved_block &block)
-      : method(block), start(rows_of(n)), times(rows_of(block.steps.n_times)), slope(rows_of(n)) {}
+  explicit from_start(moved_block &block) : method(block), start(n), times(block.steps.n_times) {}
 
  protected:
-  std::vector<double> start, times, slope; /* [rows][n], [rows][n_times], [rows][n] */
+  lw::columns start, times;
 
   void keep_start() {
-    block.each_row([this](size_t row) { block.keep(row, start_of(row), times_of(row)); });
+    for (size_t i = 0; i < n; i++) std::copy_n(block.number(i), block.states, start[i]);
+    for (size_t i = 0; i < block.steps.n_times; i++) std::copy_n(block.time(i), block.states, times[i]);
   }
-  double *start_of(size_t row) { return start.data() + row * n; }
-  double *times_of(size_t row) { return times.data() + row * block.steps.n_times; }
-  const double *slope_of(size_t row) const { return slope.data() + row * n; }
+  void put_times(double later) {
+    for (size_t i = 0; i < block.steps.n_times; i++) block.advance_time(i, times[i], later);
+  }
 };
 
 /* y_1 = y_0 + h / 6 (k_1 + 2 k_2 + 2 k_3 + k_4) */
 class runge_kutta : public from_start {
  public:
-  explicit runge_kutta(moved_block &block) : from_start(block), sum(rows_of(n)) {}
+  explicit runge_kutta(moved_block &block) : from_start(block), sum(n) {}
 
   lw_status step() override {
     keep_start();
     for (int stage = 0; stage < 4; stage++) {
-      const lw_status e = block.find_rates(slope.data());
+      const lw_status e = block.find_rates();
       if (e) return e;
-      block.each_row([this, stage](size_t row) { advance(row, stage); });
+      advance(stage);
     }
     return LW_OK;
   }
 
  private:
-  std::vector<double> sum;
+  lw::columns sum;
 
   /* From the slopes of a stage to the numbers given to the next one, or to the end of the step. */
-  void advance(size_t row, int stage) {
-    static const double share[] = {0.5, 0.5, 1.0, 0.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
-    const double *from = start_of(row), *now = slope_of(row);
-    double *all = sum.data() + row * n;
-    const double part = stage < 3 ? share[stage] * h : h;
+  void advance(int stage) {
+    static const double share[] = {0.5, 0.5, 1.0}, weight[] = {1.0, 2.0, 2.0, 1.0};
     for (size_t i = 0; i < n; i++) {
-      all[i] = stage ? all[i] + weight[stage] * now[i] : now[i];
-      block.number(row, i) = from[i] + (stage < 3 ? part * now[i] : h / 6.0 * all[i]);
+      const double *slope = block.rates()[i];
+      if (stage) block.add(sum[i], weight[stage], slope);
+      else std::copy_n(slope, block.states, sum[i]);
+      if (stage < 3) block.advance(i, start[i], share[stage] * h, slope);
+      else block.advance(i, start[i], h / 6.0, sum[i]);
     }
-    block.put_times(row, times_of(row), part);
+    put_times(stage < 3 ? share[stage] * h : h);
   }
 };
 
 /* u_1 = u_0 + h u'(t_0, q_0, u_0), and so do states of elements; q_1 = q_0 + h q'(t_1, q_0, u_1) */
 class semi_implicit : public from_start {
  public:
-  explicit semi_implicit(moved_block &block) : from_start(block), late(rows_of(block.second().computed.size())) {
+  explicit semi_implicit(moved_block &block) : from_start(block) {
     for (const uint32_t offset : block.second().computed) later.push_back(block.number_of(offset));
     for (size_t i = 0; i < n; i++)
       if (std::find(later.begin(), later.end(), i) == later.end()) first.push_back(i);
@@ -170,23 +186,17 @@ class semi_implicit : public from_start {
 
   lw_status step() override {
     keep_start();
-    lw_status e = block.find_rates(slope.data());
+    lw_status e = block.find_rates();
     if (e) return e;
-    block.each_row([this](size_t row) {
-      for (const size_t i : first) block.number(row, i) = start_of(row)[i] + h * slope_of(row)[i];
-      block.put_times(row, times_of(row), h);
-    });
-    if ((e = block.find_second(late.data()))) return e;
-    block.each_row([this](size_t row) {
-      const double *rates = late.data() + row * later.size();
-      for (size_t k = 0; k < later.size(); k++) block.number(row, later[k]) = start_of(row)[later[k]] + h * rates[k];
-    });
+    for (const size_t i : first) block.advance(i, start[i], h, block.rates()[i]);
+    put_times(h);
+    if ((e = block.find_second())) return e;
+    for (size_t k = 0; k < later.size(); k++) block.advance(later[k], start[later[k]], h, block.second().results[k]);
     return LW_OK;
   }
 
  private:
   std::vector<size_t> first, later; /* numbers that move by the rates at the start, and by later ones */
-  std::vector<double> late;         /* these rates, [rows][later] */
 };
 
 /* Rodas5P, see ode/rodas5p.c. */
@@ -194,66 +204,72 @@ class rosenbrock : public from_start {
  public:
   explicit rosenbrock(moved_block &block)
       : from_start(block),
-        derivatives(rows_of(n * block.second().by.size())),
-        argument(rows_of(n)),
-        by_time(rows_of(n)),
-        lu(rows_of(n * n)),
-        matrix(n * n),
-        scale(n),
+        by_time(n),
         rhs(n),
-        order((size_t)block.rows * n) {
+        lu(n * n),
+        derivatives(n * block.second().by.size()),
+        matrix(n * n),
+        decomposed(n * n),
+        scale(n),
+        order((size_t)block.states * n) {
     for (const uint32_t offset : block.second().by) columns.push_back(block.place_of(offset));
-    for (std::vector<double> &one : u) one = rows_of(n);
+    for (lw::columns &one : u) one.resize(n);
   }
 
   lw_status step() override {
     keep_start();
-    lw_status e = block.find_rates(slope.data());
-    if (e || (e = block.find_second(derivatives.data()))) return e;
-    block.each_row([this](size_t row) { decompose(row); });
+    lw_status e = block.find_rates();
+    if (e || (e = block.find_second())) return e;
+    block.each_state([this](size_t k) { decompose(k); });
     for (int s = 0;; s++) {
-      block.each_row([this, s](size_t row) { move(row, s); });
+      advance(s);
       if (s + 1 == LW_RODAS5P_STAGES) return LW_OK;
-      if ((e = block.find_rates(slope.data()))) return e;
+      if ((e = block.find_rates())) return e;
     }
   }
 
  private:
-  std::vector<size_t> columns;            /* of the derivatives: by which number that moves; n: by a time */
-  std::vector<double> derivatives;        /* [rows][n][columns] */
-  std::vector<double> argument;           /* of f, [rows][n] */
-  std::vector<double> by_time, lu;        /* [rows][n], [rows][n][n] */
-  std::vector<double> matrix, scale, rhs; /* of one row */
-  std::vector<int32_t> order;             /* [rows][n] */
-  std::vector<double> u[LW_RODAS5P_STAGES];
+  std::vector<size_t> columns;  /* of the derivatives: by which number that moves; n: by a time */
+  lw::columns by_time, rhs, lu; /* derivatives by the time; right-hand sides; matrices, rows in the order of pivots */
+  lw::columns u[LW_RODAS5P_STAGES];
+  std::vector<double> derivatives, matrix, decomposed, scale; /* of one state */
+  std::vector<int32_t> order;                                 /* [states][n] */
 
-  void decompose(size_t row) {
-    const double *of = derivatives.data() + row * n * columns.size();
-    double *later = by_time.data() + row * n;
+  void decompose(size_t state) {
+    int32_t *own = order.data() + state * n;
+    lw::take_row(block.second().results, derivatives.size(), state, derivatives.data());
     for (size_t i = 0; i < n; i++) {
-      later[i] = 0.0;
+      double later = 0.0;
       for (size_t k = 0; k < columns.size(); k++) {
-        const double one = of[i * columns.size() + k];
+        const double one = derivatives[i * columns.size() + k];
         if (columns[k] < n) matrix[i * n + columns[k]] = one;
-        else later[i] += one;
+        else later += one;
       }
+      by_time[i][state] = later;
     }
-    if (lw_rodas5p_decompose((int32_t)n, h, matrix.data(), lu.data() + row * n * n, order.data() + row * n,
-                             scale.data()))
-      block.fail(row, LW_SINGULAR_STEP);
+    if (lw_rodas5p_decompose((int32_t)n, h, matrix.data(), decomposed.data(), own, scale.data()))
+      return block.fail(state, LW_SINGULAR_STEP);
+    for (size_t i = 0; i < n * n; i++) lu[i][state] = decomposed[(size_t)own[i / n] * n + i % n];
   }
 
-  /* Solves for U of a stage, and brings the row to the next one, or to the end of the step. */
-  void move(size_t row, int s) {
-    const int32_t size = (int32_t)n;
-    const double *stages[LW_RODAS5P_STAGES];
-    for (int j = 0; j < LW_RODAS5P_STAGES; j++) stages[j] = u[j].data() + row * n;
-    lw_rodas5p_rhs(size, s, h, slope_of(row), stages, by_time.data() + row * n, rhs.data());
-    lw_lu_solve(lu.data() + row * n * n, size, order.data() + row * n, rhs.data(), u[s].data() + row * n);
-    double *y = argument.data() + row * n;
-    lw_rodas5p_argument(size, s + 1, start_of(row), stages, y);
-    for (size_t i = 0; i < n; i++) block.number(row, i) = y[i];
-    block.put_times(row, times_of(row), s + 1 < LW_RODAS5P_STAGES ? ALPHA[s + 1] * h : h);
+  /* Solves for U of a stage, and brings the states to the next one, or to the end of the step. */
+  void advance(int s) {
+    for (size_t i = 0; i < n; i++)
+      lw_rodas5p_rhs(block.states, s, h, block.rates()[i], stages(i).data(), by_time[i], rhs[i]);
+    block.each_state([this, s](size_t k) {
+      for (size_t i = 0; i < n; i++) u[s][i][k] = rhs[(size_t)order[k * n + i]][k];
+    });
+    block.solve(lu, u[s]);
+    for (size_t i = 0; i < n; i++)
+      lw_rodas5p_argument(block.states, s + 1, start[i], stages(i).data(), block.number(i));
+    put_times(s + 1 < LW_RODAS5P_STAGES ? ALPHA[s + 1] * h : h);
+  }
+
+  /* Columns of a number. */
+  std::array<const double *, LW_RODAS5P_STAGES> stages(size_t i) const {
+    std::array<const double *, LW_RODAS5P_STAGES> found;
+    for (int j = 0; j < LW_RODAS5P_STAGES; j++) found[j] = u[j][i];
+    return found;
   }
 };
 
@@ -272,14 +288,15 @@ lw_status lw_move_states(lw_state *s, lw_tapes *tapes, double *given, int64_t co
                          int8_t *failed) {
   const size_t width = lw::numbers_of(*tapes).given.size();
   try {
-    lw_status e = lw::begin_rows(s, *tapes);
-    if (!e && steps->second) e = lw::begin_rows(s, *steps->second);
+    lw_status e = lw::begin_states(s, *tapes);
+    if (!e && steps->second) e = lw::begin_states(s, *steps->second);
     for (int64_t first = 0; first < count && !e; first += LW_TAPE_STATES) {
-      const int32_t rows = (int32_t)std::min<int64_t>(count - first, LW_TAPE_STATES);
+      const int32_t states = (int32_t)std::min<int64_t>(count - first, LW_TAPE_STATES);
       double *stages = steps->stages ? steps->stages + (size_t)(first * 4 * steps->count) * width : nullptr;
-      moved_block block(s, *tapes, given + (size_t)first * width, stages, rows, *steps, failed + first);
+      moved_block block(s, *tapes, given + (size_t)first * width, stages, states, *steps, failed + first);
       const std::unique_ptr<method> by = begin(block);
       for (int64_t i = 0; i < steps->count && !e; i++) e = by->step();
+      block.end();
     }
     return e;
   } catch (const std::bad_alloc &) {

@@ -1,7 +1,7 @@
 /* A tape that was recorded at a state, and the tapes of the same numbers. */
 #ifndef LW_RECORDED_TAPE_H
 #define LW_RECORDED_TAPE_H
-#include "tape/tapes.h"
+#include "tape/columns.h"
 #include "tape/write_tape.h"
 #include <cmath>
 #include <memory>
@@ -13,11 +13,6 @@ namespace lw {
 /* A number of the state that is no input: operations folded for it hold for this value alone, or up to this size. */
 using assumption = lw_known_number;
 
-/* Of the cache. */
-struct alignas(64) line {
-  double number[8];
-};
-
 struct recorded_tape {
   written_tape written;
   std::vector<assumption> assumptions;
@@ -25,7 +20,8 @@ struct recorded_tape {
       kept;           /* numbers that are the same for all states, behind the constants: of that size at most */
   uint32_t structure; /* of the model, as it is in the present topology */
   int64_t states = 0; /* for which it counted */
-  std::vector<line> registers, left;
+  columns registers;
+  std::vector<line> left;
   std::vector<double> of_one; /* registers of one state */
   lw_compiled_tape *compiled = nullptr;
   bool is_compared = false;                 /* the compiled one gave the bits of this one */
@@ -58,10 +54,13 @@ struct lw_tapes {
   int64_t by_kernels = 0, since_recording = 0;
   size_t width() const { return computed.size() * (by.empty() ? 1 : by.size()); } /* numbers of a state */
   int32_t recordings = 0;
-  std::string refusal;           /* of the last one; empty: it made a tape */
-  std::string source;            /* asked for last */
-  std::vector<int32_t> offsets;  /* of kept numbers, asked for last */
-  std::vector<lw::line> columns; /* of the present block */
+  size_t latest = 0;                     /* the tape that counted last */
+  std::string refusal;                   /* of the last one; empty: it made a tape */
+  std::string source;                    /* asked for last */
+  std::vector<int32_t> offsets;          /* of kept numbers, asked for last */
+  lw::columns own;                       /* of results that do not stand in registers */
+  std::vector<double> row, computed_row; /* of a state, for the kernels */
+  std::vector<const double *> results;   /* columns of the present block */
   std::vector<size_t>
       adopted;              /* tapes that the present run uses, the last one that counted first; see run_jacobians.h */
   size_t adopted_steps = 0; /* operations of all that it asked for */

@@ -37,6 +37,15 @@ int lw_run_tape_once(const lw_tape *t, double *registers);
 void lw_find_large(const double *rows, int32_t n, double bound, uint64_t *large);
 void lw_find_large_avx2(const double *rows, int32_t n, double bound, uint64_t *large);
 
+/* A number of the first states that moves: to = from + factor by, where `to` may be one of these. */
+void lw_move_column(double *to, const double *from, double factor, const double *by, int32_t states);
+void lw_move_column_avx2(double *to, const double *from, double factor, const double *by, int32_t states);
+
+/* Solves systems of n equations of the first states, each with its matrix as of lw_lu_decompose, but with rows in the order
+ * of pivots: element (i, j) is column i n + j. Columns x hold right-hand sides in this order before, and solutions then. */
+void lw_solve_columns(const double *lu, int32_t n, int32_t states, double *x);
+void lw_solve_columns_avx2(const double *lu, int32_t n, int32_t states, double *x);
+
 /* The value of an operation. */
 double lw_tape_value(lw_tape_operation operation, const double operand[4]);
 

@@ -1,19 +1,17 @@
 #include "tape/tapes.h"
+#include "tape/columns.h"
 #include "tape/recorded_tape.h"
-#include "tape/rows.h"
 #include "tape/write_c.h"
 extern "C" {
 #include "block/state.h"
 }
 #include <algorithm>
-#include <cstring>
+#include <bitset>
 #include <new>
 
 namespace {
 
 using namespace lw;
-
-constexpr size_t LINES = LW_TAPE_STATES * sizeof(double) / sizeof(line); /* of a register */
 
 /* ---- evaluation ---- */
 
@@ -95,118 +93,105 @@ void prepare(recorded_tape &tape, const lw_state *s) {
   tape.holds = holds_for(tape, s);
   if (!tape.holds) return;
   const lw_tape view = tape.written.view();
-  tape.registers.resize((size_t)view.registers * LINES);
-  double *row = tape.registers.data()->number + (size_t)view.inputs * LW_TAPE_STATES;
-  const auto fill = [&row](double value) { row = std::fill_n(row, (size_t)LW_TAPE_STATES, value); };
+  tape.registers.resize((size_t)view.registers);
+  size_t number = (size_t)view.inputs;
+  const auto fill = [&](double value) { std::fill_n(tape.registers[number++], LW_TAPE_STATES, value); };
   for (const double value : tape.written.constants) fill(value);
   for (const assumption &a : tape.kept) fill(lw_reals(s)[a.offset]);
 }
 
-/* Rows of given and computed numbers, and the former column by column; a bit of each row that is not computed yet, and of
- * each that tapes may compute. */
+/* Of a state its bit: it is asked for, not computed yet, and one that tapes may compute. */
 struct block_of_states {
-  const double *given, *columns;
-  double *computed;
-  int32_t rows;
-  uint64_t left, for_tapes;
+  const columns &given;
+  uint64_t asked, left, for_tapes;
 };
 
 /* Those that are needed of two sets of registers. */
-bool have_same_results(const lw_tape &t, const double *a, const double *b, uint64_t missed) {
-  for (int32_t i = 0; i < t.results; i++)
-    for (int32_t k = 0; k < LW_TAPE_STATES; k++) {
-      const size_t at = (size_t)t.result[i] * LW_TAPE_STATES + (size_t)k;
-      if (!(missed >> k & 1) && a[at] != b[at]) return false;
-    }
+bool have_same_results(const lw_tape &t, const columns &a, const columns &b, uint64_t counting) {
+  for (int32_t i = 0; i < t.results; i++) {
+    const double *one = a[(size_t)t.result[i]], *other = b[(size_t)t.result[i]];
+    for (int32_t k = 0; k < LW_TAPE_STATES; k++)
+      if (counting >> k & 1 && one[k] != other[k]) return false;
+  }
   return true;
 }
 
-/* The interpreter by the instructions of the state's kernels. */
-struct interpreter {
-  decltype(&lw_run_tape) run;
-  lw_number_function *function;
-  decltype(&lw_find_large) find_large;
-};
-
-interpreter interpreter_of(const lw_state *s) {
-#ifdef LW_HAVE_AVX2
-  if (s->kernels == &lw_kernels_double_avx2) return {lw_run_tape_avx2, s->kernels->number_function, lw_find_large_avx2};
-#endif
-  return {lw_run_tape, s->kernels->number_function, lw_find_large};
-}
-
-/* From its registers; by the compiled tape where there is one, which is compared before it counts. */
-void run(recorded_tape &tape, const interpreter &with, uint64_t *missed) {
+/* By the compiled tape where there is one, which is compared before it counts. Returns those states for which the tape
+ * counts. */
+uint64_t run(recorded_tape &tape, const column_functions &with, const columns &given, uint64_t states) {
   const lw_tape view = tape.written.view();
-  double *numbers = tape.registers.data()->number;
-  unsigned long long own = 0;
-  tape.left.resize(tape.compiled ? (size_t)view.registers : 0);
-  if (tape.compiled && tape.is_compared) {
-    tape.compiled(numbers, tape.left.data()->number, &own, with.function);
-    *missed = own;
-    return;
-  }
-  std::vector<line> registers;
+  const auto run_compiled = [&](columns &registers) {
+    unsigned long long missed = 0;
+    tape.left.resize((size_t)view.registers);
+    tape.compiled(registers[0], given[0], tape.left.data()->number, &missed, with.function);
+    return states & ~missed;
+  };
+  if (tape.compiled && tape.is_compared) return run_compiled(tape.registers);
+  columns registers;
   if (tape.compiled) registers = tape.registers;
-  with.run(&view, numbers, missed);
-  if (!tape.compiled) return;
-  tape.compiled(registers.data()->number, tape.left.data()->number, &own, with.function);
-  tape.is_compared = own == *missed && have_same_results(view, numbers, registers.data()->number, own);
-  if (!tape.is_compared) tape.compiled = nullptr;
-}
-
-/* Runs it, and returns those rows that are left and for which it counts. */
-uint64_t rows_for(recorded_tape &tape, const interpreter &with, const block_of_states &block) {
-  if (!tape.holds || !(block.left & block.for_tapes)) return 0;
-  const lw_tape view = tape.written.view();
-  double *registers = tape.registers.data()->number;
-  uint64_t missed;
   for (size_t i = 0; i < (size_t)view.inputs; i++)
-    std::copy_n(block.columns + (size_t)tape.written.inputs[i] * LW_TAPE_STATES, LW_TAPE_STATES,
-                registers + i * LW_TAPE_STATES);
-  run(tape, with, &missed);
-  return block.left & block.for_tapes & ~missed;
+    std::copy_n(given[(size_t)tape.written.inputs[i]], LW_TAPE_STATES, tape.registers[i]);
+  uint64_t missed;
+  with.run(&view, tape.registers[0], &missed);
+  const uint64_t counting = states & ~missed;
+  if (!tape.compiled) return counting;
+  tape.is_compared =
+      run_compiled(registers) == counting && have_same_results(view, tape.registers, registers, counting);
+  if (!tape.is_compared) tape.compiled = nullptr;
+  return counting;
 }
 
-/* Computes those rows that are left and for which the tape counts. */
-void run_tape(recorded_tape &tape, const lw_tapes &t, const interpreter &with, block_of_states &block) {
-  const uint64_t counts = rows_for(tape, with, block);
-  if (!counts) return;
+/* Runs it, and returns those states that are left and for which it counts. */
+uint64_t states_for(recorded_tape &tape, const column_functions &with, const block_of_states &block) {
+  const uint64_t states = block.left & block.for_tapes;
+  return tape.holds && states ? run(tape, with, block.given, states) : 0;
+}
+
+/* Computes those states that are left and for which the tape counts, if there are any. Where these are all, their results
+ * stay in its registers. */
+bool run_tape(recorded_tape &tape, lw_tapes &t, const column_functions &with, block_of_states &block) {
+  const uint64_t counts = states_for(tape, with, block);
+  if (!counts) return false;
   const lw_tape view = tape.written.view();
-  const size_t width = t.width();
-  const double *registers = tape.registers.data()->number;
-  for (int32_t k = 0; k < block.rows; k++) {
-    if (!(counts >> k & 1)) continue;
-    double *to = block.computed + (size_t)k * width;
-    for (int32_t i = 0; i < view.results; i++) to[i] = registers[view.result[i] * LW_TAPE_STATES + k];
-    tape.states++;
+  for (size_t i = 0; i < (size_t)view.results; i++) {
+    const double *found = tape.registers[(size_t)view.result[i]];
+    if (counts == block.asked) t.results[i] = found;
+    else
+      for (size_t k = 0; k < LW_TAPE_STATES; k++)
+        if (counts >> k & 1) t.own[i][k] = found[k];
   }
+  tape.states += (int64_t)std::bitset<LW_TAPE_STATES>(counts).count();
   block.left &= ~counts;
+  return true;
 }
 
-/* Brings the given numbers of a block into columns, and leaves states with large ones to the kernels. Columns of fewer
- * states end with the first one. */
-void begin_block(lw_tapes &t, const interpreter &with, block_of_states &block) {
-  const size_t width = t.given.size();
-  uint64_t large;
-  t.columns.resize(width * LINES);
-  double *columns = t.columns.data()->number;
-  for (size_t k = 0; k < LW_TAPE_STATES; k++) {
-    const double *row = block.given + (k < (size_t)block.rows ? k * width : 0);
-    for (size_t i = 0; i < width; i++) columns[i * LW_TAPE_STATES + k] = row[i];
+/* Asks all tapes whether they count, first the one that did so last: neighbouring blocks and steps are alike. */
+template <typename question>
+void ask_all(lw_tapes &t, const question &counts) {
+  const size_t latest = t.latest < t.tapes.size() ? t.latest : 0;
+  for (size_t i = 0; i < t.tapes.size(); i++) {
+    const size_t number = i ? i - (i <= latest) : latest;
+    if (counts(t.tapes[number])) t.latest = number;
   }
-  with.find_large(columns, (int32_t)width, LW_TAPE_LARGEST_INPUT, &large);
-  block.columns = columns;
+}
+
+/* Leaves states with large numbers to the kernels. */
+void leave_large(const lw_tapes &t, const column_functions &with, block_of_states &block) {
+  uint64_t large;
+  with.find_large(block.given[0], (int32_t)t.given.size(), LW_TAPE_LARGEST_INPUT, &large);
   block.for_tapes &= ~large;
 }
 
 /* Whether it counts for a row, whose numbers it computes. */
-bool counts_for(recorded_tape &tape, lw_tapes &t, const interpreter &with, const double *given, double *computed) {
-  block_of_states one = {given, nullptr, computed, 1, 1, 1};
-  begin_block(t, with, one);
-  run_tape(tape, t, with, one);
-  if (!one.left) tape.states--;
-  return !one.left;
+bool counts_for(recorded_tape &tape, const lw_tapes &t, const column_functions &with, const double *given,
+                double *computed) {
+  columns one(t.given.size());
+  put_row(given, t.given.size(), 0, one);
+  block_of_states block = {one, 1, 1, 1};
+  leave_large(t, with, block);
+  if (!states_for(tape, with, block)) return false;
+  for (size_t i = 0; i < t.width(); i++) computed[i] = tape.registers[(size_t)tape.written.results[i]][0];
+  return true;
 }
 
 /* Records the state of a row, and compares the tape with what the kernels gave there. Another state may have a tape where
@@ -218,7 +203,7 @@ void record_row(lw_state *s, lw_tapes &t, const double *given, const double *com
     recorded_tape made = record_state(s, t);
     if (!made.refusal.empty()) throw lw::refusal(made.refusal);
     std::vector<double> own(t.width());
-    const interpreter with = interpreter_of(s);
+    const column_functions with = functions_of(s);
     prepare(made, s);
     if (!counts_for(made, t, with, given, own.data()) || !agrees(t, own, computed)) throw lw::refusal(DIFFERS);
     t.tapes.push_back(std::move(made));
@@ -240,52 +225,49 @@ lw::state_places places_of(const lw_tapes &t, const recorded_tape &tape) {
 bool may_record(const lw_tapes &t) { return t.since_recording >= LW_TAPE_STATES_BEFORE && t.recordings < LW_TAPE_MOST; }
 
 /* Where no more tapes are recorded, one that counted for no row of several blocks is asked seldom. */
-void ask(recorded_tape &tape, const lw_tapes &t, const interpreter &with, block_of_states &block) {
-  const int64_t before = tape.states;
+bool run_unless_waiting(recorded_tape &tape, lw_tapes &t, const column_functions &with, block_of_states &block) {
   if (t.recordings >= LW_TAPE_MOST && tape.waits > 0) {
     tape.waits--;
-    return;
+    return false;
   }
-  if (!tape.holds || !(block.left & block.for_tapes)) return;
-  run_tape(tape, t, with, block);
-  tape.missed = tape.states > before ? 0 : std::min(tape.missed + 1, LW_TAPE_LONGEST_WAIT);
+  if (!tape.holds || !(block.left & block.for_tapes)) return false;
+  const bool counts = run_tape(tape, t, with, block);
+  tape.missed = counts ? 0 : std::min(tape.missed + 1, LW_TAPE_LONGEST_WAIT);
   tape.waits = tape.missed;
+  return counts;
 }
 
-/* Rows left when all tapes have run are for the kernels. Those that fail are marked. */
+/* States left when all tapes have run are for the kernels. Those that fail are marked. */
 lw_status evaluate_by_history(lw_state *s, lw_tapes &t, block_of_states &block, uint64_t *failed) {
-  const size_t width = t.given.size();
-  const interpreter with = interpreter_of(s);
-  if (block.rows < LW_TAPE_FEWEST_STATES) block.for_tapes = 0;
-  else begin_block(t, with, block);
-  for (recorded_tape &tape : t.tapes) ask(tape, t, with, block);
-  for (int32_t k = 0; k < block.rows; k++) {
+  const column_functions with = functions_of(s);
+  if (block.for_tapes) leave_large(t, with, block);
+  ask_all(t, [&](recorded_tape &tape) { return run_unless_waiting(tape, t, with, block); });
+  std::vector<double> &given = t.row, &computed = t.computed_row;
+  for (size_t k = 0; block.left; k++) {
     const uint64_t bit = (uint64_t)1 << k;
     if (!(block.left & bit)) continue;
-    const double *given = block.given + (size_t)k * width;
-    double *computed = block.computed + (size_t)k * t.width();
-    const lw_status e = evaluate_by_kernels(s, t, given, computed);
+    take_row(block.given, given.size(), k, given.data());
+    const lw_status e = evaluate_by_kernels(s, t, given.data(), computed.data());
+    put_row(computed.data(), computed.size(), k, t.own);
     block.left &= ~bit;
     if (e == LW_ERROR_MEMORY) return e;
     if (e) *failed |= bit;
     if (e || !(block.for_tapes & bit) || !may_record(t)) continue;
-    record_row(s, t, given, computed);
-    if (!t.refusal.empty()) continue;
-    begin_block(t, with, block); /* the columns were of the recorded state alone */
-    run_tape(t.tapes.back(), t, with, block);
+    record_row(s, t, given.data(), computed.data());
+    if (t.refusal.empty()) run_tape(t.tapes.back(), t, with, block);
   }
   return LW_OK;
 }
 
 /* Records the entered state, which the kernels have evaluated: a tape, or guards of those that have none. A tape beyond
  * the most replaces the last one. Returns why there is neither; empty: there is one, which the block has run. */
-std::string record_by_row(lw_state *s, lw_tapes &t, const interpreter &with, block_of_states &block) {
+std::string record_by_row(lw_state *s, lw_tapes &t, const column_functions &with, block_of_states &block) {
   try {
     if (s->before_accelerations) throw lw::refusal(FRICTION_DECIDES);
     auto made = std::make_unique<recorded_tape>(record_state(s, t));
     prepare(*made, s);
     if (!made->refusal.empty()) {
-      block.for_tapes &= ~rows_for(*made, with, block);
+      block.for_tapes &= ~states_for(*made, with, block);
       if (t.refused.size() < LW_TAPE_MOST_BY_ROW) t.refused.push_back(std::move(*made));
     } else {
       run_tape(*made, t, with, block);
@@ -301,19 +283,22 @@ std::string record_by_row(lw_state *s, lw_tapes &t, const interpreter &with, blo
 /* So that the numbers of a row depend on that row alone, though tapes and kernels round derivatives in different ways: each
  * row has the tape of its own state. Where the guards of a tape hold its operations are those of the row's own one. */
 lw_status evaluate_by_row(lw_state *s, lw_tapes &t, block_of_states &block, uint64_t *failed) {
-  const interpreter with = interpreter_of(s);
-  begin_block(t, with, block);
-  for (recorded_tape &tape : t.tapes) run_tape(tape, t, with, block);
+  const column_functions with = functions_of(s);
+  leave_large(t, with, block);
+  ask_all(t, [&](recorded_tape &tape) { return run_tape(tape, t, with, block); });
   if (t.last) run_tape(*t.last, t, with, block);
-  for (recorded_tape &guards : t.refused) block.for_tapes &= ~rows_for(guards, with, block);
-  for (int32_t k = 0; k < block.rows; k++) {
+  for (recorded_tape &guards : t.refused) block.for_tapes &= ~states_for(guards, with, block);
+  std::vector<double> &given = t.row, &computed = t.computed_row;
+  for (size_t k = 0; block.left; k++) {
     const uint64_t bit = (uint64_t)1 << k;
     if (!(block.left & bit)) continue;
-    enter(s, t, block.given + (size_t)k * t.given.size());
+    take_row(block.given, given.size(), k, given.data());
+    enter(s, t, given.data());
     lw_status e = lw_evaluate(s, t.stage);
     if (!e && (block.for_tapes & bit) && t.chosen == rule::by_row) t.refusal = record_by_row(s, t, with, block);
     if (!e && (block.left & bit)) {
-      e = differentiate_by_kernels(s, t, block.computed + (size_t)k * t.width());
+      e = differentiate_by_kernels(s, t, computed.data());
+      put_row(computed.data(), computed.size(), k, t.own);
       t.by_kernels++;
     }
     block.left &= ~bit;
@@ -323,29 +308,40 @@ lw_status evaluate_by_row(lw_state *s, lw_tapes &t, block_of_states &block, uint
   return LW_OK;
 }
 
-lw_status evaluate_block(lw_state *s, lw_tapes &t, block_of_states &block, uint64_t *failed) {
-  return t.chosen == rule::by_history ? evaluate_by_history(s, t, block, failed) : evaluate_by_row(s, t, block, failed);
-}
-
 } // namespace
 
 namespace lw {
 
-numbers_of_tapes numbers_of(const lw_tapes &tapes) { return {tapes.given, tapes.computed, tapes.by}; }
+column_functions functions_of(const lw_state *s) {
+#ifdef LW_HAVE_AVX2
+  if (s->kernels == &lw_kernels_double_avx2)
+    return {lw_run_tape_avx2, s->kernels->number_function, lw_find_large_avx2, lw_move_column_avx2,
+            lw_solve_columns_avx2};
+#endif
+  return {lw_run_tape, s->kernels->number_function, lw_find_large, lw_move_column, lw_solve_columns};
+}
 
-lw_status begin_rows(lw_state *s, lw_tapes &tapes) {
+numbers_of_tapes numbers_of(const lw_tapes &tapes) { return {tapes.given, tapes.computed, tapes.by, tapes.results}; }
+
+lw_status begin_states(lw_state *s, lw_tapes &tapes) {
   const lw_status e = lw_evaluate(s, first_stage(tapes, s->model));
   if (e) return e;
   for (recorded_tape &tape : tapes.tapes) prepare(tape, s);
   for (recorded_tape &guards : tapes.refused) prepare(guards, s);
   if (tapes.last) prepare(*tapes.last, s);
+  tapes.row.resize(tapes.given.size());
+  tapes.computed_row.resize(tapes.width());
+  tapes.own.resize(tapes.width());
+  tapes.results.resize(tapes.width());
   return LW_OK;
 }
 
-lw_status evaluate_rows(lw_state *s, lw_tapes &tapes, const double *given, int32_t rows, double *computed,
-                        uint64_t *failed) {
-  block_of_states block = {given, nullptr, computed, rows, (~(uint64_t)0 >> (64 - rows)) & ~*failed, ~(uint64_t)0};
-  return evaluate_block(s, tapes, block, failed);
+lw_status evaluate_columns(lw_state *s, lw_tapes &tapes, const columns &given, int32_t states, uint64_t *failed) {
+  const uint64_t asked = (~(uint64_t)0 >> (LW_TAPE_STATES - states)) & ~*failed;
+  const bool by_history = tapes.chosen == rule::by_history;
+  for (size_t i = 0; i < tapes.results.size(); i++) tapes.results[i] = tapes.own[i];
+  block_of_states block = {given, asked, asked, by_history && states < LW_TAPE_FEWEST_STATES ? 0 : asked};
+  return by_history ? evaluate_by_history(s, tapes, block, failed) : evaluate_by_row(s, tapes, block, failed);
 }
 
 } // namespace lw
@@ -387,7 +383,8 @@ const char *lw_tapes_refusal(const lw_tapes *tapes) { return tapes->refusal.c_st
 
 const char *lw_tape_source(lw_tapes *tapes, int32_t number) {
   try {
-    tapes->source = lw::write_c(tapes->tapes[(size_t)number].written.view());
+    const written_tape &written = tapes->tapes[(size_t)number].written;
+    tapes->source = lw::write_c(written.view(), written.inputs);
     return tapes->source.c_str();
   } catch (const std::bad_alloc &) {
     return nullptr;
@@ -461,7 +458,7 @@ int32_t lw_tape_at(const lw_state *s, lw_tapes *tapes, const double *given) {
     for (size_t i = 0; i < tapes->tapes.size(); i++) {
       recorded_tape &tape = tapes->tapes[i];
       prepare(tape, s);
-      if (counts_for(tape, *tapes, interpreter_of(s), given, computed.data())) return (int32_t)i;
+      if (counts_for(tape, *tapes, functions_of(s), given, computed.data())) return (int32_t)i;
     }
   } catch (const std::bad_alloc &) {
   }
@@ -507,15 +504,18 @@ int32_t lw_tape_formula_of(int32_t operation, lw_tape_formula *of) {
 lw_status lw_evaluate_states(lw_state *s, lw_tapes *tapes, const double *given, int64_t count, double *computed,
                              int8_t *failed) {
   try {
-    const lw_status before = lw::begin_rows(s, *tapes);
+    const lw_status before = lw::begin_states(s, *tapes);
     if (before) return before;
+    const size_t n = tapes->given.size(), width = tapes->width();
+    lw::columns columns(n);
     for (int64_t first = 0; first < count; first += LW_TAPE_STATES) {
-      const int32_t rows = (int32_t)std::min<int64_t>(count - first, LW_TAPE_STATES);
+      const int32_t states = (int32_t)std::min<int64_t>(count - first, LW_TAPE_STATES);
       uint64_t lost = 0;
-      const lw_status e = lw::evaluate_rows(s, *tapes, given + first * (int64_t)tapes->given.size(), rows,
-                                            computed + first * (int64_t)tapes->width(), &lost);
+      for (size_t k = 0; k < (size_t)states; k++) lw::put_row(given + ((size_t)first + k) * n, n, k, columns);
+      const lw_status e = lw::evaluate_columns(s, *tapes, columns, states, &lost);
       if (e) return e;
-      for (int32_t k = 0; k < rows; k++) failed[first + k] = (int8_t)(lost >> k & 1);
+      lw::take_rows(tapes->results, width, (size_t)states, computed + (size_t)first * width, width);
+      for (int32_t k = 0; k < states; k++) failed[first + k] = (int8_t)(lost >> k & 1);
     }
   } catch (const std::bad_alloc &) {
     return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for a tape");

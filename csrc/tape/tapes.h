@@ -19,8 +19,9 @@ typedef struct lw_tape_info {
   int64_t states;
 } lw_tape_info;
 
-/* A tape as a function of its registers, see write_c.h; `left` holds 8 numbers for each of them. */
-typedef void lw_compiled_tape(double *registers, double *left, unsigned long long *missed,
+/* A tape as a function of columns, see write_c.h: of its registers, where constants and kept numbers stand and results are
+ * left, and of given numbers. `left` holds 8 numbers for each register. */
+typedef void lw_compiled_tape(double *registers, const double *given, double *left, unsigned long long *missed,
                               void (*function)(int, const double *, const double *, double *, double *, int));
 
 /* Which kernels a tape has: all stages; poses and velocities of bodies, points and measures alone, by speeds, if any; inverse

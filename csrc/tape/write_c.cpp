@@ -1,4 +1,5 @@
 #include "tape/write_c.h"
+#include "math/sine_cosine.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -10,7 +11,8 @@ namespace {
 
 constexpr int32_t STEPS_OF_A_FUNCTION = 400; /* the time of compilers grows faster than the length of a function */
 
-/* Numbers are of as many states as a register of the processor holds; `r` has rows of a register of the tape. */
+/* Numbers are of as many states as a register of the processor holds; `r` has columns of registers of the tape, and `given`
+ * those of given numbers. */
 constexpr char OF_MANY[] = R"(#if defined(__AVX512F__)
 #define WIDTH 8
 #define ALL(x) (numbers){x, x, x, x, x, x, x, x}
@@ -19,6 +21,7 @@ constexpr char OF_MANY[] = R"(#if defined(__AVX512F__)
 #define ALL(x) (numbers){x, x, x, x}
 #endif
 #define ROW(i) (*(numbers *)(r + (i) * STATES + k))
+#define GIVEN(i) (*(const numbers *)(given + (i) * STATES + k))
 #define KEPT(i) ALL(r[(i) * STATES])
 #define LEFT(i) (*(numbers *)(left + (i) * WIDTH))
 #define ROOT(x) root(x)
@@ -29,12 +32,26 @@ constexpr char OF_MANY[] = R"(#if defined(__AVX512F__)
   function(operation, (const double *)&(x), (const double *)&(y), (double *)&(first), (double *)&(second), WIDTH / 4)
 typedef double numbers __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
 typedef long long truths __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
+typedef unsigned long long bits __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
 typedef void function_of_numbers(int, const double *, const double *, double *, double *, int);
 static inline numbers root(numbers a) {
   numbers b;
   for (int i = 0; i < WIDTH; i++) b[i] = __builtin_sqrt(a[i]);
   return b;
 }
+)";
+
+#define TEXT_OF(...) #__VA_ARGS__
+#define EXPANDED_TEXT_OF(...) TEXT_OF(__VA_ARGS__)
+/* Of as many numbers at once, where the interpreter's function has four. */
+constexpr char SINES_OF_MANY[] =
+    "static inline void sine_cosine(numbers x, numbers *sine, numbers *cosine) " EXPANDED_TEXT_OF(
+        SINE_COSINE(numbers, bits)) "\n";
+
+/* By this GCC orders operations before it assigns registers: short tapes are a tenth faster, long ones slower. */
+constexpr char SCHEDULED[] = R"(#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("schedule-insns", "sched-pressure")
+#endif
 )";
 
 /* Of one state, whose numbers `r` has as in its block. Vectors that GCC makes of single operations take products and sums
@@ -94,11 +111,13 @@ std::string known_numbers(const std::string &name, const std::vector<lw_known_nu
 }
 
 /* The steps are distributed over functions, which run one after the other on few states; so caches hold the numbers that
- * one leaves for another. Compilers do worse where they put these together. */
+ * one leaves for another. Of one state compilers do worse where they put these together. */
 class writer {
  public:
-  explicit writer(const lw_tape &t, const state_places *one = nullptr, const std::string &part = "part")
+  writer(const lw_tape &t, const std::vector<int32_t> &inputs, const state_places *one = nullptr,
+         const std::string &part = "part")
       : t(t),
+        inputs(inputs),
         one(one),
         part(part),
         name((size_t)t.registers),
@@ -110,17 +129,19 @@ class writer {
   }
 
   std::string many() {
-    text = "#define STATES " + text_of(LW_TAPE_STATES) + "LL\n" + OF_MANY + COMMON;
+    text = t.steps <= STEPS_OF_A_FUNCTION ? SCHEDULED : "";
+    text += "#define STATES " + text_of(LW_TAPE_STATES) + "LL\n" + OF_MANY + SINES_OF_MANY + COMMON;
     write_parts();
     text += std::string(EXPORTED) +
-            "void linkwork_tape(double *r, double *left, unsigned long long *missed, function_of_numbers *function) {\n"
-            "  *missed = 0;\n  (void)r, (void)left, (void)function;\n"
-            "  for (long long k = 0; k < STATES; k += WIDTH) {\n    truths failed = {0};\n";
+            "void linkwork_tape(double *r, const double *given, double *left, unsigned long long *missed, "
+            "function_of_numbers *function) {\n  *missed = 0;\n  (void)r, (void)given, (void)left, (void)function;\n"
+            "  bits all = {0}, bit;\n  for (int i = 0; i < WIDTH; i++) bit[i] = 1ULL << i;\n"
+            "  for (long long k = 0; k < STATES; k += WIDTH, bit <<= WIDTH) {\n    truths failed = {0};\n";
     call_parts(0, parts.size());
     for (int32_t i = 0; i < t.results; i++)
-      if (is_left[(size_t)t.result[i]])
-        text += "    " + call("ROW", t.result[i]) + " = " + call("LEFT", t.result[i]) + ";\n";
-    text += "    for (int i = 0; i < WIDTH; i++) *missed |= (unsigned long long)(failed[i] != 0) << (k + i);\n  }\n}\n";
+      if (is_left[(size_t)t.result[i]] || t.result[i] < t.inputs)
+        text += "    " + call("ROW", t.result[i]) + " = " + stored(t.result[i]) + ";\n";
+    text += "    all |= (bits)failed & bit;\n  }\n  for (int i = 0; i < WIDTH; i++) *missed |= all[i];\n}\n";
     return text;
   }
 
@@ -134,7 +155,7 @@ class writer {
             "  const long long k = 0;\n  truths failed = 0;\n  (void)left, (void)function;\n"
             "  if (!checks) {\n";
     for (int32_t i = 0; i < t.inputs; i++)
-      text += "    GUARD(ABSOLUTE(r[" + text_of(place(i)) + "]) <= " + digits(one->largest_input) + ");\n";
+      text += "    GUARD(ABSOLUTE(" + entered(i) + ") <= " + digits(one->largest_input) + ");\n";
     text += sines;
     call_parts(0, first_parts);
     put_results(0, t.first_results);
@@ -147,6 +168,8 @@ class writer {
 
  private:
   const lw_tape &t;
+  const std::vector<int32_t>
+      &inputs;                   /* where they stand: columns of given numbers, or offsets in the block of one state */
   const state_places *one;       /* NULL: it is for many states */
   std::string part;              /* what the functions of steps are called, before their number */
   std::vector<std::string> name; /* of the number in a register, by the present function; empty: it has not read it */
@@ -164,15 +187,15 @@ class writer {
     return has_second(step) || step.operation == LW_TAPE_sine || step.operation == LW_TAPE_cosine;
   }
 
-  /* Where an input or a kept number stands: by register, or in the block of one state. */
-  int32_t place(int32_t number) const {
-    const int32_t kept = number - t.inputs - t.constants;
-    return !one ? number : kept < 0 ? one->inputs[number] : one->kept[kept];
+  std::string entered(int32_t input) const { return call(one ? "ROW" : "GIVEN", inputs[(size_t)input]); }
+  std::string kept(int32_t number) const {
+    return call("KEPT", one ? one->kept[number - t.inputs - t.constants] : number);
   }
   std::string stored(int32_t number) const {
     const int32_t constant = number - t.inputs;
     if (is_left[(size_t)number]) return call("LEFT", number);
-    return constant >= 0 && constant < t.constants ? digits(t.constant[constant]) : call("ROW", place(number));
+    if (constant < 0) return entered(number);
+    return constant < t.constants ? "ALL(" + digits(t.constant[constant]) + ")" : kept(number);
   }
 
   /* Of one state the sines of inputs come first, four at once: joints' angles, as in the kernels. */
@@ -189,8 +212,7 @@ class writer {
     if (angles.empty()) return "";
     sine_count = ((int32_t)angles.size() + 3) / 4 * 4;
     std::string list;
-    for (size_t i = 0; i < angles.size(); i++)
-      list += (i % 4 ? ", " : i ? "}, {" : "{") + call("ROW", place(angles[i]));
+    for (size_t i = 0; i < angles.size(); i++) list += (i % 4 ? ", " : i ? "}, {" : "{") + entered(angles[i]);
     const std::string first = text_of(t.registers);
     return "    const four angles[] = {" + list + "}};\n    function(" + text_of(LW_TAPE_sine_cosine) +
            ", (const double *)angles, (const double *)angles, left + " + first + ", left + " + first + " + " +
@@ -207,7 +229,8 @@ class writer {
   }
   void call_parts(size_t from, size_t to) {
     for (size_t i = from; i < to; i++)
-      text += "    " + name_of(i) + "(r, left, &failed, function, k);\n" + (one ? "    if (failed) return 1;\n" : "");
+      text += "    " + name_of(i) + "(r, " + (one ? "" : "given, ") + "left, &failed, function, k);\n" +
+              (one ? "    if (failed) return 1;\n" : "");
   }
   std::string name_of(size_t number) const { return part + text_of((int64_t)number); }
   void put_results(int32_t from, int32_t to) {
@@ -233,9 +256,9 @@ class writer {
   }
 
   void write_part(size_t number, const std::vector<char> &needed) {
-    text += "static __attribute__((noinline)) void " + name_of(number) +
-            "(double *restrict r, double *restrict left, truths *all_failed, function_of_numbers *function, long long "
-            "k) {\n"
+    text += "static " + std::string(one ? "__attribute__((noinline)) " : "") + "void " + name_of(number) +
+            "(double *restrict r, " + (one ? "" : "const double *given, ") +
+            "double *restrict left, truths *all_failed, function_of_numbers *function, long long k) {\n"
             "  truths failed = *all_failed;\n  (void)r, (void)left, (void)function, (void)k;\n";
     std::fill(name.begin(), name.end(), "");
     names = 0;
@@ -265,10 +288,7 @@ class writer {
   const std::string &read(int32_t from) {
     std::string &found = name[(size_t)from];
     if (!found.empty()) return found;
-    const int32_t constant = from - t.inputs, kept = constant - t.constants;
-    if (constant >= 0 && constant < t.constants) define(from, "ALL(" + digits(t.constant[constant]) + ")");
-    else if (kept >= 0 && kept < t.kept) define(from, call("KEPT", place(from)));
-    else define(from, is_left[(size_t)from] ? call("LEFT", from) : call("ROW", place(from)));
+    define(from, stored(from));
     return found;
   }
   static std::string digits(double value) {
@@ -319,19 +339,24 @@ class writer {
   /* Functions are the interpreter's, so that no compiler and no library has others. */
   void call_function(const lw_tape_step &step, const std::string &a, const std::string &b) {
     const std::string own = next_name(), first = own + "a", second = own + "b";
-    text += "  numbers " + first + ", " + second + " = " + a + ";\n  { const numbers p = " + a + ", q = " + b +
-            "; CALL(" + text_of(step.operation) + ", p, q, " + first + ", " + second + "); }\n";
-    define(step.to, first);
+    const bool in_line = !one && is_sine(step);
+    text += "  numbers " + first + ", " + second + " = " + a + ";\n";
+    if (in_line) text += "  sine_cosine(" + a + ", &" + first + ", &" + second + ");\n";
+    else
+      text += "  { const numbers p = " + a + ", q = " + b + "; CALL(" + text_of(step.operation) + ", p, q, " + first +
+              ", " + second + "); }\n";
+    define(step.to, in_line && step.operation == LW_TAPE_cosine ? second : first);
     if (has_second(step)) define(step.operand[1], second);
   }
 };
 
 } // namespace
 
-std::string write_c(const lw_tape &t) { return writer(t).many(); }
+std::string write_c(const lw_tape &t, const std::vector<int32_t> &inputs) { return writer(t, inputs).many(); }
 int32_t left_by_function_of_one(const lw_tape &t) { return t.registers + 2 * (2 * t.inputs + 3); }
 std::string write_c_of_one(const lw_tape &t, const state_places &places) {
-  return std::string(OF_ONE) + COMMON + writer(t, &places).of_one(std::string(EXPORTED) + "int linkwork_tape");
+  return std::string(OF_ONE) + COMMON +
+         writer(t, places.inputs, &places).of_one(std::string(EXPORTED) + "int linkwork_tape");
 }
 
 std::string write_c_of_library(const std::vector<conditional_tape> &tapes, uint32_t layout) {
@@ -339,7 +364,7 @@ std::string write_c_of_library(const std::vector<conditional_tape> &tapes, uint3
   for (size_t i = 0; i < tapes.size(); i++) {
     const conditional_tape &one = tapes[i];
     const std::string number = text_of((int64_t)i), run = "tape" + number;
-    text += writer(one.tape, &one.places, run + "_part").of_one("static int " + run) +
+    text += writer(one.tape, one.places.inputs, &one.places, run + "_part").of_one("static int " + run) +
             known_numbers("equal" + number, *one.equal) + known_numbers("bounded" + number, *one.bounded) +
             "static const int32_t result" + number + "[] = {" + listed(one.places.results) + "};\n";
     table += "  {" + text_of(one.structure) + "u, equal" + number + ", bounded" + number + ", " +

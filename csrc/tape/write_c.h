@@ -9,8 +9,8 @@
 namespace lw {
 
 /* A file with one function, an lw_compiled_tape, which gives the bits of lw_run_tape where
- * the compiler contracts no products and sums. It includes nothing. */
-std::string write_c(const lw_tape &t);
+ * the compiler contracts no products and sums. It includes nothing. `inputs`: their columns among the given numbers. */
+std::string write_c(const lw_tape &t, const std::vector<int32_t> &inputs);
 
 /* Where the numbers of a tape stand in the block of a state. */
 struct state_places {

@@ -5,6 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import linkwork as lw
+from linkwork.core.native import Stage
 from support.cases import four_bar
 from support.joint_types import LOOP_IDS, LOOPS, on_carrier
 from support.random_mechanisms import FAMILIES, tree_or_loop
@@ -370,6 +371,78 @@ def test_a_row_that_fails_leaves_the_others(method):
     assert np.isnan(states[[3, 599], -1]).all()
     alone = model.batch(1, start).rollout(1e-3, 20, method=method)[0, -1]
     assert np.array_equal(np.delete(states[:, -1], [3, 599], axis=0), np.tile(alone, (598, 1)))
+
+
+def blocked_slide():
+    """A block on a slide, whose force has no value beyond 1 m."""
+    mech = lw.Mechanism("block")
+    mech.add_body("block", mass=2.0, com=(0, 0, 0), inertia=lw.inertia.sphere(2.0, 0.1))
+    mech.add_joint("S", lw.Prismatic((1, 0, 0)), "ground", "block", at=(0, 0, 0))
+    mech.add_force(lw.Force("S", "k*sqrt(end - q)", parameters={"k": 0.1, "end": 1.0}))
+    return lw.compile(mech)
+
+
+def test_a_row_that_fails_stays_at_the_failed_evaluation():
+    model = blocked_slide()
+    rows, steps, h = 70, 40, 1e-2
+    batch = model.batch(rows, threads=1)
+    batch.u[:, 0] = np.linspace(0.0, 5.0, rows)  # half of them come to the end, one after the other
+    width = batch._given.shape[1]
+    begin, left = batch._given.copy(), []
+
+    def move(worker, part):
+        del part
+        tapes = worker.tapes(batch._given_offsets, batch._rates, Stage.DERIVATIVES)
+        times = np.array([width - 2, width - 1], np.uint32)
+        for _ in range(2):  # by kernels and tapes, then by tapes
+            given, stages = begin.copy(), np.full((rows, steps, 4, width), np.nan)
+            stopped = tapes.move(worker.block, given, np.arange(2, dtype=np.uint32), times, h, steps, stages=stages)
+            left.append((given, stopped))
+            for row in range(rows):
+                errors = {}
+                asked = stages[row].reshape(-1, width)
+                tapes.evaluate(worker.block, asked, errors)
+                assert bool(errors) == bool(stopped[row])
+                if errors:
+                    assert np.array_equal(given[row], asked[min(errors)])
+        assert tapes.recorded[0].states > 0
+        return {}
+
+    batch._workers.run(move, rows)
+    assert np.array_equal(left[0][0], left[1][0])
+    assert 20 < np.count_nonzero(left[0][1]) < 50
+    assert np.array_equal(left[0][1], left[1][1])
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_of_several_tapes_in_a_block(method, compiled, monkeypatch, tmp_path):
+    monkeypatch.setenv("LINKWORK_CACHE", str(tmp_path))
+    model = lw.compile(tree_or_loop("slider_crank").mechanism)
+    batch = model.batch(200, threads=1)
+    batch.q += 0.6 * np.random.default_rng(0).normal(size=batch.q.shape)
+    batch.u[:] = 0.1
+    assert np.count_nonzero(batch.assemble()) == len(batch)
+    start, fails = batch._given.copy(), [7, 64, 199]
+    start[5, 0] += 2e9 * np.pi  # for the kernels
+    start[fails, model.numbering.n_states] = 1e300  # a load
+
+    def moved(batch, rows):
+        batch._given[:] = start[rows]
+        return batch.rollout(1e-3, 3, method=method)
+
+    alone = np.concatenate([moved(model.batch(1), [row]) for row in range(len(batch))])
+    for _ in range(20 if method == "semi" else 5):
+        moved(batch, slice(None))
+    rates = batch.tapes[0]
+    assert sum(tape.states > 100 for tape in rates.recorded) > 1
+    if compiled:
+        for tapes in batch.tapes:
+            tapes.compile()
+        moved(batch, slice(None))
+        assert all(tape.compiled for tape in rates.recorded)
+    assert np.array_equal(moved(batch, slice(None)), alone, equal_nan=True)
+    assert sorted(batch.errors) == fails
 
 
 def test_unknown_methods_are_refused():
