@@ -398,6 +398,20 @@ def test_closed_leg(example, needs):
         assert result[f"{name}.q"][-1] == pytest.approx(module.TO[name], abs=1e-3)
 
 
+def test_random_lengths(example):
+    """Closed form of the slider; single runs from the same lengths."""
+    module = example("random_lengths")
+    found = module.scattered(300)
+    crank, rod = found.lengths.values()
+    assert found.positions == pytest.approx(module.closed_form(crank, rod, -0.8), rel=1e-12)
+    assert crank.std() == pytest.approx(module.SCATTER, rel=0.2)
+    model = lw.compile(example("slider_crank").mechanism())
+    for row in (0, 299):
+        own = model.with_parameters({name: lengths[row] for name, lengths in found.lengths.items()})
+        single = lw.simulate(own, module.STEP * module.STEPS, rtol=1e-10)
+        assert found.angles[row] == pytest.approx(single["A.q"][-1], abs=1e-7)
+
+
 def test_tuned_linkage(example):
     """The four-bar that made the motion is found, with few gradients, which are those of differences."""
     module = example("tuned_linkage")
@@ -579,5 +593,13 @@ def test_demo(example, tmp_path, monkeypatch, capfd, needs):
 
 def test_examples_are_scripts():
     adapted = [path.name for path in FOLDER.glob("*.py") if "__main__" in path.read_text(encoding="utf-8")]
-    others = {"closed_leg.py", "demo.py", "gallery.py", "learned_friction.py", "leg_env.py", "tuned_linkage.py"}
+    others = {
+        "closed_leg.py",
+        "demo.py",
+        "gallery.py",
+        "learned_friction.py",
+        "leg_env.py",
+        "random_lengths.py",
+        "tuned_linkage.py",
+    }
     assert {f"{name}.py" for name in MECHANISMS} | others == set(adapted)
