@@ -1,0 +1,179 @@
+"""Numbers of the block at the rows of a trajectory, each computed when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray
+from linkwork.core.native import Stage, offsets_of
+from linkwork.model.model import Model
+from linkwork.model.row_workers import RowWorkers
+from linkwork.results.time_axis import IntArray
+from linkwork.simulation.trajectory import Trajectory
+
+_ROWS_AT_ONCE = 1 << 14  # whose given numbers are in memory
+_ROWS_FOR_A_THREAD = 1 << 12  # a thread begins in the time of some hundred
+_COMPUTED_AT_ONCE = 1 << 20  # numbers: all of them, at 8 MB, where one is asked for
+
+
+class RowNumbers:
+    """Numbers of the block at the rows of a trajectory; where they do not exist they are not numbers.
+
+    States, inputs and the discrete state are those of the trajectory. All others are computed, and kept: of short
+    trajectories all as soon as one is asked for, of long ones only those that are. The angles of cut joints are counted
+    from row to row.
+
+    Parameters
+    ----------
+    model
+        Whose block it is.
+    trajectory
+        Its rows.
+    gains
+        Of the feedback on loops, (2,).
+    """
+
+    def __init__(self, model: Model, trajectory: Trajectory, gains: FloatArray) -> None:
+        self._model, self._rows, self._gains = model, trajectory, gains
+        fields = model.fields
+        self._span = slice(fields["time"].first, fields["formula_output"].span.stop)  # what there is
+        self._first = fields["qdot"].first  # before it stand times, inputs and states
+        self._discrete = slice(fields["joint_closed"].first, fields["acceleration"].first)
+        self._kept: dict[tuple[int, int], FloatArray] = {}
+        self._is_short = len(trajectory) * (self._span.stop - self._first) <= _COMPUTED_AT_ONCE
+
+    def has(self, first: int) -> bool:
+        """Return whether a number of the block differs from row to row: parameters and start values do not."""
+        return self._span.start <= first < self._span.stop
+
+    def of(self, span: slice, rows: IntArray | None = None) -> FloatArray:
+        """Return numbers (rows, n) that stand next to each other; read-only.
+
+        Parameters
+        ----------
+        span
+            Offsets in the block, all within one field or all within states or inputs.
+        rows
+            Some rows; by default all.
+        """
+        given = self._given(span)
+        key = span.start, span.stop
+        if given is None and key in self._kept:
+            given = self._kept[key]
+        if given is None and self._is_short:
+            given = self._all[:, span.start - self._first : span.stop - self._first]
+        if given is None and rows is None:
+            given = self._kept[key] = self._computed([span], None)[0]
+        if given is None:
+            assert rows is not None
+            return self._computed([span], rows)[0]
+        found = given if rows is None else given[rows]
+        found.setflags(write=False)
+        return found
+
+    def of_each(self, spans: Sequence[slice]) -> list[FloatArray]:
+        """Return the numbers of several parts of the block, as of `of`, computed together and not kept."""
+        ends = [(one.start, one.stop) for one in spans]
+        missing = {
+            pair: one
+            for pair, one in zip(ends, spans, strict=True)
+            if not self._is_short and pair not in self._kept and self._given(one) is None
+        }
+        found = dict(zip(missing, self._computed([*missing.values()], None), strict=True)) if missing else {}
+        return [found[pair] if pair in found else self.of(one) for pair, one in zip(ends, spans, strict=True)]
+
+    def _given(self, span: slice) -> FloatArray | None:
+        """Return numbers that the trajectory has; None: they are computed."""
+        rows, model = self._rows, self._model
+        if span.start < self._first:
+            inputs = model.numbering.n_inputs
+            states = self._first - rows.y.shape[1]
+            if span.start >= states:
+                return rows.y[:, span.start - states : span.stop - states]
+            at = span.start - self._span.start
+            return rows.inputs[:, at - 1 : at - 1 + span.stop - span.start] if 0 < at <= inputs else rows.t[:, None]
+        if not self._discrete.start <= span.start < self._discrete.stop:
+            return None
+        at, count = span.start - self._discrete.start, span.stop - span.start
+        if not rows.discrete:
+            return np.tile(model.initial_discrete_state[at : at + count], (len(rows), 1))
+        return np.array([one[at : at + count] for one in rows.discrete]).reshape(-1, count)
+
+    @cached_property
+    def _all(self) -> FloatArray:
+        """All numbers that are computed; those of the discrete state between them stay empty."""
+        found = np.full((len(self._rows), self._span.stop - self._first), np.nan)
+        parts = slice(self._first, self._discrete.start), slice(self._discrete.stop, self._span.stop)
+        for part, numbers in zip(parts, self._computed(parts, None), strict=True):
+            found[:, part.start - self._first : part.stop - self._first] = numbers
+        return found
+
+    # ---- computed ----
+
+    def _computed(self, spans: Sequence[slice], rows: IntArray | None) -> list[FloatArray]:
+        """Compute the numbers of each span (rows, n)."""
+        rows = np.arange(len(self._rows)) if rows is None else rows
+        return self._numbers(spans, rows, self._references(rows))
+
+    def _numbers(self, spans: Sequence[slice], rows: IntArray, references: FloatArray) -> list[FloatArray]:
+        """Compute the numbers of each span (rows, n), with coordinates of the cut joints next to references."""
+        trajectory, fields = self._rows, self._model.fields
+        workers = RowWorkers(self._model, None, 0, gains=self._gains, compiles=False)
+        given = np.concatenate([self._model.entry_offsets, offsets_of(fields["cut_reference"].span)])
+        counts = [one.stop - one.start for one in spans]
+        computed = np.concatenate([offsets_of(one) for one in spans])
+        ends = np.cumsum([0, *counts]).tolist()
+        found = [np.empty((len(rows), count)) for count in counts]
+        for first in range(0, len(rows), _ROWS_AT_ONCE):
+            part = slice(first, first + _ROWS_AT_ONCE)
+            at = rows[part]
+            t = trajectory.t[at, None]
+            numbers, _ = workers.numbers(
+                np.concatenate([trajectory.y[at], trajectory.inputs[at], t, t, references[part]], axis=1),
+                given,
+                computed,
+                Stage.OUTPUTS,
+                discrete=np.array([trajectory.discrete[i] for i in at]) if trajectory.discrete else None,
+                for_a_thread=_ROWS_FOR_A_THREAD,
+            )
+            for k, into in enumerate(found):
+                into[part] = numbers[:, ends[k] : ends[k + 1]]
+        return found
+
+    def _references(self, rows: IntArray) -> FloatArray:
+        """Return coordinates (rows, nq_cut) of the cut joints, next to which they are at rows.
+
+        Between two steps the trajectory repeats them: there they are next to those of the row before.
+        """
+        turns = self._rows.revolutions
+        if not turns.shape[1] or not len(rows):
+            return turns[rows]
+        repeated = np.append(False, (turns[1:] == turns[:-1]).all(axis=1))
+        if not repeated[rows].any():
+            return turns[rows]
+        begins = np.maximum.accumulate(np.where(repeated, 0, np.arange(len(turns))))
+        needed = np.zeros(len(turns) + 1, np.intp)
+        np.add.at(needed, begins[rows], 1)
+        np.add.at(needed, rows + 1, -1)
+        chain = np.flatnonzero(np.cumsum(needed[:-1]))
+        found = self._counted(chain, repeated[chain])
+        return found[np.searchsorted(chain, rows)]
+
+    def _counted(self, rows: IntArray, repeated: IntArray) -> FloatArray:
+        """Return the same of consecutive rows, the repeated ones next to those before.
+
+        In the first round all are next to those of the trajectory. In each further one, those whose neighbours have
+        changed are found again; one more of them is final, and nearly always all are.
+        """
+        turns = self._rows.revolutions[rows]
+        references, cuts, again = turns.copy(), np.empty_like(turns), np.arange(len(rows))
+        while again.size:
+            cuts[again] = self._numbers([self._model.fields["q_cut"].span], rows[again], references[again])[0]
+            last = np.where(np.isfinite(cuts).all(axis=1, keepdims=True), cuts, references)
+            before = np.where(repeated[:, None], np.roll(last, 1, axis=0), turns)
+            again = np.flatnonzero((before != references).any(axis=1) & ~np.isnan(before).any(axis=1))
+            references = before
+        return references
