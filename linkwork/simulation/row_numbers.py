@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
 from linkwork.core.native import Stage, offsets_of
+from linkwork.mechanism.joints import AlongCircle, AlongPath
 from linkwork.model.model import Model
 from linkwork.model.row_workers import RowWorkers
 from linkwork.results.time_axis import IntArray
@@ -16,6 +18,7 @@ from linkwork.simulation.trajectory import Trajectory
 
 _ROWS_AT_ONCE = 1 << 14  # whose given numbers are in memory
 _ROWS_FOR_A_THREAD = 1 << 12  # a thread begins in the time of some hundred
+_SAME_REVOLUTION = 3.0  # rad from its reference, less than half a turn
 _COMPUTED_AT_ONCE = 1 << 20  # numbers: all of them, at 8 MB, where one is asked for
 
 
@@ -116,7 +119,7 @@ class RowNumbers:
     def _computed(self, spans: Sequence[slice], rows: IntArray | None) -> list[FloatArray]:
         """Compute the numbers of each span (rows, n)."""
         rows = np.arange(len(self._rows)) if rows is None else rows
-        return self._numbers(spans, rows, self._references(rows))
+        return self._numbers(spans, rows, self._references[rows])
 
     def _numbers(self, spans: Sequence[slice], rows: IntArray, references: FloatArray) -> list[FloatArray]:
         """Compute the numbers of each span (rows, n), with coordinates of the cut joints next to references."""
@@ -143,37 +146,35 @@ class RowNumbers:
                 into[part] = numbers[:, ends[k] : ends[k + 1]]
         return found
 
-    def _references(self, rows: IntArray) -> FloatArray:
-        """Return coordinates (rows, nq_cut) of the cut joints, next to which they are at rows.
+    @cached_property
+    def _references(self) -> FloatArray:
+        """Coordinates (rows, nq_cut) of the cut joints, next to which they are at each row.
 
-        Between two steps the trajectory repeats them: there they are next to those of the row before.
+        The trajectory repeats them between steps: there they are next to those of the row before. So all are first
+        located next to those of the trajectory, and then again where their neighbours ask for others. Each round makes
+        one more row final; nearly always all are after the first one.
         """
         turns = self._rows.revolutions
-        if not turns.shape[1] or not len(rows):
-            return turns[rows]
-        repeated = np.append(False, (turns[1:] == turns[:-1]).all(axis=1))
-        if not repeated[rows].any():
-            return turns[rows]
-        begins = np.maximum.accumulate(np.where(repeated, 0, np.arange(len(turns))))
-        needed = np.zeros(len(turns) + 1, np.intp)
-        np.add.at(needed, begins[rows], 1)
-        np.add.at(needed, rows + 1, -1)
-        chain = np.flatnonzero(np.cumsum(needed[:-1]))
-        found = self._counted(chain, repeated[chain])
-        return found[np.searchsorted(chain, rows)]
-
-    def _counted(self, rows: IntArray, repeated: IntArray) -> FloatArray:
-        """Return the same of consecutive rows, the repeated ones next to those before.
-
-        In the first round all are next to those of the trajectory. In each further one, those whose neighbours have
-        changed are found again; one more of them is final, and nearly always all are.
-        """
-        turns = self._rows.revolutions[rows]
-        references, cuts, again = turns.copy(), np.empty_like(turns), np.arange(len(rows))
+        repeated = np.append(False, (turns[1:] == turns[:-1]).all(axis=1))[: len(turns)]
+        if not turns.size or not repeated.any():
+            return turns
+        found, cuts, again = turns, np.zeros_like(turns), np.flatnonzero(repeated | np.append(repeated[1:], False))
         while again.size:
-            cuts[again] = self._numbers([self._model.fields["q_cut"].span], rows[again], references[again])[0]
-            last = np.where(np.isfinite(cuts).all(axis=1, keepdims=True), cuts, references)
-            before = np.where(repeated[:, None], np.roll(last, 1, axis=0), turns)
-            again = np.flatnonzero((before != references).any(axis=1) & ~np.isnan(before).any(axis=1))
-            references = before
-        return references
+            cuts[again] = self._numbers([self._model.fields["q_cut"].span], again, found[again])[0]
+            located = np.where(np.isfinite(cuts).all(axis=1, keepdims=True), cuts, found)
+            before = np.where(repeated[:, None], np.roll(located, 1, axis=0), turns)
+            again = np.flatnonzero(self._may_differ(cuts, before) & (before != found).any(axis=1))
+            found = before
+        return found
+
+    def _may_differ(self, cuts: FloatArray, references: FloatArray) -> NDArray[np.bool_]:
+        """Return whether cut joints at such coordinates (rows, nq_cut) may have others next to references."""
+        numbering, joints = self._model.numbering, self._model.mechanism.joints
+        angles = np.zeros(cuts.shape[1], np.bool_)
+        for name in numbering.cut:
+            kind, first = joints[name].kind, numbering.q[name].start - numbering.nq
+            if isinstance(kind, AlongCircle | AlongPath) or kind.quaternion is not None:
+                return np.ones(len(cuts), np.bool_)
+            angles[first : first + kind.nq] = [unit == "rad" for unit in kind.coordinate_units]
+        found: NDArray[np.bool_] = ~(np.abs(references - cuts)[:, angles] < _SAME_REVOLUTION).all(axis=1)
+        return found
