@@ -19,7 +19,7 @@ from linkwork.simulation.trajectory import Trajectory
 _ROWS_AT_ONCE = 1 << 14  # whose given numbers are in memory
 _ROWS_FOR_A_THREAD = 1 << 12  # a thread begins in the time of some hundred
 _SAME_REVOLUTION = 3.0  # rad from its reference, less than half a turn
-_COMPUTED_AT_ONCE = 1 << 20  # numbers: all of them, at 8 MB, where one is asked for
+_COMPUTED_AT_ONCE = 1 << 22  # numbers: all of them, 32 MB, where one is asked for
 
 
 class RowNumbers:

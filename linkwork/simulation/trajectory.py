@@ -83,8 +83,7 @@ def merged(rows: Trajectory, nodes: Sequence[Node], backward: bool) -> tuple[Tra
     A node that is a row as well occurs once. Where the cut joints are at a node is interpolated between the rows.
     """
     sign = -1.0 if backward else 1.0
-    present = set(zip(rows.t.tolist(), rows.events.tolist(), strict=True))
-    nodes = [node for node in nodes if (node.t, node.events) not in present]
+    nodes = _no_rows(rows, nodes, sign)
     if not nodes:
         return rows, np.arange(len(rows))
     t = np.array([node.t for node in nodes])
@@ -104,3 +103,14 @@ def merged(rows: Trajectory, nodes: Sequence[Node], backward: bool) -> tuple[Tra
     places = np.empty(len(order), dtype=np.intp)
     places[order] = np.arange(len(order))
     return both.at(order), places[: len(rows)]
+
+
+def _no_rows(rows: Trajectory, nodes: Sequence[Node], sign: float) -> list[Node]:
+    """Return the nodes that are no rows; `sign` is that of the direction of time."""
+    t = np.array([node.t for node in nodes])
+    ends = (np.searchsorted(sign * rows.t, sign * t, where) for where in ("left", "right"))
+    return [
+        node
+        for node, first, last in zip(nodes, *ends, strict=True)
+        if not (rows.events[first:last] == node.events).any()
+    ]

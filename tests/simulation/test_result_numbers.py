@@ -92,9 +92,9 @@ def test_columns_have_the_numbers_of_single_evaluations(name, monkeypatch):
         fresh = pickle.loads(pickle.dumps(result))
         together = fresh._scalars(None)
         for one in result.names:
-            at = result.model.column(one).first
-            np.testing.assert_array_equal(fresh[one], expected[:, at], err_msg=one)
-            np.testing.assert_array_equal(together[one], expected[:, at], err_msg=one)
+            np.testing.assert_array_equal(together[one], expected[:, result.model.column(one).first], err_msg=one)
+        for one in result.names[:: 1 if computed_at_once else 25]:
+            np.testing.assert_array_equal(fresh[one], together[one], err_msg=one)
 
 
 @pytest.mark.parametrize("name", ["four_bar", "turning_rod", "bouncing"])
