@@ -122,7 +122,8 @@ class Result(NamedVariables, TimeResult):
         self.message = message
         self._events = list(events)
         self._gains = gains  # of the feedback on loops
-        inputs = np.broadcast_to(inputs, (len(t), model.numbering.n_inputs))
+        if inputs.ndim == 1:
+            inputs = np.broadcast_to(inputs, (len(t), model.numbering.n_inputs))
         before = np.zeros(len(t), dtype=np.intp) if events_before is None else events_before
         x = np.empty((len(t), 0)) if controller_states is None else controller_states
         control = np.full((len(t), 3), np.nan) if step_controls is None else step_controls
