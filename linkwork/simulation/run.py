@@ -85,7 +85,9 @@ class Run:
         self.block: Block = system.block()
         # Its inputs, controller and event functions.
         self.law = Law(system, self.block, driven.inputs, driven.controller, driven.events)
-        solver_class(settings.request.solver)  # is there one?
+        solver = settings.request.solver
+        if not (isinstance(solver, str) and solver in METHODS):
+            solver_class(solver)  # is there one?
         self.segments = self._started(state)  # in which the inputs change smoothly
         self.formulation: Formulation | None = settings.request.make(system, self.block, self.law)
         self._outside = self._integrator()

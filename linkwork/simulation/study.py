@@ -60,7 +60,7 @@ class _Job:
             result = simulate(self.model.with_parameters(parameters), self.t_end, progress=False, **options)
         except LinkworkError as error:
             return Outcome(task, None, ERROR, str(error))
-        found = {name: float(result[name][-1]) for name in self.columns}
+        found = {name: float(values[-1]) for name, values in result._scalars(self.columns).items()}
         return Outcome(task, found | ({} if self.measure is None else dict(self.measure(result))))
 
 
