@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,7 @@ class RowNumbers:
 
     def has(self, first: int) -> bool:
         """Return whether a number of the block differs from row to row: parameters and start values do not."""
-        return self._span.start <= first < self._span.stop
+        return bool(self._span.start <= first < self._span.stop)
 
     def of(self, span: slice, rows: IntArray | None = None) -> FloatArray:
         """Return numbers (rows, n) that stand next to each other; read-only.
@@ -117,55 +118,81 @@ class RowNumbers:
     # ---- computed ----
 
     def _computed(self, spans: Sequence[slice], rows: IntArray | None) -> list[FloatArray]:
-        """Compute the numbers of each span (rows, n)."""
-        rows = np.arange(len(self._rows)) if rows is None else rows
-        return self._numbers(spans, rows, self._references[rows])
-
-    def _numbers(self, spans: Sequence[slice], rows: IntArray, references: FloatArray) -> list[FloatArray]:
-        """Compute the numbers of each span (rows, n), with coordinates of the cut joints next to references."""
-        trajectory, fields = self._rows, self._model.fields
-        workers = RowWorkers(self._model, None, 0, gains=self._gains, compiles=False)
-        given = np.concatenate([self._model.entry_offsets, offsets_of(fields["cut_reference"].span)])
-        counts = [one.stop - one.start for one in spans]
-        computed = np.concatenate([offsets_of(one) for one in spans])
-        ends = np.cumsum([0, *counts]).tolist()
-        found = [np.empty((len(rows), count)) for count in counts]
-        for first in range(0, len(rows), _ROWS_AT_ONCE):
+        """Compute the numbers of each span (rows, n); without rows those of all."""
+        workers, references = self._workers(), self._references
+        count = len(self._rows) if rows is None else len(rows)
+        found = [np.empty((count, one.stop - one.start)) for one in spans]
+        for first in range(0, count, _ROWS_AT_ONCE):
             part = slice(first, first + _ROWS_AT_ONCE)
-            at = rows[part]
-            t = trajectory.t[at, None]
-            numbers, _ = workers.numbers(
-                np.concatenate([trajectory.y[at], trajectory.inputs[at], t, t, references[part]], axis=1),
-                given,
-                computed,
-                Stage.OUTPUTS,
-                discrete=np.array([trajectory.discrete[i] for i in at]) if trajectory.discrete else None,
-                for_a_thread=_ROWS_FOR_A_THREAD,
-            )
-            for k, into in enumerate(found):
-                into[part] = numbers[:, ends[k] : ends[k + 1]]
+            at = part if rows is None else rows[part]
+            numbers = self._numbers(workers, spans, at, references[at])
+            for into, values in zip(found, numbers, strict=True):
+                into[part] = values
         return found
+
+    def _workers(self) -> RowWorkers:
+        return RowWorkers(self._model, None, 0, gains=self._gains, compiles=False)
+
+    def _numbers(
+        self, workers: RowWorkers, spans: Sequence[slice], rows: slice | IntArray, references: FloatArray
+    ) -> list[FloatArray]:
+        """Compute the numbers of each span (rows, n) at once, with coordinates of the cut joints next to references."""
+        trajectory, t = self._rows, self._rows.t[rows, None]
+        discrete = None
+        if trajectory.discrete:
+            indices = range(len(trajectory))[rows] if isinstance(rows, slice) else rows
+            discrete = np.array([trajectory.discrete[i] for i in indices])
+        numbers, _ = workers.numbers(
+            np.concatenate([trajectory.y[rows], trajectory.inputs[rows], t, t, references], axis=1),
+            np.concatenate([self._model.entry_offsets, offsets_of(self._model.fields["cut_reference"].span)]),
+            np.concatenate([offsets_of(one) for one in spans]),
+            Stage.OUTPUTS,
+            discrete=discrete,
+            for_a_thread=_ROWS_FOR_A_THREAD,
+        )
+        ends = np.cumsum([0, *(one.stop - one.start for one in spans)])
+        return [numbers[:, first:last] for first, last in pairwise(ends)]
 
     @cached_property
     def _references(self) -> FloatArray:
         """Coordinates (rows, nq_cut) of the cut joints, next to which they are at each row.
 
-        The trajectory repeats them between steps: there they are next to those of the row before. So all are first
-        located next to those of the trajectory, and then again where their neighbours ask for others. Each round makes
-        one more row final; nearly always all are after the first one.
+        The trajectory repeats them between steps: there they are next to those of the row before.
         """
-        turns = self._rows.revolutions
+        turns = found = self._rows.revolutions
         repeated = np.append(False, (turns[1:] == turns[:-1]).all(axis=1))[: len(turns)]
         if not turns.size or not repeated.any():
             return turns
-        found, cuts, again = turns, np.zeros_like(turns), np.flatnonzero(repeated | np.append(repeated[1:], False))
-        while again.size:
-            cuts[again] = self._numbers([self._model.fields["q_cut"].span], again, found[again])[0]
-            located = np.where(np.isfinite(cuts).all(axis=1, keepdims=True), cuts, found)
-            before = np.where(repeated[:, None], np.roll(located, 1, axis=0), turns)
-            again = np.flatnonzero(self._may_differ(cuts, before) & (before != found).any(axis=1))
-            found = before
+        workers, last = self._workers(), turns[0]
+        for first in range(0, len(turns), _ROWS_AT_ONCE):
+            rows = slice(first, min(first + _ROWS_AT_ONCE, len(turns)))
+            references, last = self._located(workers, rows, repeated[rows], last)
+            if references is not None:
+                found = turns.copy() if found is turns else found
+                found[rows] = references
         return found
+
+    def _located(
+        self, workers: RowWorkers, rows: slice, repeated: NDArray[np.bool_], last: FloatArray
+    ) -> tuple[FloatArray | None, FloatArray]:
+        """Return the references of rows, and the coordinates at the last of them; `last`: at the row before them.
+
+        First all are located next to those of the trajectory, then again where the row before asks for others. Each
+        round makes one more row final; nearly always all are after the first one. None: it is, and those of the
+        trajectory will do.
+        """
+        turns = self._rows.revolutions[rows]
+        found, cuts, again, located_again = turns, np.zeros_like(turns), np.arange(len(turns)), False
+        while again.size:
+            at = rows.start + again
+            cuts[again] = self._numbers(workers, [self._model.fields["q_cut"].span], at, found[again])[0]
+            located = np.where(np.isfinite(cuts).all(axis=1, keepdims=True), cuts, found)
+            before = np.where(repeated[:, None], np.concatenate([last[None], located[:-1]]), turns)
+            others = (before != found) & ~np.isnan(before)
+            again = np.flatnonzero(self._may_differ(cuts, before) & others.any(axis=1))
+            located_again = located_again or bool(again.size)
+            found = before
+        return found if located_again else None, located[-1]
 
     def _may_differ(self, cuts: FloatArray, references: FloatArray) -> NDArray[np.bool_]:
         """Return whether cut joints at such coordinates (rows, nq_cut) may have others next to references."""
@@ -176,5 +203,6 @@ class RowNumbers:
             if isinstance(kind, AlongCircle | AlongPath) or kind.quaternion is not None:
                 return np.ones(len(cuts), np.bool_)
             angles[first : first + kind.nq] = [unit == "rad" for unit in kind.coordinate_units]
-        found: NDArray[np.bool_] = ~(np.abs(references - cuts)[:, angles] < _SAME_REVOLUTION).all(axis=1)
+        turned = np.abs(references - cuts)[:, angles].max(axis=1, initial=0.0)
+        found: NDArray[np.bool_] = np.logical_not(turned < _SAME_REVOLUTION)  # where there are no coordinates, too
         return found
