@@ -1,11 +1,9 @@
 /* Which kernels this processor runs. The processor is asked by hand: the compilers' own helpers need libraries that
- * not all of them have. On virtual machines each question takes microseconds: it is asked once in a process, or at once
- * by several threads that load their first models. */
+ * not all of them have. On virtual machines each question takes microseconds: it is asked once for a model. */
 #include "block/kernels.h"
 
 #ifdef LW_HAVE_AVX2
 #include <cpuid.h>
-#include <stdatomic.h>
 
 static int has_avx2(void) {
   unsigned a, b, c, d, low, high;
@@ -16,13 +14,7 @@ static int has_avx2(void) {
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & 1u << 5);
 }
 
-const lw_kernels *lw_best_kernels(void) {
-  enum { NOT_ASKED, PLAIN, AVX2 };
-  static _Atomic int known = NOT_ASKED;
-  int found = atomic_load_explicit(&known, memory_order_relaxed);
-  if (found == NOT_ASKED) atomic_store_explicit(&known, found = has_avx2() ? AVX2 : PLAIN, memory_order_relaxed);
-  return found == AVX2 ? &lw_kernels_double_avx2 : &lw_kernels_double;
-}
+const lw_kernels *lw_best_kernels(void) { return has_avx2() ? &lw_kernels_double_avx2 : &lw_kernels_double; }
 #else
 const lw_kernels *lw_best_kernels(void) { return &lw_kernels_double; }
 #endif
