@@ -327,10 +327,11 @@ class Block:
         """
         views = self._views
         views["q"][:] = q
-        self._moving[: len(u)] = u
+        moving = self._moving
+        (moving if u.size == moving.size else moving[: u.size])[:] = u
         self._inputs[:] = inputs
         views["time"][0] = views["motion_time"][0] = time
-        lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
+        lib.lw_state_changed(self.handle, _CONSTANTS)
 
     def changed(self) -> None:
         """Take note of states or inputs that were written into `reals`."""
@@ -350,7 +351,8 @@ class Block:
 
     def evaluate(self, stage: Stage) -> None:
         """Compute the block up to a stage."""
-        self._check(lib.lw_evaluate(self.handle, stage))
+        if status := lib.lw_evaluate(self.handle, stage):
+            self._check(status)
 
     def use_rates(self, functions: list[Any], owner: object) -> None:
         """Ask functions of compiled tapes for the rates of states; `owner` keeps them alive."""
@@ -772,6 +774,7 @@ def offsets_of(span: slice) -> OffsetArray:
     return np.arange(span.start or 0, span.stop, dtype=np.uint32)
 
 
+_CONSTANTS: int = lib.LW_STAGE_CONSTANTS
 _FRICTIONS_DECIDED = 7  # of the field event_memory
 _DOUBLES = ffi.typeof("double[]")
 

@@ -152,6 +152,8 @@ class Tapes:
         Offsets among the given ones: derivatives by these are computed in place of the numbers, row by row.
     kernels
         Which of them tapes hold.
+    compiles
+        Whether those that are used much are compiled, which pays where they are used again.
     """
 
     def __init__(
@@ -161,7 +163,10 @@ class Tapes:
         stage: Stage,
         by: OffsetArray = _NONE,
         kernels: Kernels = Kernels.STAGES,
+        *,
+        compiles: bool = True,
     ) -> None:
+        self._compiles = compiles
         self._width = computed.size * (by.size or 1)
         handle = ffi.new("lw_tapes **")
         lists = (part for one in (given, computed, by) for part in (ffi.from_buffer("uint32_t[]", one), one.size))
@@ -247,7 +252,7 @@ class Tapes:
         for number, tape in enumerate(self.recorded):
             if number in self._compiled:
                 continue
-            much = tape.states > _STATES_BEFORE + _OPERATIONS_BEFORE / max(tape.operations, 1)
+            much = self._compiles and tape.states > _STATES_BEFORE + _OPERATIONS_BEFORE / max(tape.operations, 1)
             if number not in self._compilations and (not much or tape.operations + tape.guards > _MOST_COMPILED):
                 continue
             compilation = self._compilation(number)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.named import read_only
 from linkwork._util.names import suggest
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism import Impulse, Mechanism
@@ -30,6 +31,11 @@ class Arguments:
         self._numbering = numbering
         self._changes = changes  # inputs of transitions by default
         self._elements = elements  # start values of states of elements
+        # Made once, since each call asks for them; read-only.
+        self._inputs_at_rest = read_only(self.no_inputs)
+        self._no_loads = self._inputs_at_rest[: numbering.n_loads]
+        self._no_turns = read_only(np.zeros(numbering.nq_cut))
+        self._quaternions = {joint: at for joint, at in numbering.quaternions.items() if at.stop <= numbering.nq}
 
     @property
     def changes(self) -> FloatArray:
@@ -41,18 +47,21 @@ class Arguments:
 
         Leading dimensions are the same. Where arrays are given, elements are at their start values.
         """
-        if isinstance(state, StateValues):
-            if state.model.model_bytes is not self._model_bytes and state.model.model_bytes != self._model_bytes:
-                raise MechanismError(_foreign(state.model.mechanism.name, self._name))
+        given = _state_or_none(state)
+        if given is not None:
+            if given.model.model_bytes is not self._model_bytes and given.model.model_bytes != self._model_bytes:
+                raise MechanismError(_foreign(given.model.mechanism.name, self._name))
             if u is not None:
                 raise MechanismError("give a State alone, or arrays q and u; loads are given by name: tau=...")
-            return state.q, self._with_elements(state.u, state.elements)
+            return given.q, self._with_elements(given.u, given.elements)
         if u is None:
             raise MechanismError("give a State, or both arrays q and u of the tree joints")
         n = self._numbering
-        q, speeds = together({"q": sized(state, n.nq, "q", n.q), "u": sized(u, n.nu, "u", n.u)})
-        for joint, place in n.quaternions.items():
-            if place.stop <= n.nq and not q[..., place].any(axis=-1).all():
+        q, speeds = sized(state, n.nq, "q", n.q), sized(u, n.nu, "u", n.u)
+        if q.ndim > 1 or speeds.ndim > 1:
+            q, speeds = together({"q": q, "u": speeds})
+        for joint, place in self._quaternions.items():
+            if not q[..., place].any(axis=-1).all():
                 raise MechanismError(f"q of joint {joint!r} has a quaternion of length zero; give [w, x, y, z]")
         return q, self._with_elements(speeds, self._elements)
 
@@ -75,8 +84,9 @@ class Arguments:
 
     def turns(self, state: StateValues | ArrayLike) -> FloatArray:
         """Return coordinates (nq_cut,) of the cut joints from which their turns are counted: the state's, or zero."""
-        cut = state.q.cut if isinstance(state, StateValues) and isinstance(state.q, JointArray) else None
-        return np.zeros(self._numbering.nq_cut) if cut is None else cut
+        given = _state_or_none(state)
+        cut = given.q.cut if given is not None and isinstance(given.q, JointArray) else None
+        return self._no_turns if cut is None else cut
 
     @property
     def no_loads(self) -> FloatArray:
@@ -91,7 +101,8 @@ class Arguments:
     def times(self, state: StateValues | ArrayLike, time: ArrayLike | None) -> FloatArray:
         """Return instants (..., 1): as given, or else the state's own, or 0."""
         if time is None:
-            return np.array([state.time if isinstance(state, StateValues) else 0.0])
+            own = _state_or_none(state)
+            return _AT_ZERO if own is None else np.array([own.time])
         given = _numbers(time, 1, "time")
         if not _is_finite(given):
             raise MechanismError("time is not finite; give finite numbers, s")
@@ -102,7 +113,10 @@ class Arguments:
         n = self._numbering
         if not n.n_motion + n.n_changes:
             return loads
-        motion = state.motion if isinstance(state, StateValues) else np.zeros(n.n_motion)
+        given = _state_or_none(state)
+        if given is None and loads is self._no_loads:
+            return self._inputs_at_rest
+        motion = np.zeros(n.n_motion) if given is None else given.motion
         return np.concatenate(together({"tau": loads, "motion": motion, "changes": self._changes}), axis=-1)
 
     def motions(self, given: Mapping[str, ArrayLike] | None) -> FloatArray:
@@ -122,10 +136,13 @@ class Arguments:
         return inputs
 
     def loads(self, tau: Loads) -> FloatArray:
-        """Return loads of all joints, applied wrenches and inputs of actuators (..., n_loads); zero by default."""
+        """Return loads of all joints, applied wrenches and inputs of actuators (..., n_loads); zero by default.
+
+        Not to be changed.
+        """
         n = self._numbering
         if tau is None:
-            return self.no_loads
+            return self._no_loads
         if isinstance(tau, Mapping):
             for name in n.u.keys() & tau.keys():
                 self.span(n.u, name, "tau")
@@ -207,7 +224,7 @@ def one(array: FloatArray, what: str) -> FloatArray:
 def sized(values: ArrayLike, size: int, what: str, slices: Mapping[str, slice]) -> FloatArray:
     """Return finite numbers (..., size); `slices` locates the numbers of each joint."""
     array = _numbers(values, size, what)
-    if array.ndim == 0 or array.shape[-1] != size:
+    if array.shape[-1:] != (size,):
         of = "coordinates" if what == "q" else "speeds"
         raise MechanismError(
             f"{what} has shape {array.shape}; its last dimension must be {size}, the number of {of} of the tree joints"
@@ -244,7 +261,17 @@ def _numbers(values: ArrayLike, size: int, what: str) -> FloatArray:
 
 
 def _is_finite(array: FloatArray) -> bool:
-    return math.isfinite(array.sum()) or bool(np.isfinite(array).all())  # the sum is quick
+    quick = sum(array.tolist()) if array.ndim == 1 and array.size < _FEW else array.sum()  # which may overflow
+    return math.isfinite(quick) or bool(np.isfinite(array).all())
+
+
+_FEW = 64  # numbers, which Python adds sooner
+_AT_ZERO = read_only(np.zeros(1))
+
+
+def _state_or_none(given: object) -> StateValues | None:
+    """Return a state; None for anything else. Arrays, of which most are given, are soon found to be none."""
+    return given if not isinstance(given, np.ndarray) and isinstance(given, StateValues) else None
 
 
 def changes_at_rest(mech: Mechanism) -> FloatArray:

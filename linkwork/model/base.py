@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -327,9 +328,8 @@ class ModelBase(ModelStructure):
         >>> model.accelerations([0.0], [0.0], tau={"A": -14.715}).round(12)
         array([0.])
         """
-        span = self.fields["acceleration"].span
-        values = self._numbers("acceleration", span, Stage.ACCELERATIONS, state, u, tau, time)
-        return JointArray.split(values, self.numbering.nu)
+        values = self._numbers("acceleration", self._accelerations, Stage.ACCELERATIONS, state, u, tau, time)
+        return JointArray.split(values, self.sizes.nu)
 
     def derivatives(
         self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None, time: ArrayLike | None = None
@@ -360,8 +360,7 @@ class ModelBase(ModelStructure):
         >>> model.derivatives([0.0], [2.0])
         array([ 2. , 14.715])
         """
-        span = slice(self.fields["qdot"].first, self.fields["qdot"].first + self.numbering.n_states)
-        return self._numbers("derivatives", span, Stage.DERIVATIVES, state, u, tau, time)
+        return self._numbers("derivatives", self._rates, Stage.DERIVATIVES, state, u, tau, time)
 
     def energy(self, state: State | ArrayLike, u: ArrayLike | None = None) -> Energy:
         """Return kinetic and potential energy.
@@ -627,9 +626,8 @@ class ModelBase(ModelStructure):
                [-14.715, 0. ]])
         """
         n = self.numbering.n_states
-        rates = slice(self.fields["qdot"].first, self.fields["qdot"].first + n)
         states = slice(self.fields["q"].first, self.fields["q"].first + n)
-        return self._numbers("jacobian", rates, Stage.DERIVATIVES, state, u, tau, time, by=states)
+        return self._numbers("jacobian", self._rates, Stage.DERIVATIVES, state, u, tau, time, by=states)
 
     def block_jacobian(self, block: Block) -> FloatArray:
         """Return the same of a block at its present states."""
@@ -683,6 +681,17 @@ class ModelBase(ModelStructure):
 
     # ---- inside ----
 
+    @cached_property
+    def _accelerations(self) -> slice:
+        """Where those of all joints stand in the block."""
+        return self.fields["acceleration"].span
+
+    @cached_property
+    def _rates(self) -> slice:
+        """Where the derivatives of all states stand."""
+        first = self.fields["qdot"].first
+        return slice(first, first + self.numbering.n_states)
+
     def _each(
         self,
         state: State | ArrayLike,
@@ -718,12 +727,12 @@ class ModelBase(ModelStructure):
         """
         entries = self._entries(state, u, tau, time)
         block = self._prepared(state)
-        leading, shape = entries[0].shape[:-1], (span.stop - span.start, *([by.stop - by.start] if by.stop else []))
-        if not (leading or by.stop):
+        if entries[0].ndim == 1 and not by.stop:
             q, speeds, inputs, times = entries
             block.enter(q, speeds, inputs, times[0])
             block.evaluate(stage)
             return block.reals[span].copy()
+        leading, shape = entries[0].shape[:-1], (span.stop - span.start, *([by.stop - by.start] if by.stop else []))
         given = np.concatenate([*entries, entries[-1]], axis=-1)
         values = self._tapes_of(name, span, stage, by).evaluate(block, given.reshape(-1, given.shape[-1]))
         return values.reshape(*leading, *shape)
@@ -789,7 +798,8 @@ class ModelBase(ModelStructure):
         block = self._block
         if self.sizes.transitions:
             block.put_discrete_state(state.discrete_state if isinstance(state, State) else self.initial_discrete_state)
-        block.count_revolutions(0.0 if state is None else self.arguments.turns(state))
+        if self.sizes.nq_cut:
+            block.count_revolutions(0.0 if state is None else self.arguments.turns(state))
         return block
 
     def __repr__(self) -> str:

@@ -44,7 +44,7 @@ def count_dof(system: ModelBase, found: AtState) -> int:
 
 def is_immobile(system: ModelBase, block: Block) -> bool:
     """Whether it has joints, of which none has a degree of freedom where a block is or moves as prescribed."""
-    if any(coupling.motion for coupling in system.mechanism.couplings.values()) or system.numbering.nu == 0:
+    if system.sizes.nu == 0 or any(coupling.motion for coupling in system.mechanism.couplings.values()):
         return False
     if free_speeds(system):
         return False

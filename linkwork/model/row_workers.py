@@ -30,6 +30,7 @@ class Worker:
     """The memory of one thread: a block, and tapes by their given and computed numbers."""
 
     block: Block
+    compiles: bool = True
     kept: dict[tuple[bytes, ...], Tapes] = field(default_factory=dict)
 
     def tapes(
@@ -43,7 +44,7 @@ class Worker:
         """Return the tapes of these numbers, as of `Tapes`; `chosen_at`: as of `Tapes.choose_by_row`."""
         key = given.tobytes(), computed.tobytes(), by.tobytes(), b"" if chosen_at is None else chosen_at.tobytes()
         if key not in self.kept:
-            self.kept[key] = Tapes(given, computed, stage, by)
+            self.kept[key] = Tapes(given, computed, stage, by, compiles=self.compiles)
             if chosen_at is not None:
                 self.kept[key].choose_by_row(self.block, chosen_at)
         return self.kept[key]
@@ -57,13 +58,25 @@ class RowWorkers:
     model
         Of which numbers are computed.
     state
-        Its transitions are those of all rows.
+        Its transitions are those of all rows; None: they are as at first.
     threads
         The largest number of them; 0: as many as there are processors.
+    gains
+        Of the feedback on loops, (2,); None: those of the model.
+    compiles
+        Whether tapes that are used much are compiled.
     """
 
-    def __init__(self, model: ModelBase, state: State, threads: int) -> None:
-        self._model, self._state = model, state
+    def __init__(
+        self,
+        model: ModelBase,
+        state: State | None,
+        threads: int,
+        *,
+        gains: FloatArray | None = None,
+        compiles: bool = True,
+    ) -> None:
+        self._model, self._state, self._gains, self._compiles = model, state, gains, compiles
         self._threads = whole_number(threads, "threads") or os.cpu_count() or 1
         self._workers: list[Worker] = []
 
@@ -75,7 +88,9 @@ class RowWorkers:
     def new_block(self) -> Block:
         """Return a block with the transitions of the state."""
         block = self._model.block()
-        if self._model.sizes.transitions:
+        if self._gains is not None:
+            block.put("correction_gain", self._gains, Stage.NONE)
+        if self._state is not None and self._model.sizes.transitions:
             block.put_discrete_state(self._state.discrete_state)
         return block
 
@@ -87,6 +102,7 @@ class RowWorkers:
         stage: Stage,
         by: OffsetArray = NO_OFFSETS,
         discrete: FloatArray | None = None,
+        for_a_thread: int = _ROWS_FOR_A_THREAD,
     ) -> tuple[FloatArray, dict[int, LinkworkError]]:
         """Return numbers of the block for each row of given ones, NaN where there are none, and the reasons by row.
 
@@ -100,6 +116,8 @@ class RowWorkers:
             As of `Tapes`.
         discrete
             Discrete states of the rows (rows, n); None: all have that of the state.
+        for_a_thread
+            As of `run`.
         """
         numbers = np.empty((len(given), computed.size * (by.size or 1)))
 
@@ -114,7 +132,7 @@ class RowWorkers:
                 found |= {int(places[row]): error for row, error in errors.items()}
             return found
 
-        return numbers, self.run(compute, len(given))
+        return numbers, self.run(compute, len(given), for_a_thread)
 
     def run(
         self,
@@ -134,7 +152,7 @@ class RowWorkers:
         return {row: error for one in found for row, error in one.items()}
 
     def _first(self, count: int) -> list[Worker]:
-        self._workers += (Worker(self.new_block()) for _ in range(len(self._workers), count))
+        self._workers += (Worker(self.new_block(), self._compiles) for _ in range(len(self._workers), count))
         return self._workers[:count]
 
     @cached_property

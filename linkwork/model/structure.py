@@ -60,9 +60,10 @@ class ModelStructure:
     @property
     def _block(self) -> Block:
         """The block in which this thread computes."""
-        if not hasattr(self._own, "block"):
-            self._own.block = self.block()
-        found: Block = self._own.block
+        try:
+            found: Block = self._own.block
+        except AttributeError:
+            found = self._own.block = self.block()
         return found
 
     @property

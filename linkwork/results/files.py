@@ -15,7 +15,7 @@ from linkwork._util.optional import optional_import
 
 Column = NDArray[Any]
 
-ROWS_AT_ONCE = 4096  # of a CSV file, which limits the memory that its text takes
+ROWS_AT_ONCE = 4096  # of files of text, which limits the memory that they take
 
 
 class FileContent:
@@ -116,13 +116,28 @@ def write_parquet(path: Path, content: FileContent) -> None:
 
 def write_json(path: Path, content: FileContent) -> None:
     """Write one object with ``time``, ``columns`` and ``units`` by name; a number that does not exist is null."""
-    text = {
-        **content.about,
-        "units": {"time": "s", **content.units},
-        "time": _json_numbers(content.t),
-        "columns": {name: _json_numbers(values) for name, values in content.columns.items()},
-    }
-    path.write_text(json.dumps(text, allow_nan=False) + "\n", encoding="utf-8")
+    head = {**content.about, "units": {"time": "s", **content.units}}
+    with path.open("w", encoding="utf-8") as file:
+        file.write(json.dumps(head, allow_nan=False).removesuffix("}") + ', "time": ')
+        file.writelines(_json_list(content.t))
+        file.write(', "columns": {')
+        for number, (name, values) in enumerate(content.columns.items()):
+            file.write(f"{', ' * (number > 0)}{json.dumps(name)}: ")
+            file.writelines(_json_list(values))
+        file.write("}}\n")
+
+
+def _json_list(values: Column) -> Iterator[str]:
+    """Return the parts of a list as text.
+
+    >>> "".join(_json_list(np.array([0.5, np.nan])))
+    '[0.5, null]'
+    """
+    yield "["
+    for first in range(0, len(values), ROWS_AT_ONCE):
+        text = json.dumps(_json_numbers(values[first : first + ROWS_AT_ONCE]), allow_nan=False)
+        yield (", " * (first > 0)) + text[1:-1]
+    yield "]"
 
 
 def _json_numbers(values: Column) -> list[Any]:
@@ -148,7 +163,7 @@ def write_mat(path: Path, content: FileContent) -> None:
     table = {
         "name": str(content.about["name"]),
         "time": content.t[:, np.newaxis],
-        "values": _side_by_side([values.astype(np.float64) for values in numbers.values()], len(content.t)),
+        "values": _side_by_side([values.astype(np.float64, copy=False) for values in numbers.values()], len(content.t)),
         "names": _cells(list(numbers)),
         "units": _cells([content.units[name] for name in numbers]),
     }

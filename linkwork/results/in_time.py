@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
@@ -74,7 +74,11 @@ class TimeResult(ResultBase, NamedColumns):
 
     @abstractmethod
     def _column(self, name: str) -> Column:
-        """Return the values of a known name: (nt,), or (nt, k) of a quantity of several numbers."""
+        """Return the values of a known name, not to be changed: (nt,), or (nt, k) of a quantity of several numbers."""
+
+    def _columns_of(self, names: Sequence[str]) -> list[Column]:
+        """Return the values of several known names."""
+        return [self._column(name) for name in names]
 
     @abstractmethod
     def _unit(self, name: str) -> str:
@@ -167,8 +171,8 @@ class TimeResult(ResultBase, NamedColumns):
     def _scalars(self, columns: Columns) -> dict[str, Column]:
         """Return scalar columns by name; a quantity of several numbers gives its elements."""
         found: dict[str, Column] = {}
-        for name in self._selected(columns):
-            values = self._column(name)
+        names = self._selected(columns)
+        for name, values in zip(names, self._columns_of(names), strict=True):
             found |= {name: values} if values.ndim == 1 else dict(zip(self._elements(name), values.T, strict=True))
         return found
 
@@ -198,7 +202,7 @@ class TimeResult(ResultBase, NamedColumns):
         """
         times, chosen = self._times(t), self._selected(columns)
         taken = self._at_times(times.ravel())
-        values = {name: taken._column(name) for name in chosen}
+        values = {name: np.array(one) for name, one in zip(chosen, taken._columns_of(chosen), strict=True)}
         if times.ndim:
             return values
         return {name: column[0].item() if column.ndim == 1 else column[0] for name, column in values.items()}

@@ -27,7 +27,9 @@ from linkwork.results.base import Columns
 from linkwork.results.files import Column
 from linkwork.results.in_time import TimeResult
 from linkwork.results.time_axis import IntArray, Places, direction, refined
-from linkwork.simulation.trajectory import Node, Trajectory, between, merged, span_of, values_of
+from linkwork.simulation.interpolation import between, counted
+from linkwork.simulation.row_numbers import RowNumbers
+from linkwork.simulation.trajectory import Node, Trajectory, merged
 from linkwork.solvers import Statistics
 
 CURVE_STEPS = 300  # steps along a plotted curve, at least
@@ -120,7 +122,8 @@ class Result(NamedVariables, TimeResult):
         self.message = message
         self._events = list(events)
         self._gains = gains  # of the feedback on loops
-        inputs = np.broadcast_to(inputs, (len(t), model.numbering.n_inputs))
+        if inputs.ndim == 1:
+            inputs = np.broadcast_to(inputs, (len(t), model.numbering.n_inputs))
         before = np.zeros(len(t), dtype=np.intp) if events_before is None else events_before
         x = np.empty((len(t), 0)) if controller_states is None else controller_states
         control = np.full((len(t), 3), np.nan) if step_controls is None else step_controls
@@ -144,15 +147,22 @@ class Result(NamedVariables, TimeResult):
         return self.model.column(name).unit
 
     def _column(self, name: str) -> Column:
-        return self._column_of(name, self._values, len(self))
+        return self._columns_of([name])[0]
 
-    def _column_of(self, name: str, table: FloatArray, rows: int) -> FloatArray:
-        column, span = self.model.column(name), span_of(self.model)
-        if span.start <= column.first < span.stop:
-            values = table[:, column.first - span.start : column.first - span.start + column.count]
-        else:  # a parameter or start value
-            values = np.tile(self.model.block().reals[column.first : column.first + column.count], (rows, 1))
-        return values.copy() if column.vector else values[:, 0].copy()
+    def _columns_of(self, names: Sequence[str]) -> list[Column]:
+        columns = [self.model.column(name) for name in names]
+        spans = [slice(one.first, one.first + one.count) for one in columns]
+        computed = [span for span in spans if self._numbers.has(span.start)]
+        found = iter(self._numbers.of_each(computed) if len(computed) > 1 else map(self._numbers.of, computed))
+        values = [next(found) if self._numbers.has(span.start) else self._constant(span) for span in spans]
+        return [
+            np.ascontiguousarray(one if column.vector else one[:, 0])
+            for one, column in zip(values, columns, strict=True)
+        ]
+
+    def _constant(self, span: slice) -> FloatArray:
+        """Return a parameter or start value in each row."""
+        return np.tile(self.model.block().reals[span], (len(self), 1))
 
     def _elements(self, name: str) -> list[str]:
         column = self.model.column(name)
@@ -163,9 +173,8 @@ class Result(NamedVariables, TimeResult):
         return {v.reference: v.name for v in self.model.variables}
 
     @cached_property
-    def _values(self) -> FloatArray:
-        """Everything computed at every row: (nt, numbers)."""
-        return values_of(self.model, self._trajectory, self._gains)
+    def _numbers(self) -> RowNumbers:
+        return RowNumbers(self.model, self._trajectory, self._gains)
 
     @property
     def _plotted(self) -> list[str]:
@@ -356,7 +365,8 @@ class Result(NamedVariables, TimeResult):
         """The state at the end of the run, after the last event; `simulate(..., state=...)` continues from it."""
         if not len(self._nodes):
             raise MechanismError(f"the result of {self.name!r} has no rows, and thus no final state")
-        end = self._state(self._counted(self._nodes, self._node_values), len(self._nodes) - 1)
+        last = np.array([len(self._nodes) - 1])
+        end = self._state(counted(self.model, self._nodes, self._node_numbers, last), 0)
         return end if self._end_control is None else replace(end, step_control=np.array(self._end_control))
 
     def state(self, t: float) -> State:
@@ -416,10 +426,10 @@ class Result(NamedVariables, TimeResult):
         return self._merged[0]
 
     @cached_property
-    def _node_values(self) -> FloatArray:
+    def _node_numbers(self) -> RowNumbers:
         if self._nodes is self._trajectory:
-            return self._values
-        return values_of(self.model, self._nodes, self._gains)
+            return self._numbers
+        return RowNumbers(self.model, self._nodes, self._gains)
 
     @property
     def _axis(self) -> FloatArray:
@@ -429,17 +439,8 @@ class Result(NamedVariables, TimeResult):
     def _rows_on_axis(self) -> IntArray:
         return self._merged[1]
 
-    def _counted(self, trajectory: Trajectory, values: FloatArray) -> Trajectory:
-        """Return states with the coordinates of the cut joints, which state their revolutions."""
-        place = self.model.fields["q_cut"].span
-        first = span_of(self.model).start
-        cut = values[:, place.start - first : place.stop - first]
-        turns = np.where(np.isfinite(cut), cut, trajectory.revolutions)
-        return replace(trajectory, revolutions=turns)
-
     def _take(self, places: Places) -> Self:
-        nodes = self._counted(self._nodes, self._node_values)
-        taken = between(self.model, nodes, self._node_values, places)
+        taken = between(self.model, self._nodes, self._node_numbers, places)
         if not len(taken):
             return self._of(taken, [], [])
         first, last = sorted((taken.t[0], taken.t[-1]))
@@ -486,7 +487,9 @@ class Result(NamedVariables, TimeResult):
             raise MechanismError(
                 f"a result of {other.name!r} does not continue one of {self.name!r}: join takes results of one model"
             )
-        first, second = (one._counted(one._trajectory, one._values) for one in (self, other))
+        first, second = (
+            counted(one.model, one._trajectory, one._numbers, np.arange(len(one))) for one in (self, other)
+        )
         count = int(self._nodes.events[-1]) if len(self._nodes) else 0
         second = replace(second, events=second.events + count)
         repeated = bool(len(first) and len(second)) and _same_states(first, second)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -48,8 +49,8 @@ class Settings:
     """Solver, limits, and the accuracy of the states, of which the steps get a share."""
 
     request: FormulationRequest
-    options: Options  # of the states, and of the solver's steps
-    of_steps: Options
+    options: Options  # of the states
+    of_steps: Callable[[], Options]  # those of the solver's steps, which solvers in Python need
     limits: Limits
     # Where the absolute tolerance follows the sizes of the mechanism, those of a run of so many seconds; None: it is
     # that of the options.
@@ -84,7 +85,9 @@ class Run:
         self.block: Block = system.block()
         # Its inputs, controller and event functions.
         self.law = Law(system, self.block, driven.inputs, driven.controller, driven.events)
-        solver_class(settings.request.solver)  # is there one?
+        solver = settings.request.solver
+        if not (isinstance(solver, str) and solver in METHODS):
+            solver_class(solver)  # is there one?
         self.segments = self._started(state)  # in which the inputs change smoothly
         self.formulation: Formulation | None = settings.request.make(system, self.block, self.law)
         self._outside = self._integrator()
@@ -145,7 +148,7 @@ class Run:
         if name in METHODS:
             return None
         given, backward = (self.system, self.block, self.law, self.formulation), self.t_end < self.t_start
-        return OutsideIntegrator(name, *given, self._settings.of_steps, self._settings.duration, backward)
+        return OutsideIntegrator(name, *given, self._settings.of_steps(), self._settings.duration, backward)
 
     def integrate(self, progress: Progress) -> Result:
         """Run to the end; on an exception what there is is its attribute `result`."""
@@ -243,6 +246,8 @@ class RunRecord:
 
     def _all_events(self) -> list[Event]:
         system, events = self._system, self._events
+        if not events.t.size:
+            return []
         mech, nq, functions = system.mechanism, system.numbering.nq, self._law.events
         names = [*mech.transitions, *(one.name for one in sticking(mech))]
         energy = system.fields["energy_lost"].first - self._block.model.discrete_state.start
@@ -271,10 +276,11 @@ class RunRecord:
 
     def _nodes(self) -> list[Node]:
         """Return the states before and after every event and at the end: times that may be no rows."""
-        events, places = self._events, []
+        events, places, t_end = self._events, list[tuple[Any, ...]](), self._native.t
+        if not events.t.size and self._rows.t.size and self._rows.t[-1] == t_end:
+            return []  # the end is a row
         for k, t in enumerate(events.t.tolist()):
             places += [(t, events.before[k], self._last(k), k), (t, events.after[k], self._after(k), k + 1)]
-        t_end = self._native.t
         count = int(np.count_nonzero(events.t < t_end))
         places = [one for one in (*places, (t_end, self._native.states, self._last(count), count)) if one[2] >= 0]
         t, y = np.array([one[0] for one in places]), np.array([one[1] for one in places]).reshape(len(places), -1)
@@ -330,19 +336,20 @@ def _before_jumps(segments: list[Segment], t: FloatArray) -> FloatArray:
 def _statistics(native: NativeRun, of_solver: Statistics | None) -> Statistics:
     """Return what the run has cost; `of_solver`: that of a solver in Python."""
     of = native.statistics
-    found = of_solver
-    if found is None:
-        by_method = {name: of.ode.method_steps[number] for name, number in METHODS.items() if name != "auto"}
-        found = Statistics(
-            of.ode.steps,
-            of.ode.rejected,
-            of.ode.evaluations,
-            of.ode.jacobian_evaluations,
-            of.ode.event_evaluations,
-            switches=of.ode.switches,
-            methods={name: steps for name, steps in by_method.items() if steps} or {native.solver: of.ode.steps},
-        )
-    return found + Statistics(events=of.events, restarts=of.restarts)
+    if of_solver is not None:
+        return of_solver + Statistics(events=of.events, restarts=of.restarts)
+    by_method = {name: of.ode.method_steps[number] for name, number in METHODS.items() if name != "auto"}
+    return Statistics(
+        of.ode.steps,
+        of.ode.rejected,
+        of.ode.evaluations,
+        of.ode.jacobian_evaluations,
+        of.ode.event_evaluations,
+        of.events,
+        of.restarts,
+        of.ode.switches,
+        {name: steps for name, steps in by_method.items() if steps} or {native.solver: of.ode.steps},
+    )
 
 
 def warn_of_rows(native: NativeRun, block: Block, n: int) -> None:

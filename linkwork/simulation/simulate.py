@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -199,7 +200,7 @@ def simulate(
     duration = max(abs(end), end - start) if atol is None else None
     gains = _gains(loop_gain, formulation, start, end)
     limits = Limits(max_steps, max_events)
-    settings = Settings(request, options, _of_steps(solver, options), limits, duration, gains)
+    settings = Settings(request, options, partial(_of_steps, solver, options), limits, duration, gains)
     if start != state.time or first_step is not None:
         state = replace(state, step_control=None)
     driven = Driven(given, controlled, as_event_functions(events))

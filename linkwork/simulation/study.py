@@ -60,7 +60,8 @@ class _Job:
             result = simulate(self.model.with_parameters(parameters), self.t_end, progress=False, **options)
         except LinkworkError as error:
             return Outcome(task, None, ERROR, str(error))
-        found = {name: float(result[name][-1]) for name in self.columns}
+        values = result._columns_of(self.columns)
+        found = {name: float(one[-1]) for name, one in zip(self.columns, values, strict=True)}
         return Outcome(task, found | ({} if self.measure is None else dict(self.measure(result))))
 
 

@@ -1,19 +1,16 @@
-"""The states of a run at its rows and at its events, and between them."""
+"""The states of a run at its rows and at its events."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork.core.native import ASSEMBLY_TOLERANCE, Block, Stage
-from linkwork.errors import AssemblyError, LinkworkError
-from linkwork.model.model import Model
-from linkwork.results.time_axis import IntArray, Places
+from linkwork.core.native import Block
+from linkwork.results.time_axis import IntArray
 
 
 class Node(NamedTuple):
@@ -86,8 +83,7 @@ def merged(rows: Trajectory, nodes: Sequence[Node], backward: bool) -> tuple[Tra
     A node that is a row as well occurs once. Where the cut joints are at a node is interpolated between the rows.
     """
     sign = -1.0 if backward else 1.0
-    present = set(zip(rows.t.tolist(), rows.events.tolist(), strict=True))
-    nodes = [node for node in nodes if (node.t, node.events) not in present]
+    nodes = _no_rows(rows, nodes, sign)
     if not nodes:
         return rows, np.arange(len(rows))
     t = np.array([node.t for node in nodes])
@@ -109,109 +105,12 @@ def merged(rows: Trajectory, nodes: Sequence[Node], backward: bool) -> tuple[Tra
     return both.at(order), places[: len(rows)]
 
 
-def values_of(model: Model, trajectory: Trajectory, gains: FloatArray) -> FloatArray:
-    """Return every number of the block that is computed, (nt, numbers); the angles of cut joints are unwrapped.
-
-    Where a quantity does not exist it is not a number.
-    """
-    block, nq = model.block(), model.numbering.nq
-    block.put("correction_gain", gains, Stage.NONE)
-    span = span_of(model)
-    computed = model.fields["qdot"].first
-    at = block.model.discrete_state
-    happened = slice(at.start - span.start, at.stop - span.start)
-    values = np.full((len(trajectory), span.stop - span.start), np.nan)
-    discrete, turns = trajectory.discrete, trajectory.revolutions
-    for i, (t, y, inputs) in enumerate(zip(trajectory.t, trajectory.y, trajectory.inputs, strict=True)):
-        if discrete and (i == 0 or discrete[i] is not discrete[i - 1]):
-            block.put_discrete_state(discrete[i])
-        if i == 0 or not np.array_equal(turns[i], turns[i - 1]):
-            block.count_revolutions(turns[i])
-        block.enter(y[:nq], y[nq:], inputs, t)
-        block.step_accepted()
-        values[i, : computed - span.start] = block.reals[span.start : computed]
-        values[i, happened] = block.discrete_state
-        with suppress(LinkworkError):
-            block.evaluate(Stage.OUTPUTS)
-            values[i] = block.reals[span]
-    return values
-
-
-def span_of(model: Model) -> slice:
-    """Return where the numbers of `values_of` are in the block."""
-    return slice(model.fields["time"].first, model.fields["formula_output"].span.stop)
-
-
-def between(model: Model, nodes: Trajectory, values: FloatArray, places: Places) -> Trajectory:
-    """Return the states at places between nodes; `values` are those of `values_of` at the nodes.
-
-    States are interpolated by cubic Hermite polynomials from states and derivatives, inputs linearly, and the loops are
-    then closed.
-
-    Raises
-    ------
-    AssemblyError
-        If the loops cannot be closed from the interpolated states.
-    """
-    found = nodes.at(places.rows)
-    exact = places.weights == 0.0
-    if exact.all():
-        return found
-    y = found.y.copy()
-    k, following = places.rows[~exact], places.rows[~exact] + 1
-    w, h = places.weights[~exact, np.newaxis], (nodes.t[following] - nodes.t[k])[:, np.newaxis]
-    rates = values[:, model.fields["qdot"].first - span_of(model).start :][:, : y.shape[1]]
-    y[~exact] = hermite(w, h, nodes.y[k], nodes.y[following], rates[k], rates[following])
-    inputs, turns = found.inputs.copy(), found.revolutions.copy()
-    inputs[~exact] = _inputs_between(model, w, h, nodes.inputs[k], nodes.inputs[following])
-    turns[~exact] += w * (nodes.revolutions[following] - nodes.revolutions[k])
-    x, control = found.x.copy(), found.control.copy()
-    x[~exact] += w * (nodes.x[following] - nodes.x[k])
-    control[~exact] = np.nan
-    result = Trajectory(places.times, y, inputs, turns, found.discrete, found.events, x, control)
-    _close_loops(model, result, np.flatnonzero(~exact))
-    return result
-
-
-def hermite(w: FloatArray, h: FloatArray, a: FloatArray, b: FloatArray, da: FloatArray, db: FloatArray) -> FloatArray:
-    """Return the cubic that has values a, b and derivatives da, db at both ends of a step h, at part w of it.
-
-    Where a derivative does not exist, that of the straight line is taken.
-    """
-    secant = (b - a) / h
-    da, db = (np.where(np.isfinite(one), one, secant) for one in (da, db))
-    line = a + w * (b - a)
-    bend: FloatArray = w * (1.0 - w) * h * ((1.0 - w) * (da - secant) - w * (db - secant))
-    return line + bend
-
-
-def _inputs_between(model: Model, w: FloatArray, h: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return inputs at part w of a step h: loads on a line, motions as their rates have it, commands as before."""
-    n = model.numbering
-    inputs = a + w * (b - a)
-    motions = slice(n.n_loads, n.n_loads + n.n_motion)
-    values, rates, accelerations = (slice(motions.start + i, motions.stop, 3) for i in range(3))
-    inputs[:, values] = hermite(w, h, a[:, values], b[:, values], a[:, rates], b[:, rates])
-    inputs[:, rates] = hermite(w, h, a[:, rates], b[:, rates], a[:, accelerations], b[:, accelerations])
-    inputs[:, motions.stop :] = a[:, motions.stop :]
-    return inputs
-
-
-def _close_loops(model: Model, trajectory: Trajectory, rows: IntArray) -> None:
-    """Project states on the closed poses near them and on the speeds that keep these closed; normalise quaternions."""
-    block, nq = model.block(), model.numbering.nq
-    start = block.reals[model.fields["q_start"].span]
-    for name in ("q_priority", "u_priority"):
-        block.reals[model.fields[name].span] = 0.0
-    block.put("correction_gain", 0.0, Stage.NONE)
-    for i in rows:
-        trajectory.enter(i, block, nq)
-        start[:] = np.concatenate([trajectory.y[i, :nq], trajectory.revolutions[i]])
-        with suppress(LinkworkError):  # the cut joints count in the distance to the closed pose
-            start[nq:] = block["q_cut"]
-        with suppress(AssemblyError):  # pins may leave no degree of freedom: the pose between the rows stays
-            block.assemble(ASSEMBLY_TOLERANCE)
-            trajectory.y[i, :nq], trajectory.revolutions[i] = block["q"], block["cut_reference"]
-        trajectory.enter(i, block, nq)
-        with suppress(LinkworkError):  # at a singular pose every speed stays
-            trajectory.y[i, nq : nq + model.numbering.nu] = block["rate"]
+def _no_rows(rows: Trajectory, nodes: Sequence[Node], sign: float) -> list[Node]:
+    """Return the nodes that are no rows; `sign` is that of the direction of time."""
+    t = np.array([node.t for node in nodes])
+    ends = (np.searchsorted(sign * rows.t, sign * t, where) for where in ("left", "right"))
+    return [
+        node
+        for node, first, last in zip(nodes, *ends, strict=True)
+        if not (rows.events[first:last] == node.events).any()
+    ]
