@@ -1,4 +1,4 @@
-"""A hundred thousand slider-cranks of random lengths: where their pistons are, and where their cranks are a while later.
+"""Slider-cranks of random lengths, a hundred thousand: where their pistons are, and their cranks a while later.
 
 Crank and rod scatter as made parts do. A batch closes all loops, each with its own lengths, and takes steps of fixed
 size. Positions of the pistons agree with the closed form, final angles with single runs of error control.

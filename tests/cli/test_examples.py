@@ -398,6 +398,16 @@ def test_closed_leg(example, needs):
         assert result[f"{name}.q"][-1] == pytest.approx(module.TO[name], abs=1e-3)
 
 
+def test_sampled_swing_up(example):
+    """It is upright in time, stays there, and no torque exceeds the limit."""
+    module = example("sampled_swing_up")
+    found = module.swing()
+    assert np.cos(found.angles[0]) == pytest.approx(-1.0, abs=1e-3)
+    assert np.cos(found.angles[-5:]).min() > 0.95
+    assert np.abs(found.speeds[-5:]).max() < 2.0
+    assert 1.0 < np.abs(found.torques).max() <= module.LIMIT
+
+
 def test_random_lengths(example):
     """Closed form of the slider; single runs from the same lengths."""
     module = example("random_lengths")
