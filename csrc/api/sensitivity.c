@@ -109,10 +109,10 @@ int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *ma
   lw_state *s = state;
   const lw_jacobians *from = &s->jacobians;
   lw_set_states(s, t, y);
-  if (from->find && from->find(from->context, s, matrix, by_time)) return 0;
+  if (from->find && from->find(from->context, s, NULL, matrix, by_time)) return 0;
   const int status = lw_prepare_rates(s);
   if (status) return status;
   differentiate_by_states(s, matrix, by_time);
-  if (from->find) from->learn(from->context, s, matrix, by_time);
+  if (from->find) from->learn(from->context, s, NULL, matrix, by_time);
   return 0;
 }

@@ -22,11 +22,19 @@ typedef struct lw_rates {
   int64_t by_kernels;
 } lw_rates;
 
+/* How inputs follow from the states by a law: [states][inputs], from tau to motion_time; its own states stand behind those
+ * of the mechanism. */
+typedef struct lw_input_slopes {
+  const double *by_states;
+  int32_t states;
+} lw_input_slopes;
+
 /* Where Jacobians of the rates come from, if not from complex steps: `find` returns 0 where it has none; then `learn` is
- * given that of complex steps. NULL: there is no such place. See tape/run_jacobians.h. */
+ * given that of complex steps. With a law the matrix has a column for each of its states, along which the inputs change, and
+ * by_time is NULL. NULL: there is no such place. See tape/run_jacobians.h. */
 typedef struct lw_jacobians {
-  int (*find)(void *context, lw_state *s, double *matrix, double *by_time);
-  void (*learn)(void *context, lw_state *s, const double *matrix, const double *by_time);
+  int (*find)(void *context, lw_state *s, const lw_input_slopes *law, double *matrix, double *by_time);
+  void (*learn)(void *context, lw_state *s, const lw_input_slopes *law, const double *matrix, const double *by_time);
   void *context;
 } lw_jacobians;
 

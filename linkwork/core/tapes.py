@@ -475,7 +475,7 @@ class RatesOfRuns:
     tapes
         Of the rates.
     jacobians
-        Of their Jacobians, by states and time, each for one run at a time.
+        Of their Jacobians, by states, time and inputs that follow the states, each for one run at a time.
     """
 
     def __init__(self, model: NativeModel) -> None:
@@ -484,7 +484,7 @@ class RatesOfRuns:
         self._columns = _listed(lib.lw_jacobian_columns, model)
         first = model.fields["qdot"].first
         self._rates = offsets_of(slice(first, first + model.sizes.states))
-        self._idle: list[Tapes] = []  # of no run now
+        self._idle: dict[bytes, list[Tapes]] = {}  # of no run now, by the inputs
         self._found: list[Rates] = []
         self._since = 0  # evaluations by kernels since the last recording
         self._attempts = 0
@@ -520,19 +520,29 @@ class RatesOfRuns:
         return by_kernels
 
     @contextmanager
-    def of_run(self, block: Block) -> Iterator[None]:
-        """Let a block have tapes of Jacobians while it runs, which it adopts in time."""
+    def of_run(self, block: Block, following: OffsetArray = _NONE) -> Iterator[None]:
+        """Let a block have tapes of Jacobians while it runs, which it adopts in time.
+
+        Parameters
+        ----------
+        block
+            Of the run.
+        following
+            Offsets of inputs that follow the states by a law.
+        """
+        idle = self._idle.setdefault(following.tobytes(), [])
         try:
-            tapes = self._idle.pop()
+            tapes = idle.pop()
         except IndexError:
-            tapes = Tapes(self._given, self._rates, Stage.DERIVATIVES, self._columns)
+            columns = np.concatenate([self._columns, following])
+            tapes = Tapes(self._given, self._rates, Stage.DERIVATIVES, columns)
             self.jacobians.append(tapes)
         tapes.use_for_run(block)
         try:
             yield
         finally:
             tapes.end_run(block)
-            self._idle.append(tapes)
+            idle.append(tapes)
 
     def record(self, block: Block) -> None:
         """Record a state that no tape serves, and begin to compile the tape; the block stays where it is."""
