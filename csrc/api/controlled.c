@@ -75,12 +75,13 @@ static void take_slopes(const lw_control *c, int32_t k, const double *here, cons
     to->rates[(size_t)k * (size_t)c->n + (size_t)i] = (there[n_inputs + i] - here[n_inputs + i]) / increment;
 }
 
-/* Ends at (t, y). */
+/* Slopes that are zero so far. Ends at (t, y). */
 static int differentiate_law(const lw_control *c, double t, const double *y, const law_slopes *to, double *scratch) {
   const int32_t n = states_of(c->state) + c->n, answers = n_inputs_of(c->state) + c->n;
   double *moved = scratch, *here = scratch + n, *there = here + answers;
   memcpy(moved, y, sizeof *moved * (size_t)n);
   int status = ask_law(c, t, y, here);
+  if (c->of_time) return status;
   for (int32_t k = 0; !status && k < n; k++) {
     moved[k] = y[k] + SQRT_EPSILON * fmax(1.0, fabs(y[k]));
     status = ask_law(c, t, moved, there);
@@ -123,7 +124,7 @@ int lw_ode_controlled_jacobian(void *control, double t, const double *y, double 
   const lw_control *c = control;
   const size_t n = (size_t)(states_of(c->state) + c->n), n_inputs = (size_t)n_inputs_of(c->state), own = (size_t)c->n;
   (void)by_time;
-  double *memory = malloc(sizeof *memory * (n * (n_inputs + own) + n + 2 * (n_inputs + own)));
+  double *memory = calloc(n * (n_inputs + own) + n + 2 * (n_inputs + own), sizeof *memory);
   if (!memory) return -1;
   const law_slopes slopes = {memory, memory + n * n_inputs};
   int status = differentiate_law(c, t, y, &slopes, memory + n * (n_inputs + own));

@@ -815,6 +815,7 @@ typedef struct lw_control {
   /* Writes n_events further indicators; the inputs are those of the law. */
   int (*events)(void *context, double t, const double *x, double *indicators);
   int32_t n, n_events;
+  int32_t of_time; /* not 0: all that it writes follows from the time alone, so that no differences are taken */
 } lw_control;
 /* It as an ODE; `control` is an lw_control. y = [q; u; x]; the events of the law stand behind those of the mechanism. */
 LW_API int lw_ode_controlled(void *control, double t, const double *y, double *ydot);

@@ -70,8 +70,7 @@ class requested_matrix {
 
   double through_inputs(const double *row, size_t state) const {
     double sum = 0.0;
-    for (size_t k = 0; by_states && k < place.size(); k++)
-      sum += row[n + 1 + k] * by_states[state * inputs + place[k]];
+    for (size_t k = 0; by_states && k < place.size(); k++) sum += row[n + 1 + k] * by_states[state * inputs + place[k]];
     return sum;
   }
 };

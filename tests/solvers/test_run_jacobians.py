@@ -235,3 +235,22 @@ def test_a_controlled_run_adopts_them_and_stays_accurate(driven_by):
     assert tapes_of_a_run(model).adopted
     expected = lw.simulate(model, 3.0, start, solver="DOP853", rtol=1e-11, t_eval=found.t, **OF_STATES[driven_by])
     np.testing.assert_allclose(found["A.q"], expected["A.q"], atol=1e-6)
+
+
+def test_a_law_of_time_is_asked_once_for_a_jacobian():
+    model, asked = lw.compile(four_bar().mechanism), []
+    block = model.block()
+    model.enter(block, model.assemble(q={"A": 0.3}, u={"A": 3.0}))
+    expected, y = jacobian(block, 0.0, begun(block)), begun(block)
+
+    def law(context, t, x, xdot):
+        asked.append(t)
+        return 0
+
+    function = ffi.callback("int(void *, double, const double *, double *)", law)
+    control = ffi.new("lw_control *", {"state": block.handle, "law": function, "of_time": 1})
+    matrix = np.empty((y.size, y.size))
+    pointers = [ffi.from_buffer("double[]", array) for array in (y, matrix, np.empty(y.size))]
+    assert lib.lw_ode_controlled_jacobian(control, 0.0, *pointers) == 0
+    assert asked == [0.0]
+    assert np.array_equal(matrix, expected[:, :-1])
