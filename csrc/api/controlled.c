@@ -109,7 +109,7 @@ static int differentiate_mechanism(lw_state *s, const lw_input_slopes *law, doub
   const int status = lw_prepare_rates(s);
   if (status) return status;
   differentiate_along_law(s, law, matrix);
-  if (from->find) from->learn(from->context, s, law, matrix, NULL);
+  if (from->learn) from->learn(from->context, s, law, matrix, NULL);
   return 0;
 }
 

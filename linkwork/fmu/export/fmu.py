@@ -173,11 +173,11 @@ def export_fmu(
     step = default_step(system, stop_time) if step_size is None else step_size
     experiment = Experiment(stop=float(stop_time), step=float(step), tolerance=float(tolerance))
     with no_collection():
-        rates = None if native is False else rates_source(system, native, experiment)
-        compiled = c_files(fmi, rates is not None) if sources else ()
+        compiled = c_files(fmi, native is not False) if sources else ()
         content = describe_system(system, outputs, experiment, chosen, arrays, compiled, inputs, written_for)
         if dae:
             content = _with_dae(content, system)
+        rates = None if native is False else rates_source(system, native, content)
         compared = reference_run(content, system, reference, reference_rtol)
         files = _files(content, system, fmi, page, compared)
         if sources:
