@@ -74,7 +74,7 @@ class Law:
 
     @property
     def following(self) -> OffsetArray:
-        """Offsets of the inputs that are known to follow the state at every instant; a controller's once it has begun."""
+        """Offsets of inputs that are known to follow the state at every instant; a controller's once it has begun."""
         functions = [*self.inputs.of_state, *(self._outputs.functions if self._is_continuous else ())]
         first = self._block.model.inputs.start
         places = (range(first + one.span.start, first + one.span.stop) for one in functions if not one.command)

@@ -16,8 +16,8 @@ from linkwork._util.checks import shortened
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork._util.stack import levels_of_package
 from linkwork.core.compiled_tapes import NotCompiledError, shared_library
-from linkwork.core.sources import host_platform, source_dir
 from linkwork.core.native import Block
+from linkwork.core.sources import host_platform, source_dir
 from linkwork.core.tapes import RatesInC, TapesOfMotion
 from linkwork.errors import ExportError, ExportWarning, LinkworkError
 from linkwork.fmu.export.cross_compile import compile_library, suffix

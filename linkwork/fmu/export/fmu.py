@@ -123,7 +123,8 @@ def export_fmu(
     sources
         Whether the C sources go in as well, so that a tool can compile the FMU for itself.
     native
-        Whether machine code of this mechanism goes in as well, with which the FMU gives the same results in less time.
+        Whether machine code of this mechanism goes in as well, with which the FMU gives the same results in less time;
+        partial derivatives, and steps by "rodas5p", agree to rounding.
         True: for the motion from the default start, until the end of the default experiment. A result of `lw.simulate`:
         for its motion. Where other motions need other code, the FMU computes as without it. The package ziglang, of the
         extra ``cross``, compiles it for all platforms; without it a C compiler of the system does for this one. With
