@@ -16,7 +16,6 @@ from linkwork._util.checks import shortened
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork._util.stack import levels_of_package
 from linkwork.core.compiled_tapes import NotCompiledError, shared_library
-from linkwork.core.native import Block
 from linkwork.core.sources import host_platform, source_dir
 from linkwork.core.tapes import RatesInC, TapesOfMotion
 from linkwork.errors import ExportError, ExportWarning, LinkworkError
@@ -54,26 +53,24 @@ def rates_source(system: Model, native: bool | Result, content: Content) -> byte
     ExportError
         If no state of the motion has a tape, with the reason, or `native` is no motion of this mechanism.
     """
-    result, block = _motion(system, native, content.experiment), system.block()
+    result = _motion(system, native, content.experiment)
     inputs, outputs = (np.array(content.offsets_of(kind), np.uint32) for kind in ("input", "output"))
-    tapes = RatesInC(block.model, inputs, outputs)
-    _record(tapes.rates, system, block, result, STATES)
+    tapes = RatesInC(system.block().model, inputs, outputs)
+    _record(tapes.rates, system, result, STATES)
     if not len(tapes.rates):
         why = tapes.rates.refusal
         raise ExportError(f"no tape of mechanism {system.mechanism.name!r}: {why}; leave native=True out")
     kinds = dict(zip(("rates", "outputs"), zip(tapes.jacobians, tapes.MOST_STEPS, strict=True), strict=True))
     for what, (jacobians, most) in kinds.items() if outputs.size else [("rates", kinds["rates"])]:
-        _record(jacobians, system, block, result, JACOBIAN_STATES, most)
+        _record(jacobians, system, result, JACOBIAN_STATES, most)
         if not 0 < jacobians.fewest_steps <= most:
             _warn_of_derivatives(what, jacobians, most)
     return tapes.source()
 
 
-def _record(
-    tapes: TapesOfMotion, system: Model, block: Block, result: Result, states: int, most_steps: float = np.inf
-) -> None:
+def _record(tapes: TapesOfMotion, system: Model, result: Result, states: int, most_steps: float = np.inf) -> None:
     """Record states of a motion that no tape serves, until there are many, or none, or they are too long."""
-    refused = 0
+    block, refused = system.block(), 0
     for t in result.t[_spread(result.t.size, states)].tolist():
         system.enter(block, result.state(t))
         refused += not tapes.record(block)
