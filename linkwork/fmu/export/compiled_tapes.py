@@ -82,7 +82,7 @@ def _warn_of_derivatives(what: str, tapes: TapesOfMotion, most: int) -> None:
     long = f"{tapes.fewest_steps} operations are more than {most}"
     long += "; choose fewer outputs" if what == "outputs" else ""
     text = f"the FMU has no compiled derivatives of {what}, the core finds them by complex steps: "
-    warnings.warn(ExportWarning(text + (tapes.refusal or long)), stacklevel=levels_of_package())
+    warnings.warn(ExportWarning(text + (long if tapes.fewest_steps else tapes.refusal)), stacklevel=levels_of_package())
 
 
 def _spread(rows: int, states: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
