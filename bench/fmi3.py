@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_void_p
 from pathlib import Path
 
@@ -80,6 +80,23 @@ class Instance:
         for k in range(steps):
             if do_step(self.handle, c_double(k * length), size, keeps, *flags, last):
                 raise RuntimeError(f"DoStep fails: {' '.join(self.said)}")
+
+    def differentiate(self, unknowns: Sequence[int], knowns: Sequence[int]) -> Callable[[Sequence[float]], None]:
+        """Return a function that sets the continuous states and asks for all partial derivatives, column by column."""
+        self._call("EnterContinuousTimeMode")
+        ask, enter = self._function("GetDirectionalDerivative"), self._function("SetContinuousStates")
+        rows, result, one = (c_uint32 * len(unknowns))(*unknowns), (c_double * len(unknowns))(), c_double(1.0)
+        size, single = c_size_t(len(unknowns)), c_size_t(1)
+        columns = [c_uint32(known) for known in knowns]
+
+        def differentiate(states: Sequence[float]) -> None:
+            if enter(self.handle, (c_double * len(states))(*states), c_size_t(len(states))):
+                raise RuntimeError(f"SetContinuousStates fails: {' '.join(self.said)}")
+            for column in columns:
+                if ask(self.handle, rows, size, byref(column), single, byref(one), single, result, size):
+                    raise RuntimeError(f"GetDirectionalDerivative fails: {' '.join(self.said)}")
+
+        return differentiate
 
     def free(self) -> None:
         self._function("FreeInstance")(self.handle)

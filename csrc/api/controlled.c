@@ -75,12 +75,13 @@ static void take_slopes(const lw_control *c, int32_t k, const double *here, cons
     to->rates[(size_t)k * (size_t)c->n + (size_t)i] = (there[n_inputs + i] - here[n_inputs + i]) / increment;
 }
 
-/* Ends at (t, y). */
+/* Slopes that are zero so far. Ends at (t, y). */
 static int differentiate_law(const lw_control *c, double t, const double *y, const law_slopes *to, double *scratch) {
   const int32_t n = states_of(c->state) + c->n, answers = n_inputs_of(c->state) + c->n;
   double *moved = scratch, *here = scratch + n, *there = here + answers;
   memcpy(moved, y, sizeof *moved * (size_t)n);
   int status = ask_law(c, t, y, here);
+  if (c->of_time) return status;
   for (int32_t k = 0; !status && k < n; k++) {
     moved[k] = y[k] + SQRT_EPSILON * fmax(1.0, fabs(y[k]));
     status = ask_law(c, t, moved, there);
@@ -91,17 +92,31 @@ static int differentiate_law(const lw_control *c, double t, const double *y, con
 }
 
 /* Columns of all states: along each of them and along the inputs as they follow it. */
-static void differentiate_closed_loop(const lw_control *c, const law_slopes *slopes, double *matrix) {
-  lw_state *s = c->state;
-  const int32_t own = states_of(s), n = own + c->n, n_inputs = n_inputs_of(s);
+static void differentiate_along_law(lw_state *s, const lw_input_slopes *law, double *matrix) {
+  const int32_t own = states_of(s), n_inputs = n_inputs_of(s);
   const double one = 1.0;
-  for (int32_t k = 0; k < n; k++) {
-    const lw_direction along[] = {{s->model->at.tau, n_inputs, slopes->inputs + (size_t)k * (size_t)n_inputs},
+  for (int32_t k = 0; k < law->states; k++) {
+    const lw_direction along[] = {{s->model->at.tau, n_inputs, law->by_states + (size_t)k * (size_t)n_inputs},
                                   {s->model->at.q + k, 1, &one}};
-    lw_differentiate_rates(s, along, k < own ? 2 : 1, matrix + k, n);
-    for (int32_t i = 0; i < c->n; i++)
-      matrix[(size_t)(own + i) * (size_t)n + (size_t)k] = slopes->rates[(size_t)k * (size_t)c->n + (size_t)i];
+    lw_differentiate_rates(s, along, k < own ? 2 : 1, matrix + k, law->states);
   }
+}
+
+/* Rows of the mechanism, by a tape or by complex steps. */
+static int differentiate_mechanism(lw_state *s, const lw_input_slopes *law, double *matrix) {
+  const lw_jacobians *from = &s->jacobians;
+  if (from->find && from->find(from->context, s, law, matrix, NULL)) return 0;
+  const int status = lw_prepare_rates(s);
+  if (status) return status;
+  differentiate_along_law(s, law, matrix);
+  if (from->learn) from->learn(from->context, s, law, matrix, NULL);
+  return 0;
+}
+
+static void put_rates_of_law(const lw_control *c, const law_slopes *slopes, double *matrix) {
+  const size_t own = (size_t)states_of(c->state), law = (size_t)c->n, n = own + law;
+  for (size_t i = 0; i < law; i++)
+    for (size_t k = 0; k < n; k++) matrix[(own + i) * n + k] = slopes->rates[k * law + i];
 }
 
 /* by_time stays as it is, so that the caller takes differences of the whole. */
@@ -109,11 +124,12 @@ int lw_ode_controlled_jacobian(void *control, double t, const double *y, double 
   const lw_control *c = control;
   const size_t n = (size_t)(states_of(c->state) + c->n), n_inputs = (size_t)n_inputs_of(c->state), own = (size_t)c->n;
   (void)by_time;
-  double *memory = malloc(sizeof *memory * (n * (n_inputs + own) + n + 2 * (n_inputs + own)));
+  double *memory = calloc(n * (n_inputs + own) + n + 2 * (n_inputs + own), sizeof *memory);
   if (!memory) return -1;
   const law_slopes slopes = {memory, memory + n * n_inputs};
   int status = differentiate_law(c, t, y, &slopes, memory + n * (n_inputs + own));
-  if (!status && !(status = lw_prepare_rates(c->state))) differentiate_closed_loop(c, &slopes, matrix);
+  if (!status) status = differentiate_mechanism(c->state, &(lw_input_slopes){slopes.inputs, (int32_t)n}, matrix);
+  if (!status) put_rates_of_law(c, &slopes, matrix);
   free(memory);
   return status;
 }

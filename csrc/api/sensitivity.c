@@ -53,15 +53,6 @@ lw_status lw_seed_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unk
   return LW_OK;
 }
 
-lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
-                                    size_t n_knowns, const double *seed, double *sensitivity) {
-  if (!s) return LW_ERROR_USAGE;
-  const lw_status e = lw_seed_derivative(s, unknowns, n_unknowns, knowns, n_knowns, seed);
-  if (e) return e;
-  lw_end_derivative(s, unknowns, n_unknowns, sensitivity);
-  return LW_OK;
-}
-
 /* ---- the Jacobian of the mechanism as an ODE ---- */
 
 int lw_prepare_rates(lw_state *s) {
@@ -109,10 +100,10 @@ int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *ma
   lw_state *s = state;
   const lw_jacobians *from = &s->jacobians;
   lw_set_states(s, t, y);
-  if (from->find && from->find(from->context, s, matrix, by_time)) return 0;
+  if (from->find && from->find(from->context, s, NULL, matrix, by_time)) return 0;
   const int status = lw_prepare_rates(s);
   if (status) return status;
   differentiate_by_states(s, matrix, by_time);
-  if (from->find) from->learn(from->context, s, matrix, by_time);
+  if (from->learn) from->learn(from->context, s, NULL, matrix, by_time);
   return 0;
 }

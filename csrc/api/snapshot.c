@@ -23,6 +23,6 @@ lw_status lw_state_restore(lw_state *s, const void *bytes, size_t size) {
   /* an altered snapshot must not lead the mechanics out of bounds: results are computed again */
   *s->stage = LW_STAGE_NONE;
   s->complex_constants = 0;
-  s->rates.checked = s->rates.known = 0;
+  lw_forget_compiled(s);
   return lw_select_topology(s, 0);
 }

@@ -52,6 +52,7 @@ void lw_state_free(lw_state *s) {
   free(s->block.work);
   free(s->constraint_workspace);
   free(s->rates.found);
+  lw_free_compiled_derivatives(s);
   lw_dca_release(&s->dca);
   free(s->jump.reals);
   free(s->jump.integers);

@@ -22,7 +22,7 @@ void lw_state_changed(lw_state *s, lw_stage valid) {
   if (valid < LW_STAGE_CONSTANTS) s->complex_constants = 0;
   if (valid < LW_STAGE_ACCELERATIONS) lw_forget_frictions(s);
   if (*s->stage > (int32_t)valid) *s->stage = (int32_t)valid;
-  s->rates.checked = s->rates.known = 0;
+  lw_forget_compiled(s);
 }
 
 void lw_motion_changed(lw_state *s) {

@@ -24,13 +24,36 @@ typedef struct lw_rates {
   int64_t by_kernels;
 } lw_rates;
 
+/* How inputs follow from the states by a law: [states][inputs], from tau to motion_time; its own states stand behind those
+ * of the mechanism. */
+typedef struct lw_input_slopes {
+  const double *by_states;
+  int32_t states;
+} lw_input_slopes;
+
 /* Where Jacobians of the rates come from, if not from complex steps: `find` returns 0 where it has none; then `learn` is
- * given that of complex steps. NULL: there is no such place. See tape/run_jacobians.h. */
+ * given that of complex steps, unless it is NULL. With a law the matrix has a column for each of its states, along which the inputs change, and
+ * by_time is NULL. NULL: there is no such place. See tape/run_jacobians.h. */
 typedef struct lw_jacobians {
-  int (*find)(void *context, lw_state *s, double *matrix, double *by_time);
-  void (*learn)(void *context, lw_state *s, const double *matrix, const double *by_time);
+  int (*find)(void *context, lw_state *s, const lw_input_slopes *law, double *matrix, double *by_time);
+  void (*learn)(void *context, lw_state *s, const lw_input_slopes *law, const double *matrix, const double *by_time);
   void *context;
 } lw_jacobians;
+
+/* The Jacobian of one kind by the compiled tapes of a library, see api/compiled_jacobians.c. */
+typedef struct lw_kept_jacobian {
+  double *matrix;                                 /* [rows][columns] of the present state, if known */
+  int known;                                      /* 1; -1: no tape counts at the present state; 0: none was asked */
+  unsigned char holds[LW_MOST_COMPILED_RATES];    /* as lw_rates */
+  unsigned char compared[LW_MOST_COMPILED_RATES]; /* with complex steps, */
+  unsigned char differs[LW_MOST_COMPILED_RATES];  /* and refused */
+} lw_kept_jacobian;
+
+typedef struct lw_compiled_derivatives {
+  const lw_rates_library *library; /* NULL: there is none */
+  int32_t *place;                  /* by offset: number of its row, the kinds one by one, or of its column; -1 */
+  lw_kept_jacobian kept[LW_JACOBIAN_KINDS];
+} lw_compiled_derivatives;
 
 struct lw_state {
   const lw_model *model;             /* of the joints that are closed */
@@ -45,6 +68,7 @@ struct lw_state {
   size_t work_reals, complex_work_reals; /* scalars of their workspaces */
   lw_rates rates;
   lw_jacobians jacobians;
+  lw_compiled_derivatives compiled;
   lw_dca_workspace dca, complex_dca; /* for divide and conquer, once they have been needed */
   lw_jump_workspace jump;            /* likewise */
   size_t snapshot_size;
@@ -57,6 +81,14 @@ struct lw_state {
 };
 
 static inline double *lw_reals(const lw_state *s) { return (double *)s->block.reals; }
+
+/* What compiled tapes gave, and where they hold, is not of the present numbers any more. */
+static inline void lw_forget_compiled(lw_state *s) {
+  s->rates.checked = s->rates.known = 0;
+  for (int kind = 0; kind < LW_JACOBIAN_KINDS; kind++) s->compiled.kept[kind].known = 0;
+}
+/* api/compiled_jacobians.c */
+void lw_free_compiled_derivatives(lw_state *s);
 
 /* Accelerations may be by divide and conquer: always, or where uneven masses cost the clusters digits. */
 static inline int lw_may_divide(const lw_state *s) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int holds(const lw_compiled_rates *c, const lw_state *s) {
+static int holds(const lw_tape_conditions *c, const lw_state *s) {
   const double *x = lw_reals(s);
   if (c->structure != s->model->structure) return 0;
   for (int32_t i = 0; i < c->n_equal; i++) {
@@ -20,11 +20,16 @@ static int holds(const lw_compiled_rates *c, const lw_state *s) {
 }
 
 /* Numbers other than states, inputs and time have not changed since they were checked. */
-static int are_checked(lw_state *s) {
+int lw_check_compiled_tapes(lw_state *s) {
   lw_rates *r = &s->rates;
   if (r->checked && *s->stage >= LW_STAGE_CONSTANTS) return 1;
   if (lw_evaluate(s, LW_STAGE_CONSTANTS)) return 0;
-  for (int32_t i = 0; i < r->n; i++) r->holds[i] = !r->differs[i] && holds(r->function[i], s);
+  for (int32_t i = 0; i < r->n; i++) r->holds[i] = !r->differs[i] && holds(&r->function[i]->where, s);
+  for (int kind = 0; s->compiled.library && kind < LW_JACOBIAN_KINDS; kind++) {
+    const lw_compiled_jacobians *of = &s->compiled.library->jacobian[kind];
+    lw_kept_jacobian *kept = &s->compiled.kept[kind];
+    for (int32_t i = 0; i < of->n; i++) kept->holds[i] = !kept->differs[i] && holds(&of->tape[i].where, s);
+  }
   return r->checked = 1;
 }
 
@@ -62,7 +67,7 @@ static void move_to_front(lw_rates *r, int32_t place) {
 /* The longer none counts, the seldomer they are asked. `all_missed`: they were. */
 static int run_functions(lw_state *s, int *all_missed) {
   lw_rates *r = &s->rates;
-  if (s->before_accelerations || !are_checked(s)) return 0;
+  if (s->before_accelerations || !lw_check_compiled_tapes(s)) return 0;
   if (r->waits > 0) return r->waits--, 0;
   for (int32_t place = 0; place < r->n; place++) {
     const int32_t i = r->order[place];
@@ -143,20 +148,11 @@ uint32_t lw_rates_layout(const lw_model *m) {
 #define X(name, operands, formula) #name "=" #formula ";"
       LW_EACH_TAPE_OPERATION(X) LW_EACH_TAPE_FUSION(X) LW_EACH_TAPE_GUARD(X);
 #undef X
-  const uint32_t numbers[] = {LW_VERSION_MAJOR, LW_VERSION_MINOR, LW_VERSION_PATCH, m->checksum,
-                              (uint32_t)m->size.reals};
+  const uint32_t numbers[] = {LW_VERSION_MAJOR, LW_VERSION_MINOR,        LW_VERSION_PATCH,
+                              m->checksum,      (uint32_t)m->size.reals, LW_RATES_INTERFACE};
   uint32_t sum = lw_crc32(0, numbers, sizeof numbers);
   sum = lw_crc32(sum, operations, sizeof operations);
   return lw_crc32(sum, &m->at, sizeof m->at);
-}
-
-lw_status lw_use_rates_library(lw_state *s, const lw_rates_library *library) {
-  if (!s || !library) return LW_ERROR_USAGE;
-  if (library->layout != lw_rates_layout(s->base) || library->n < 0 || library->n > LW_MOST_COMPILED_RATES)
-    return lw_fail(s, LW_ERROR_FORMAT, "the compiled tapes are of another mechanism or another version of Linkwork");
-  const lw_compiled_rates *functions[LW_MOST_COMPILED_RATES];
-  for (int32_t i = 0; i < library->n; i++) functions[i] = &library->function[i];
-  return lw_use_rates(s, functions, library->n);
 }
 
 int64_t lw_rates_by_kernels(const lw_state *s) { return s->rates.by_kernels; }

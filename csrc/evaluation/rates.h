@@ -13,6 +13,9 @@ extern "C" {
 lw_status lw_use_rates(lw_state *s, const lw_compiled_rates *const *functions, int32_t n);
 /* Whether the block has residuals, coordinates of cut joints and angular velocities of the present state from a function. */
 int lw_rates_give_checks(lw_state *s);
+/* Finds which compiled tapes hold for the present numbers but for states, inputs and time, unless that is known; 0: the
+ * constants do not exist. */
+int lw_check_compiled_tapes(lw_state *s);
 /* How often the kernels have given rates. */
 int64_t lw_rates_by_kernels(const lw_state *s);
 /* The given numbers at one of the states for which no function counted, chosen at random but always alike; where there was

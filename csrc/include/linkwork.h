@@ -528,8 +528,9 @@ LW_API lw_status lw_evaluate(lw_state *state, lw_stage stage);
 /* The rates of the states. Compiled tapes, if the state has any that count, leave out all that rates and checks of a step do
  * not need; otherwise as LW_STAGE_DERIVATIVES, with the same bits but for the sign of a zero. */
 LW_API lw_status lw_evaluate_rates(lw_state *state);
-/* The tapes of the library that an FMU was exported with, which lives as long as the state. LW_ERROR_FORMAT: it is of
- * another model or version. */
+/* The tapes of the library that an FMU was exported with, which lives as long as the state; lw_directional_derivative and
+ * lw_ode_mechanism_jacobian ask them as well, and agree to rounding then. LW_ERROR_FORMAT: it is of another model or
+ * version. */
 struct lw_rates_library;
 LW_API lw_status lw_use_rates_library(lw_state *state, const struct lw_rates_library *library);
 
@@ -815,6 +816,7 @@ typedef struct lw_control {
   /* Writes n_events further indicators; the inputs are those of the law. */
   int (*events)(void *context, double t, const double *x, double *indicators);
   int32_t n, n_events;
+  int32_t of_time; /* not 0: all that it writes follows from the time alone, so that no differences are taken */
 } lw_control;
 /* It as an ODE; `control` is an lw_control. y = [q; u; x]; the events of the law stand behind those of the mechanism. */
 LW_API int lw_ode_controlled(void *control, double t, const double *y, double *ydot);

@@ -58,7 +58,8 @@ void lw_run_bind_calls(lw_run *r) {
                         .law = call_law,
                         .events = call_events,
                         .n = r->calls.n,
-                        .n_events = r->calls.n_commands + r->calls.n_functions};
+                        .n_events = r->calls.n_commands + r->calls.n_functions,
+                        .of_time = !r->calls.of_state && !r->calls.n};
 }
 
 lw_status lw_run_enter_part(lw_run *r, int32_t part) {

@@ -33,24 +33,47 @@ bool run_once(recorded_tape &tape, const lw_tapes &t, const lw_state *s, std::ve
   return true;
 }
 
-/* Rows of derivatives by the states and by the time, as they are asked for. */
-void write(const lw_tapes &t, const std::vector<double> &results, double *matrix, double *by_time) {
-  const size_t n = t.computed.size();
-  for (size_t i = 0; i < n; i++) {
-    std::copy_n(results.data() + i * (n + 1), n, matrix + i * n);
-    by_time[i] = results[i * (n + 1) + n];
+/* From rows of derivatives by states, time and inputs to the matrix that is asked for. */
+class requested_matrix {
+ public:
+  requested_matrix(const lw_tapes &t, const lw_state *s, const lw_input_slopes *law)
+      : n(t.computed.size()),
+        columns(law ? (size_t)law->states : n),
+        width(t.by.size()),
+        inputs((size_t)(s->model->at.motion_time - s->model->at.tau)),
+        by_states(law ? law->by_states : nullptr) {
+    for (size_t k = n + 1; k < width; k++) place.push_back(t.by[k] - (size_t)s->model->at.tau);
   }
-}
+  size_t size() const { return n * columns; }
 
-std::vector<double> in_rows(const lw_tapes &t, const double *matrix, const double *by_time) {
-  const size_t n = t.computed.size();
-  std::vector<double> rows(t.width());
-  for (size_t i = 0; i < n; i++) {
-    std::copy_n(matrix + i * n, n, rows.data() + i * (n + 1));
-    rows[i * (n + 1) + n] = by_time[i];
+  /* Whether the tapes differentiate by all inputs that follow the states. */
+  bool has_inputs() const {
+    std::vector<char> known(inputs, 0);
+    for (const size_t input : place) known[input] = 1;
+    for (size_t i = 0; by_states && i < columns * inputs; i++)
+      if (!known[i % inputs] && by_states[i] != 0.0) return false;
+    return true;
   }
-  return rows;
-}
+
+  void write(const std::vector<double> &results, double *matrix, double *by_time) const {
+    for (size_t i = 0; i < n; i++) {
+      const double *row = results.data() + i * width;
+      for (size_t k = 0; k < columns; k++) matrix[i * columns + k] = (k < n ? row[k] : 0.0) + through_inputs(row, k);
+      if (by_time) by_time[i] = row[n];
+    }
+  }
+
+ private:
+  size_t n, columns, width, inputs;
+  const double *by_states;
+  std::vector<size_t> place; /* by column behind the time: the number of the input */
+
+  double through_inputs(const double *row, size_t state) const {
+    double sum = 0.0;
+    for (size_t k = 0; by_states && k < place.size(); k++) sum += row[n + 1 + k] * by_states[state * inputs + place[k]];
+    return sum;
+  }
+};
 
 size_t steps_of(const std::vector<recorded_tape> &tapes) {
   size_t n = 0;
@@ -58,15 +81,17 @@ size_t steps_of(const std::vector<recorded_tape> &tapes) {
   return n;
 }
 
-int find(void *tapes, lw_state *s, double *matrix, double *by_time) {
+int find(void *tapes, lw_state *s, const lw_input_slopes *law, double *matrix, double *by_time) {
   lw_tapes &t = *(lw_tapes *)tapes;
   if (s->before_accelerations || t.adopted.empty() || lw_evaluate(s, LW_STAGE_CONSTANTS)) return 0;
   try {
+    const requested_matrix asked(t, s, law);
     std::vector<double> results;
+    if (!asked.has_inputs()) return 0;
     for (auto one = t.adopted.begin(); one != t.adopted.end(); one++) {
       if (!run_once(t.tapes[*one], t, s, results)) continue;
       std::rotate(t.adopted.begin(), one, one + 1);
-      write(t, results, matrix, by_time);
+      asked.write(results, matrix, by_time);
       return 1;
     }
   } catch (const std::bad_alloc &) { /* complex steps do it */
@@ -83,18 +108,31 @@ size_t tape_of_state(lw_tapes &t, const lw_state *s, std::vector<double> &result
   return t.tapes.size() - 1;
 }
 
-void learn(void *tapes, lw_state *s, const double *matrix, const double *by_time) {
+/* Whether complex steps gave the same. */
+bool agrees_with(const requested_matrix &asked, const lw_tapes &t, const std::vector<double> &results,
+                 const double *matrix, const double *by_time) {
+  std::vector<double> own(asked.size() + t.computed.size()), other = own;
+  double *of_time = own.data() + asked.size();
+  asked.write(results, own.data(), by_time ? of_time : nullptr);
+  std::copy_n(matrix, asked.size(), other.data());
+  if (by_time) std::copy_n(by_time, t.computed.size(), other.data() + asked.size());
+  return agrees(t, own, other.data());
+}
+
+void learn(void *tapes, lw_state *s, const lw_input_slopes *law, const double *matrix, const double *by_time) {
   lw_tapes &t = *(lw_tapes *)tapes;
   const int32_t n = (int32_t)t.computed.size();
   if (s->before_accelerations || t.adoptions >= LW_JACOBIAN_ADOPTIONS) return;
-  if (++t.by_steps < std::max(LW_JACOBIANS_BEFORE, n * n / LW_JACOBIANS_BEFORE_SHARE)) return;
-  t.by_steps = 0, t.adoptions++;
   try {
+    const requested_matrix asked(t, s, law);
+    if (!asked.has_inputs()) return;
+    if (++t.by_steps < std::max(LW_JACOBIANS_BEFORE, n * n / LW_JACOBIANS_BEFORE_SHARE)) return;
+    t.by_steps = 0, t.adoptions++;
     std::vector<double> results;
     const size_t number = tape_of_state(t, s, results);
     t.adopted_steps += t.tapes[number].written.steps.size();
     if (t.adopted_steps > LW_JACOBIAN_MOST_STEPS) t.adoptions = LW_JACOBIAN_ADOPTIONS;
-    else if (agrees(t, results, in_rows(t, matrix, by_time).data())) t.adopted.insert(t.adopted.begin(), number);
+    else if (agrees_with(asked, t, results, matrix, by_time)) t.adopted.insert(t.adopted.begin(), number);
   } catch (const refusal &why) {
     t.refusal = why.what();
   } catch (const std::bad_alloc &) { /* complex steps do it */

@@ -13,7 +13,8 @@ extern "C" {
  * `offsets` may be NULL. */
 int32_t lw_jacobian_columns(const lw_model *m, uint32_t *offsets);
 /* A run of the state begins. The tapes are of the rates of the states, given the numbers of lw_rates_given, and by those
- * above; they live as long as the run, and no other run has them. NULL: it has ended. */
+ * above; behind these, where a law moves inputs with the states, by the inputs: where others move there are complex steps.
+ * They live as long as the run, and no other run has them. NULL: it has ended. */
 void lw_use_jacobians(lw_state *s, lw_tapes *tapes);
 /* How many the present run has adopted. */
 int32_t lw_jacobians_adopted(const lw_tapes *tapes);

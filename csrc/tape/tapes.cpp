@@ -212,7 +212,7 @@ void record_row(lw_state *s, lw_tapes &t, const double *given, const double *com
   }
 }
 
-/* Where its numbers stand in a block. */
+/* Where its numbers stand in a block; results of derivatives have no place there. */
 lw::state_places places_of(const lw_tapes &t, const recorded_tape &tape) {
   lw::state_places found;
   for (const int32_t number : tape.written.inputs) found.inputs.push_back((int32_t)t.given[(size_t)number]);
@@ -220,6 +220,15 @@ lw::state_places places_of(const lw_tapes &t, const recorded_tape &tape) {
   found.results.assign(t.computed.begin(), t.computed.end());
   found.largest_input = LW_TAPE_LARGEST_INPUT;
   return found;
+}
+
+std::vector<lw::conditional_tape> chosen(const lw_chosen_tapes &from) {
+  std::vector<lw::conditional_tape> list;
+  for (int32_t i = 0; i < from.n; i++) {
+    const recorded_tape &tape = from.tapes->tapes[(size_t)from.number[i]];
+    list.push_back({tape.written.view(), places_of(*from.tapes, tape), tape.structure, &tape.assumptions, &tape.kept});
+  }
+  return list;
 }
 
 bool may_record(const lw_tapes &t) { return t.since_recording >= LW_TAPE_STATES_BEFORE && t.recordings < LW_TAPE_MOST; }
@@ -413,11 +422,8 @@ const lw_compiled_rates *lw_rates_compiled(lw_tapes *tapes, int32_t number, lw_r
   } catch (const std::bad_alloc &) {
     return nullptr;
   }
-  *tape.rates = {tape.structure,
-                 tape.assumptions.data(),
-                 tape.kept.data(),
-                 (int32_t)tape.assumptions.size(),
-                 (int32_t)tape.kept.size(),
+  *tape.rates = {{tape.structure, tape.assumptions.data(), tape.kept.data(), (int32_t)tape.assumptions.size(),
+                  (int32_t)tape.kept.size()},
                  (const int32_t *)tapes->computed.data(),
                  (int32_t)tapes->computed.size(),
                  lw::left_by_function_of_one(tape.written.view()),
@@ -425,15 +431,16 @@ const lw_compiled_rates *lw_rates_compiled(lw_tapes *tapes, int32_t number, lw_r
   return tape.rates.get();
 }
 
-const char *lw_rates_library_source(lw_tapes *tapes, const lw_model *model, const int32_t *numbers, int32_t n) {
+const char *lw_rates_library_source(const lw_model *model, lw_chosen_tapes rates, const lw_chosen_tapes *jacobians) {
   try {
-    std::vector<lw::conditional_tape> list;
-    for (int32_t i = 0; i < n; i++) {
-      const recorded_tape &tape = tapes->tapes[(size_t)numbers[i]];
-      list.push_back({tape.written.view(), places_of(*tapes, tape), tape.structure, &tape.assumptions, &tape.kept});
+    lw::library_of_tapes library = {chosen(rates), {}, {}, lw_rates_layout(model)};
+    for (int kind = 0; kind < LW_JACOBIAN_KINDS; kind++) {
+      const lw_tapes &of = *jacobians[kind].tapes;
+      library.columns.assign(of.by.begin(), of.by.end());
+      library.jacobians.push_back({{of.computed.begin(), of.computed.end()}, chosen(jacobians[kind])});
     }
-    tapes->source = lw::write_c_of_library(list, lw_rates_layout(model));
-    return tapes->source.c_str();
+    rates.tapes->source = lw::write_c_of_library(library);
+    return rates.tapes->source.c_str();
   } catch (const std::bad_alloc &) {
     return nullptr;
   }

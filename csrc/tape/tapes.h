@@ -55,9 +55,15 @@ const char *lw_rates_source(lw_tapes *tapes, int32_t number);
 /* The function with what it needs, valid as long as the tapes are; NULL: there is no memory. */
 const lw_compiled_rates *lw_rates_compiled(lw_tapes *tapes, int32_t number, lw_rates_function *run);
 
-/* Tapes by their numbers [n], n <= LW_MOST_COMPILED_RATES, as a file in C whose variable linkwork_rates is an lw_rates_library
- * of the model; as above. */
-const char *lw_rates_library_source(lw_tapes *tapes, const lw_model *model, const int32_t *numbers, int32_t n);
+/* Some tapes by their numbers [n], n <= LW_MOST_COMPILED_RATES. */
+typedef struct lw_chosen_tapes {
+  lw_tapes *tapes;
+  const int32_t *number;
+  int32_t n;
+} lw_chosen_tapes;
+/* Tapes of rates, and of the Jacobians [LW_JACOBIAN_KINDS] by the same columns, as a file in C whose variable linkwork_rates
+ * is an lw_rates_library of the model; as above. */
+const char *lw_rates_library_source(const lw_model *model, lw_chosen_tapes rates, const lw_chosen_tapes *jacobians);
 
 /* A tape as data. Registers hold first the inputs, then the constants, then the kept numbers. */
 typedef struct lw_tape_data {

@@ -7,6 +7,8 @@
 
 namespace lw {
 
+int32_t left_by_function_of_one(const lw_tape &t) { return t.registers + 2 * (2 * t.inputs + 3); }
+
 namespace {
 
 constexpr int32_t STEPS_OF_A_FUNCTION = 400; /* the time of compilers grows faster than the length of a function */
@@ -103,7 +105,12 @@ std::string listed(const std::vector<int32_t> &numbers) {
   return text;
 }
 
-/* With one more, which is not counted: C has no empty arrays. */
+/* Arrays have one number more, which is not counted: C has no empty ones. */
+std::string offsets(const std::string &name, const std::vector<int32_t> &numbers) {
+  const std::string text = listed(numbers);
+  return "static const int32_t " + name + "[] = {" + text + (text.empty() ? "" : ", ") + "0};\n";
+}
+
 std::string known_numbers(const std::string &name, const std::vector<lw_known_number> &numbers) {
   std::string text = "static const lw_known_number " + name + "[] = {";
   for (const lw_known_number &one : numbers) text += "{" + text_of(one.offset) + ", " + constant_of(one.value) + "}, ";
@@ -145,23 +152,26 @@ class writer {
     return text;
   }
 
-  /* The function whose declaration begins with `head`. */
-  std::string of_one(const std::string &head) {
+  /* The function whose declaration begins with `head`; the results of a matrix go into that. */
+  std::string of_one(const std::string &head, bool is_matrix = false) {
     text.clear();
     const std::string sines = early_sines();
     write_parts();
-    text += head +
-            "(double *restrict r, double *restrict left, function_of_numbers *function, int checks) {\n"
-            "  const long long k = 0;\n  truths failed = 0;\n  (void)left, (void)function;\n"
-            "  if (!checks) {\n";
+    const std::string own = is_matrix ? "double *restrict matrix, function_of_numbers *function) {\n  double left[" +
+                                            text_of(left_by_function_of_one(t)) + "];\n"
+                                      : "double *restrict left, function_of_numbers *function, int checks) {\n";
+    text += head + "(double *restrict r, " + own +
+            "  const long long k = 0;\n  truths failed = 0;\n  (void)left, (void)function;\n" +
+            (is_matrix ? "  {\n" : "  if (!checks) {\n");
     for (int32_t i = 0; i < t.inputs; i++)
       text += "    GUARD(ABSOLUTE(" + entered(i) + ") <= " + digits(one->largest_input) + ");\n";
     text += sines;
     call_parts(0, first_parts);
-    put_results(0, t.first_results);
+    put_results(0, t.first_results, is_matrix);
     text += "    return 0;\n  }\n";
+    if (is_matrix) return text + "}\n"; /* all results come first */
     call_parts(first_parts, parts.size());
-    put_results(t.first_results, t.results);
+    put_results(t.first_results, t.results, is_matrix);
     text += "  return 0;\n}\n";
     return text;
   }
@@ -233,9 +243,10 @@ class writer {
               (one ? "    if (failed) return 1;\n" : "");
   }
   std::string name_of(size_t number) const { return part + text_of((int64_t)number); }
-  void put_results(int32_t from, int32_t to) {
+  void put_results(int32_t from, int32_t to, bool is_matrix) {
     for (int32_t i = from; i < to; i++)
-      text += "    r[" + text_of(one->results[i]) + "] = " + stored(t.result[i]) + ";\n";
+      text += (is_matrix ? "    matrix[" + text_of(i) : "    r[" + text_of(one->results[(size_t)i])) +
+              "] = " + stored(t.result[i]) + ";\n";
   }
 
   /* Registers that are read later, by function. */
@@ -353,28 +364,64 @@ class writer {
 } // namespace
 
 std::string write_c(const lw_tape &t, const std::vector<int32_t> &inputs) { return writer(t, inputs).many(); }
-int32_t left_by_function_of_one(const lw_tape &t) { return t.registers + 2 * (2 * t.inputs + 3); }
 std::string write_c_of_one(const lw_tape &t, const state_places &places) {
   return std::string(OF_ONE) + COMMON +
          writer(t, places.inputs, &places).of_one(std::string(EXPORTED) + "int linkwork_tape");
 }
 
-std::string write_c_of_library(const std::vector<conditional_tape> &tapes, uint32_t layout) {
-  std::string text = std::string("#include \"block/compiled_rates.h\"\n") + OF_ONE + COMMON, table;
+namespace {
+
+/* The function `name` of a tape with its conditions. */
+std::string function_of(const conditional_tape &one, const std::string &name, bool is_matrix) {
+  return writer(one.tape, one.places.inputs, &one.places, name + "_part").of_one("static int " + name, is_matrix) +
+         known_numbers(name + "_equal", *one.equal) + known_numbers(name + "_bounded", *one.bounded);
+}
+
+std::string conditions_of(const conditional_tape &one, const std::string &name) {
+  return "{" + text_of(one.structure) + "u, " + name + "_equal, " + name + "_bounded, " +
+         text_of((int64_t)one.equal->size()) + ", " + text_of((int64_t)one.bounded->size()) + "}";
+}
+
+std::string rates_functions(const std::vector<conditional_tape> &tapes) {
+  std::string text, table;
   for (size_t i = 0; i < tapes.size(); i++) {
-    const conditional_tape &one = tapes[i];
-    const std::string number = text_of((int64_t)i), run = "tape" + number;
-    text += writer(one.tape, one.places.inputs, &one.places, run + "_part").of_one("static int " + run) +
-            known_numbers("equal" + number, *one.equal) + known_numbers("bounded" + number, *one.bounded) +
-            "static const int32_t result" + number + "[] = {" + listed(one.places.results) + "};\n";
-    table += "  {" + text_of(one.structure) + "u, equal" + number + ", bounded" + number + ", " +
-             text_of((int64_t)one.equal->size()) + ", " + text_of((int64_t)one.bounded->size()) + ", result" + number +
-             ", " + text_of((int64_t)one.places.results.size()) + ", " + text_of(left_by_function_of_one(one.tape)) +
-             ", " + run + "},\n";
+    const std::string name = "tape" + text_of((int64_t)i);
+    const std::vector<int32_t> &results = tapes[i].places.results;
+    text += function_of(tapes[i], name, false) + offsets(name + "_result", results);
+    table += "  {" + conditions_of(tapes[i], name) + ", " + name + "_result, " + text_of((int64_t)results.size()) +
+             ", " + text_of(left_by_function_of_one(tapes[i].tape)) + ", " + name + "},\n";
   }
-  return text + "static const lw_compiled_rates functions[] = {\n" + table + "};\n#ifndef LINKWORK_EMBEDDED\n" +
-         EXPORTED + "#endif\nextern const lw_rates_library linkwork_rates;\nconst lw_rates_library linkwork_rates = {" +
-         text_of(layout) + "u, " + text_of((int64_t)tapes.size()) + ", functions};\n";
+  return text + "static const lw_compiled_rates functions[] = {\n" + table + "};\n";
+}
+
+/* In the end one that is not counted, as in arrays of numbers. */
+std::string jacobian_functions(const jacobian_tapes &of, const std::string &kind) {
+  std::string text, table;
+  for (size_t i = 0; i < of.tapes.size(); i++) {
+    const std::string name = kind + "_" + text_of((int64_t)i);
+    text += function_of(of.tapes[i], name, true);
+    table += "  {" + conditions_of(of.tapes[i], name) + ", " + name + "},\n";
+  }
+  return text + offsets(kind + "_row", of.rows) + "static const lw_compiled_jacobian " + kind + "_tapes[] = {\n" +
+         table + "  {{0u, 0, 0, 0, 0}, 0},\n};\n";
+}
+
+} // namespace
+
+std::string write_c_of_library(const library_of_tapes &library) {
+  std::string text = std::string("#include \"block/compiled_rates.h\"\n") + OF_ONE + COMMON, table;
+  text += rates_functions(library.rates) + offsets("columns", library.columns);
+  for (size_t i = 0; i < library.jacobians.size(); i++) {
+    const jacobian_tapes &of = library.jacobians[i];
+    const std::string kind = "jacobian" + text_of((int64_t)i);
+    text += jacobian_functions(of, kind);
+    table += "{" + kind + "_row, " + text_of((int64_t)of.rows.size()) + ", " + text_of((int64_t)of.tapes.size()) +
+             ", " + kind + "_tapes}, ";
+  }
+  return text + "#ifndef LINKWORK_EMBEDDED\n" + EXPORTED +
+         "#endif\nextern const lw_rates_library linkwork_rates;\nconst lw_rates_library linkwork_rates = {" +
+         text_of(library.layout) + "u, " + text_of((int64_t)library.rates.size()) + ", functions, columns, " +
+         text_of((int64_t)library.columns.size()) + ", {" + table + "}};\n";
 }
 
 } // namespace lw

@@ -32,9 +32,21 @@ struct conditional_tape {
   const std::vector<lw_known_number> *equal, *bounded;
 };
 
-/* A file with such functions of one model and one variable, linkwork_rates, an lw_rates_library. It includes
- * block/compiled_rates.h. Where LINKWORK_EMBEDDED is defined, the variable is not exported. */
-std::string write_c_of_library(const std::vector<conditional_tape> &tapes, uint32_t layout);
+/* Tapes of one model: of rates, and of Jacobians, whose rows are offsets and whose columns are those of the library. */
+struct jacobian_tapes {
+  std::vector<int32_t> rows;
+  std::vector<conditional_tape> tapes;
+};
+struct library_of_tapes {
+  std::vector<conditional_tape> rates;
+  std::vector<int32_t> columns;
+  std::vector<jacobian_tapes> jacobians; /* LW_JACOBIAN_KINDS */
+  uint32_t layout;
+};
+
+/* A file with their functions and one variable, linkwork_rates, an lw_rates_library. It includes block/compiled_rates.h.
+ * Where LINKWORK_EMBEDDED is defined, the variable is not exported. */
+std::string write_c_of_library(const library_of_tapes &library);
 
 } // namespace lw
 #endif

@@ -26,6 +26,8 @@ _MOST_COMPILED = 50_000  # steps; compilers take more than ten seconds for them
 # Of one state at a time: evaluations by kernels before the first recording, which take as long as a compiler, and so
 # many times fewer before each other one; recordings.
 _EVALUATIONS_BEFORE, _SOONER, _MOST_OF_ONE = 100_000, 10, int(lib.LW_MOST_COMPILED_RATES)
+_MOST_OF_JACOBIANS = 30_000, 10_000  # steps in an FMU, of derivatives of rates and of outputs
+_FEWEST_SERVED = 20  # one state in so many, by a tape of derivatives in an FMU
 _MOST_IN_C = 16  # of an FMU, which grows by 10 to 15 kB for each one
 
 
@@ -429,17 +431,32 @@ def _tapes_of_rates(model: NativeModel) -> tuple[OffsetArray, Tapes]:
     return given, Tapes(given, _listed(lib.lw_rates_computed, model), Stage.DERIVATIVES)
 
 
-class RatesInC:
-    """Tapes of the rates of a model along a motion, as a file in C for the library of an FMU."""
+def _rates_of(model: NativeModel) -> OffsetArray:
+    first = model.fields["qdot"].first
+    return offsets_of(slice(first, first + model.sizes.states))
 
-    def __init__(self, model: NativeModel) -> None:
-        self._model = model
-        self._given, self._tapes = _tapes_of_rates(model)
+
+class TapesOfMotion:
+    """Tapes of states along a motion, and how many states each of them serves.
+
+    Attributes
+    ----------
+    refusal
+        Why the last state that has no tape has none; empty: all of them have.
+    """
+
+    def __init__(self, given: OffsetArray, tapes: Tapes) -> None:
+        self._given, self._tapes = given, tapes
         self._served: list[int] = []  # states, by tape
-        self.refusal = ""  # of the last state that has none
+        self.refusal = ""
 
     def __len__(self) -> int:
         return len(self._served)
+
+    @property
+    def fewest_steps(self) -> int:
+        """Of the shortest tape; 0: there is none."""
+        return min((one.operations + one.guards for one in self._tapes.recorded), default=0)
 
     def record(self, block: Block) -> bool:
         """Record the state of a block, unless a tape serves it; return whether one does now."""
@@ -456,16 +473,69 @@ class RatesInC:
         self._served[number] += 1
         return True
 
+    def chosen(self, most_steps: int, at_least: int = 0, fewest_served: float = 0.0) -> Any:
+        """Return those that serve most as `lw_chosen_tapes`.
+
+        Parameters
+        ----------
+        most_steps
+            Of all together.
+        at_least
+            So many tapes, however long.
+        fewest_served
+            Of all states, by each tape.
+        """
+        recorded, taken, steps = self._tapes.recorded, list[int](), 0
+        fewest = fewest_served * sum(self._served)
+        for number in sorted(range(len(self)), key=lambda number: -self._served[number])[:_MOST_IN_C]:
+            length = recorded[number].operations + recorded[number].guards
+            if len(taken) < at_least or (steps + length <= most_steps and self._served[number] >= fewest):
+                taken.append(number)
+                steps += length
+        numbers = ffi.new("int32_t[]", taken)
+        chosen = ffi.new("lw_chosen_tapes *", [self._tapes._handle, numbers, len(taken)])
+        return ffi.gc(chosen, lambda _, numbers=numbers: None)  # which keeps the numbers
+
+
+class RatesInC:
+    """Tapes of the rates of a model and of Jacobians along a motion, as a file in C for the library of an FMU.
+
+    Parameters
+    ----------
+    model
+        Of the FMU.
+    inputs, outputs
+        Offsets of its inputs, and of outputs, that are real numbers.
+
+    Attributes
+    ----------
+    rates
+        Tapes of the rates of the states.
+    jacobians
+        Tapes of the derivatives of rates and of outputs by states, time and inputs.
+    """
+
+    MOST_STEPS = _MOST_OF_JACOBIANS
+
+    def __init__(self, model: NativeModel, inputs: OffsetArray, outputs: OffsetArray) -> None:
+        self._model = model
+        given, tapes = _tapes_of_rates(model)
+        self.rates = TapesOfMotion(given, tapes)
+        states = offsets_of(slice(model.fields["q"].first, model.fields["q"].first + model.sizes.states))
+        time = np.array([model.fields["time"].first], np.uint32)
+        columns = np.concatenate([time, inputs, states])
+        kinds = {lib.LW_JACOBIANS_OF_RATES: (_rates_of(model), Stage.DERIVATIVES)}
+        kinds[lib.LW_JACOBIANS_OF_OUTPUTS] = outputs, Stage.OUTPUTS
+        made = (Tapes(given, *kinds[kind], columns) for kind in range(lib.LW_JACOBIAN_KINDS))
+        self.jacobians = tuple(TapesOfMotion(given, one) for one in made)
+
     def source(self) -> bytes:
         """Return the file: of the tapes that serve most, as many as a compiler soon compiles."""
-        recorded, taken, steps = self._tapes.recorded, list[int](), 0
-        for number in sorted(range(len(self)), key=lambda number: -self._served[number])[:_MOST_IN_C]:
-            steps += recorded[number].operations + recorded[number].guards
-            if not taken or steps <= _MOST_COMPILED:
-                taken.append(number)
-        text: bytes = ffi.string(
-            lib.lw_rates_library_source(self._tapes._handle, self._model.handle, taken, len(taken))
-        )
+        rates = self.rates.chosen(_MOST_COMPILED, at_least=1)
+        fewest, limits = 1 / _FEWEST_SERVED, zip(self.jacobians, self.MOST_STEPS, strict=True)
+        jacobians = [one.chosen(most, fewest_served=fewest) for one, most in limits]
+        listed = ffi.new("lw_chosen_tapes[]", [one[0] for one in jacobians])
+        text: bytes = ffi.string(lib.lw_rates_library_source(self._model.handle, rates[0], listed))
         return text
 
 
@@ -480,16 +550,15 @@ class RatesOfRuns:
     tapes
         Of the rates.
     jacobians
-        Of their Jacobians, by states and time, each for one run at a time.
+        Of their Jacobians, by states, time and inputs that follow the states, each for one run at a time.
     """
 
     def __init__(self, model: NativeModel) -> None:
         self._given, self.tapes = _tapes_of_rates(model)
         self.jacobians: list[Tapes] = []
         self._columns = _listed(lib.lw_jacobian_columns, model)
-        first = model.fields["qdot"].first
-        self._rates = offsets_of(slice(first, first + model.sizes.states))
-        self._idle: list[Tapes] = []  # of no run now
+        self._rates = _rates_of(model)
+        self._idle: dict[bytes, list[Tapes]] = {}  # of no run now, by the inputs
         self._found: list[Rates] = []
         self._since = 0  # evaluations by kernels since the last recording
         self._attempts = 0
@@ -525,19 +594,29 @@ class RatesOfRuns:
         return by_kernels
 
     @contextmanager
-    def of_run(self, block: Block) -> Iterator[None]:
-        """Let a block have tapes of Jacobians while it runs, which it adopts in time."""
+    def of_run(self, block: Block, following: OffsetArray = _NONE) -> Iterator[None]:
+        """Let a block have tapes of Jacobians while it runs, which it adopts in time.
+
+        Parameters
+        ----------
+        block
+            Of the run.
+        following
+            Offsets of inputs that follow the states by a law.
+        """
+        idle = self._idle.setdefault(following.tobytes(), [])
         try:
-            tapes = self._idle.pop()
+            tapes = idle.pop()
         except IndexError:
-            tapes = Tapes(self._given, self._rates, Stage.DERIVATIVES, self._columns)
+            columns = np.concatenate([self._columns, following])
+            tapes = Tapes(self._given, self._rates, Stage.DERIVATIVES, columns)
             self.jacobians.append(tapes)
         tapes.use_for_run(block)
         try:
             yield
         finally:
             tapes.end_run(block)
-            self._idle.append(tapes)
+            idle.append(tapes)
 
     def record(self, block: Block) -> None:
         """Record a state that no tape serves, and begin to compile the tape; the block stays where it is."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork.core.native import Block
+from linkwork.core.native import Block, OffsetArray
 from linkwork.errors import MechanismError
 from linkwork.model.model import Model
 from linkwork.simulation.controller import Controller, start_of
@@ -70,6 +71,14 @@ class Law:
     def constant(self) -> FloatArray:
         """All inputs (n_inputs,) that hold until the next sample; functions are at rest."""
         return self._held
+
+    @property
+    def following(self) -> OffsetArray:
+        """Offsets of inputs that are known to follow the state at every instant; a controller's once it has begun."""
+        functions = [*self.inputs.of_state, *(self._outputs.functions if self._is_continuous else ())]
+        first = self._block.model.inputs.start
+        places = (range(first + one.span.start, first + one.span.stop) for one in functions if not one.command)
+        return np.fromiter(sorted(chain.from_iterable(places)), np.uint32)
 
     # ---- during a run ----
 
@@ -233,6 +242,11 @@ class _Outputs:
         self._taken = taken
         self._places: dict[str, InputFunction] = {}
         self.names: list[str] = []
+
+    @property
+    def functions(self) -> list[InputFunction]:
+        """Them as inputs."""
+        return list(self._places.values())
 
     @property
     def commands(self) -> list[int]:

@@ -155,7 +155,7 @@ class Run:
         native, rates = self.native, self.system.rates_of_runs
         try:
             goes_on, by_kernels = True, rates.serve(self.block, 0)
-            with rates.of_run(self.block):
+            with rates.of_run(self.block, self.law.following):
                 while goes_on:
                     goes_on = native.advance()
                     by_kernels = rates.serve(self.block, by_kernels)

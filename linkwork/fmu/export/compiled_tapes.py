@@ -1,4 +1,4 @@
-"""Tapes of the rates of the states, compiled for the platforms of an FMU: it asks them before the kernels."""
+"""Tapes of the rates of the states and of Jacobians, compiled for the platforms of an FMU: it asks them first."""
 
 from __future__ import annotations
 
@@ -17,24 +17,27 @@ from linkwork._util.progress import Progress, ProgressOption
 from linkwork._util.stack import levels_of_package
 from linkwork.core.compiled_tapes import NotCompiledError, shared_library
 from linkwork.core.sources import host_platform, source_dir
-from linkwork.core.tapes import RatesInC
+from linkwork.core.tapes import RatesInC, TapesOfMotion
 from linkwork.errors import ExportError, ExportWarning, LinkworkError
 from linkwork.fmu.export.cross_compile import compile_library, suffix
 
 if TYPE_CHECKING:
-    from linkwork.fmu.export.content import Experiment
+    from linkwork.fmu.export.content import Content, Experiment
     from linkwork.model.model import Model
     from linkwork.simulation.result import Result
 
 LIST = "resources/native/libraries.txt"
 STATES = 1000  # along the motion
+JACOBIAN_STATES = 200  # of these; a tape of derivatives takes several times as long to run and to record
 MOST_RECORDED = 64  # of which those go in that serve most states
 REFUSALS = 16  # after which no state is recorded
 SOLVER_STEPS = 20_000  # of the default motion
 
 
-def rates_source(system: Model, native: bool | Result, experiment: Experiment) -> bytes:
-    """Return tapes of the rates along a motion as a file in C.
+def rates_source(system: Model, native: bool | Result, content: Content) -> bytes:
+    """Return tapes of the rates along a motion, and of derivatives, as a file in C.
+
+    Where derivatives have no tape that is short enough an `ExportWarning` has the reason.
 
     Parameters
     ----------
@@ -42,28 +45,48 @@ def rates_source(system: Model, native: bool | Result, experiment: Experiment) -
         Of the FMU.
     native
         The motion; True: that from the default start, until the end of the default experiment.
-    experiment
-        The default one.
+    content
+        Of the FMU, whose inputs, outputs and default experiment count.
 
     Raises
     ------
     ExportError
         If no state of the motion has a tape, with the reason, or `native` is no motion of this mechanism.
     """
-    result, block, refused = _motion(system, native, experiment), system.block(), 0
-    rates = RatesInC(block.model)
-    for t in result.t[_spread(result.t.size)].tolist():
+    result = _motion(system, native, content.experiment)
+    inputs, outputs = (np.array(content.offsets_of(kind), np.uint32) for kind in ("input", "output"))
+    tapes = RatesInC(system.block().model, inputs, outputs)
+    _record(tapes.rates, system, result, STATES)
+    if not len(tapes.rates):
+        why = tapes.rates.refusal
+        raise ExportError(f"no tape of mechanism {system.mechanism.name!r}: {why}; leave native=True out")
+    kinds = dict(zip(("rates", "outputs"), zip(tapes.jacobians, tapes.MOST_STEPS, strict=True), strict=True))
+    for what, (jacobians, most) in kinds.items() if outputs.size else [("rates", kinds["rates"])]:
+        _record(jacobians, system, result, JACOBIAN_STATES, most)
+        if not 0 < jacobians.fewest_steps <= most:
+            _warn_of_derivatives(what, jacobians, most)
+    return tapes.source()
+
+
+def _record(tapes: TapesOfMotion, system: Model, result: Result, states: int, most_steps: float = np.inf) -> None:
+    """Record states of a motion that no tape serves, until there are many, or none, or they are too long."""
+    block, refused = system.block(), 0
+    for t in result.t[_spread(result.t.size, states)].tolist():
         system.enter(block, result.state(t))
-        refused += not rates.record(block)
-        if len(rates) == MOST_RECORDED or refused == REFUSALS:
+        refused += not tapes.record(block)
+        if len(tapes) == MOST_RECORDED or refused == REFUSALS or tapes.fewest_steps > most_steps:
             break
-    if not len(rates):
-        raise ExportError(f"no tape of mechanism {system.mechanism.name!r}: {rates.refusal}; leave native=True out")
-    return rates.source()
 
 
-def _spread(rows: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    return np.unique(np.linspace(0, rows - 1, STATES).astype(np.intp))
+def _warn_of_derivatives(what: str, tapes: TapesOfMotion, most: int) -> None:
+    long = f"{tapes.fewest_steps} operations are more than {most}"
+    long += "; choose fewer outputs" if what == "outputs" else ""
+    text = f"the FMU has no compiled derivatives of {what}, the core finds them by complex steps: "
+    warnings.warn(ExportWarning(text + (long if tapes.fewest_steps else tapes.refusal)), stacklevel=levels_of_package())
+
+
+def _spread(rows: int, states: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    return np.unique(np.linspace(0, rows - 1, states).astype(np.intp))
 
 
 def _motion(system: Model, native: bool | Result, experiment: Experiment) -> Result:

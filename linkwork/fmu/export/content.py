@@ -277,6 +277,16 @@ class Content:
         """The outputs in the order of the variables."""
         return ((row, i) for row in self.rows for i in row.form.outputs)
 
+    def offsets_of(self, causality: Causality) -> list[int]:
+        """Offsets of continuous numbers with a part, of their own kind: states and parameters aside, ascending."""
+        places = ((row, i) for row in self.rows for i in row.form.which(causality))
+        found = list[int]()
+        for row, i in places:
+            entry = row.form.entries[i]
+            if entry.variable.kind == causality and entry.variable.type == "real" and entry.variability == "continuous":
+                found += range(row.offsets[i], row.offsets[i] + entry.size)
+        return sorted(found)
+
     @property
     def derivatives(self) -> list[Place]:
         """The derivatives in the order of the continuous states."""

@@ -123,7 +123,8 @@ def export_fmu(
     sources
         Whether the C sources go in as well, so that a tool can compile the FMU for itself.
     native
-        Whether machine code of this mechanism goes in as well, with which the FMU gives the same results in less time.
+        Whether machine code of this mechanism goes in as well, with which the FMU gives the same results in less time;
+        partial derivatives, and steps by "rodas5p", agree to rounding.
         True: for the motion from the default start, until the end of the default experiment. A result of `lw.simulate`:
         for its motion. Where other motions need other code, the FMU computes as without it. The package ziglang, of the
         extra ``cross``, compiles it for all platforms; without it a C compiler of the system does for this one. With
@@ -173,11 +174,11 @@ def export_fmu(
     step = default_step(system, stop_time) if step_size is None else step_size
     experiment = Experiment(stop=float(stop_time), step=float(step), tolerance=float(tolerance))
     with no_collection():
-        rates = None if native is False else rates_source(system, native, experiment)
-        compiled = c_files(fmi, rates is not None) if sources else ()
+        compiled = c_files(fmi, native is not False) if sources else ()
         content = describe_system(system, outputs, experiment, chosen, arrays, compiled, inputs, written_for)
         if dae:
             content = _with_dae(content, system)
+        rates = None if native is False else rates_source(system, native, content)
         compared = reference_run(content, system, reference, reference_rtol)
         files = _files(content, system, fmi, page, compared)
         if sources:
