@@ -1,7 +1,5 @@
 /* The stages of evaluation, each computed once for the present states, inputs and parameters. */
 #include "block/state.h"
-#include "evaluation/rates.h"
-#include <string.h>
 
 lw_status lw_evaluate(lw_state *s, lw_stage stage) {
   if (!s) return LW_ERROR_USAGE;
@@ -29,13 +27,4 @@ lw_status lw_evaluate(lw_state *s, lw_stage stage) {
     *s->stage = LW_STAGE_OUTPUTS;
   }
   return e;
-}
-
-void lw_step_accepted(lw_state *s) {
-  const lw_offsets *at = &s->model->at;
-  if (!lw_rates_give_checks(s)) {
-    if (lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return;
-    s->kernels->locate_cuts(s->model, s->block);
-  }
-  memcpy(lw_reals(s) + at->cut_reference, lw_reals(s) + at->q_cut, sizeof(double) * (size_t)s->model->size.nq_cut);
 }

@@ -167,6 +167,15 @@ int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
   return 0;
 }
 
+void lw_step_accepted(lw_state *s) {
+  const lw_offsets *at = &s->model->at;
+  if (!lw_rates_give_checks(s)) {
+    if (lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return;
+    s->kernels->locate_cuts(s->model, s->block);
+  }
+  memcpy(lw_reals(s) + at->cut_reference, lw_reals(s) + at->q_cut, sizeof(double) * (size_t)s->model->size.nq_cut);
+}
+
 /* ---- the numbers ---- */
 
 static int32_t take(uint32_t *offsets, int32_t n, int32_t first, int32_t count) {
