@@ -67,7 +67,7 @@ class Sampler:
         costs = self.costs(batch.rollout(STEP, KNOTS * HELD, loads, every=HELD)[:, 1:])
         weights = np.exp(-(costs - costs.min()) / (TEMPERATURE * costs.std()))
         self.best = np.einsum("s,skm->km", weights / weights.sum(), tried)
-        now = LIMIT * self.best[0]
+        now: np.ndarray = LIMIT * self.best[0]
         self.best = np.append(self.best[1:], self.best[-1:], axis=0)
         return now
 
