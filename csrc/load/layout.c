@@ -29,14 +29,8 @@ static void list_ear(lw_model *m, lw_ear *ear, int32_t first_column) {
     add_columns(m, link->u, m->ear_link[j], -1, link->type);
   }
   ear->columns = m->columns - first_column - ear->column;
-  ear->has_translation = 0, ear->all_rotational = ear->all_revolute = 1;
-  for (int32_t k = first_column + ear->column; k < m->columns; k++) {
-    ear->has_translation |= m->column[k].translation;
-    if (m->column[k].link < 0) continue;
-    const int32_t type = m->link[m->column[k].link].type;
-    ear->all_rotational &= lw_is_rotational(type);
-    ear->all_revolute &= type == LW_REVOLUTE;
-  }
+  ear->has_translation = 0;
+  for (int32_t k = first_column + ear->column; k < m->columns; k++) ear->has_translation |= m->column[k].translation;
 }
 
 static void mark_support_columns(lw_model *m, int32_t first_column, const lw_cluster *c, int32_t base) {

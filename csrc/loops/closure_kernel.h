@@ -15,21 +15,9 @@
 #include "joints/prismatic_kernel.h"
 #include "joints/revolute_kernel.h"
 #include "joints/table_kernel.h"
+#include "loops/plain_closure_kernel.h"
 #include "loops/workspace_kernel.h"
 #include "tree/kinematics_kernel.h"
-
-#define SCALAR real
-#define NAMED(name) name
-#include "loops/closure_template_kernel.h"
-#undef SCALAR
-#undef NAMED
-#if LW_ARITHMETIC != LW_COMPLEX
-#define SCALAR four
-#define NAMED(name) name##4
-#include "loops/closure_template_kernel.h"
-#undef SCALAR
-#undef NAMED
-#endif
 
 /* ---- points of the links ---- */
 

@@ -82,7 +82,6 @@ typedef struct lw_ear {
   int32_t column, columns, cuts;        /* in the cluster's columns: the cut joint's first, then the links' */
   int32_t constrained;                  /* directions that its cut joint holds */
   int32_t has_translation;              /* some of its columns are displacements */
-  int32_t all_rotational, all_revolute; /* its links only turn about their points; on hinges */
   int32_t first_real;                   /* its part of the workspace */
 } lw_ear;
 

@@ -610,6 +610,7 @@ def test_examples_are_scripts():
         "learned_friction.py",
         "leg_env.py",
         "random_lengths.py",
+        "sampled_swing_up.py",
         "tuned_linkage.py",
     }
     assert {f"{name}.py" for name in MECHANISMS} | others == set(adapted)
