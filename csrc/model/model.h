@@ -76,13 +76,13 @@ typedef struct lw_loop {
 /* What one loop adds to those before it in its cluster: new links on at most two branches, which start at the root or
  * at links of earlier loops and end at the cut joint. Without a cut joint: one link that lies on no loop. */
 typedef struct lw_ear {
-  int32_t cluster, loop;                /* loop: -1 none */
-  int32_t first, links;                 /* in the list ear_link, parents first */
-  int32_t parent_base, child_base;      /* base links of the branches to the cut joint's parent and child */
-  int32_t column, columns, cuts;        /* in the cluster's columns: the cut joint's first, then the links' */
-  int32_t constrained;                  /* directions that its cut joint holds */
-  int32_t has_translation;              /* some of its columns are displacements */
-  int32_t first_real;                   /* its part of the workspace */
+  int32_t cluster, loop;           /* loop: -1 none */
+  int32_t first, links;            /* in the list ear_link, parents first */
+  int32_t parent_base, child_base; /* base links of the branches to the cut joint's parent and child */
+  int32_t column, columns, cuts;   /* in the cluster's columns: the cut joint's first, then the links' */
+  int32_t constrained;             /* directions that its cut joint holds */
+  int32_t has_translation;         /* some of its columns are displacements */
+  int32_t first_real;              /* its part of the workspace */
 } lw_ear;
 
 /* Offsets of the arrays of a cluster in the workspace; those of the matrix only where there is one. */
