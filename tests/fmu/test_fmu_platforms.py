@@ -23,6 +23,7 @@ from linkwork.fmu.export import compiled_tapes
 from linkwork.fmu.export import cross_compile as cross
 from linkwork.fmu.export import libraries as export
 from linkwork.fmu.export.content import Experiment
+from linkwork.fmu.export.fmu import describe_system
 from linkwork.fmu.export.libraries import PLATFORMS, libraries, universal_library
 from support.binaries import linkage
 from support.cases import four_bar
@@ -312,7 +313,7 @@ def scene(request, needs, tmp_path_factory) -> Unpacked:
     unpacked = Unpacked(path, unpack(path), "3.0", system)
     if "tapes" in request.param:
         platforms = {HOST, "aarch64-linux", "x86_64-windows"}
-        source = compiled_tapes.rates_source(system, True, Experiment())
+        source = compiled_tapes.rates_source(system, True, describe_system(system, None, Experiment()))
         for name, data in compiled_tapes.compiled_files(source, platforms, False).items():
             (unpacked.folder / name).parent.mkdir(parents=True, exist_ok=True)
             (unpacked.folder / name).write_bytes(data)
