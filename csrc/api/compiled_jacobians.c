@@ -2,7 +2,6 @@
  * Both are exact to rounding. Which of them a state has follows from its numbers alone, and so do the bits. */
 #include "block/state.h"
 #include "evaluation/rates.h"
-#include "math/tolerances.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,14 +31,6 @@ static lw_status differentiate_by_steps(lw_state *s, int kind, double *matrix) {
   return e;
 }
 
-static int agree(const double *found, const double *expected, size_t n) {
-  double largest = 0.0;
-  for (size_t i = 0; i < n; i++) largest = fmax(largest, fabs(expected[i]));
-  for (size_t i = 0; i < n; i++)
-    if (!(fabs(found[i] - expected[i]) <= LW_TAPE_SAME_DERIVATIVE * largest)) return 0;
-  return 1;
-}
-
 /* A tape is compared where it counts first; one that differs, as by a compiler that is wrong, is asked no more. */
 static int is_right(lw_state *s, int kind, int32_t tape) {
   lw_kept_jacobian *kept = &s->compiled.kept[kind];
@@ -47,7 +38,7 @@ static int is_right(lw_state *s, int kind, int32_t tape) {
   double *expected = kept->matrix + size_of(s, kind);
   if (differentiate_by_steps(s, kind, expected)) return 0;
   kept->compared[tape] = 1;
-  if (agree(kept->matrix, expected, size_of(s, kind))) return 1;
+  if (lw_derivatives_agree(kept->matrix, expected, size_of(s, kind))) return 1;
   kept->differs[tape] = 1, kept->holds[tape] = 0;
   return 0;
 }

@@ -91,28 +91,6 @@ static int differentiate_law(const lw_control *c, double t, const double *y, con
   return status ? status : ask_law(c, t, y, here);
 }
 
-/* Columns of all states: along each of them and along the inputs as they follow it. */
-static void differentiate_along_law(lw_state *s, const lw_input_slopes *law, double *matrix) {
-  const int32_t own = states_of(s), n_inputs = n_inputs_of(s);
-  const double one = 1.0;
-  for (int32_t k = 0; k < law->states; k++) {
-    const lw_direction along[] = {{s->model->at.tau, n_inputs, law->by_states + (size_t)k * (size_t)n_inputs},
-                                  {s->model->at.q + k, 1, &one}};
-    lw_differentiate_rates(s, along, k < own ? 2 : 1, matrix + k, law->states);
-  }
-}
-
-/* Rows of the mechanism, by a tape or by complex steps. */
-static int differentiate_mechanism(lw_state *s, const lw_input_slopes *law, double *matrix) {
-  const lw_jacobians *from = &s->jacobians;
-  if (from->find && from->find(from->context, s, law, matrix, NULL)) return 0;
-  const int status = lw_prepare_rates(s);
-  if (status) return status;
-  differentiate_along_law(s, law, matrix);
-  if (from->learn) from->learn(from->context, s, law, matrix, NULL);
-  return 0;
-}
-
 static void put_rates_of_law(const lw_control *c, const law_slopes *slopes, double *matrix) {
   const size_t own = (size_t)states_of(c->state), law = (size_t)c->n, n = own + law;
   for (size_t i = 0; i < law; i++)
@@ -128,7 +106,7 @@ int lw_ode_controlled_jacobian(void *control, double t, const double *y, double 
   if (!memory) return -1;
   const law_slopes slopes = {memory, memory + n * n_inputs};
   int status = differentiate_law(c, t, y, &slopes, memory + n * (n_inputs + own));
-  if (!status) status = differentiate_mechanism(c->state, &(lw_input_slopes){slopes.inputs, (int32_t)n}, matrix);
+  if (!status) status = lw_find_jacobian(c->state, &(lw_input_slopes){slopes.inputs, (int32_t)n}, matrix, NULL);
   if (!status) put_rates_of_law(c, &slopes, matrix);
   free(memory);
   return status;

@@ -53,22 +53,30 @@ lw_status lw_seed_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unk
   return LW_OK;
 }
 
-/* ---- the Jacobian of the mechanism as an ODE ---- */
-
-int lw_prepare_rates(lw_state *s) {
-  if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
-  if (lw_allocate_complex(s) || lw_prepare_complex(s)) return -1;
-  lw_copy_regular_dof(s);
-  return 0;
+int lw_derivatives_agree(const double *found, const double *expected, size_t n) {
+  double largest = 0.0;
+  for (size_t i = 0; i < n; i++) largest = fmax(largest, fabs(expected[i]));
+  for (size_t i = 0; i < n; i++)
+    if (!(fabs(found[i] - expected[i]) <= LW_TAPE_SAME_DERIVATIVE * largest)) return 0;
+  return 1;
 }
 
-static void put_seeds(lw_state *s, const lw_direction *along, double scale) {
+/* ---- the Jacobian of the mechanism as an ODE ---- */
+
+/* Numbers of the block, and by how much each of them moves. */
+typedef struct direction {
+  int32_t first, n;
+  const double *seed;
+} direction;
+
+static void put_seeds(lw_state *s, const direction *along, double scale) {
   double *z = lw_complex_reals(s) + 2 * along->first;
   for (int32_t i = 0; i < along->n; i++) z[2 * i + 1] = scale * along->seed[i];
 }
 
-void lw_differentiate_rates(lw_state *s, const lw_direction *along, int32_t directions, double *column,
-                            int32_t columns) {
+/* Along directions at once: a column of a matrix of so many columns. */
+static void differentiate_rates(lw_state *s, const direction *along, int32_t directions, double *column,
+                                int32_t columns) {
   const lw_model *m = s->model;
   const double *rates = lw_complex_reals(s) + 2 * m->at.qdot;
   for (int32_t k = 0; k < directions; k++) put_seeds(s, along + k, LW_COMPLEX_STEP);
@@ -87,23 +95,39 @@ static bool depends_on_time(const lw_state *s) {
   return false;
 }
 
-static void differentiate_by_states(lw_state *s, double *matrix, double *by_time) {
+/* Columns of all states, of a law too: along each of them and along the inputs as they follow it. */
+static void differentiate_by_states(lw_state *s, const lw_input_slopes *law, double *matrix) {
   const lw_offsets *at = &s->model->at;
-  const int32_t n = s->model->size.states;
+  const int32_t own = s->model->size.states, inputs = at->motion_time - at->tau, columns = law ? law->states : own;
   const double one = 1.0;
-  for (int32_t k = 0; k < n; k++) lw_differentiate_rates(s, &(lw_direction){at->q + k, 1, &one}, 1, matrix + k, n);
-  if (depends_on_time(s)) lw_differentiate_rates(s, &(lw_direction){at->time, 1, &one}, 1, by_time, 1);
-  else memset(by_time, 0, sizeof *by_time * (size_t)n);
+  for (int32_t k = 0; k < columns; k++) {
+    direction along[2];
+    int32_t n = 0;
+    if (k < own) along[n++] = (direction){at->q + k, 1, &one};
+    if (law) along[n++] = (direction){at->tau, inputs, law->by_states + (size_t)k * (size_t)inputs};
+    differentiate_rates(s, along, n, matrix + k, columns);
+  }
+}
+
+static void differentiate_by_time(lw_state *s, double *by_time) {
+  const double one = 1.0;
+  if (depends_on_time(s)) differentiate_rates(s, &(direction){s->model->at.time, 1, &one}, 1, by_time, 1);
+  else memset(by_time, 0, sizeof *by_time * (size_t)s->model->size.states);
+}
+
+int lw_find_jacobian(lw_state *s, const lw_input_slopes *law, double *matrix, double *by_time) {
+  const lw_jacobians *from = &s->jacobians;
+  if (from->find && from->find(from->context, s, law, matrix, by_time)) return 0;
+  if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
+  if (lw_allocate_complex(s) || lw_prepare_complex(s)) return -1;
+  lw_copy_regular_dof(s);
+  differentiate_by_states(s, law, matrix);
+  if (by_time) differentiate_by_time(s, by_time);
+  if (from->learn) from->learn(from->context, s, law, matrix, by_time);
+  return 0;
 }
 
 int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time) {
-  lw_state *s = state;
-  const lw_jacobians *from = &s->jacobians;
-  lw_set_states(s, t, y);
-  if (from->find && from->find(from->context, s, NULL, matrix, by_time)) return 0;
-  const int status = lw_prepare_rates(s);
-  if (status) return status;
-  differentiate_by_states(s, matrix, by_time);
-  if (from->learn) from->learn(from->context, s, NULL, matrix, by_time);
-  return 0;
+  lw_set_states(state, t, y);
+  return lw_find_jacobian(state, NULL, matrix, by_time);
 }

@@ -32,8 +32,8 @@ typedef struct lw_input_slopes {
 } lw_input_slopes;
 
 /* Where Jacobians of the rates come from, if not from complex steps: `find` returns 0 where it has none; then `learn` is
- * given that of complex steps, unless it is NULL. With a law the matrix has a column for each of its states, along which the inputs change, and
- * by_time is NULL. NULL: there is no such place. See tape/run_jacobians.h. */
+ * given that of complex steps, unless it is NULL. With a law the matrix has a column for each of its states, along which
+ * the inputs change, and by_time is NULL. NULL: there is no such place. See tape/run_jacobians.h. */
 typedef struct lw_jacobians {
   int (*find)(void *context, lw_state *s, const lw_input_slopes *law, double *matrix, double *by_time);
   void (*learn)(void *context, lw_state *s, const lw_input_slopes *law, const double *matrix, const double *by_time);
@@ -113,15 +113,11 @@ void lw_end_derivative(lw_state *s, const uint32_t *unknowns, size_t n, double *
 lw_status lw_seed_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                              size_t n_knowns, const double *seed);
 
-/* d [qdot; udot; element_rate] at the present time, states and inputs, along seeds: prepared once, then a column of a matrix of so many
- * columns for each direction. Returns as lw_ode_function. */
-int lw_prepare_rates(lw_state *s);
-typedef struct lw_direction {
-  int32_t first, n; /* numbers of the block */
-  const double *seed;
-} lw_direction;
-void lw_differentiate_rates(lw_state *s, const lw_direction *along, int32_t directions, double *column,
-                            int32_t columns);
+/* d [qdot; udot; element_rate] by the states at the present time, states and inputs, from `jacobians` or by complex steps; and
+ * by the time, unless by_time is NULL. Returns as lw_ode_function. */
+int lw_find_jacobian(lw_state *s, const lw_input_slopes *law, double *matrix, double *by_time);
+/* Whether derivatives that were found in two ways are the same to rounding. */
+int lw_derivatives_agree(const double *found, const double *expected, size_t n);
 
 /* Time and states, past all checks. */
 void lw_set_states(lw_state *s, double t, const double *y);

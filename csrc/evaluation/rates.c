@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int holds(const lw_tape_conditions *c, const lw_state *s) {
+int lw_tape_holds(const lw_tape_conditions *c, const lw_state *s) {
   const double *x = lw_reals(s);
   if (c->structure != s->model->structure) return 0;
   for (int32_t i = 0; i < c->n_equal; i++) {
@@ -24,11 +24,11 @@ int lw_check_compiled_tapes(lw_state *s) {
   lw_rates *r = &s->rates;
   if (r->checked && *s->stage >= LW_STAGE_CONSTANTS) return 1;
   if (lw_evaluate(s, LW_STAGE_CONSTANTS)) return 0;
-  for (int32_t i = 0; i < r->n; i++) r->holds[i] = !r->differs[i] && holds(&r->function[i]->where, s);
+  for (int32_t i = 0; i < r->n; i++) r->holds[i] = !r->differs[i] && lw_tape_holds(&r->function[i]->where, s);
   for (int kind = 0; s->compiled.library && kind < LW_JACOBIAN_KINDS; kind++) {
     const lw_compiled_jacobians *of = &s->compiled.library->jacobian[kind];
     lw_kept_jacobian *kept = &s->compiled.kept[kind];
-    for (int32_t i = 0; i < of->n; i++) kept->holds[i] = !kept->differs[i] && holds(&of->tape[i].where, s);
+    for (int32_t i = 0; i < of->n; i++) kept->holds[i] = !kept->differs[i] && lw_tape_holds(&of->tape[i].where, s);
   }
   return r->checked = 1;
 }

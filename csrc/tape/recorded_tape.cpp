@@ -33,6 +33,14 @@ void check_values(const std::vector<lw::recorded> &results, const std::vector<ui
     if (!lw::are_alike(results[i].value, x[computed[i]])) throw lw::refusal(lw::DIFFERS);
 }
 
+/* Rates are asked for more often than all other results, and come first. */
+size_t count_rates(const lw_tapes &t, const lw_model *m) {
+  const auto is_rate = [m](uint32_t offset) {
+    return (int32_t)offset >= m->at.qdot && (int32_t)offset < m->at.qdot + m->size.states;
+  };
+  return (size_t)(std::find_if_not(t.computed.begin(), t.computed.end(), is_rate) - t.computed.begin());
+}
+
 } // namespace
 
 namespace lw {
@@ -57,16 +65,6 @@ std::vector<int32_t> driven_speeds(const lw_tapes &t, const lw_model *m) {
   }
   if (std::count(found.begin(), found.end(), 1) == m->size.nu) found.clear();
   return found;
-}
-
-/* Rates are asked for more often than all other results, and come first. */
-static int32_t first_results(const lw_tapes &t, const lw_model *m) {
-  int32_t n = 0;
-  const auto is_rate = [m](uint32_t offset) {
-    return (int32_t)offset >= m->at.qdot && (int32_t)offset < m->at.qdot + m->size.states;
-  };
-  while (t.by.empty() && n < (int32_t)t.computed.size() && is_rate(t.computed[(size_t)n])) n++;
-  return n ? n : (int32_t)t.width();
 }
 
 recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
@@ -122,8 +120,10 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   }
   for (const recorded &one : results) recorder.result(one);
   recorder.guard_finite();
+  const size_t rates = t.by.empty() ? count_rates(t, m) : 0;
+  const int32_t first = (int32_t)(rates ? rates : results.size());
   std::vector<int32_t> counting;
-  made.written = write_tape(recorder.kept, (int32_t)t.given.size(), first_results(t, m), &counting);
+  made.written = write_tape(recorder.kept, (int32_t)t.given.size(), first, &counting);
   for (const int32_t number : counting) made.kept.push_back(kept[(size_t)number - t.given.size()]);
   /* By the row the length was decided at another state: here it would depend on which states came before. */
   if (t.chosen != rule::by_row &&
@@ -132,23 +132,19 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   return made;
 }
 
+lw_tape_conditions conditions_of(const recorded_tape &tape) {
+  return {tape.structure, tape.assumptions.data(), tape.kept.data(), (int32_t)tape.assumptions.size(),
+          (int32_t)tape.kept.size()};
+}
+
 bool holds_for(const recorded_tape &tape, const lw_state *s) {
-  const double *x = lw_reals(s);
-  if (tape.structure != s->model->structure) return false;
-  for (const assumption &a : tape.assumptions)
-    if (!are_alike(x[a.offset], a.value)) return false;
-  return std::all_of(tape.kept.begin(), tape.kept.end(),
-                     [x](const assumption &a) { return std::fabs(x[a.offset]) <= a.value; });
+  const lw_tape_conditions where = conditions_of(tape);
+  return lw_tape_holds(&where, s);
 }
 
 bool agrees(const lw_tapes &t, const std::vector<double> &own, const double *computed) {
   if (t.by.empty()) return std::equal(own.begin(), own.end(), computed);
-  double largest = 0.0, most = 0.0;
-  for (size_t i = 0; i < own.size(); i++) {
-    largest = std::max(largest, std::fabs(computed[i]));
-    most = std::max(most, std::fabs(own[i] - computed[i]));
-  }
-  return most <= LW_TAPE_SAME_DERIVATIVE * largest;
+  return lw_derivatives_agree(own.data(), computed, own.size());
 }
 
 } // namespace lw

@@ -78,7 +78,9 @@ std::vector<int32_t> driven_speeds(const lw_tapes &t, const lw_model *m);
 
 /* Records the present state, whose constants are valid. Throws a refusal where it has no tape. */
 recorded_tape record_state(const lw_state *s, const lw_tapes &t);
-/* Whether it counts for the numbers of the state that are not given. */
+/* For which numbers of the state that are not given it counts; valid as long as the tape. */
+lw_tape_conditions conditions_of(const recorded_tape &tape);
+/* Whether it counts for those of the state. */
 bool holds_for(const recorded_tape &tape, const lw_state *s);
 /* To the bit; derivatives, which tapes and kernels find in different ways, to rounding. */
 bool agrees(const lw_tapes &t, const std::vector<double> &own, const double *computed);

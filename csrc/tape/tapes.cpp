@@ -226,7 +226,7 @@ std::vector<lw::conditional_tape> chosen(const lw_chosen_tapes &from) {
   std::vector<lw::conditional_tape> list;
   for (int32_t i = 0; i < from.n; i++) {
     const recorded_tape &tape = from.tapes->tapes[(size_t)from.number[i]];
-    list.push_back({tape.written.view(), places_of(*from.tapes, tape), tape.structure, &tape.assumptions, &tape.kept});
+    list.push_back({tape.written.view(), places_of(*from.tapes, tape), conditions_of(tape)});
   }
   return list;
 }
@@ -422,12 +422,8 @@ const lw_compiled_rates *lw_rates_compiled(lw_tapes *tapes, int32_t number, lw_r
   } catch (const std::bad_alloc &) {
     return nullptr;
   }
-  *tape.rates = {{tape.structure, tape.assumptions.data(), tape.kept.data(), (int32_t)tape.assumptions.size(),
-                  (int32_t)tape.kept.size()},
-                 (const int32_t *)tapes->computed.data(),
-                 (int32_t)tapes->computed.size(),
-                 lw::left_by_function_of_one(tape.written.view()),
-                 run};
+  *tape.rates = {conditions_of(tape), (const int32_t *)tapes->computed.data(), (int32_t)tapes->computed.size(),
+                 lw::left_by_function_of_one(tape.written.view()), run};
   return tape.rates.get();
 }
 

@@ -111,9 +111,10 @@ std::string offsets(const std::string &name, const std::vector<int32_t> &numbers
   return "static const int32_t " + name + "[] = {" + text + (text.empty() ? "" : ", ") + "0};\n";
 }
 
-std::string known_numbers(const std::string &name, const std::vector<lw_known_number> &numbers) {
+std::string known_numbers(const std::string &name, const lw_known_number *numbers, int32_t n) {
   std::string text = "static const lw_known_number " + name + "[] = {";
-  for (const lw_known_number &one : numbers) text += "{" + text_of(one.offset) + ", " + constant_of(one.value) + "}, ";
+  for (int32_t i = 0; i < n; i++)
+    text += "{" + text_of(numbers[i].offset) + ", " + constant_of(numbers[i].value) + "}, ";
   return text + "{0, 0.0}};\n";
 }
 
@@ -374,12 +375,13 @@ namespace {
 /* The function `name` of a tape with its conditions. */
 std::string function_of(const conditional_tape &one, const std::string &name, bool is_matrix) {
   return writer(one.tape, one.places.inputs, &one.places, name + "_part").of_one("static int " + name, is_matrix) +
-         known_numbers(name + "_equal", *one.equal) + known_numbers(name + "_bounded", *one.bounded);
+         known_numbers(name + "_equal", one.where.equal, one.where.n_equal) +
+         known_numbers(name + "_bounded", one.where.bounded, one.where.n_bounded);
 }
 
 std::string conditions_of(const conditional_tape &one, const std::string &name) {
-  return "{" + text_of(one.structure) + "u, " + name + "_equal, " + name + "_bounded, " +
-         text_of((int64_t)one.equal->size()) + ", " + text_of((int64_t)one.bounded->size()) + "}";
+  return "{" + text_of(one.where.structure) + "u, " + name + "_equal, " + name + "_bounded, " +
+         text_of(one.where.n_equal) + ", " + text_of(one.where.n_bounded) + "}";
 }
 
 std::string rates_functions(const std::vector<conditional_tape> &tapes) {

@@ -28,8 +28,7 @@ std::string write_c_of_one(const lw_tape &t, const state_places &places);
 struct conditional_tape {
   lw_tape tape;
   state_places places;
-  uint32_t structure;
-  const std::vector<lw_known_number> *equal, *bounded;
+  lw_tape_conditions where;
 };
 
 /* Tapes of one model: of rates, and of Jacobians, whose rows are offsets and whose columns are those of the library. */

@@ -445,6 +445,33 @@ def test_rows_of_several_tapes_in_a_block(method, compiled, monkeypatch, tmp_pat
     assert sorted(batch.errors) == fails
 
 
+def test_rows_whose_jacobian_has_no_tape():
+    """Where a slope of the coupling is exactly zero no tape has its derivative; the other rows have one."""
+    mech = lw.Mechanism("pair")
+    for body in "ab":
+        mech.add_body(body, mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+        mech.add_joint(body.upper(), lw.Revolute((0, 1, 0)), "ground", body, at=(0, 0, 0))
+    mech.add_coupling("cam", formula="A.q - 0.3*sin(B.q*B.q)")
+    model = lw.compile(mech)
+    angles = np.linspace(0.1, 1.0, 70)
+    angles[40:45] = 0.0
+
+    def moved(rows):
+        batch = model.batch(len(rows), threads=1)
+        batch.q[:, model.q_names.index("B.q")] = rows
+        assert batch.assemble(keep=["B"]).all()
+        batch.u[:] = 0.0
+        return batch.rollout(1e-3, 20, method="rosenbrock"), batch
+
+    states, batch = moved(angles)
+    assert not batch.errors
+    alone, _ = moved(angles[[0, 42]])
+    assert np.array_equal(states[[0, 42]], alone)
+    result = lw.simulate(model, 0.02, model.assemble(q={"B": 0.0}), rtol=1e-11)
+    at_rest = states[42, -1][[model.q_names.index(f"{joint}.q") for joint in "AB"]]
+    assert at_rest == pytest.approx([result["A.q"][-1], result["B.q"][-1]], abs=1e-9)
+
+
 def test_unknown_methods_are_refused():
     batch = lw.compile(four_bar().mechanism).batch(2)
     with pytest.raises(lw.MechanismError, match="method: there is no 'rk45': did you mean 'rk4'"):
