@@ -71,7 +71,7 @@ def of_jacobians(case: Case, rounds: int) -> list[Cell]:
     """Measure runs by "rodas5p", with Jacobians by complex steps and by tapes."""
     run = partial(case.run, case.model, solver="rodas5p")
     served = case.model.rates_of_runs
-    with mock.patch.object(type(served), "of_run", nullcontext):
+    with mock.patch.object(type(served), "of_run", return_value=nullcontext()):
         by_steps, expected = fastest(run, rounds)
     begin = time.process_time()
     run()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import time
 import tracemalloc
 from collections.abc import Callable
 from functools import partial
@@ -14,6 +13,7 @@ import numpy as np
 import linkwork as lw
 from bench.mechanisms import example
 from bench.report import Cell, Goal, Report
+from bench.state_loads import fastest
 from linkwork.core._core import lib
 from linkwork.core.native import Stage
 
@@ -23,15 +23,9 @@ SHORT, POINT_END, POINTS = 1e-4, 0.1, 40  # s, s
 AIMS = {"state": 0.02, "output": 1.0, "run": 1e-4, "point": 1.5e-4, "call": 2.5e-6}  # s
 
 
-def fastest(work: Callable[[], Any], rounds: int, count: int = 1) -> float:
+def time_of(work: Callable[[], Any], rounds: int, count: int = 1) -> float:
     """Return the least CPU time of one of so many calls, s."""
-    best = np.inf
-    for _ in range(rounds):
-        begin = time.process_time()
-        for _ in range(count):
-            work()
-        best = min(best, (time.process_time() - begin) / count)
-    return best
+    return fastest(lambda: [work() for _ in range(count)], rounds)[0] / count
 
 
 def memory(work: Callable[[], Any]) -> float:
@@ -65,7 +59,7 @@ def columns(model: lw.Model, rounds: int) -> dict[str, tuple[float, float]]:
 def first_asked(model: lw.Model, ask: Callable[[lw.Result], Any], rounds: int) -> tuple[float, float]:
     """Return the least time, s, and the memory, MB, of something that is the first one asked for of a result."""
     results = [long_result(model) for _ in range(rounds + 1)]
-    spent = min(fastest(partial(ask, one), 1) for one in results[1:])
+    spent = min(time_of(partial(ask, one), 1) for one in results[1:])
     return spent, memory(partial(ask, results[0]))
 
 
@@ -81,16 +75,16 @@ def call(model: lw.Model, rounds: int) -> tuple[float, float]:
         lib.lw_state_changed(block.handle, stages[0])
         lib.lw_evaluate(block.handle, stages[1])
 
-    return fastest(lambda: model.accelerations(q, u), rounds, 2000), fastest(in_core, rounds, 2000)
+    return time_of(lambda: model.accelerations(q, u), rounds, 2000), time_of(in_core, rounds, 2000)
 
 
 def runs(model: lw.Model, rounds: int) -> tuple[float, float, float]:
     """Return the CPU time of short runs, from the start values and from a state, and of a point of a study, s."""
     state, mass = model.assemble(), f"{next(iter(model.mechanism.bodies))}.mass"
     points = {mass: model.value(mass, state) * np.linspace(1.0, 1.1, POINTS)}
-    started = fastest(lambda: lw.simulate(model, SHORT, progress=False), rounds, 50)
-    from_state = fastest(lambda: lw.simulate(model, SHORT, state, progress=False), rounds, 50)
-    study = fastest(lambda: lw.study(model, POINT_END, points, workers=1, progress=False), rounds)
+    started = time_of(lambda: lw.simulate(model, SHORT, progress=False), rounds, 50)
+    from_state = time_of(lambda: lw.simulate(model, SHORT, state, progress=False), rounds, 50)
+    study = time_of(lambda: lw.study(model, POINT_END, points, workers=1, progress=False), rounds)
     return started, from_state, study / POINTS
 
 

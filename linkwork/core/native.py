@@ -327,8 +327,7 @@ class Block:
         """
         views = self._views
         views["q"][:] = q
-        moving = self._moving
-        (moving if u.size == moving.size else moving[: u.size])[:] = u
+        self._moving[: u.size] = u
         self._inputs[:] = inputs
         views["time"][0] = views["motion_time"][0] = time
         lib.lw_state_changed(self.handle, _CONSTANTS)

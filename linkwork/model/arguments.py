@@ -19,6 +19,9 @@ from linkwork.variables.numbering import Numbering
 
 Loads = ArrayLike | Mapping[str, ArrayLike] | None
 
+_FEW = 64  # numbers, which Python adds sooner
+_AT_ZERO = read_only(np.zeros(1))
+
 
 class Arguments:
     """Reads states and loads for one system, known by its serialised model; `name` is that of its mechanism."""
@@ -263,10 +266,6 @@ def _numbers(values: ArrayLike, size: int, what: str) -> FloatArray:
 def _is_finite(array: FloatArray) -> bool:
     quick = sum(array.tolist()) if array.ndim == 1 and array.size < _FEW else array.sum()  # which may overflow
     return math.isfinite(quick) or bool(np.isfinite(array).all())
-
-
-_FEW = 64  # numbers, which Python adds sooner
-_AT_ZERO = read_only(np.zeros(1))
 
 
 def _state_or_none(given: object) -> StateValues | None:
