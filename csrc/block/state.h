@@ -64,6 +64,8 @@ struct lw_state {
   unsigned char *complex_memory;     /* the complex block, once it has been needed */
   int32_t *stage;
   uint32_t *origin; /* checksum of the model, by which a snapshot knows it */
+  int64_t changes;    /* how often given numbers may have changed, */
+  int64_t topologies; /* and how often joints have opened or closed */
   lw_block block, complex_block;
   size_t work_reals, complex_work_reals; /* scalars of their workspaces */
   lw_rates rates;
@@ -87,6 +89,8 @@ static inline void lw_forget_compiled(lw_state *s) {
   s->rates.checked = s->rates.known = 0;
   for (int kind = 0; kind < LW_JACOBIAN_KINDS; kind++) s->compiled.kept[kind].known = 0;
 }
+/* dae/dae.c */
+void lw_free_constraint_workspace(lw_state *s);
 /* api/compiled_jacobians.c */
 void lw_free_compiled_derivatives(lw_state *s);
 
