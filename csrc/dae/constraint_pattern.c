@@ -54,7 +54,7 @@ static void list_all(const lw_constraint_pattern *p, listing *to) {
 /* To choose products: of each speed a list of its entries, and the constraint of each entry. */
 typedef struct choice {
   int32_t *newest, *older, *constraint; /* [nu], [entries], [entries]; entries count from 1, 0 ends a list */
-  int32_t *taken, *rows;                /* of each set that shares products: the last constraint that may not; its rows */
+  int32_t *taken, *rows; /* of each set that shares products: the last constraint that may not; its rows */
 } choice;
 
 static void mark_taken(const lw_constraint_pattern *p, const choice *c, int32_t i) {

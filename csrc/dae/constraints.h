@@ -6,11 +6,11 @@
 
 /* Vectors of the constraints and of the equations with multipliers, whose n unknowns are [q; u; Lambda; Mu]. */
 struct lw_constraint_workspace {
-  double *y, *ydot, *residual; /* [n] complex: point and residual of the equations */
-  double *row, *phi, *rate;    /* [rows] complex: combination of the rows; their values and rates */
-  double *column;              /* [nu] complex: J' row */
-  double *length, *diagonal;   /* [rows] in which each counts; pivots */
-  int32_t *order;              /* [rows] of pivots */
+  double *y, *ydot, *residual;    /* [n] complex: point and residual of the equations */
+  double *row, *phi, *rate;       /* [rows] complex: combination of the rows; their values and rates */
+  double *column;                 /* [nu] complex: J' row */
+  double *length, *diagonal;      /* [rows] in which each counts; pivots */
+  int32_t *order;                 /* [rows] of pivots */
   lw_constraint_pattern *pattern; /* NULL until it is needed */
   int64_t topologies;             /* of the state when the pattern was made */
 };

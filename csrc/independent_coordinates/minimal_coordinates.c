@@ -373,6 +373,26 @@ static lw_status check_knowns(const lw_minimal *m, const uint32_t *knowns, size_
   return LW_OK;
 }
 
+/* What changes of the constraints when a number does: nothing by loads, and positions by all but speeds. */
+typedef enum effect { ON_NOTHING, ON_RATES, ON_POSITIONS } effect;
+
+static effect effect_of(const lw_minimal *m, uint32_t known) {
+  const lw_model *model = m->state->model;
+  const int32_t k = (int32_t)known,
+                loads_end = model->size.coupling_formulas ? model->at.formula_input : model->at.motion_in;
+  if ((k >= model->at.tau && k < loads_end) || (k >= model->at.element_state && k < model->at.qdot)) return ON_NOTHING;
+  return k >= model->at.u && k < model->at.u + m->nu ? ON_RATES : ON_POSITIONS;
+}
+
+static effect effect_of_all(const lw_minimal *m, const uint32_t *knowns, size_t n) {
+  effect most = ON_NOTHING;
+  for (size_t i = 0; i < n; i++) {
+    const effect own = effect_of(m, knowns[i]);
+    most = own > most ? own : most;
+  }
+  return most;
+}
+
 /* rhs: how Phi, or else its rate, changes with all that has been moved in the complex block. */
 static lw_status move_constraints(const lw_minimal *m, int rates) {
   lw_state *s = m->state;
@@ -408,12 +428,17 @@ lw_status lw_minimal_directional_derivative(lw_minimal *m, const uint32_t *unkno
   if (e || (m->factored != s->changes && (e = factor_dependents(m)))) return e;
   if (!(m->pivot_ratio >= RANK_TOLERANCE)) return fail_dependent(m);
   if ((e = lw_seed_derivative(s, unknowns, n_unknowns, knowns, n_knowns, seed))) return e;
-  if ((e = move_constraints(m, 0))) return e;
-  solve_dependents(m);
-  move_coordinates(m);
-  if ((e = move_constraints(m, 1))) return e;
-  solve_dependents(m);
-  move_speeds(m);
+  const effect effect = effect_of_all(m, knowns, n_knowns);
+  if (effect == ON_POSITIONS) {
+    if ((e = move_constraints(m, 0))) return e;
+    solve_dependents(m);
+    move_coordinates(m);
+  }
+  if (effect != ON_NOTHING) {
+    if ((e = move_constraints(m, 1))) return e;
+    solve_dependents(m);
+    move_speeds(m);
+  }
   lw_end_derivative(s, unknowns, n_unknowns, sensitivity);
   return LW_OK;
 }

@@ -16,18 +16,18 @@ struct lw_minimal {
   int32_t *link;            /* [nu] whose each speed is */
   unsigned char *q_is_free; /* of each coordinate: independent */
   unsigned char *u_is_free;
-  int64_t topologies;       /* of the state, to which belong: */
+  int64_t topologies; /* of the state, to which belong: */
   const lw_constraint_pattern *pattern;
-  double *J;                /* entries by the pattern, */
-  size_t *entry;            /* where those of dependent speeds stand in their factors */
+  double *J;     /* entries by the pattern, */
+  size_t *entry; /* where those of dependent speeds stand in their factors */
   sparse_qr *dependents;
-  double pivot_ratio;                               /* what factoring them has given */
-  int64_t factored;                                 /* changes of the state then; -1: the factors are of no state */
+  double pivot_ratio;                                   /* what factoring them has given */
+  int64_t factored;                                     /* changes of the state then; -1: the factors are of no state */
   double *phi, *rate, *first_phi, *rhs, *step, *length; /* length: in which each row counts */
-  double *scale;                                    /* of each row for the elimination */
-  double *size2;                                    /* [nu] of independent columns */
-  double *initial_q, *saved_q, *saved_states;       /* independent coordinates, all coordinates; q and u */
-  double *start_q;                                  /* all coordinates; another pose to begin from */
+  double *scale;                                        /* of each row for the elimination */
+  double *size2;                                        /* [nu] of independent columns */
+  double *initial_q, *saved_q, *saved_states;           /* independent coordinates, all coordinates; q and u */
+  double *start_q;                                      /* all coordinates; another pose to begin from */
   int has_start;
   struct lw_range_watch *watch; /* NULL: who sets the states does not integrate them */
 };

@@ -22,13 +22,13 @@ enum { POSES = 8 };
 struct lw_range_watch {
   lw_ode *ode;
   int begun;
-  double from;                          /* time of the last accepted step */
-  double *first, *last, *atol;          /* all coordinates and speeds: at that time, at the present; tolerances */
-  double time, speed, pivot;            /* of the last evaluation */
-  double within_reach;                  /* the latest time of an evaluation next to which the end is within reach */
-  int poses;                            /* kept of the last evaluations, one after the other in time */
-  double pose_time[POSES], *pose;       /* [POSES][nq] coordinates */
-  sparse_qr *reference;                 /* J_d at the beginning of a step in all coordinates; of a topology */
+  double from;                    /* time of the last accepted step */
+  double *first, *last, *atol;    /* all coordinates and speeds: at that time, at the present; tolerances */
+  double time, speed, pivot;      /* of the last evaluation */
+  double within_reach;            /* the latest time of an evaluation next to which the end is within reach */
+  int poses;                      /* kept of the last evaluations, one after the other in time */
+  double pose_time[POSES], *pose; /* [POSES][nq] coordinates */
+  sparse_qr *reference;           /* J_d at the beginning of a step in all coordinates; of a topology */
   int64_t topologies;
   double *change, *column, *of_columns; /* J_d as combination of the columns of the reference; column by column */
   double *scale;                        /* [n], as order: of its decomposition */

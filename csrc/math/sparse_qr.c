@@ -16,8 +16,7 @@ static int32_t number_blocks(const sparse_qr *f, int32_t *parent, int32_t *block
   const int32_t n = f->rows + f->columns;
   int32_t blocks = 0;
   for (int32_t i = 0; i < n; i++) parent[i] = i, block[i] = -1;
-  for (size_t k = 0; k < entries; k++)
-    parent[root_of(parent, row[k])] = root_of(parent, f->rows + column[k]);
+  for (size_t k = 0; k < entries; k++) parent[root_of(parent, row[k])] = root_of(parent, f->rows + column[k]);
   for (int32_t i = 0; i < n; i++) {
     const int32_t root = root_of(parent, i);
     if (block[root] < 0) block[root] = blocks++;
