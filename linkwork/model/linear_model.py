@@ -14,6 +14,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -373,8 +374,7 @@ def without_idle_spins(
     """
     chosen = model.independents
     assert chosen is not None
-    admissible = admissible_speeds(system, state)
-    idle, bodies = idle_speeds(system, state, admissible)
+    idle, bodies = idle_speeds(system, state, partial(admissible_speeds, system, state))
     if not idle.shape[1]:
         return model
     block = system.block()
