@@ -21,7 +21,7 @@ static inline int64_t lw_jump_reals(const lw_model *m, int32_t constrained) {
 /* The mutable part of a state as the mechanics see it. */
 typedef struct lw_block {
   void *reals;                 /* size.reals scalars of the arithmetic */
-  void *work;                  /* workspace of the clusters, then of the multipliers: lw_workspace_reals() scalars */
+  void *work;                  /* workspace of the clusters, of changes, of the multipliers: lw_workspace_reals() scalars */
   int32_t *integers;           /* ranks and pivots of the clusters */
   const lw_dca_workspace *dca; /* NULL until it is asked for */
 } lw_block;
