@@ -117,6 +117,13 @@ void lw_end_derivative(lw_state *s, const uint32_t *unknowns, size_t n, double *
 lw_status lw_seed_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                              size_t n_knowns, const double *seed);
 
+/* api/jacobian.c: matrix[n][m] by a function for derivatives along seeds. The columns of driving loads, which move no
+ * constraint, are found at once where that is possible. */
+typedef lw_status lw_derivative_function(void *of, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                                         size_t n_knowns, const double *seed, double *sensitivity);
+lw_status lw_fill_jacobian(lw_state *s, lw_derivative_function *derivative, void *of, const uint32_t *unknowns,
+                           size_t n, const uint32_t *knowns, size_t m, double *matrix);
+
 /* d [qdot; udot; element_rate] by the states at the present time, states and inputs, from `jacobians` or by complex steps; and
  * by the time, unless by_time is NULL. Returns as lw_ode_function. */
 int lw_find_jacobian(lw_state *s, const lw_input_slopes *law, double *matrix, double *by_time);

@@ -631,6 +631,9 @@ LW_API lw_status lw_directional_derivative(lw_state *state, const uint32_t *unkn
                                            const uint32_t *knowns, size_t n_knowns, const double *seed,
                                            double *sensitivity);
 
+/* Its matrix[n_unknowns][n_knowns], by each of the knowns alone. */
+LW_API lw_status lw_jacobian(lw_state *state, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                             size_t n_knowns, double *matrix);
 /* As lw_directional_derivative, but just after lw_assemble: the states follow from parameters, start values and
  * inputs, and are no knowns themselves. Given coordinates and speeds that assembly kept follow their start values;
  * the rest keeps the loops closed, and where that leaves it free, follows its own start values by the least way
@@ -700,6 +703,9 @@ LW_API lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot); /* o
 LW_API lw_status lw_minimal_directional_derivative(lw_minimal *minimal, const uint32_t *unknowns, size_t n_unknowns,
                                                    const uint32_t *knowns, size_t n_knowns, const double *seed,
                                                    double *sensitivity);
+/* Its matrix, as lw_jacobian(). */
+LW_API lw_status lw_minimal_jacobian(lw_minimal *minimal, const uint32_t *unknowns, size_t n_unknowns,
+                                     const uint32_t *knowns, size_t n_knowns, double *matrix);
 /* As an ODE; `minimal` is an lw_minimal. Returns 0, or 1 where there is no such pose or no derivative. */
 LW_API int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot);
 /* For who integrates x in time. At the end of its range an independent coordinate turns back while others move on, onto

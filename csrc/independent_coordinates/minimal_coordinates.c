@@ -442,3 +442,13 @@ lw_status lw_minimal_directional_derivative(lw_minimal *m, const uint32_t *unkno
   lw_end_derivative(s, unknowns, n_unknowns, sensitivity);
   return LW_OK;
 }
+
+static lw_status along(void *minimal, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                       size_t n_knowns, const double *seed, double *sensitivity) {
+  return lw_minimal_directional_derivative(minimal, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity);
+}
+
+lw_status lw_minimal_jacobian(lw_minimal *m, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                              size_t n_knowns, double *matrix) {
+  return lw_fill_jacobian(m->state, along, m, unknowns, n_unknowns, knowns, n_knowns, matrix);
+}

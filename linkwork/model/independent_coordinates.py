@@ -332,16 +332,14 @@ def _scaled_rows(system: ModelBase, state: State) -> _Rows:
 def _scaled_rows_at(system: ModelBase, block: Block) -> _Rows:
     """The constraints' derivative (rows, nu), displacements and rows counted in the size of their cluster."""
     matrix = block.constraint_jacobian()
-    joints = system.joint_names
+    joints, largest, lengths = system.joint_names, np.abs(matrix).max(axis=0, initial=0.0), np.ones(matrix.shape[1])
     for cluster in system.topology.clusters:
         names = [joints[system.topology.links[link].joint] for link in cluster.links]
         kinds = [(system.numbering.u[name], system.mechanism.joints[name].kind.motion_units) for name in names]
-        units = {k: unit for span, own in kinds for k, unit in zip(range(span.start, span.stop), own, strict=True)}
-        columns = np.array(list(units), dtype=int)
-        angles = np.array([unit == "rad" for unit in units.values()], dtype=bool)
-        length = np.abs(matrix[:, columns[angles]]).max(initial=0.0)
-        matrix[:, columns[angles]] /= length if length > NO_LENGTH else 1.0
-    return _Rows(matrix)
+        angles = [span.start + k for span, units in kinds for k, unit in enumerate(units) if unit == "rad"]
+        length = largest[angles].max(initial=0.0)
+        lengths[angles] = length if length > NO_LENGTH else 1.0
+    return _Rows(matrix / lengths)
 
 
 def admissible_speeds(system: ModelBase, state: State) -> FloatArray:

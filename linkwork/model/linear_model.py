@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -47,7 +47,6 @@ States = Literal["minimal", "full"]
 NEARBY = 1e-7  # of 1 and a state: how far derivatives are compared
 KINK = 1e-4  # of 1 and the largest derivative: a jump
 
-_Derivative = Callable[[OffsetArray, OffsetArray, FloatArray], FloatArray]
 _COMPUTED: tuple[Kind, ...] = ("state", "derivative", "output")
 
 
@@ -130,15 +129,15 @@ def linear_model(
     state = system.assemble(time=0.0 if time is None else time) if state is None else state
     block = _at(system, state, tau, time)
     if states == "full":
-        return _model(system, block, None, block.directional_derivative, inputs, outputs)
+        return _model(system, block, None, block, inputs, outputs)
     state = replace(state, discrete_state=block.discrete_state)  # with the frictions that stick under these loads
     chosen = choose_independent_coordinates(system, state, independents, local=True)
     minimal = Minimal(block, chosen.q, chosen.u)
     minimal.put(minimal.get())  # the others to rounding, at the time given
-    model = _model(system, block, chosen, minimal.directional_derivative, inputs, outputs)
+    model = _model(system, block, chosen, minimal, inputs, outputs)
     if block.model.sizes.kinks or (outputs is not None and system.mechanism.outputs):
         _warn_of_kinks(model, [_nearby(system, block, chosen, minimal, sign, inputs, outputs) for sign in (1.0, -1.0)])
-    return without_idle_spins(system, state, model, minimal.directional_derivative, inputs, outputs)
+    return without_idle_spins(system, state, model, minimal, inputs, outputs)
 
 
 def _nearby(
@@ -154,7 +153,7 @@ def _nearby(
     x = minimal.get()
     minimal.put(x + sign * NEARBY * (1.0 + np.abs(x)) * np.cos(np.arange(1.0, 1.0 + len(x))))
     try:
-        return _model(system, block, chosen, minimal.directional_derivative, inputs, outputs)
+        return _model(system, block, chosen, minimal, inputs, outputs)
     finally:
         minimal.put(x)
 
@@ -193,7 +192,7 @@ def _model(
     system: ModelBase,
     block: Block,
     chosen: IndependentCoordinates | None,
-    derivative: _Derivative,
+    source: Block | Minimal,  # of the derivatives
     inputs: Sequence[str] | None,
     outputs: Sequence[str] | None,
 ) -> LinearModel:
@@ -212,9 +211,10 @@ def _model(
     x0, u0, y0, xdot0 = (block.reals[_offsets(v)] for v in (x, u, y, xdot))
     x0, xdot0 = np.insert(x0, before, places.values), np.insert(xdot0, before, places.rates)
     rows = np.concatenate([_offsets([*xdot, *y]), places.offsets])
-    seeds = [(_offsets([one]), np.ones(1)) for one in (*x, *u)]
-    seeds[before:before] = places.seeds
-    matrix = np.array([derivative(rows, knowns, seed) for knowns, seed in seeds]).T
+    matrix = source.jacobian(rows, _offsets([*x, *u]))
+    if places.seeds:
+        along = np.array([source.directional_derivative(rows, *seed) for seed in places.seeds]).T
+        matrix = np.hstack([matrix[:, :before], along, matrix[:, before:]])
     n, own_rows = len(names), len(x) + len(y)
     of_local = places.rows(matrix[own_rows:])
     matrix = np.vstack([matrix[:before], of_local, matrix[before:own_rows]])
@@ -353,7 +353,7 @@ def without_idle_spins(
     system: ModelBase,
     state: State,
     model: LinearModel,
-    derivative: _Derivative,  # of variables along a seed in others
+    source: Block | Minimal,  # of derivatives at the state
     # inputs, outputs: as they were asked for
     inputs: Sequence[str] | None,
     outputs: Sequence[str] | None,
@@ -383,7 +383,7 @@ def without_idle_spins(
     thin = [body for body in bodies if not body.has_inertia]
     if thin:
         _refuse_dampers(system, state, idle, thin)
-        model = _without_loads(system, state, model, derivative, thin, inputs)
+        model = _without_loads(system, state, model, source, thin, inputs)
     if thick:
         idle = _without_noticed(system, state, model, idle, thick, inputs)
         if not idle.shape[1]:
@@ -443,13 +443,10 @@ def _without_noticed(
     rows_of = np.concatenate([rates, shown])
     noticed = [_motion_in(system, block, joint, idle) for joint in _joints_in_use(system)]
     counted = [name for name in model.inputs if inputs is not None or not _is_of_several_speeds(system, name)]
-    by_input = [
-        block.directional_derivative(rates, np.array([reference[name]], dtype=np.uint32), np.ones(1))
-        for name in counted
-    ]
+    loads = block.jacobian(rates, np.array([reference[name] for name in counted], dtype=np.uint32))
     by_spin = [*_changes_by_speeds(system, block, idle, rows_of)]
     by_spin += _changes_by_poses(system, state, block, idle, rows_of)
-    changes, loads = np.array(by_spin).T, np.array(by_input).reshape(len(counted), len(rates)).T
+    changes = np.array(by_spin).T
     small = TOLERANCE * max(1.0, float(np.abs(model.A).max(initial=0.0)))
     k = idle.shape[1]
     noticed += [changes[len(rates) :, :k], changes[len(rates) :, k:]]
@@ -573,7 +570,7 @@ def _without_loads(
     system: ModelBase,
     state: State,
     model: LinearModel,
-    derivative: _Derivative,
+    source: Block | Minimal,
     bodies: Sequence[SpinningBody],
     inputs: Sequence[str] | None,
 ) -> LinearModel:
@@ -583,11 +580,9 @@ def _without_loads(
     block = system.block()
     system.enter(block, state)
     turn = np.vstack([_turn(system, block, one) for one in bodies])
-    loaded = []
-    for name in model.inputs:
-        changes = turn @ derivative(rows, np.array([reference[name]], dtype=np.uint32), np.ones(1))
-        if np.abs(changes).max(initial=0.0) > 0.0:
-            loaded.append((name, float(np.abs(changes).max())))
+    changes = turn @ source.jacobian(rows, np.array([reference[name] for name in model.inputs], dtype=np.uint32))
+    sizes = np.abs(changes).max(axis=0, initial=0.0)
+    loaded = [(name, float(size)) for name, size in zip(model.inputs, sizes, strict=True) if size > 0.0]
     most = max((size for _, size in loaded), default=0.0)
     loads = [name for name, size in loaded if size > TOLERANCE * most and size > LOADED]
     if loads and inputs is not None:
