@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 GOOD = 0.02  # a choice with a smaller one is taken only if it was asked for
 LESS_WANTED = 0.1  # by so much the size of a coordinate counts less than that of a local one, to stay independent
+ROUNDING = 1e-15  # of the size of a column: what it has along another one is none
 SAME_SIZE = 1.0 - 1e-9  # by which columns differ in rounding alone
 NO_LENGTH = 1e-9  # m; a lever arm that is rounding
 
@@ -274,34 +275,38 @@ class _Rows:
         sizes = np.zeros(self.n)
         for (own, _), rest in zip(self._blocks, left, strict=True):
             sizes[own] = np.linalg.norm(rest, axis=1)
+        least = ROUNDING * sizes
         weights = np.array([1.0 if k in rather else LESS_WANTED for k in range(self.n)])
+        unused = np.full(self.n, -np.inf)  # 0: not chosen yet; -inf: no candidate
+        unused[list(first or columns)] = 0.0
         found: list[int] = []
-        urgent, others = (np.array(list(some), dtype=int) for some in (first, columns))
-        is_left = np.ones(self.n, dtype=bool)
         for _ in range(rank):
-            candidates = urgent[is_left[urgent]]
-            if not candidates.size:
-                candidates = others[is_left[others]]
-            weighted = (sizes * weights)[candidates]
-            best = int(candidates[np.argmax(weighted >= SAME_SIZE * weighted.max())])  # the first of equal ones
+            if not np.isfinite(unused).any():
+                unused[[k for k in columns if k not in found]] = 0.0
+            weighted = sizes * weights + unused
+            best = int(np.argmax(weighted >= SAME_SIZE * weighted.max()))  # the first of equal ones
             found.append(best)
-            is_left[best] = False
+            unused[best] = -np.inf
             if best in place:
                 block, row = place[best]
-                moved = _subtract_along(left[block], row)
-                sizes[self._blocks[block][0][moved]] = np.linalg.norm(left[block][moved], axis=1)
+                own = self._blocks[block][0]
+                moved, rest = _subtract_along(left[block], row, least[own])
+                sizes[own[moved]] = rest
         return found
 
 
-def _subtract_along(left: FloatArray, row: int) -> NDArray[np.intp]:
-    """Make all rows orthogonal to one of them, twice for rounding; return those that were not."""
+def _subtract_along(left: FloatArray, row: int, least: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
+    """Make rows orthogonal to one of them, twice for rounding, but those that have at most `least` along it.
+
+    Return which ones, and their sizes then.
+    """
     pivot = left[row] / np.linalg.norm(left[row])
-    moved = np.flatnonzero(left @ pivot)
+    moved = np.flatnonzero(np.abs(left @ pivot) > least)
     rest = left[moved]
     for _ in range(2):
-        rest -= np.outer(rest @ pivot, pivot)
+        rest -= (rest @ pivot)[:, None] * pivot
     left[moved] = rest
-    return moved
+    return moved, np.linalg.norm(rest, axis=1)
 
 
 def _blocks(matrix: FloatArray) -> list[tuple[NDArray[np.intp], FloatArray]]:
