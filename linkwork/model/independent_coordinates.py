@@ -209,7 +209,12 @@ class _Rows:
     def __init__(self, matrix: FloatArray) -> None:
         self.n = matrix.shape[1]
         self._blocks = _blocks(matrix)
-        self._known: list[dict[bytes, FloatArray]] = [{} for _ in self._blocks]  # singular values by chosen columns
+        self._block_of = np.full(self.n, -1)  # of each column; -1: it has no entry
+        for number, (columns, _) in enumerate(self._blocks):
+            self._block_of[columns] = number
+        # of the columns asked for last: singular values of each block
+        self._chosen = np.zeros(self.n, dtype=bool)
+        self._values: list[FloatArray] = [np.zeros(0) for _ in self._blocks]
 
     @cached_property
     def _all_values(self) -> FloatArray:
@@ -225,17 +230,13 @@ class _Rows:
         return int(np.sum(self._all_values > RANK_TOLERANCE * self._largest)) if self._largest > RANK_TOLERANCE else 0
 
     def _singular_values(self, chosen: NDArray[np.bool_]) -> FloatArray:
-        """Those of some columns, the largest first; of a block they are computed once for the same columns."""
-        found = [np.zeros(0)]
-        for (columns, part), known in zip(self._blocks, self._known, strict=True):
-            own = chosen[columns]
-            if not own.any():
-                continue
-            key = own.tobytes()
-            if key not in known:
-                known[key] = np.asarray(np.linalg.svd(part[own], compute_uv=False), dtype=np.float64)
-            found.append(known[key])
-        return -np.sort(-np.concatenate(found))
+        """Those of some columns, the largest first; only blocks of which others were asked for last are computed."""
+        for block in set(self._block_of[chosen != self._chosen].tolist()) - {-1}:
+            columns, part = self._blocks[block]
+            own = np.linalg.svd(part[chosen[columns]], compute_uv=False) if chosen[columns].any() else np.zeros(0)
+            self._values[block] = np.asarray(own, dtype=np.float64)
+        self._chosen = chosen
+        return -np.sort(-np.concatenate([np.zeros(0), *self._values]))
 
     def conditioning(self, columns: Sequence[int], rank: int | None = None) -> float:
         """Return the smallest singular value of columns relative to the largest of all; 0 if they lack a rank.
@@ -384,7 +385,8 @@ def _choose(groups: list[_Group], rows: _Rows) -> list[_Group]:
             first += group.u
     local = {k for group in groups if not group.q and group.rank == np.inf for k in group.u}
     dependent = set(rows.pivots(first, rest(), rows.rank, local))
-    return [group for group in groups if group in chosen or not dependent.intersection(group.u)]
+    kept = set(chosen)
+    return [group for group in groups if group in kept or not dependent.intersection(group.u)]
 
 
 # ---- what the user wants ----
