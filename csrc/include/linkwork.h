@@ -6,7 +6,7 @@
  * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation, except once at a
  * state's first directional derivative, Jacobian or Newton matrix, its first jump, its first use of divide and
  * conquer, when an integrator is first given an implicit method, and lw_assemble (more than six loops that share
- * joints) and lw_assembly_sensitivity for as long as they run; and at a change of topology: where a joint that may open
+ * joints), lw_jacobian and lw_assembly_sensitivity for as long as they run; and at a change of topology: where a joint that may open
  * closes or opens, at an event, by lw_discrete_state_changed or by lw_state_restore, the topology variant that follows
  * is compiled, unless the model keeps it, and the state's workspace grows if the variant needs more. A model keeps the
  * variants in which states are, and of all others those used last, up to 64 MB. Threads that share a model share these.
@@ -680,7 +680,7 @@ LW_API lw_status lw_dae_directional_derivative(lw_state *state, double t, const 
 /* ---- fewer states: independent coordinates and speeds only -------------------------------------------
  * x = [q_i; u_i; states of elements], of the tree's coordinates and speeds some that determine all others by
  * Phi(q, t) = 0 and J u + Phi_t = 0 along the branch that the state is on. Nothing is allocated after creation, except by the
- * functions of a state. */
+ * functions of a state, by lw_minimal_jacobian(), and where joints have opened or closed. */
 
 typedef struct lw_minimal lw_minimal;
 
