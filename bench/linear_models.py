@@ -6,18 +6,18 @@ import argparse
 import time
 
 import linkwork as lw
-from bench.mechanisms import Scene
+from bench.mechanisms import Scene, peer
 from bench.report import Cell, Goal, Report
-from bench.session import Session
 from bench.timing import exponents, intervals
 
 SIZES = (4, 16, 64)
 MAX_SECONDS = 2.0  # of all repetitions at one size
 AIM = 5.0  # ms, of 64 loops
 METHOD = """\
-CPU time of `linearize` of a compiled mechanism on one core in ms, the best of {rounds} rounds, with states and inputs of
-64 loops. Ladders: all loops share joints with their neighbours, so that there are two degrees of freedom. In series:
-each four-bar is supported by the coupler of the one before. On the ground: four-bars that have nothing in common."""
+CPU time of `linearize` of a compiled mechanism on one core in ms, the best of {rounds} rounds, and the numbers of states
+and inputs of 64 loops. Ladders: all loops share joints with their neighbours, so that there are two degrees of freedom.
+In series: each four-bar is supported by the coupler of the one before. On the ground: four-bars that have nothing in
+common."""
 
 
 def four_bars_on_the_ground(count: int) -> lw.Model:
@@ -41,12 +41,12 @@ def four_bars_on_the_ground(count: int) -> lw.Model:
 
 def main(options: argparse.Namespace) -> None:
     """Measure, print and save."""
-    session = Session(options)
+    peers = peer("peerlib", options.peers)
     report = Report("linear_models", "Linear models by number of loops", ("linkwork", "numpy"))
-    report.text(METHOD.format(rounds=session.rounds))
+    report.text(METHOD.format(rounds=options.rounds))
     makers = {
-        "ladder": lambda loops: Scene.of(session.peers.ladder(loops), "ladder").system,
-        "series": lambda loops: Scene.of(session.peers.fourbars(loops), "series").system,
+        "ladder": lambda loops: Scene.of(peers.ladder(loops), "ladder").system,
+        "series": lambda loops: Scene.of(peers.fourbars(loops), "series").system,
         "on the ground": four_bars_on_the_ground,
     }
     times: list[list[Cell]] = []
@@ -56,9 +56,9 @@ def main(options: argparse.Namespace) -> None:
         for states in ("minimal", "full"):
             found: dict[int, float | None] = {}
             for loops in SIZES:
-                found[loops], model = best_of(session.rounds, make(loops), states)
+                found[loops], model = best_of(options.rounds, make(loops), states)
             title = f"{name}, {states} states"
-            times.append([title, len(model.states), len(model.inputs), *found.values()])
+            times.append([title, str(len(model.states)), str(len(model.inputs)), *found.values()])
             growth.append([title, *exponents(found)])
             goals.append(Goal(f"{title}, {SIZES[-1]} loops: ms", found[SIZES[-1]], AIM))
     report.table(["mechanism", "states", "inputs", *map(str, SIZES)], times)

@@ -63,7 +63,7 @@ struct lw_state {
   unsigned char *memory;             /* the snapshot: stage, origin, pivots, reals */
   unsigned char *complex_memory;     /* the complex block, once it has been needed */
   int32_t *stage;
-  uint32_t *origin; /* checksum of the model, by which a snapshot knows it */
+  uint32_t *origin;   /* checksum of the model, by which a snapshot knows it */
   int64_t changes;    /* how often given numbers may have changed, */
   int64_t topologies; /* and how often joints have opened or closed */
   lw_block block, complex_block;

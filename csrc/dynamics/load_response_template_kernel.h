@@ -50,9 +50,7 @@ INLINE void NAMED(ldl_solve_changes)(const real *A, int32_t n, SCALAR *b) {
 /* ---- where changes stand ---- */
 
 INLINE SCALAR *NAMED(load_change_of)(const view *v, int32_t u) { return (SCALAR *)CHANGE(v, load) + u; }
-INLINE SCALAR *NAMED(acceleration_change_of)(const view *v, int32_t u) {
-  return (SCALAR *)CHANGE(v, acceleration) + u;
-}
+INLINE SCALAR *NAMED(acceleration_change_of)(const view *v, int32_t u) { return (SCALAR *)CHANGE(v, acceleration) + u; }
 /* In the inward pass e = load + P.F of a column; for reactions then the loads of couplings. */
 INLINE SCALAR *NAMED(column_change_of)(const view *v, int32_t u) { return (SCALAR *)CHANGE(v, column) + u; }
 /* In the inward pass wrenches on the links; for reactions then those that later loops add. */
@@ -63,9 +61,7 @@ INLINE NAMED(twist_change) * NAMED(wrench_on)(const view *v, int32_t link) {
 INLINE NAMED(twist_change) * NAMED(motion_change_of)(const view *v, int32_t link) {
   return (NAMED(twist_change) *)CHANGE(v, motion) + link;
 }
-INLINE SCALAR *NAMED(cut_force_change_of)(const view *v, int32_t l) {
-  return (SCALAR *)CHANGE(v, cut_force) + 3 * l;
-}
+INLINE SCALAR *NAMED(cut_force_change_of)(const view *v, int32_t l) { return (SCALAR *)CHANGE(v, cut_force) + 3 * l; }
 INLINE SCALAR *NAMED(coupling_change_of)(const view *v, int32_t i) { return (SCALAR *)CHANGE(v, coupling) + i; }
 
 /* ---- inward ---- */

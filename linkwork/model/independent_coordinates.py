@@ -270,7 +270,7 @@ class _Rows:
     def pivots(
         self, first: Sequence[int], columns: Sequence[int], rank: int, rather: Collection[int] = ()
     ) -> list[int]:
-        """Return `rank` columns that are most independent of each other, those `first` before all, and `rather` some."""
+        """Return `rank` columns most independent of each other, those `first` before all others, and `rather` some."""
         left = [part.copy() for _, part in self._blocks]
         place = {k: (b, i) for b, (own, _) in enumerate(self._blocks) for i, k in enumerate(own.tolist())}
         sizes = np.zeros(self.n)

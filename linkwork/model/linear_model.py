@@ -275,8 +275,8 @@ def _compressed(
 ) -> FloatArray:
     """Return the derivatives of rows by columns from those along directions of `_directions`."""
     matrix = np.zeros(pattern.shape)
-    for number in range(int(direction.max(initial=-1)) + 1):
-        together = np.flatnonzero(direction == number)
+    for turn in range(int(direction.max(initial=-1)) + 1):
+        together = np.flatnonzero(direction == turn)
         found = source.directional_derivative(rows, columns[together], np.ones(together.size))
         matrix[:, together] = np.where(pattern[:, together], found[:, None], 0.0)
     return matrix

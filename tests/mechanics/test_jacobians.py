@@ -85,7 +85,9 @@ def test_columns_of_loads_are_those_along_single_seeds(name, stage):
     block.put("max_load", np.where(np.arange(loads.size) == 1, 0.5, np.inf), valid=0)
     block.put("tau", np.random.default_rng(2).uniform(0.6, 1.0, loads.size))
     block.evaluate(stage)
-    rows = np.concatenate([span(system, "udot"), span(system, "qdot"), span(system, "acceleration", system.numbering.nu)])
+    rows = np.concatenate(
+        [span(system, "udot"), span(system, "qdot"), span(system, "acceleration", system.numbering.nu)]
+    )
     found = block.jacobian(rows, loads)
     expected = np.array([block.directional_derivative(rows, loads[k : k + 1], np.ones(1)) for k in range(loads.size)])
     assert np.abs(found - expected.T).max(initial=0.0) <= 1e-10 * np.abs(expected).max(initial=0.0)
@@ -102,9 +104,7 @@ def test_independent_coordinates_follow_joints_that_open():
         mech.add_body(f"crank{k}", mass=1.0, inertia=rod, com=(0.0, 0.0, 0.25))
         mech.add_joint(f"A{k}", lw.Revolute("y"), "ground", f"crank{k}", parent_frame=base, child_frame=lw.Frame())
         for pin in (f"B{k}", "again")[: k + 1]:
-            mech.add_joint(
-                pin, lw.Revolute("y"), f"crank{k}", "bar", parent_frame=tip, child_frame=base, cut=k > 0
-            )
+            mech.add_joint(pin, lw.Revolute("y"), f"crank{k}", "bar", parent_frame=tip, child_frame=base, cut=k > 0)
     mech.add_transition("open", lw.Release("again"), when=lw.Command())
     mech.start(q={"A0": 0.4}, u={"A0": 1.0})
     system = lw.compile(mech)
