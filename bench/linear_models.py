@@ -14,10 +14,10 @@ SIZES = (4, 16, 64)
 MAX_SECONDS = 2.0  # of all repetitions at one size
 AIM = 5.0  # ms, of 64 loops
 METHOD = """\
-CPU time of `linearize` of a compiled mechanism on one core in ms, the best of {rounds} rounds, and the numbers of states
-and inputs of 64 loops. Ladders: all loops share joints with their neighbours, so that there are two degrees of freedom.
-In series: each four-bar is supported by the coupler of the one before. On the ground: four-bars that have nothing in
-common."""
+CPU time of `linearize` of a compiled mechanism on one core in ms, the best of {rounds} rounds, and the numbers of
+states and inputs of 64 loops. Ladders: all loops share joints with their neighbours, so that there are two degrees of
+freedom. In series: each four-bar is supported by the coupler of the one before. On the ground: four-bars that have
+nothing in common."""
 
 
 def four_bars_on_the_ground(count: int) -> lw.Model:
