@@ -373,7 +373,7 @@ static lw_status check_knowns(const lw_minimal *m, const uint32_t *knowns, size_
   return LW_OK;
 }
 
-/* What changes of the constraints when a number does: nothing by loads, and positions by all but speeds. */
+/* The part of the constraints that changes with a number: none with loads, and positions with all but speeds. */
 typedef enum effect { ON_NOTHING, ON_RATES, ON_POSITIONS } effect;
 
 static effect effect_of(const lw_minimal *m, uint32_t known) {

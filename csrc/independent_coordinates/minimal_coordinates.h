@@ -39,8 +39,9 @@ static inline double *lw_minimal_speeds(const lw_minimal *m) { return lw_reals(m
 double lw_minimal_metric(const lw_minimal *m, int32_t u);
 /* Of all speeds, angles and lengths of clusters. */
 double lw_minimal_largest_speed(const lw_minimal *m);
-/* Pattern and factors of the present topology, which is another one where joints have opened or closed. */
+/* factors.c: pattern and factors of the present topology, which is another one where joints have opened or closed. */
 lw_status lw_minimal_fit(lw_minimal *m);
+void lw_minimal_free_factors(lw_minimal *m);
 /* Factors of the columns of the dependent speeds; NULL: there is no memory. */
 sparse_qr *lw_minimal_new_factors(const lw_minimal *m);
 /* Writes J, and its columns of the dependent speeds into the factors, rows and columns in the metric. */

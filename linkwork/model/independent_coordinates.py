@@ -239,7 +239,7 @@ class _Rows:
         return -np.sort(-np.concatenate([np.zeros(0), *self._values]))
 
     def conditioning(self, columns: Sequence[int], rank: int | None = None) -> float:
-        """Return the smallest singular value of columns relative to the largest of all; 0 if they lack a rank.
+        """Return the smallest singular value of columns relative to the largest of all; 0 below the rank.
 
         The rank is by default that of all columns.
         """

@@ -22,7 +22,7 @@ C_ARROWS = {
     "builder": {"math", "model", "formula", "forces", "load", "assembly"},
     "topology": {"block", "model", "load", "builder"},
     "evaluation": {"math", "block", "model", "dca"},
-    "dae": {"math", "block", "tree", "loops", "evaluation"},
+    "dae": {"math", "block", "model", "tree", "loops", "evaluation"},
     "events": {"math", "block", "model", "load", "topology", "evaluation", "dae"},
     "api": {"math", "block", "model", "load", "joints", "topology", "evaluation", "events"},
     "ode": {"math"},
