@@ -24,7 +24,7 @@ C_ARROWS = {
     "evaluation": {"math", "block", "model", "dca"},
     "dae": {"math", "block", "model", "tree", "loops", "evaluation"},
     "events": {"math", "block", "model", "load", "topology", "evaluation", "dae"},
-    "api": {"math", "block", "model", "load", "joints", "topology", "evaluation", "events"},
+    "api": {"math", "block", "model", "load", "joints", "topology", "evaluation", "dae", "events"},
     "ode": {"math"},
     "run": {"math", "block", "model", "evaluation", "events", "assembly", "dae", "api", "ode"},
     "chou": {"math"},
