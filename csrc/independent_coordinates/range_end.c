@@ -141,7 +141,8 @@ static int allocate(struct lw_range_watch *w, const lw_minimal *m) {
   w->ode = lw_ode_create((int32_t)states, 1, derivative, orientation, (void *)m, &options);
   w->first = calloc(3 * states + POSES * (size_t)m->nq + (n + 2) * n + rows + 1, sizeof *w->first);
   w->order = calloc(n + 1, sizeof *w->order);
-  if (!w->ode || !w->first || !w->order) return 0;
+  w->reference = lw_minimal_new_factors(m), w->topologies = m->topologies;
+  if (!w->ode || !w->first || !w->order || !w->reference) return 0;
   w->last = w->first + states, w->atol = w->last + states;
   w->pose = w->atol + states;
   w->change = w->pose + POSES * (size_t)m->nq;
@@ -160,6 +161,8 @@ void lw_free_watch(struct lw_range_watch *w) {
 
 static lw_status open_watch(lw_minimal *m) {
   if (m->watch) return LW_OK;
+  const lw_status e = lw_minimal_fit(m);
+  if (e) return e;
   m->watch = calloc(1, sizeof *m->watch);
   if (m->watch && allocate(m->watch, m)) return LW_OK;
   lw_free_watch(m->watch);

@@ -22,6 +22,7 @@ ONLY_DOUBLE = {
     *(f"csrc/assembly/{name}_kernel.h" for name in ("exact_loops", "loop_frames", "mobile_loops", "position")),
     *(f"csrc/assembly/{name}_kernel.h" for name in ("close", "regular_dof", "search", "step_by_loops")),
     *(f"csrc/dca/{name}_kernel.h" for name in ("solve", "solve_double", "velocity_jump")),
+    "csrc/dynamics/load_columns_kernel.h",
     "csrc/dynamics/load_equations_kernel.h",
     "csrc/dynamics/reduced_jump_kernel.h",
     "csrc/math/number_functions_kernel.h",
