@@ -1,6 +1,7 @@
 #include "tape/recorded_tape.h"
 #include "tape/differentiate.h"
 #include "tape/record_kernels.h"
+#include "tape/tape_parts.h"
 extern "C" {
 #include "block/state.h"
 }
@@ -129,6 +130,7 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   if (t.chosen != rule::by_row &&
       made.written.steps.size() > (t.by.empty() ? LW_TAPE_MOST_STEPS : LW_TAPE_MOST_DERIVATIVE_STEPS))
     throw refusal("it would be too long");
+  made.distinct_steps = distinct_steps(made.written.view());
   return made;
 }
 
