@@ -32,7 +32,7 @@ void linkwork_tape(int (*rates)(void *, double, const double *, double *), void 
 def by_one_state(model: lw.Model, q: np.ndarray, u: np.ndarray, tau: np.ndarray | None = None) -> Contestant:
     """Rates by a tape of this state, with the checks of a run; one result of 256 is compared with the kernels.
 
-    Where the kernels are faster a run uses them, and they are timed. Long tapes are not compiled; then there is no time.
+    Where the kernels are faster a run uses them, and they are timed. Where the tape is not compiled there is no time.
     """
     block, runs = model.block(), model.rates_of_runs
     inputs = np.zeros(model.numbering.n_inputs)

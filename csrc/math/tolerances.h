@@ -326,8 +326,8 @@
 /* ---- Tapes: when they pay ---- */
 
 #define LW_TAPE_STATES_BEFORE 1000 /* by kernels before each recording, which takes as long, or twice */
-#define LW_RATES_TIMED 8 /* evaluations by a compiled tape, and by the kernels, before the first run that uses it */
-#define LW_RATES_COMPARED 16       /* compiled tapes with the kernels, at first, and then at times */
+#define LW_RATES_TIMED 8     /* evaluations by a compiled tape, and by the kernels, before the first run that uses it */
+#define LW_RATES_COMPARED 16 /* compiled tapes with the kernels, at first, and then at times */
 #define LW_RATES_COMPARED_EVERY 256
 #define LW_RATES_LONGEST_WAIT 16       /* evaluations for which compiled tapes that all miss are passed over */
 #define LW_JACOBIANS_BEFORE 16         /* by complex steps before a tape of them, which takes as long to record; */
@@ -337,7 +337,7 @@
 #define LW_TAPE_MOST 8                 /* for the same numbers: one for each order of pivots along a motion */
 #define LW_TAPE_LONGEST_WAIT 16        /* blocks for which a tape that counts for none is passed over */
 #define LW_TAPE_FEWEST_STATES 6        /* at once: 64 cost as much */
-#define LW_TAPE_MOST_STEPS 200000 /* memory of one: 5 MB, and 512 B a register */
+#define LW_TAPE_MOST_STEPS 200000      /* memory of one: 5 MB, and 512 B a register */
 #define LW_TAPE_MOST_DERIVATIVE_STEPS 1000000 /* these gain more */
 #define LW_TAPE_MOST_NODES 5000000            /* of a record, before what nothing needs is left out */
 #define LW_TAPE_MOST_STEPS_BY_ROW 100000      /* longer ones take too long to record for each order of pivots */
