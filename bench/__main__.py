@@ -15,6 +15,7 @@ BENCHMARKS = {
     "closed_loops": "ladders and four-bars in series against Pinocchio and MuJoCo, and larger ladders alone",
     "many_states": "rows of a batch by tapes, interpreted and compiled, against single evaluations of the peers",
     "derivatives": "matrices by coordinates, speeds and loads against Pinocchio's analytic ones (minutes to compile)",
+    "linear_models": "linear models of 4 to 64 loops: time and growth",
     "long_runs": "runs by compiled tapes and by kernels, a four-bar against Pinocchio with SciPy's DOP853",
     "assembly": "position assembly of 2 to 300 loops that share joints: time and growth",
     "inverse_kinematics": "poses of a Gough-Stewart platform and of a limb with a closed loop: time, steps, accuracy",

@@ -19,6 +19,7 @@
 #include "assembly/regular_dof_kernel.h"
 #include "dca/solve_double_kernel.h"
 #include "dca/velocity_jump_kernel.h"
+#include "dynamics/load_columns_kernel.h"
 #include "dynamics/load_equations_kernel.h"
 #include "dynamics/reduced_jump_kernel.h"
 #include "math/number_functions_kernel.h"
@@ -62,5 +63,6 @@ const lw_kernels KERNELS = {constants,
                             IN_DOUBLE(speed_compliance),
                             IN_DOUBLE(solve_subassemblies),
                             IN_COMPLEX(assembly_sensitivity),
-                            IN_DOUBLE(apply_function)};
+                            IN_DOUBLE(apply_function),
+                            IN_DOUBLE(load_columns)};
 #endif

@@ -17,13 +17,25 @@ lw_status lw_check_unknowns(lw_state *s, const uint32_t *unknowns, size_t n) {
   return LW_OK;
 }
 
+/* Up to which unknowns are computed; event indicators may read all of them. */
+static lw_stage stage_of(const lw_state *s, const uint32_t *unknowns, size_t n) {
+  lw_stage last = LW_STAGE_ACCELERATIONS;
+  for (size_t i = 0; i < n && last < LW_STAGE_OUTPUTS; i++) {
+    const lw_stage own =
+        unknowns[i] < (uint32_t)s->model->size.reals ? lw_field_at(s, unknowns[i])->stage : LW_STAGE_OUTPUTS;
+    last = own > last ? own : last;
+  }
+  return last;
+}
+
 void lw_end_derivative(lw_state *s, const uint32_t *unknowns, size_t n, double *sensitivity) {
   const lw_model *m = s->model;
   const uint32_t reals = (uint32_t)m->size.reals;
+  const lw_stage last = stage_of(s, unknowns, n);
   lw_copy_regular_dof(s);
   lw_kernels_complex.accelerations(m, s->complex_block);
-  lw_kernels_complex.derivatives(m, s->complex_block);
-  lw_kernels_complex.outputs(m, s->complex_block);
+  if (last >= LW_STAGE_DERIVATIVES) lw_kernels_complex.derivatives(m, s->complex_block);
+  if (last >= LW_STAGE_OUTPUTS) lw_kernels_complex.outputs(m, s->complex_block);
   for (size_t i = 0; i < n; i++)
     sensitivity[i] = unknowns[i] < reals ? lw_complex_reals(s)[2 * unknowns[i] + 1] / LW_COMPLEX_STEP
                                          : lw_indicator_derivative(s, (int32_t)(unknowns[i] - reals));

@@ -50,7 +50,7 @@ void lw_state_free(lw_state *s) {
   free(s->complex_memory);
   free(s->complex_block.work);
   free(s->block.work);
-  free(s->constraint_workspace);
+  lw_free_constraint_workspace(s);
   free(s->rates.found);
   lw_free_compiled_derivatives(s);
   lw_dca_release(&s->dca);

@@ -32,6 +32,7 @@ typedef struct view {
 } view;
 
 #define FIELD(v, name) ((v)->x + (v)->m->at.name)
+#define CHANGE(v, name) ((v)->work + (v)->m->change.name)
 
 /* One expression: it is built in place, not copied. */
 static view open_view(const lw_model *m, lw_block b) {

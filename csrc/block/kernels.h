@@ -20,9 +20,9 @@ static inline int64_t lw_jump_reals(const lw_model *m, int32_t constrained) {
 
 /* The mutable part of a state as the mechanics see it. */
 typedef struct lw_block {
-  void *reals;                 /* size.reals scalars of the arithmetic */
-  void *work;                  /* workspace of the clusters, then of the multipliers: lw_workspace_reals() scalars */
-  int32_t *integers;           /* ranks and pivots of the clusters */
+  void *reals;       /* size.reals scalars of the arithmetic */
+  void *work;        /* workspace of the clusters, of changes, of the multipliers: lw_workspace_reals() scalars */
+  int32_t *integers; /* ranks and pivots of the clusters */
   const lw_dca_workspace *dca; /* NULL until it is asked for */
 } lw_block;
 
@@ -158,6 +158,9 @@ typedef struct lw_kernels {
   /* How the states follow start values, parameters and inputs by assembly; complex only. */
   lw_fault (*assembly_sensitivity)(const lw_model *m, lw_block b, const lw_sensitivity_workspace *room);
   lw_number_function *number_function; /* of compiled tapes; double only */
+  /* Changes of the tree's accelerations by unit loads on n speeds: column[n][nu]. Needs accelerations by clusters, and
+   * leaves them; returns 0 near singular poses; double only. */
+  int (*load_columns)(const lw_model *m, lw_block b, int32_t n, const int32_t *u, double *column);
 } lw_kernels;
 
 extern const lw_kernels lw_kernels_double, lw_kernels_double_avx2, lw_kernels_complex;

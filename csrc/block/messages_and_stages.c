@@ -23,6 +23,7 @@ void lw_state_changed(lw_state *s, lw_stage valid) {
   if (valid < LW_STAGE_ACCELERATIONS) lw_forget_frictions(s);
   if (*s->stage > (int32_t)valid) *s->stage = (int32_t)valid;
   lw_forget_compiled(s);
+  s->changes++;
 }
 
 void lw_motion_changed(lw_state *s) {

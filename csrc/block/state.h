@@ -63,7 +63,9 @@ struct lw_state {
   unsigned char *memory;             /* the snapshot: stage, origin, pivots, reals */
   unsigned char *complex_memory;     /* the complex block, once it has been needed */
   int32_t *stage;
-  uint32_t *origin; /* checksum of the model, by which a snapshot knows it */
+  uint32_t *origin;   /* checksum of the model, by which a snapshot knows it */
+  int64_t changes;    /* how often given numbers may have changed, */
+  int64_t topologies; /* and how often joints have opened or closed */
   lw_block block, complex_block;
   size_t work_reals, complex_work_reals; /* scalars of their workspaces */
   lw_rates rates;
@@ -87,6 +89,8 @@ static inline void lw_forget_compiled(lw_state *s) {
   s->rates.checked = s->rates.known = 0;
   for (int kind = 0; kind < LW_JACOBIAN_KINDS; kind++) s->compiled.kept[kind].known = 0;
 }
+/* dae/dae.c */
+void lw_free_constraint_workspace(lw_state *s);
 /* api/compiled_jacobians.c */
 void lw_free_compiled_derivatives(lw_state *s);
 
@@ -112,6 +116,13 @@ void lw_end_derivative(lw_state *s, const uint32_t *unknowns, size_t n, double *
 /* All of lw_directional_derivative() but its end: before it more numbers of the complex block may be moved. */
 lw_status lw_seed_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                              size_t n_knowns, const double *seed);
+
+/* api/jacobian.c: matrix[n][m] by a function for derivatives along seeds. The columns of driving loads, which move no
+ * constraint, are found at once where that is possible. */
+typedef lw_status lw_derivative_function(void *of, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                                         size_t n_knowns, const double *seed, double *sensitivity);
+lw_status lw_fill_jacobian(lw_state *s, lw_derivative_function *derivative, void *of, const uint32_t *unknowns,
+                           size_t n, const uint32_t *knowns, size_t m, double *matrix);
 
 /* d [qdot; udot; element_rate] by the states at the present time, states and inputs, from `jacobians` or by complex steps; and
  * by the time, unless by_time is NULL. Returns as lw_ode_function. */

@@ -2,14 +2,17 @@
 #ifndef LW_DAE_CONSTRAINTS_H
 #define LW_DAE_CONSTRAINTS_H
 #include "block/state.h"
+#include "dae/constraint_pattern.h"
 
 /* Vectors of the constraints and of the equations with multipliers, whose n unknowns are [q; u; Lambda; Mu]. */
 struct lw_constraint_workspace {
-  double *y, *ydot, *residual; /* [n] complex: point and residual of the equations */
-  double *row, *phi, *rate;    /* [rows] complex: combination of the rows; their values and rates */
-  double *column;              /* [nu] complex: J' row */
-  double *length, *diagonal;   /* [rows] in which each counts; pivots */
-  int32_t *order;              /* [rows] of pivots */
+  double *y, *ydot, *residual;    /* [n] complex: point and residual of the equations */
+  double *row, *phi, *rate;       /* [rows] complex: combination of the rows; their values and rates */
+  double *column;                 /* [nu] complex: J' row */
+  double *length, *diagonal;      /* [rows] in which each counts; pivots */
+  int32_t *order;                 /* [rows] of pivots */
+  lw_constraint_pattern *pattern; /* NULL until it is needed */
+  int64_t topologies;             /* of the state when the pattern was made */
 };
 
 /* Allocated when it is first needed. */
@@ -19,8 +22,11 @@ double lw_cluster_length(const lw_state *s, int32_t cluster);
 
 /* Of speed c of a tree joint, by radians or lengths: not one in trains of gears (loops/speed_metric_kernel.h). */
 double lw_speed_unit(const lw_state *s, const lw_link *link, int32_t c);
-/* Of n rows, by number, the derivatives by the tree's speeds: matrix[n][nu]. NULL: of the first n. */
+/* Of n rows, by number, the derivatives by the tree's speeds: matrix[n][nu]. */
 lw_status lw_constraint_gradients(lw_state *s, const int32_t *rows, int32_t n, double *matrix);
+/* The pattern of the present topology, and the entries of J by it. */
+lw_status lw_open_constraint_pattern(lw_state *s, const lw_constraint_pattern **pattern);
+lw_status lw_constraint_entries(lw_state *s, const lw_constraint_pattern *pattern, double *entry);
 /* Of each row; `open` where its loop is open. */
 void lw_constraint_lengths(const lw_state *s, double open, double *length);
 #endif

@@ -27,7 +27,27 @@ lw_status lw_open_constraint_workspace(lw_state *s, lw_constraint_workspace **wo
   double *next = (double *)(w + 1);
   for (size_t i = 0; i < sizeof size / sizeof *size; i++) *vector[i] = next, next += size[i];
   w->order = (int32_t *)next;
+  w->pattern = NULL;
   *workspace = s->constraint_workspace = w;
+  return LW_OK;
+}
+
+void lw_free_constraint_workspace(lw_state *s) {
+  if (s->constraint_workspace) lw_free_constraint_pattern(s->constraint_workspace->pattern);
+  free(s->constraint_workspace);
+}
+
+lw_status lw_open_constraint_pattern(lw_state *s, const lw_constraint_pattern **pattern) {
+  lw_constraint_workspace *w;
+  const lw_status e = lw_open_constraint_workspace(s, &w);
+  if (e) return e;
+  if (!w->pattern || w->topologies != s->topologies) {
+    lw_free_constraint_pattern(w->pattern);
+    w->pattern = lw_make_constraint_pattern(s->model);
+    if (!w->pattern) return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for the Jacobian of the constraints");
+    w->topologies = s->topologies;
+  }
+  *pattern = w->pattern;
   return LW_OK;
 }
 
@@ -84,17 +104,57 @@ lw_status lw_constraint_gradients(lw_state *s, const int32_t *rows, int32_t n, d
   const lw_status e = begin_constraints(s, &w);
   if (e) return e;
   for (int32_t i = 0; i < n; i++) {
-    const int32_t row = rows ? rows[i] : i;
-    w->row[row] = 1.0;
+    w->row[rows[i]] = 1.0;
     fill_constraints(s, w->row, w->phi, w->rate, matrix + (size_t)i * nu);
-    w->row[row] = 0.0;
+    w->row[rows[i]] = 0.0;
   }
   return LW_OK;
 }
 
+/* The row of a constraint that a product has, or -1. */
+static int32_t row_in(const lw_constraint_pattern *p, int32_t constraint, int32_t product) {
+  const int32_t row = p->row[constraint] + product - p->product[constraint];
+  return product >= p->product[constraint] && row < p->row[constraint + 1] ? row : -1;
+}
+
+static void select_rows(const lw_constraint_pattern *p, int32_t product, double value, double *row) {
+  for (int32_t i = 0; i < p->constraints; i++) {
+    const int32_t own = row_in(p, i, product);
+    if (own >= 0) row[own] = value;
+  }
+}
+
+/* By entries, or as a full matrix, whose other numbers stay. */
+static lw_status find_rows(lw_state *s, const lw_constraint_pattern *p, double *entry, double *matrix) {
+  lw_constraint_workspace *w;
+  const lw_status e = begin_constraints(s, &w);
+  if (e) return e;
+  for (int32_t product = 0; product < p->products; product++) {
+    select_rows(p, product, 1.0, w->row);
+    fill_constraints(s, w->row, w->phi, w->rate, w->column);
+    select_rows(p, product, 0.0, w->row);
+    for (int32_t i = 0; i < p->constraints; i++) {
+      const int32_t row = row_in(p, i, product), *speed = p->speed + p->first[i], n = p->first[i + 1] - p->first[i];
+      if (row < 0) continue;
+      double *to = matrix ? matrix + (size_t)row * (size_t)s->model->size.nu
+                          : entry + p->entry[i] + (size_t)(product - p->product[i]) * (size_t)n;
+      for (int32_t k = 0; k < n; k++) to[matrix ? speed[k] : k] = w->column[speed[k]];
+    }
+  }
+  return LW_OK;
+}
+
+lw_status lw_constraint_entries(lw_state *s, const lw_constraint_pattern *pattern, double *entry) {
+  return find_rows(s, pattern, entry, NULL);
+}
+
 lw_status lw_constraint_jacobian(lw_state *s, double *matrix) {
   if (!s) return LW_ERROR_USAGE;
-  return lw_constraint_gradients(s, NULL, lw_constraint_rows(s->model), matrix);
+  const lw_constraint_pattern *p = NULL;
+  const lw_status e = lw_open_constraint_pattern(s, &p);
+  if (e) return e;
+  memset(matrix, 0, sizeof *matrix * (size_t)lw_constraint_rows(s->model) * (size_t)s->model->size.nu);
+  return find_rows(s, p, NULL, matrix);
 }
 
 static lw_status enter_time(lw_state *s, double t) {

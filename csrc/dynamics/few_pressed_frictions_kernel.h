@@ -31,7 +31,7 @@ typedef struct few_frictions {
 
 /* Loads of one of `count` frictions, each in a SIMD lane of its own; others are zero. */
 static void set_unit_loads(const view *v, const few_frictions *x, int32_t first, int32_t count) {
-  real *load = FIELD(v, load_change);
+  real *load = CHANGE(v, load);
   memset(load, 0, (size_t)count * sizeof(real) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
   for (int32_t j = first; j < x->n && j < first + count; j++)
     if (!is_zero(x->slope[j])) load[count * speed_of_friction(v, x->number[j]) + j - first] = 1.0;
@@ -69,7 +69,7 @@ INLINE void store_columns(few_frictions *x, int32_t blocks, rows_of_R *rows) {
 
 static void find_responses(const view *v, few_frictions *x) {
   rows_of_R rows[FEW_FRICTIONS];
-  memset(FIELD(v, acceleration_change), 0, sizeof(four) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
+  memset(CHANGE(v, acceleration), 0, sizeof(four) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
   for (int32_t b = 0; b < x->blocks; b++) {
     set_unit_loads(v, x, 4 * b, 4);
     respond_with_forces_four(v);
@@ -135,7 +135,7 @@ static void find_responses_by_columns(const view *v, few_frictions *x) {
 #else
 static void find_responses(const view *v, few_frictions *x) {
   memset(x->R, 0, sizeof x->R);
-  memset(FIELD(v, acceleration_change), 0, sizeof(real) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
+  memset(CHANGE(v, acceleration), 0, sizeof(real) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
   EACH_ACTIVE(x, j) {
     set_unit_loads(v, x, j, 1);
     respond_with_forces_one(v);
@@ -430,9 +430,9 @@ static void add_responses(const view *v, const few_frictions *x) {
     return;
   }
 #endif
-  memset(FIELD(v, load_change), 0, sizeof(real) * (size_t)speeds);
-  memset(FIELD(v, acceleration_change), 0, sizeof(real) * (size_t)speeds);
-  EACH_ACTIVE(x, j) FIELD(v, load_change)[speed_of_friction(v, x->number[j])] += x->load[j];
+  memset(CHANGE(v, load), 0, sizeof(real) * (size_t)speeds);
+  memset(CHANGE(v, acceleration), 0, sizeof(real) * (size_t)speeds);
+  EACH_ACTIVE(x, j) CHANGE(v, load)[speed_of_friction(v, x->number[j])] += x->load[j];
   respond_one(v);
   for (int32_t u = 0; u < speeds; u++) v->acceleration[u] += *acceleration_change_of_one(v, u);
 }

@@ -44,8 +44,8 @@ static lw_fault find_loads_of_motion(const view *v, const int32_t *driven, const
   find_tree_loads_of_motion(v, driven, udot, tau);
   if (!v->m->pressed) return no_fault;
   for (int32_t turn = 0; turn < MOST_REPEATED; turn++) {
-    take_loads_alone(v, tau, FIELD(v, load_change));
-    const double change = press_by_motion(v, udot, FIELD(v, load_change));
+    take_loads_alone(v, tau, CHANGE(v, load));
+    const double change = press_by_motion(v, udot, CHANGE(v, load));
     if ((fault = compute_loop_closures(v)).kind) return fault;
     find_tree_loads_of_motion(v, driven, udot, tau);
     if (change <= SAME_PRESSING) return no_fault;

@@ -133,7 +133,7 @@ static void find_motor_speeds(const view *v, lw_load_row *row) {
 /* Pressing forces of the motion with loads of the motors; without these as they are given, or none. */
 static lw_fault press_by_motors(const view *v, const double *udot, const lw_load_row *row) {
   const int32_t speeds = v->m->size.nu + v->m->size.nu_cut;
-  real *driving = FIELD(v, load_change);
+  real *driving = CHANGE(v, load);
   clear_pressing(v);
   if (!v->m->pressed || !row->pressing) return no_fault;
   copy(v->m->pressed, row->pressing, FIELD(v, friction_pressing));

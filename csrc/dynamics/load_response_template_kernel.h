@@ -49,24 +49,20 @@ INLINE void NAMED(ldl_solve_changes)(const real *A, int32_t n, SCALAR *b) {
 
 /* ---- where changes stand ---- */
 
-INLINE SCALAR *NAMED(load_change_of)(const view *v, int32_t u) { return (SCALAR *)FIELD(v, load_change) + u; }
-INLINE SCALAR *NAMED(acceleration_change_of)(const view *v, int32_t u) {
-  return (SCALAR *)FIELD(v, acceleration_change) + u;
-}
+INLINE SCALAR *NAMED(load_change_of)(const view *v, int32_t u) { return (SCALAR *)CHANGE(v, load) + u; }
+INLINE SCALAR *NAMED(acceleration_change_of)(const view *v, int32_t u) { return (SCALAR *)CHANGE(v, acceleration) + u; }
 /* In the inward pass e = load + P.F of a column; for reactions then the loads of couplings. */
-INLINE SCALAR *NAMED(column_change_of)(const view *v, int32_t u) { return (SCALAR *)FIELD(v, column_change) + u; }
+INLINE SCALAR *NAMED(column_change_of)(const view *v, int32_t u) { return (SCALAR *)CHANGE(v, column) + u; }
 /* In the inward pass wrenches on the links; for reactions then those that later loops add. */
 INLINE NAMED(twist_change) * NAMED(wrench_on)(const view *v, int32_t link) {
-  return (NAMED(twist_change) *)FIELD(v, wrench_change) + link;
+  return (NAMED(twist_change) *)CHANGE(v, wrench) + link;
 }
 /* Accelerations of the links, and the wrenches of their joints in the same place. */
 INLINE NAMED(twist_change) * NAMED(motion_change_of)(const view *v, int32_t link) {
-  return (NAMED(twist_change) *)FIELD(v, motion_change) + link;
+  return (NAMED(twist_change) *)CHANGE(v, motion) + link;
 }
-INLINE SCALAR *NAMED(cut_force_change_of)(const view *v, int32_t l) {
-  return (SCALAR *)FIELD(v, cut_force_change) + 3 * l;
-}
-INLINE SCALAR *NAMED(coupling_change_of)(const view *v, int32_t i) { return (SCALAR *)FIELD(v, coupling_change) + i; }
+INLINE SCALAR *NAMED(cut_force_change_of)(const view *v, int32_t l) { return (SCALAR *)CHANGE(v, cut_force) + 3 * l; }
+INLINE SCALAR *NAMED(coupling_change_of)(const view *v, int32_t i) { return (SCALAR *)CHANGE(v, coupling) + i; }
 
 /* ---- inward ---- */
 
@@ -436,7 +432,7 @@ static void NAMED(distribute_cut_changes)(const view *v, int32_t c) {
 /* Accelerations of the changed loads. */
 static void NAMED(respond)(const view *v) {
   const int is_one_cluster = v->m->segments == 1 && v->m->segment->cluster >= 0; /* nothing is handed on */
-  if (!is_one_cluster) memset(FIELD(v, wrench_change), 0, sizeof(NAMED(twist_change)) * (size_t)v->m->size.bodies);
+  if (!is_one_cluster) memset(CHANGE(v, wrench), 0, sizeof(NAMED(twist_change)) * (size_t)v->m->size.bodies);
   for (int32_t s = v->m->segments - 1; s >= 0; s--) {
     const lw_segment *seg = &v->m->segment[s];
     if (seg->cluster >= 0) NAMED(respond_in_cluster)(v, seg->cluster);

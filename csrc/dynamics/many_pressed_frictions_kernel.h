@@ -241,7 +241,7 @@ static lw_fault solve_many(const view *v) {
 
 static lw_fault add_many(const view *v) {
   find_joint_forces(v);
-  memset(FIELD(v, acceleration_change), 0, sizeof(real) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
+  memset(CHANGE(v, acceleration), 0, sizeof(real) * (size_t)(v->m->size.nu + v->m->size.nu_cut));
   EACH_PRESSED(v, k) {
     surfaces s;
     find_surfaces(v, k, &s);

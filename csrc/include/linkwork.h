@@ -6,7 +6,7 @@
  * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation, except once at a
  * state's first directional derivative, Jacobian or Newton matrix, its first jump, its first use of divide and
  * conquer, when an integrator is first given an implicit method, and lw_assemble (more than six loops that share
- * joints) and lw_assembly_sensitivity for as long as they run; and at a change of topology: where a joint that may open
+ * joints), lw_jacobian and lw_assembly_sensitivity for as long as they run; and at a change of topology: where a joint that may open
  * closes or opens, at an event, by lw_discrete_state_changed or by lw_state_restore, the topology variant that follows
  * is compiled, unless the model keeps it, and the state's workspace grows if the variant needs more. A model keeps the
  * variants in which states are, and of all others those used last, up to 64 MB. Threads that share a model share these.
@@ -631,6 +631,9 @@ LW_API lw_status lw_directional_derivative(lw_state *state, const uint32_t *unkn
                                            const uint32_t *knowns, size_t n_knowns, const double *seed,
                                            double *sensitivity);
 
+/* Its matrix[n_unknowns][n_knowns], by each of the knowns alone. */
+LW_API lw_status lw_jacobian(lw_state *state, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                             size_t n_knowns, double *matrix);
 /* As lw_directional_derivative, but just after lw_assemble: the states follow from parameters, start values and
  * inputs, and are no knowns themselves. Given coordinates and speeds that assembly kept follow their start values;
  * the rest keeps the loops closed, and where that leaves it free, follows its own start values by the least way
@@ -677,7 +680,7 @@ LW_API lw_status lw_dae_directional_derivative(lw_state *state, double t, const 
 /* ---- fewer states: independent coordinates and speeds only -------------------------------------------
  * x = [q_i; u_i; states of elements], of the tree's coordinates and speeds some that determine all others by
  * Phi(q, t) = 0 and J u + Phi_t = 0 along the branch that the state is on. Nothing is allocated after creation, except by the
- * functions of a state. */
+ * functions of a state, by lw_minimal_jacobian(), and where joints have opened or closed. */
 
 typedef struct lw_minimal lw_minimal;
 
@@ -700,6 +703,9 @@ LW_API lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot); /* o
 LW_API lw_status lw_minimal_directional_derivative(lw_minimal *minimal, const uint32_t *unknowns, size_t n_unknowns,
                                                    const uint32_t *knowns, size_t n_knowns, const double *seed,
                                                    double *sensitivity);
+/* Its matrix, as lw_jacobian(). */
+LW_API lw_status lw_minimal_jacobian(lw_minimal *minimal, const uint32_t *unknowns, size_t n_unknowns,
+                                     const uint32_t *knowns, size_t n_knowns, double *matrix);
 /* As an ODE; `minimal` is an lw_minimal. Returns 0, or 1 where there is no such pose or no derivative. */
 LW_API int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot);
 /* For who integrates x in time. At the end of its range an independent coordinate turns back while others move on, onto

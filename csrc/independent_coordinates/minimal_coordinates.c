@@ -21,50 +21,62 @@
 static double *q_of(const lw_minimal *m) { return lw_minimal_coordinates(m); }
 static double *u_of(const lw_minimal *m) { return lw_minimal_speeds(m); }
 
-/* Which link a speed moves, and the length in which it counts: 1 for an angle. */
-static const lw_link *link_of(const lw_minimal *m, int32_t u) {
-  const lw_link *link = m->state->model->link;
-  while (u < link->u || u >= link->u + link->speeds) link++;
-  return link;
-}
-
+/* The length in which a speed counts: 1 for an angle. */
 static double length_of(const lw_minimal *m, int32_t u) {
-  const lw_link *link = link_of(m, u);
+  const lw_link *link = &m->state->model->link[m->link[u]];
   const int moves = lw_joint_sizes[link->type].translations >> (u - link->u) & 1;
   return moves ? lw_cluster_length(m->state, link->cluster) : 1.0;
 }
 
 double lw_minimal_metric(const lw_minimal *m, int32_t u) {
-  const lw_link *link = link_of(m, u);
+  const lw_link *link = &m->state->model->link[m->link[u]];
   return length_of(m, u) * lw_speed_unit(m->state, link, u - link->u);
 }
 
+/* The speeds of a constraint, and its entries in one of its rows. */
+typedef struct row_entries {
+  int32_t n;
+  const int32_t *speed;
+  const double *J;
+  const size_t *entry;
+} row_entries;
+
+static row_entries entries_of(const lw_minimal *m, int32_t constraint, int32_t row) {
+  const lw_constraint_pattern *p = m->pattern;
+  const int32_t n = p->first[constraint + 1] - p->first[constraint];
+  const size_t first = p->entry[constraint] + (size_t)(row - p->row[constraint]) * (size_t)n;
+  return (row_entries){n, p->speed + p->first[constraint], m->J + first, m->entry + first};
+}
+
 /* A power of two near the size of a row in the metric, for stages of a train of gears; 1 for other rows. */
-static double size_of_stage(const lw_minimal *m, int32_t row) {
-  const double *J = m->J + row * m->nu;
+static double size_of_stage(const lw_minimal *m, const row_entries *of, int32_t row) {
   double size2 = 0.0;
   int is_stage = 0;
-  for (int32_t u = 0; u < m->nu; u++) {
-    if (J[u] == 0.0) continue;
-    const double entry = J[u] * lw_minimal_metric(m, u) / m->length[row];
-    is_stage |= lw_minimal_metric(m, u) != length_of(m, u), size2 += entry * entry;
+  for (int32_t k = 0; k < of->n; k++) {
+    if (of->J[k] == 0.0) continue;
+    const double metric = lw_minimal_metric(m, of->speed[k]), entry = of->J[k] * metric / m->length[row];
+    is_stage |= metric != length_of(m, of->speed[k]), size2 += entry * entry;
   }
   return is_stage && size2 > 0.0 ? ldexp(1.0, ilogb(sqrt(2.0 * size2))) : 1.0;
 }
 
 lw_status lw_minimal_columns(lw_minimal *m) {
-  const int32_t couplings = m->state->model->couplings;
-  const lw_status e = lw_constraint_jacobian(m->state, m->J);
-  if (e) return e;
+  lw_status e = lw_minimal_fit(m);
+  if (e || (e = lw_constraint_entries(m->state, m->pattern, m->J))) return e;
+  m->factored = -1;
   lw_constraint_lengths(m->state, 1.0, m->length);
-  for (int32_t r = 0; r < m->rows; r++) m->scale[r] = m->length[r];
-  for (int32_t i = 0; i < couplings; i++)
-    m->scale[m->rows - couplings + i] *= size_of_stage(m, m->rows - couplings + i);
-  for (int32_t k = 0; k < m->dependents.columns; k++) {
-    const double size = lw_minimal_metric(m, m->dependent[k]);
-    for (int32_t r = 0; r < m->rows; r++)
-      m->dependents.a[k * m->rows + r] = m->J[r * m->nu + m->dependent[k]] * size / m->scale[r];
-  }
+  memset(m->size2, 0, sizeof *m->size2 * (size_t)m->nu);
+  sparse_qr_clear(m->dependents);
+  for (int32_t i = 0; i < m->pattern->constraints; i++)
+    for (int32_t r = m->pattern->row[i]; r < m->pattern->row[i + 1]; r++) {
+      const row_entries of = entries_of(m, i, r);
+      m->scale[r] = m->length[r] * (i < m->state->model->size.loops ? 1.0 : size_of_stage(m, &of, r));
+      for (int32_t k = 0; k < of.n; k++) {
+        const double entry = of.J[k] / m->scale[r];
+        if (m->place[of.speed[k]] < 0) m->size2[of.speed[k]] += entry * entry;
+        else m->dependents->a[of.entry[k]] = of.J[k] * lw_minimal_metric(m, of.speed[k]) / m->scale[r];
+      }
+    }
   return LW_OK;
 }
 
@@ -72,11 +84,7 @@ lw_status lw_minimal_columns(lw_minimal *m) {
 static double size_of_independents(const lw_minimal *m) {
   double largest2 = 0.0;
   for (int32_t i = 0; i < m->n_u; i++) {
-    double size2 = 0.0;
-    for (int32_t r = 0; r < m->rows; r++) {
-      const double entry = m->J[r * m->nu + m->u[i]] / m->scale[r];
-      size2 += entry * entry;
-    }
+    double size2 = m->size2[m->u[i]];
     if (size2 > 0.0) size2 *= lw_minimal_metric(m, m->u[i]) * lw_minimal_metric(m, m->u[i]);
     largest2 = fmax(largest2, size2);
   }
@@ -86,13 +94,14 @@ static double size_of_independents(const lw_minimal *m) {
 /* The last pivot is compared with all columns of J: a single dependent one has a fold where it vanishes compared with
  * the independent ones. */
 static lw_status factor_dependents(lw_minimal *m) {
-  const pivoted_qr *f = &m->dependents;
   const lw_status e = lw_minimal_columns(m);
+  double last;
   if (e) return e;
-  qr_factor(&m->dependents, 0.0);
-  m->pivot_ratio = qr_pivot_ratio(f);
-  if (f->columns && f->rank == f->columns)
-    m->pivot_ratio = fmin(m->pivot_ratio, fabs(f->diagonal[f->columns - 1]) / size_of_independents(m));
+  sparse_qr_factor(m->dependents);
+  m->pivot_ratio = sparse_qr_pivot_ratio(m->dependents);
+  if (sparse_qr_last(m->dependents, &last) >= 0 && m->pivot_ratio > 0.0)
+    m->pivot_ratio = fmin(m->pivot_ratio, last / size_of_independents(m));
+  m->factored = m->state->changes;
   return LW_OK;
 }
 
@@ -100,8 +109,8 @@ static lw_status factor_dependents(lw_minimal *m) {
 static double solve_dependents(lw_minimal *m) {
   double largest = 0.0;
   for (int32_t r = 0; r < m->rows; r++) m->rhs[r] /= -m->scale[r];
-  qr_least_squares(&m->dependents, m->rhs, m->step);
-  for (int32_t k = 0; k < m->dependents.columns; k++) {
+  sparse_qr_least_squares(m->dependents, m->rhs, m->step);
+  for (int32_t k = 0; k < m->n_dependent; k++) {
     const double size = fabs(m->step[k]);
     largest = size > largest || isnan(size) ? size : largest;
     m->step[k] *= lw_minimal_metric(m, m->dependent[k]);
@@ -112,10 +121,9 @@ static double solve_dependents(lw_minimal *m) {
 /* What the steps are of each speed of a link; returns whether there are any. */
 static int step_of_link(const lw_minimal *m, const lw_link *link, double step[6]) {
   int any = 0;
-  for (int32_t c = 0; c < 6; c++) step[c] = 0.0;
-  for (int32_t k = 0; k < m->dependents.columns; k++) {
-    const int32_t c = m->dependent[k] - link->u;
-    if (c >= 0 && c < link->speeds) step[c] = m->step[k], any = 1;
+  for (int32_t c = 0; c < 6; c++) {
+    const int32_t place = c < link->speeds ? m->place[link->u + c] : -1;
+    step[c] = place < 0 ? 0.0 : m->step[place], any |= place >= 0;
   }
   return any;
 }
@@ -136,14 +144,18 @@ void lw_minimal_describe(const lw_minimal *m, int32_t u, char *text, size_t size
   lw_describe(m->state, (uint32_t)(model->at.q + model->coordinate[u]), text, size);
 }
 
-static double opening_by(const lw_minimal *m, const pivoted_qr *dependents, int32_t u) {
-  const int32_t last = dependents->columns - 1;
-  for (int32_t r = 0; r < m->rows; r++) m->rhs[r] = m->J[r * m->nu + u] * lw_minimal_metric(m, u) / m->scale[r];
-  for (int32_t k = 0; k < last && k < dependents->rank; k++) qr_reflect(dependents, k, m->rhs);
-  return qr_dot(m->rhs, m->rhs, last > 0 ? last : 0, m->rows);
+static double opening_by(const lw_minimal *m, const sparse_qr *dependents, int32_t u) {
+  for (int32_t i = 0; i < m->pattern->constraints; i++)
+    for (int32_t r = m->pattern->row[i]; r < m->pattern->row[i + 1]; r++) {
+      const row_entries of = entries_of(m, i, r);
+      m->rhs[r] = 0.0;
+      for (int32_t k = 0; k < of.n; k++)
+        if (of.speed[k] == u) m->rhs[r] = of.J[k] * lw_minimal_metric(m, u) / m->scale[r];
+    }
+  return sparse_qr_distance2(dependents, m->rhs);
 }
 
-int32_t lw_minimal_first_to_end(lw_minimal *m, const pivoted_qr *dependents) {
+int32_t lw_minimal_first_to_end(lw_minimal *m, const sparse_qr *dependents) {
   double most = -1.0;
   int32_t first = m->u[0];
   for (int32_t i = 0; i < m->n_u; i++) {
@@ -155,9 +167,10 @@ int32_t lw_minimal_first_to_end(lw_minimal *m, const pivoted_qr *dependents) {
 
 static lw_status fail_dependent(lw_minimal *m) {
   char text[120] = "the others", end[120] = "none of them";
-  if (m->dependents.columns)
-    lw_minimal_describe(m, m->dependent[m->dependents.order[m->dependents.columns - 1]], text, sizeof text);
-  if (m->n_u) lw_minimal_describe(m, lw_minimal_first_to_end(m, &m->dependents), end, sizeof end);
+  double pivot;
+  const int32_t last = sparse_qr_last(m->dependents, &pivot);
+  if (last >= 0) lw_minimal_describe(m, m->dependent[last], text, sizeof text);
+  if (m->n_u) lw_minimal_describe(m, lw_minimal_first_to_end(m, m->dependents), end, sizeof end);
   return lw_fail(m->state, LW_ERROR_SINGULAR,
                  "the independent coordinates do not determine the others here, at t = %.6g s, or are at a limit of "
                  "their motion: %s does not follow from them, from %s first of all; take the former as an independent "
@@ -291,7 +304,7 @@ double lw_minimal_largest_speed(const lw_minimal *m) {
  * at rest: from the speeds that were there before, their rounding would remain, which at slower speeds is no rounding. */
 static lw_status close_speeds(lw_minimal *m, const double *u) {
   lw_status e = m->pivot_ratio < FOLD_PIVOT ? factor_dependents(m) : LW_OK;
-  for (int32_t k = 0; k < m->dependents.columns; k++) u_of(m)[m->dependent[k]] = 0.0;
+  for (int32_t k = 0; k < m->n_dependent; k++) u_of(m)[m->dependent[k]] = 0.0;
   for (int32_t i = 0; i < m->n_u; i++) u_of(m)[m->u[i]] = u[i];
   double last = INFINITY;
   for (int i = 0; !e && i < MAX_ITERATIONS; i++) {
@@ -300,7 +313,7 @@ static lw_status close_speeds(lw_minimal *m, const double *u) {
     memcpy(m->rhs, m->rate, sizeof(double) * (size_t)m->rows);
     const double size = solve_dependents(m);
     if (!(size <= CONTRACTION * last)) break;
-    for (int32_t k = 0; k < m->dependents.columns; k++) u_of(m)[m->dependent[k]] += m->step[k];
+    for (int32_t k = 0; k < m->n_dependent; k++) u_of(m)[m->dependent[k]] += m->step[k];
     if (size <= EXACT_STEP * lw_minimal_largest_speed(m)) break;
     last = size;
   }
@@ -360,6 +373,26 @@ static lw_status check_knowns(const lw_minimal *m, const uint32_t *knowns, size_
   return LW_OK;
 }
 
+/* What changes of the constraints when a number does: nothing by loads, and positions by all but speeds. */
+typedef enum effect { ON_NOTHING, ON_RATES, ON_POSITIONS } effect;
+
+static effect effect_of(const lw_minimal *m, uint32_t known) {
+  const lw_model *model = m->state->model;
+  const int32_t k = (int32_t)known,
+                loads_end = model->size.coupling_formulas ? model->at.formula_input : model->at.motion_in;
+  if ((k >= model->at.tau && k < loads_end) || (k >= model->at.element_state && k < model->at.qdot)) return ON_NOTHING;
+  return k >= model->at.u && k < model->at.u + m->nu ? ON_RATES : ON_POSITIONS;
+}
+
+static effect effect_of_all(const lw_minimal *m, const uint32_t *knowns, size_t n) {
+  effect most = ON_NOTHING;
+  for (size_t i = 0; i < n; i++) {
+    const effect own = effect_of(m, knowns[i]);
+    most = own > most ? own : most;
+  }
+  return most;
+}
+
 /* rhs: how Phi, or else its rate, changes with all that has been moved in the complex block. */
 static lw_status move_constraints(const lw_minimal *m, int rates) {
   lw_state *s = m->state;
@@ -384,7 +417,7 @@ static void move_coordinates(const lw_minimal *m) {
 
 static void move_speeds(const lw_minimal *m) {
   double *u = (double *)m->state->complex_block.reals + 2 * (size_t)m->state->model->at.u;
-  for (int32_t k = 0; k < m->dependents.columns; k++) u[2 * m->dependent[k] + 1] = LW_COMPLEX_STEP * m->step[k];
+  for (int32_t k = 0; k < m->n_dependent; k++) u[2 * m->dependent[k] + 1] = LW_COMPLEX_STEP * m->step[k];
 }
 
 lw_status lw_minimal_directional_derivative(lw_minimal *m, const uint32_t *unknowns, size_t n_unknowns,
@@ -392,15 +425,30 @@ lw_status lw_minimal_directional_derivative(lw_minimal *m, const uint32_t *unkno
                                             double *sensitivity) {
   lw_state *s = m->state;
   lw_status e = check_knowns(m, knowns, n_knowns);
-  if (e || (e = factor_dependents(m))) return e;
+  if (e || (m->factored != s->changes && (e = factor_dependents(m)))) return e;
   if (!(m->pivot_ratio >= RANK_TOLERANCE)) return fail_dependent(m);
   if ((e = lw_seed_derivative(s, unknowns, n_unknowns, knowns, n_knowns, seed))) return e;
-  if ((e = move_constraints(m, 0))) return e;
-  solve_dependents(m);
-  move_coordinates(m);
-  if ((e = move_constraints(m, 1))) return e;
-  solve_dependents(m);
-  move_speeds(m);
+  const effect effect = effect_of_all(m, knowns, n_knowns);
+  if (effect == ON_POSITIONS) {
+    if ((e = move_constraints(m, 0))) return e;
+    solve_dependents(m);
+    move_coordinates(m);
+  }
+  if (effect != ON_NOTHING) {
+    if ((e = move_constraints(m, 1))) return e;
+    solve_dependents(m);
+    move_speeds(m);
+  }
   lw_end_derivative(s, unknowns, n_unknowns, sensitivity);
   return LW_OK;
+}
+
+static lw_status along(void *minimal, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                       size_t n_knowns, const double *seed, double *sensitivity) {
+  return lw_minimal_directional_derivative(minimal, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity);
+}
+
+lw_status lw_minimal_jacobian(lw_minimal *m, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                              size_t n_knowns, double *matrix) {
+  return lw_fill_jacobian(m->state, along, m, unknowns, n_unknowns, knowns, n_knowns, matrix);
 }

@@ -22,13 +22,14 @@ enum { POSES = 8 };
 struct lw_range_watch {
   lw_ode *ode;
   int begun;
-  double from;                          /* time of the last accepted step */
-  double *first, *last, *atol;          /* all coordinates and speeds: at that time, at the present; tolerances */
-  double time, speed, pivot;            /* of the last evaluation */
-  double within_reach;                  /* the latest time of an evaluation next to which the end is within reach */
-  int poses;                            /* kept of the last evaluations, one after the other in time */
-  double pose_time[POSES], *pose;       /* [POSES][nq] coordinates */
-  pivoted_qr reference;                 /* J_d at the beginning of a step in all coordinates */
+  double from;                    /* time of the last accepted step */
+  double *first, *last, *atol;    /* all coordinates and speeds: at that time, at the present; tolerances */
+  double time, speed, pivot;      /* of the last evaluation */
+  double within_reach;            /* the latest time of an evaluation next to which the end is within reach */
+  int poses;                      /* kept of the last evaluations, one after the other in time */
+  double pose_time[POSES], *pose; /* [POSES][nq] coordinates */
+  sparse_qr *reference;           /* J_d at the beginning of a step in all coordinates; of a topology */
+  int64_t topologies;
   double *change, *column, *of_columns; /* J_d as combination of the columns of the reference; column by column */
   double *scale;                        /* [n], as order: of its decomposition */
   int32_t *order;
@@ -72,24 +73,31 @@ static double determinant(const struct lw_range_watch *w, int32_t n) {
 static int orientation(void *minimal, double t, const double *y, double *z) {
   lw_minimal *m = minimal;
   struct lw_range_watch *w = m->watch;
-  const int32_t n = m->dependents.columns;
+  const int32_t n = m->n_dependent;
   lw_set_states(m->state, t, y);
   if (lw_minimal_columns(m)) return 1;
   for (int32_t k = 0; k < n; k++) {
-    memcpy(w->column, m->dependents.a + (size_t)k * (size_t)m->rows, sizeof(double) * (size_t)m->rows);
-    qr_least_squares(&w->reference, w->column, w->of_columns);
+    sparse_qr_column(m->dependents, k, w->column);
+    sparse_qr_least_squares(w->reference, w->column, w->of_columns);
     memcpy(w->change + (size_t)k * (size_t)n, w->of_columns, sizeof(double) * (size_t)n);
   }
   *z = determinant(w, n);
   return !isfinite(*z);
 }
 
-static lw_status take_reference(lw_minimal *m) {
+static lw_status fit_reference(lw_minimal *m) {
   struct lw_range_watch *w = m->watch;
-  const lw_status e = lw_minimal_columns(m);
-  if (e) return e;
-  memcpy(w->reference.a, m->dependents.a, sizeof(double) * (size_t)m->rows * (size_t)m->dependents.columns);
-  qr_factor(&w->reference, 0.0);
+  if (w->reference && w->topologies == m->topologies) return LW_OK;
+  sparse_qr_free(w->reference);
+  w->reference = lw_minimal_new_factors(m), w->topologies = m->topologies;
+  return w->reference ? LW_OK : LW_ERROR_MEMORY;
+}
+
+static lw_status take_reference(lw_minimal *m) {
+  lw_status e = lw_minimal_columns(m);
+  if (e || (e = fit_reference(m))) return e;
+  sparse_qr_copy(m->watch->reference, m->dependents);
+  sparse_qr_factor(m->watch->reference);
   return LW_OK;
 }
 
@@ -100,7 +108,7 @@ static int finds_range_end(lw_minimal *m, double end) {
   lw_set_states(m->state, w->from, w->first);
   lw_absolute_tolerances(m->state, end - w->from, RANGE_TOLERANCE, w->atol);
   lw_ode_set_absolute_tolerances(w->ode, w->atol);
-  if (take_reference(m) || w->reference.rank < w->reference.columns) return 0;
+  if (take_reference(m) || w->reference->rank < w->reference->columns) return 0;
   lw_ode_outcome outcome = lw_ode_start(w->ode, w->from, w->first);
   while (outcome == LW_ODE_STEP && lw_ode_time(w->ode) < end) {
     outcome = lw_ode_step(w->ode, end);
@@ -117,7 +125,7 @@ static lw_status report(lw_minimal *m) {
   char end[120];
   const double t = time_of(m);
   if (take_reference(m)) return LW_ERROR_SOLVER;
-  lw_minimal_describe(m, lw_minimal_first_to_end(m, &w->reference), end, sizeof end);
+  lw_minimal_describe(m, lw_minimal_first_to_end(m, w->reference), end, sizeof end);
   return lw_fail(m->state, LW_ERROR_SOLVER,
                  "at t = %.6g s the independent %s is at the end of its range within the loops and turns back while "
                  "others move on, to a branch on which it does not determine them: export with another independent "
@@ -128,18 +136,16 @@ static lw_status report(lw_minimal *m) {
 /* ---- the interface ---- */
 
 static int allocate(struct lw_range_watch *w, const lw_minimal *m) {
-  const size_t rows = (size_t)m->rows, n = (size_t)m->dependents.columns, states = (size_t)m->state->model->size.states;
+  const size_t rows = (size_t)m->rows, n = (size_t)m->n_dependent, states = (size_t)m->state->model->size.states;
   const lw_ode_options options = {.rtol = RANGE_TOLERANCE, .atol = RANGE_TOLERANCE, .max_steps = MAX_STEPS};
   w->ode = lw_ode_create((int32_t)states, 1, derivative, orientation, (void *)m, &options);
-  w->first = calloc(3 * states + POSES * (size_t)m->nq + (rows + n + 3) * n + rows + 1, sizeof *w->first);
-  w->reference = (pivoted_qr){.rows = m->rows, .columns = m->dependents.columns};
-  w->reference.order = calloc(2 * n + 1, sizeof *w->reference.order);
-  if (!w->ode || !w->first || !w->reference.order) return 0;
+  w->first = calloc(3 * states + POSES * (size_t)m->nq + (n + 2) * n + rows + 1, sizeof *w->first);
+  w->order = calloc(n + 1, sizeof *w->order);
+  if (!w->ode || !w->first || !w->order) return 0;
   w->last = w->first + states, w->atol = w->last + states;
   w->pose = w->atol + states;
-  w->reference.a = w->pose + POSES * (size_t)m->nq, w->reference.diagonal = w->reference.a + rows * n;
-  w->change = w->reference.diagonal + n, w->of_columns = w->change + n * n, w->column = w->of_columns + n;
-  w->scale = w->column + rows, w->order = w->reference.order + n;
+  w->change = w->pose + POSES * (size_t)m->nq;
+  w->of_columns = w->change + n * n, w->column = w->of_columns + n, w->scale = w->column + rows;
   return lw_ode_set_method(w->ode, LW_ODE_AUTO, jacobian) == LW_OK;
 }
 
@@ -147,7 +153,8 @@ void lw_free_watch(struct lw_range_watch *w) {
   if (!w) return;
   lw_ode_free(w->ode);
   free(w->first);
-  free(w->reference.order);
+  free(w->order);
+  sparse_qr_free(w->reference);
   free(w);
 }
 
@@ -221,7 +228,7 @@ void lw_note_evaluation(lw_minimal *m) {
 
 lw_status lw_minimal_check_step(lw_minimal *m) {
   struct lw_range_watch *w = m->watch;
-  if (!w || !w->begun || !m->dependents.columns) return LW_OK;
+  if (!w || !w->begun || !m->n_dependent) return LW_OK;
   const double t = time_of(m);
   lw_status e = LW_OK;
   if (t > w->from && w->within_reach > w->from) {

@@ -121,6 +121,18 @@ static void find_columns_of_terms_and_gears(lw_model *m) {
   }
 }
 
+/* Behind the clusters; returns where they end. */
+static int64_t layout_changes(lw_model *m) {
+  const int64_t speeds = m->size.nu + m->size.nu_cut, links = m->size.bodies, loops = m->size.loops;
+  const int64_t couplings = m->couplings;
+  int64_t next = m->cluster_reals;
+#define ARRAY(name, scalars) m->change.name = (int32_t)next, next += scalars;
+  LW_CHANGE_WORKSPACE(ARRAY)
+#undef ARRAY
+  m->change.end = (int32_t)next;
+  return next;
+}
+
 static lw_status list_columns(reader *r, lw_model *m) {
   m->columns = m->cluster_reals = m->integers = 0;
   int64_t reals = 0, integers = m->multipliers.integers;
@@ -144,6 +156,7 @@ static lw_status list_columns(reader *r, lw_model *m) {
       return lw_format_error(r, "too many loops of the model share joints with each other");
   }
   m->cluster_reals = (int32_t)reals, m->integers = (int32_t)integers;
+  if (layout_changes(m) > MAX_REALS) return lw_format_error(r, "the model has too many bodies");
   find_columns_of_terms_and_gears(m);
   return LW_OK;
 }

@@ -245,16 +245,6 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(force_on_speeds, FORCE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "of those that act on speeds")                    \
   X(line_arm, LINE_POINT, 3, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "from the point of its link, world axes")           \
   X(line_direction, LINE_POINT, 3, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "of the piece before it, unit vector")        \
-  X(load_change, SPEED, LW_IF_PRESSED(LW_CHANGES), LW_INTERNAL, LW_STAGE_ACCELERATIONS,                               \
-    "of dynamics/load_response_kernel.h")                                                                             \
-  X(acceleration_change, SPEED, LW_IF_PRESSED(LW_CHANGES), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "by it")              \
-  X(column_change, SPEED, LW_IF_PRESSED(LW_CHANGES), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "loads in both passes")     \
-  X(wrench_change, BODY, LW_IF_PRESSED(LW_CHANGES *LW_REALS(twist)), LW_INTERNAL, LW_STAGE_ACCELERATIONS,             \
-    "the same of links")                                                                                              \
-  X(motion_change, BODY, LW_IF_PRESSED(LW_CHANGES *LW_REALS(twist)), LW_INTERNAL, LW_STAGE_ACCELERATIONS,             \
-    "then wrenches of joints")                                                                                        \
-  X(cut_force_change, LOOP, LW_IF_PRESSED(3 * LW_CHANGES), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "of cut joints")      \
-  X(coupling_change, COUPLING, LW_IF_PRESSED(LW_CHANGES), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "of its load")         \
   X(pressing_at_first, FRICTION, LW_IF_PRESSED(3), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "without pressed frictions")  \
   X(friction_found, FRICTION, LW_IF_PRESSED(5), LW_INTERNAL, LW_STAGE_ACCELERATIONS,                                  \
     "load; what it misses; direction")                                                                                \
@@ -278,7 +268,7 @@ static inline int32_t lw_rows_of(const lw_sizes *s, const int32_t *first_force, 
   X(stand_ins_placed, ONE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "1: M and F of the bodies have them")              \
   X(link_centroid, BODY, lw_has_centroids(m) ? LW_REALS(link_centroid) : 0, LW_INTERNAL, LW_STAGE_CONSTANTS, "")
 #define LW_IF_PRESSED(columns) (m->pressed ? (columns) : 0)
-enum { LW_CHANGES = 4, LW_MOST_KRYLOV = 24, LW_KRYLOV_VECTORS = LW_MOST_KRYLOV + 4 };
+enum { LW_MOST_KRYLOV = 24, LW_KRYLOV_VECTORS = LW_MOST_KRYLOV + 4 };
 #define LW_IF_DIFFERENTIATED(columns) (s->coupling_formulas ? (columns) : 0)
 
 #define LW_FIELDS(X)                                                                                     \

@@ -93,6 +93,14 @@ typedef struct lw_cluster_offsets {
 #undef ARRAY
 } lw_cluster_offsets;
 
+/* Offsets of the changes in the workspace: behind the clusters. */
+typedef struct lw_change_offsets {
+#define ARRAY(name, scalars) int32_t name;
+  LW_CHANGE_WORKSPACE(ARRAY)
+#undef ARRAY
+  int32_t end;
+} lw_change_offsets;
+
 typedef enum lw_cluster_method { LW_RCR = 0, LW_EMBEDDING = 1 } lw_cluster_method;
 
 /* Loops that share joints, and couplings among joints, are solved together; most clusters are a single loop. */
@@ -320,6 +328,7 @@ struct lw_model {
   int32_t clusters, segments, ears, couplings, terms, method; /* method: lw_method */
   int32_t joint_types;
   int32_t columns, cluster_reals, integers, parameters;
+  lw_change_offsets change;
   int32_t most_integers; /* whichever of the joints that may open are closed */
   int32_t *type;         /* lw_joint_type of each of the joint types that the serialised model names */
   lw_link *link;
@@ -383,9 +392,9 @@ struct lw_model {
   lw_dca_plan dca;            /* likewise */
 };
 
-/* Scalars of the workspace that an evaluation needs: of the clusters, then of the multipliers. */
+/* Scalars of the workspace that an evaluation needs: of the clusters, of changes, then of the multipliers. */
 static inline size_t lw_workspace_reals(const lw_model *m) {
-  return (size_t)m->cluster_reals + (size_t)m->multipliers.reals;
+  return (size_t)m->change.end + (size_t)m->multipliers.reals;
 }
 
 int32_t lw_type_of_force(const lw_model *m, int32_t force);

@@ -43,6 +43,19 @@
   ARRAY(solution, 4 * width)                                                                               \
   ARRAY(spare, 4 * width * width + 8 * width + n) /* scratch of one function at a time, like `solution` */
 
+/* Of dynamics/load_response_kernel.h, of so many changes at once: of the loads of all speeds, and of the accelerations by
+ * them; loads on columns and wrenches on links, of both passes; motions of links, then wrenches of their joints; forces of
+ * cut joints; loads of couplings. */
+enum { LW_CHANGES = 4 };
+#define LW_CHANGE_WORKSPACE(ARRAY)         \
+  ARRAY(load, LW_CHANGES *speeds)          \
+  ARRAY(acceleration, LW_CHANGES *speeds)  \
+  ARRAY(column, LW_CHANGES *speeds)        \
+  ARRAY(wrench, LW_CHANGES * 6 * links)    \
+  ARRAY(motion, LW_CHANGES * 6 * links)    \
+  ARRAY(cut_force, LW_CHANGES * 3 * loops) \
+  ARRAY(coupling, LW_CHANGES *couplings)
+
 #define LW_FEW_ROWS 36 /* of six loops: their sparse closure has a place in the state, and larger ones are allocated */
 
 /* Reals of a sparse closure (assembly/sparse_closure_kernel.h) without its normal matrix; and with it, in a state. */

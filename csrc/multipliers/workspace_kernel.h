@@ -35,7 +35,7 @@ INLINE multiplier_work multiplier_work_of(const view *v) {
   const lw_multipliers *p = &v->m->multipliers;
   const lw_sizes *s = &v->m->size;
   multiplier_work w = {.plan = p, .rows = p->rows, .stride = p->stride};
-  real *next = v->work + v->m->cluster_reals;
+  real *next = v->work + v->m->change.end;
   w.order = v->integers, w.rank = w.order + p->rows;
 #define ARRAY(element, name, scalars) w.name = (element *)next, next += scalars;
   LW_MULTIPLIER_WORKSPACE(ARRAY)

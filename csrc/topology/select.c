@@ -54,10 +54,11 @@ static lw_status refuse(lw_state *s, lw_status e, const unsigned char *closed, c
                  changes, why);
 }
 
-/* What the complex block holds of another variant is not the new one's, even if that lies at the same address. */
+/* The complex block and the pattern of the constraints are of one variant: another may lie at the same address. */
 static lw_status enter(lw_state *s, const lw_model *variant) {
   const lw_model *left = s->model;
   s->model = variant;
+  s->topologies++;
   const lw_status e = lw_fit_workspace(s, &s->block, &s->work_reals, sizeof(double));
   if (e) s->model = left;
   lw_leave_variant(s->base, e ? variant : left);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from linkwork._util.names import number_of
@@ -114,7 +115,7 @@ def _idle(system: ModelBase, state: State) -> list[str]:
     """Lines on the bodies that turn about lines of their own."""
     if system.numbering.nu > MOST_SPEEDS:
         return []
-    _, bodies = idle_speeds(system, state, admissible_speeds(system, state))
+    _, bodies = idle_speeds(system, state, partial(admissible_speeds, system, state))
     if not bodies:
         return []
     shown = bodies[: MOST if len(bodies) <= MOST else FEW]

@@ -544,10 +544,7 @@ class Block:
 
     def jacobian(self, unknowns: OffsetArray, knowns: OffsetArray) -> FloatArray:
         """Return the matrix of derivatives of `unknowns` by `knowns`, both by offset."""
-        matrix, seed = np.empty((unknowns.size, knowns.size)), np.ones(1)
-        for k in range(knowns.size):
-            matrix[:, k] = self.directional_derivative(unknowns, knowns[k : k + 1], seed)
-        return matrix
+        return self._jacobian(lib.lw_jacobian, self.handle, unknowns, knowns)
 
     def assembled_derivative(self, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray) -> FloatArray:
         """Return the same just after `assemble`, the states following from parameters, start values and inputs."""
@@ -568,6 +565,14 @@ class Block:
         )
         self._check(status)
         return result
+
+    def _jacobian(
+        self, function: Callable[..., int], handle: Any, unknowns: OffsetArray, knowns: OffsetArray
+    ) -> FloatArray:
+        matrix = np.empty((unknowns.size, knowns.size))
+        rows, columns = (ffi.from_buffer("uint32_t[]", offsets) for offsets in (unknowns, knowns))
+        self._check(function(handle, rows, unknowns.size, columns, knowns.size, doubles(matrix)))
+        return matrix
 
     def watch_constraints(self, rtol: float, atol: float) -> None:
         """Let `check_constraints` compare residuals from here on with errors of these tolerances; 0: no more."""
@@ -730,6 +735,10 @@ class Minimal:
     def directional_derivative(self, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray) -> FloatArray:
         """Return the change of `unknowns` along `seed` in `knowns`, of the states only x, while the others follow."""
         return self.block._derivative(lib.lw_minimal_directional_derivative, self.handle, unknowns, knowns, seed)
+
+    def jacobian(self, unknowns: OffsetArray, knowns: OffsetArray) -> FloatArray:
+        """Return the matrix of these derivatives, by each of the knowns alone."""
+        return self.block._jacobian(lib.lw_minimal_jacobian, self.handle, unknowns, knowns)
 
     def ode(self, t: float, x: FloatArray) -> FloatArray | None:
         """Return the derivative of x at a time, to which the block is brought; None where there is none."""

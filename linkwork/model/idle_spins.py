@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -55,13 +56,15 @@ def spinning_bodies(system: ModelBase, state: State) -> list[SpinningBody]:
     return found
 
 
-def idle_speeds(system: ModelBase, state: State, admissible: FloatArray) -> tuple[FloatArray, list[SpinningBody]]:
+def idle_speeds(
+    system: ModelBase, state: State, find_admissible: Callable[[], FloatArray]
+) -> tuple[FloatArray, list[SpinningBody]]:
     """Return the speeds of idle spins at a state, and the bodies that turn in them.
 
     Parameters
     ----------
-    admissible
-        (nu, dof): a basis of the speeds that the constraints allow.
+    find_admissible
+        Returns a basis of the speeds that the constraints allow, (nu, dof): called where bodies may spin.
 
     Returns
     -------
@@ -70,7 +73,8 @@ def idle_speeds(system: ModelBase, state: State, admissible: FloatArray) -> tupl
     """
     spins = {one.body: one for one in spinning_bodies(system, state)}
     if not spins:
-        return np.zeros((len(admissible), 0)), []
+        return np.zeros((system.numbering.nu, 0)), []
+    admissible = find_admissible()
     block = system.block()
     system.enter(block, state)
     moved = []

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.disjoint_sets import DisjointSets
 from linkwork._util.names import quoted, suggest
 from linkwork._util.part_names import suffixes
 from linkwork.core.native import RANK_TOLERANCE
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
 GOOD = 0.02  # a choice with a smaller one is taken only if it was asked for
 LESS_WANTED = 0.1  # by so much the size of a coordinate counts less than that of a local one, to stay independent
+ROUNDING = 1e-15  # of the size of a column: what it has along another one is none
+SAME_SIZE = 1.0 - 1e-9  # by which columns differ in rounding alone
 NO_LENGTH = 1e-9  # m; a lever arm that is rounding
 
 _REMEDY = 'use states="full"'
@@ -90,16 +95,15 @@ def choose_independent_coordinates(
     _check_transitions(system)
     state = system.assemble() if state is None else state
     groups = _groups(system, local)
-    matrix = _scaled_jacobian(system, state)
-    rank = _rank(matrix)
-    dof = system.numbering.nu - rank
+    rows = _scaled_rows(system, state)
+    dof = system.numbering.nu - rows.rank
     _check_pose(system, state, dof)
     if requested is None:
-        return _joined(_choose(groups, matrix, rank))
+        return _joined(_choose(groups, rows))
     chosen = _requested(system, groups, requested)
     if local and sum(len(group.u) for group in chosen) < dof:
         chosen = _with_idle_spins(system, state, groups, chosen, dof)
-    _check_requested(system, chosen, matrix, dof)
+    _check_requested(chosen, rows)
     return _joined(chosen)
 
 
@@ -107,11 +111,11 @@ def _with_idle_spins(
     system: ModelBase, state: State, groups: list[_Group], chosen: list[_Group], dof: int
 ) -> list[_Group]:
     """With a coordinate for each idle spin, if these are all that is missing."""
-    idle = idle_speeds(system, state, admissible_speeds(system, state))[0]
+    idle = idle_speeds(system, state, partial(admissible_speeds, system, state))[0]
     if sum(len(group.u) for group in chosen) + idle.shape[1] != dof:
         return chosen
     single = [group for group in groups if group not in chosen and len(group.u) == 1]
-    spins = _pivots(idle[[group.u[0] for group in single]].T, (), range(len(single)), idle.shape[1])
+    spins = _Rows(idle[[group.u[0] for group in single]].T).pivots((), range(len(single)), idle.shape[1])
     return [*chosen, *(single[k] for k in spins)]
 
 
@@ -124,12 +128,11 @@ def choose_independent_speeds(
     a singular pose as many as the constraints leave. Speeds of quaternions are chosen one by one, as "S.u[2]".
     """
     groups = _single_speeds(system)
-    matrix = _scaled_jacobian(system, state)
-    rank = _rank(matrix)
+    rows = _scaled_rows(system, state)
     if requested is None:
-        return _joined(_choose(groups, matrix, rank)).u
+        return _joined(_choose(groups, rows)).u
     chosen = _requested(system, groups, requested, "u")
-    _check_requested(system, chosen, matrix, system.numbering.nu - rank)
+    _check_requested(chosen, rows)
     return _joined(chosen).u
 
 
@@ -194,66 +197,169 @@ def _joined(groups: Sequence[_Group]) -> IndependentCoordinates:
 # ---- rank ----
 
 
-def _scaled_jacobian(system: ModelBase, state: State) -> FloatArray:
+class _Rows:
+    """Derivatives of constraints by speeds, in blocks that have no row and no column in common.
+
+    Parameters
+    ----------
+    matrix
+        (rows, n).
+    """
+
+    def __init__(self, matrix: FloatArray) -> None:
+        self.n = matrix.shape[1]
+        self._blocks = _blocks(matrix)
+        self._block_of = np.full(self.n, -1)  # of each column; -1: it has no entry
+        for number, (columns, _) in enumerate(self._blocks):
+            self._block_of[columns] = number
+        # of the columns asked for last: singular values of each block
+        self._chosen = np.zeros(self.n, dtype=bool)
+        self._values: list[FloatArray] = [np.zeros(0) for _ in self._blocks]
+
+    @cached_property
+    def _all_values(self) -> FloatArray:
+        return self._singular_values(np.ones(self.n, dtype=bool))
+
+    @property
+    def _largest(self) -> float:
+        return float(self._all_values[0]) if self._all_values.size else 0.0
+
+    @cached_property
+    def rank(self) -> int:
+        """Of all columns; 0 where nothing is larger than rounding."""
+        return int(np.sum(self._all_values > RANK_TOLERANCE * self._largest)) if self._largest > RANK_TOLERANCE else 0
+
+    def _singular_values(self, chosen: NDArray[np.bool_]) -> FloatArray:
+        """Those of some columns, the largest first; only blocks of which others were asked for last are computed."""
+        for block in set(self._block_of[chosen != self._chosen].tolist()) - {-1}:
+            columns, part = self._blocks[block]
+            own = np.linalg.svd(part[chosen[columns]], compute_uv=False) if chosen[columns].any() else np.zeros(0)
+            self._values[block] = np.asarray(own, dtype=np.float64)
+        self._chosen = chosen
+        return -np.sort(-np.concatenate([np.zeros(0), *self._values]))
+
+    def conditioning(self, columns: Sequence[int], rank: int | None = None) -> float:
+        """Return the smallest singular value of columns relative to the largest of all; 0 if they lack a rank.
+
+        The rank is by default that of all columns.
+        """
+        rank = self.rank if rank is None else rank
+        if rank == 0:
+            return 1.0
+        chosen = np.zeros(self.n, dtype=bool)
+        chosen[list(columns)] = True
+        values = self._singular_values(chosen)
+        return float(values[rank - 1]) / self._largest if values.size >= rank and self._largest > 0.0 else 0.0
+
+    def admissible(self) -> FloatArray:
+        """Return a basis of the speeds along which no row changes, (n, n - rank)."""
+        least = RANK_TOLERANCE * self._largest if self._largest > RANK_TOLERANCE else np.inf
+        found = []
+        for columns, part in self._blocks:
+            _, values, rows = np.linalg.svd(part.T)
+            own = rows[int(np.sum(values > least)) :]
+            wide = np.zeros((len(own), self.n))
+            wide[:, columns] = own
+            found.append(wide)
+        free = np.ones(self.n, dtype=bool)
+        for columns, _ in self._blocks:
+            free[columns] = False
+        basis: FloatArray = np.vstack([*found, np.eye(self.n)[free]]).T
+        return np.ascontiguousarray(basis)
+
+    def pivots(
+        self, first: Sequence[int], columns: Sequence[int], rank: int, rather: Collection[int] = ()
+    ) -> list[int]:
+        """Return `rank` columns most independent of each other, those `first` before all others, and `rather` some."""
+        left = [part.copy() for _, part in self._blocks]
+        place = {k: (b, i) for b, (own, _) in enumerate(self._blocks) for i, k in enumerate(own.tolist())}
+        sizes = np.zeros(self.n)
+        for (own, _), rest in zip(self._blocks, left, strict=True):
+            sizes[own] = np.linalg.norm(rest, axis=1)
+        least = ROUNDING * sizes
+        weights = np.array([1.0 if k in rather else LESS_WANTED for k in range(self.n)])
+        unused = np.full(self.n, -np.inf)  # 0: not chosen yet; -inf: no candidate
+        unused[list(first or columns)] = 0.0
+        found: list[int] = []
+        for _ in range(rank):
+            if not np.isfinite(unused).any():
+                unused[[k for k in columns if k not in found]] = 0.0
+            weighted = sizes * weights + unused
+            best = int(np.argmax(weighted >= SAME_SIZE * weighted.max()))  # the first of equal ones
+            found.append(best)
+            unused[best] = -np.inf
+            if best in place:
+                block, row = place[best]
+                own = self._blocks[block][0]
+                moved, rest = _subtract_along(left[block], row, least[own])
+                sizes[own[moved]] = rest
+        return found
+
+
+def _subtract_along(left: FloatArray, row: int, least: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
+    """Make rows orthogonal to one of them, twice for rounding, but those that have at most `least` along it.
+
+    Return which ones, and their sizes then.
+    """
+    pivot = left[row] / np.linalg.norm(left[row])
+    moved = np.flatnonzero(np.abs(left @ pivot) > least)
+    rest = left[moved]
+    for _ in range(2):
+        rest -= (rest @ pivot)[:, None] * pivot
+    left[moved] = rest
+    return moved, np.linalg.norm(rest, axis=1)
+
+
+def _blocks(matrix: FloatArray) -> list[tuple[NDArray[np.intp], FloatArray]]:
+    """Columns that have rows in common, ascending, and the transpose of these rows."""
+    rows, columns = np.nonzero(matrix)
+    sets = DisjointSets(range(matrix.shape[1]))
+    firsts = columns[np.searchsorted(rows, rows)]  # of each entry the first one in its row
+    for one, other in np.unique(np.stack([firsts, columns]), axis=1).T.tolist():
+        sets.unite(one, other)
+    of_column = np.array([sets.find(k) for k in range(matrix.shape[1])], dtype=int)
+    has_entry = np.zeros(matrix.shape[1], dtype=bool)
+    has_entry[columns] = True
+    first_of_row = np.full(matrix.shape[0], -1)
+    first_of_row[rows] = of_column[firsts]
+    found = []
+    for root in np.unique(of_column[has_entry]):
+        own = np.flatnonzero(of_column == root)
+        found.append((own, np.ascontiguousarray(matrix[np.ix_(first_of_row == root, own)].T)))
+    return found
+
+
+def _scaled_rows(system: ModelBase, state: State) -> _Rows:
     block = system.block()
     system.enter(block, state)
-    return _scaled_jacobian_at(system, block)
+    return _scaled_rows_at(system, block)
 
 
-def _scaled_jacobian_at(system: ModelBase, block: Block) -> FloatArray:
+def _scaled_rows_at(system: ModelBase, block: Block) -> _Rows:
     """The constraints' derivative (rows, nu), displacements and rows counted in the size of their cluster."""
     matrix = block.constraint_jacobian()
-    joints = system.joint_names
+    joints, largest, lengths = system.joint_names, np.abs(matrix).max(axis=0, initial=0.0), np.ones(matrix.shape[1])
     for cluster in system.topology.clusters:
         names = [joints[system.topology.links[link].joint] for link in cluster.links]
         kinds = [(system.numbering.u[name], system.mechanism.joints[name].kind.motion_units) for name in names]
-        units = {k: unit for span, own in kinds for k, unit in zip(range(span.start, span.stop), own, strict=True)}
-        columns = np.array(list(units), dtype=int)
-        angles = np.array([unit == "rad" for unit in units.values()], dtype=bool)
-        length = np.abs(matrix[:, columns[angles]]).max(initial=0.0)
-        matrix[:, columns[angles]] /= length if length > NO_LENGTH else 1.0
-    return matrix
+        angles = [span.start + k for span, units in kinds for k, unit in enumerate(units) if unit == "rad"]
+        length = largest[angles].max(initial=0.0)
+        lengths[angles] = length if length > NO_LENGTH else 1.0
+    return _Rows(matrix / lengths)
 
 
 def admissible_speeds(system: ModelBase, state: State) -> FloatArray:
     """Return a basis of the speeds that the constraints allow at a state, (nu, dof)."""
-    matrix = _scaled_jacobian(system, state)
-    if 0 in matrix.shape:
-        return np.eye(matrix.shape[1])
-    _, values, rows = np.linalg.svd(matrix)
-    rank = int(np.sum(values > RANK_TOLERANCE * values[0])) if values[0] > RANK_TOLERANCE else 0
-    basis: FloatArray = rows[rank:].T
-    return basis
-
-
-def _singular_values(matrix: FloatArray, columns: Sequence[int]) -> FloatArray:
-    return np.asarray(np.linalg.svd(matrix[:, list(columns)], compute_uv=False), dtype=np.float64)
-
-
-def _rank(matrix: FloatArray) -> int:
-    if 0 in matrix.shape:
-        return 0
-    values = _singular_values(matrix, range(matrix.shape[1]))
-    return int(np.sum(values > RANK_TOLERANCE * values[0])) if values[0] > RANK_TOLERANCE else 0
-
-
-def _conditioning(matrix: FloatArray, dependent: Sequence[int], rank: int) -> float:
-    """The smallest singular value of columns relative to the largest of all, if they have the full rank."""
-    if rank == 0:
-        return 1.0
-    if min(len(dependent), matrix.shape[0]) < rank:
-        return 0.0
-    largest = float(_singular_values(matrix, range(matrix.shape[1]))[0])
-    return float(_singular_values(matrix, dependent)[rank - 1]) / largest if largest > 0.0 else 0.0
+    return _scaled_rows(system, state).admissible()
 
 
 # ---- the choice ----
 
 
-def _choose(groups: list[_Group], matrix: FloatArray, rank: int) -> list[_Group]:
+def _choose(groups: list[_Group], rows: _Rows) -> list[_Group]:
     """Those given first, then what pivoting leaves, a quaternion as a whole."""
-    everything = set(range(matrix.shape[1]))
-    dof = len(everything) - rank
+    everything = set(range(rows.n))
+    dof = rows.n - rows.rank
     chosen: list[_Group] = []
 
     def rest(more: Sequence[_Group] = ()) -> list[int]:
@@ -261,13 +367,13 @@ def _choose(groups: list[_Group], matrix: FloatArray, rank: int) -> list[_Group]
 
     for group in sorted(groups, key=lambda group: group.rank):
         left = dof - sum(len(one.u) for one in chosen)
-        if group.rank < np.inf and len(group.u) <= left and _conditioning(matrix, rest([group]), rank) > GOOD:
+        if group.rank < np.inf and len(group.u) <= left and rows.conditioning(rest([group])) > GOOD:
             chosen.append(group)
     first: list[int] = []  # columns that are to be dependent
     for group in (one for one in groups if len(one.u) > 1 and one not in chosen):
         left = dof - sum(len(one.u) for one in chosen)
-        inside = _conditioning(matrix, [*first, *group.u], len(first) + len(group.u))
-        outside = _conditioning(matrix, rest([group]), rank) if len(group.u) <= left else 0.0
+        inside = rows.conditioning([*first, *group.u], len(first) + len(group.u))
+        outside = rows.conditioning(rest([group])) if len(group.u) <= left else 0.0
         if max(inside, outside) < RANK_TOLERANCE:
             raise MechanismError(
                 f"the coordinates of joint {group.name!r} turn by a quaternion, and some of its speeds are independent "
@@ -278,26 +384,9 @@ def _choose(groups: list[_Group], matrix: FloatArray, rank: int) -> list[_Group]
         else:
             first += group.u
     local = {k for group in groups if not group.q and group.rank == np.inf for k in group.u}
-    dependent = set(_pivots(matrix, first, rest(), rank, local))
-    return [group for group in groups if group in chosen or not dependent.intersection(group.u)]
-
-
-def _pivots(
-    matrix: FloatArray, first: Sequence[int], columns: Sequence[int], rank: int, rather: Collection[int] = ()
-) -> list[int]:
-    """`rank` columns that are most independent of each other, those `first` before all others, and `rather` some."""
-    left = matrix.copy()
-    found: list[int] = []
-    for _ in range(rank):
-        candidates = [k for k in (first or columns) if k not in found] or [k for k in columns if k not in found]
-        weights = np.where([k in rather for k in candidates], 1.0, LESS_WANTED)
-        sizes = np.linalg.norm(left[:, candidates], axis=0) * weights
-        best = candidates[int(np.argmax(sizes))]
-        found.append(best)
-        pivot = left[:, best] / np.linalg.norm(left[:, best])
-        for _ in range(2):
-            left -= np.outer(pivot, pivot @ left)
-    return found
+    dependent = set(rows.pivots(first, rest(), rows.rank, local))
+    kept = set(chosen)
+    return [group for group in groups if group in kept or not dependent.intersection(group.u)]
 
 
 # ---- what the user wants ----
@@ -354,26 +443,24 @@ def check_independent_joints(system: ModelBase, block: Block, joints: Sequence[s
     SingularityError
         If the pose is singular, or the joints do not determine the others in it.
     """
-    matrix, spans = _scaled_jacobian_at(system, block), system.numbering.u
-    dof, regular = system.numbering.nu - _rank(matrix), _regular_dof(system)
+    rows, spans = _scaled_rows_at(system, block), system.numbering.u
+    dof, regular = rows.n - rows.rank, _regular_dof(system)
     chosen = [_Group(name, (), tuple(range(spans[name].start, spans[name].stop)), np.inf) for name in joints]
     if dof > regular and sum(len(group.u) for group in chosen) == regular:
         raise SingularityError(
             f"the pose is singular: {dof} speeds are independent in it, {regular} in those around; there are no "
             "derivatives of closed loops in it"
         )
-    _check_requested(system, chosen, matrix, dof, argument, "choose others")
+    _check_requested(chosen, rows, argument, "choose others")
 
 
 def _check_requested(
-    system: ModelBase,
     chosen: list[_Group],
-    matrix: FloatArray,
-    dof: int,
+    rows: _Rows,
     argument: str = "independents",
     remedy: str = f"choose others, or {_REMEDY}",
 ) -> None:
-    count = sum(len(group.u) for group in chosen)
+    count, dof = sum(len(group.u) for group in chosen), rows.n - rows.rank
     if count != dof:
         degrees = "1 degree of freedom" if dof == 1 else f"{dof} degrees of freedom"
         if not chosen:
@@ -383,8 +470,8 @@ def _check_requested(
             f"{quoted([g.name for g in chosen])} {'has' if len(chosen) == 1 else 'have'} {count} "
             f"speed{'s' * (count != 1)}; name as many"
         )
-    columns = set(range(matrix.shape[1])) - {k for group in chosen for k in group.u}
-    if _conditioning(matrix, sorted(columns), matrix.shape[1] - dof) < RANK_TOLERANCE:
+    columns = set(range(rows.n)) - {k for group in chosen for k in group.u}
+    if rows.conditioning(sorted(columns)) < RANK_TOLERANCE:
         raise SingularityError(
             f"{argument}: {quoted([g.name for g in chosen])} do not determine the others in this pose; {remedy}"
         )

@@ -331,6 +331,13 @@ static void differentiate(const bench *b) {
   if (!b->size.nu) return;
   EXPECT(lw_directional_derivative(b->state, &unknown, 1, &outside, 1, seed, &slope) == LW_ERROR_USAGE);
   EXPECT(lw_directional_derivative(b->state, &unknown, 1, knowns, 2, seed, &slope) == LW_OK && isfinite(slope));
+  const uint32_t columns[] = {knowns[1], (uint32_t)field_named(b->model, "tau").first};
+  double row[] = {NAN, NAN};
+  EXPECT(lw_jacobian(b->state, &unknown, 1, &outside, 1, row) == LW_ERROR_USAGE);
+  EXPECT(lw_jacobian(b->state, &outside, 1, columns + 1, 1, row) == LW_ERROR_USAGE);
+  EXPECT(lw_jacobian(b->state, &unknown, 1, columns, 2, row) == LW_OK && isfinite(row[0]));
+  EXPECT(lw_directional_derivative(b->state, &unknown, 1, columns + 1, 1, seed, &slope) == LW_OK);
+  EXPECT(fabs(row[1] - slope) <= 1e-9 * (1 + fabs(slope)));
 }
 
 /* The event indicators follow the block; nothing follows them. */
@@ -466,7 +473,9 @@ static void check_independents(const bench *b, unsigned chosen) {
   }
   const uint32_t known = (uint32_t)(first.first + (n_q ? (int32_t)q[0] : 0)), unknown = (uint32_t)rates.first;
   if (n_q) {
-    (void)lw_minimal_directional_derivative(m, &unknown, 1, &known, 1, &(double){1}, &slope);
+    const lw_status found = lw_minimal_directional_derivative(m, &unknown, 1, &known, 1, &(double){1}, &slope);
+    double entry = NAN;
+    EXPECT(lw_minimal_jacobian(m, &unknown, 1, &known, 1, &entry) == found && (found || entry == slope));
     x[0] = NAN;
     EXPECT(lw_minimal_set(m, x) == LW_ERROR_VALUE);
   } else if (b->size.nq && b->size.nq == b->size.nu)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork.core.native import Block, Minimal
+from linkwork.model import linear_model
 from support import reduced_four_bar
 from support.cases import four_bar, fourbar_planar
 from support.minimal import by_differences
@@ -140,6 +142,49 @@ def test_it_is_a_state_space_of_scipy():
     space = model.to_scipy()
     assert np.array_equal(space.A, model.A)
     assert np.array_equal(space.D, model.D)
+
+
+def many_parts() -> lw.Mechanism:
+    """Four-bars on the ground, of which two are joined by a spring; a pendulum driven by a current; a slide."""
+    mech = lw.Mechanism("many parts")
+    for k in range(8):
+        for name, length in (("crank", 0.4), ("coupler", 1.0), ("rocker", 0.8)):
+            inertia = lw.inertia.rod(1.0 + k, length, axis="x")
+            mech.add_body(f"{name}{k}", mass=1.0 + k, com=(length / 2, 0.0, 0.0), inertia=inertia)
+        for joint, parent, child, at, end in (
+            ("A", "ground", f"crank{k}", (0.0, 0.3 * k, 0.0), 0.0),
+            ("B", f"crank{k}", f"coupler{k}", (0.4, 0.0, 0.0), 0.0),
+            ("D", "ground", f"rocker{k}", (0.9, 0.3 * k, 0.0), 0.0),
+            ("C", f"coupler{k}", f"rocker{k}", (1.0, 0.0, 0.0), 0.8),
+        ):
+            frames = {"parent_frame": lw.Frame(at), "child_frame": lw.Frame((end, 0.0, 0.0))}
+            mech.add_joint(f"{joint}{k}", lw.Revolute("y"), parent, child, cut=joint == "C", **frames)
+        mech.start(q={f"A{k}": -0.6 - 0.05 * k, f"D{k}": -1.2}, u={f"A{k}": 1.0})
+    ends = {"bodies": ("coupler0", "rocker1"), "points": ((0.3, 0.0, 0.0), (0.2, 0.0, 0.0))}
+    mech.add_force(lw.SpringDamper(**ends, stiffness=50.0, damping=0.3, free=0.1, name="between"))
+    mech.add_body("arm", mass=1.0, com=(0.0, 0.0, -0.5), inertia=lw.inertia.rod(1.0, 1.0, axis="z"))
+    mech.add_joint("E", lw.Revolute("y"), "ground", "arm", at=(0.0, 9.0, 0.0))
+    mech.add_state("i", "v - r*i - k*E.u", unit="A", parameters={"v": 2.0, "r": 3.0, "k": 0.5})
+    mech.add_force(lw.Force("E", "k*i - d*u", parameters={"k": 0.7, "d": 0.1}))
+    return mech
+
+
+@pytest.mark.parametrize("states", ["minimal", "full"])
+def test_parts_that_have_nothing_in_common_share_steps(states, monkeypatch):
+    """The same as by columns one by one, in fewer steps."""
+    mech = lw.compile(many_parts())
+    steps = []
+    for kind in (Block, Minimal):
+        along = kind.directional_derivative
+        monkeypatch.setattr(kind, "directional_derivative", lambda *of, along=along: steps.append(1) or along(*of))
+    found = lw.linearize(mech, states=states)
+    assert 0 < len(steps) * 4 <= found.A.shape[1] + found.B.shape[1]
+    monkeypatch.setattr(linear_model, "_directions", lambda *_: None)
+    expected = lw.linearize(mech, states=states)
+    for one, other in ((found.A, expected.A), (found.B, expected.B)):
+        assert np.abs(one - other).max() < 1e-12 * np.abs(other).max()
+    other = {"minimal": "A1.q", "full": "D1.q"}[states]  # which moves the other end of the spring
+    assert found.A[found.states.index("A0.u"), found.states.index(other)] != 0.0
 
 
 def driven_everywhere() -> lw.Mechanism:
