@@ -4,6 +4,9 @@
 #include "linkwork.h"
 #include "math/tolerances.h"
 
+/* Steps in one call, as far as there is no other number. */
+#define STEPS_AT_ONCE 256
+
 /* Numbers in rows of equal length, which grow. */
 typedef struct lw_number_list {
   double *number;
@@ -53,7 +56,7 @@ struct lw_run {
   double direction;                /* of time: 1, -1 */
   double duration;                 /* of the motion, by which the sizes of states are chosen */
   double t, t_start, until, began; /* reached; the segment began, and ends there; the run began */
-  double *y, *before_event, *inputs, *revolutions, *rates, *indicators;
+  double *y, *before_event, *inputs, *revolutions, *rates, *indicators, *bounds; /* bounds: low, high */
   int32_t *crossings;          /* per indicator, those asked for; then of functions alone */
   unsigned char *positive;     /* indicators before and after a change of inputs */
   lw_ode_step_control control; /* with which the next segment begins ... */

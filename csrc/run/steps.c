@@ -6,8 +6,6 @@
 #include "model/model.h"
 #include "run/run.h"
 
-#define STEPS_AT_ONCE 256
-
 /* ---- creation ---- */
 
 static void find_equations(lw_run *r) {
@@ -176,7 +174,6 @@ lw_status lw_run_take_steps(lw_run *r, int64_t tries, int *event) {
   lw_ode_output *output;
   const int64_t left = r->options.max_steps < 0 ? INT64_MAX : r->options.max_steps - r->reach.attempts;
   if (left <= 0) return lw_run_stopped(r, LW_ODE_TOO_MANY_STEPS);
-  tries = tries > 0 && tries < STEPS_AT_ONCE ? tries : STEPS_AT_ONCE;
   tries = tries < left ? tries : left;
   lw_status e = lw_prepare_output(r, &output);
   if (e) return e;
