@@ -212,6 +212,7 @@ class NativeRun:
         self._law, self._integrator, self.solver = law, integrator, options.solver
         self._raised: BaseException | None = None
         self._not_here: NotHereError | None = None
+        self._sampled: FloatArray | None = None  # inputs of C, into which samples go
         self._n, self._n_x, self._block = y.size, law.x0.size, block
         self._until = np.inf if options.t_end >= options.t_start else -np.inf
         self._kept = self._calls(parts)
@@ -405,6 +406,15 @@ class NativeRun:
         """What drives the run."""
         return self._law
 
+    def sample(self, t: float, inputs: Any) -> int:
+        """Take a sample into all inputs, whose address stays; return whether it has commands."""
+        law = self._law
+        commands = law.sample(t)
+        if self._sampled is None:
+            self._sampled = _view(inputs, law.constant.size)
+        self._sampled[:] = law.constant
+        return int(commands)
+
     def fill(self, rows: Any, reach: Any, tries: int) -> None:
         """Let the integrator take steps, and take over what it has reached, however that ends."""
         integrator, n = self._integrator, self._n
@@ -476,13 +486,7 @@ def lw_py_run_on_event(context: Any, t: float, x: Any, crossed: Any) -> int:
 def lw_py_run_sample(context: Any, t: float, inputs: Any) -> int:
     """Serve C's call for a sample."""
     run: NativeRun = ffi.from_handle(context)
-
-    def sample() -> int:
-        commands = run.law.sample(t)
-        _view(inputs, run.law.constant.size)[:] = run.law.constant
-        return int(commands)
-
-    return run.serve(sample)
+    return run.serve(lambda: run.sample(t, inputs))
 
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]
