@@ -249,7 +249,7 @@ static lw_status advance(lw_run *r, double until, int64_t tries, int *more) {
   if (!e && event) e = lw_run_handle_event(r);
   if (!e && r->terminated) finish(r, "ended at t = %.17g, as the event handler or step hook asked");
   else if (!e && r->t == r->until) e = end_segment(r);
-  *more = (event || !r->in_segment) && r->outcome == LW_RUN_GOES_ON;
+  *more = !e && (event || !r->in_segment) && r->outcome == LW_RUN_GOES_ON;
   return e;
 }
 

@@ -264,9 +264,10 @@ class RunRecord:
         n, last = events.t.size, np.count_nonzero(events.t < t_end)
         counts = np.append((np.arange(2 * n) + 1) // 2, last)  # of events before each
         t = np.append(np.repeat(events.t, 2), t_end)
-        y = np.concatenate([np.stack([events.before, events.after], axis=1).reshape(2 * n, -1), [self._native.states]])
+        y = np.empty((2 * n + 1, events.before.shape[1]))
+        y[:-1:2], y[1::2], y[-1] = events.before, events.after, self._native.states
         phases = self._last(counts)
-        phases[1:-1:2] = first_phases(self._phases, np.arange(n))
+        phases[1::2] = first_phases(self._phases, np.arange(n))
         kept = np.flatnonzero(phases >= 0)
         t, y, counts, phases = t[kept], y[kept], counts[kept], phases[kept]
         return Trajectory(
