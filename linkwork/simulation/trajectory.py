@@ -84,7 +84,7 @@ def merged(rows: Trajectory, nodes: Trajectory | None, backward: bool) -> tuple[
 
 
 def _no_rows(rows: Trajectory, nodes: Trajectory, sign: float) -> IntArray:
-    """Return the nodes that are no rows; `sign` is that of the direction of time. Rows are sorted by time and events."""
+    """Return the nodes that are no rows, which are sorted by time and events; `sign` is that of the direction."""
     pairs = (sign * rows.t, sign * nodes.t), (rows.events, nodes.events)
     first, last = (
         [np.searchsorted(of_rows, of_nodes, where) for of_rows, of_nodes in pairs] for where in ("left", "right")
