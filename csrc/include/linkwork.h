@@ -1166,10 +1166,12 @@ typedef struct lw_run_rows {
   const double *t, *y, *revolutions, *phase; /* [count], [count][states + n], [count][nq_cut]; number of the phase */
   const double *control; /* [count][3]: an lw_ode_step_control where a step ended, else not numbers */
 } lw_run_rows;
-/* Inputs and discrete states between events and changes of inputs. */
+/* Inputs and discrete states between events and changes of inputs. Phases in turn that have the same discrete state have the
+ * same row of `discrete`, which is empty without transitions. */
 typedef struct lw_run_phases {
   int64_t count;
-  const double *inputs, *discrete, *events_before; /* discrete: nothing without transitions */
+  const double *inputs, *row, *events_before; /* of each phase */
+  const double *discrete;                     /* [row] */
 } lw_run_phases;
 typedef struct lw_run_events {
   int64_t count;

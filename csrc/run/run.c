@@ -322,7 +322,8 @@ lw_run_rows lw_run_get_rows(const lw_run *r) {
 
 lw_run_phases lw_run_get_phases(const lw_run *r) {
   const lw_record *from = &r->record;
-  return (lw_run_phases){from->inputs.count, from->inputs.number, from->discrete.number, from->events_before.number};
+  return (lw_run_phases){from->inputs.count, from->inputs.number, from->discrete_row.number, from->events_before.number,
+                         from->discrete.number};
 }
 
 lw_run_events lw_run_get_events(const lw_run *r) {

@@ -26,7 +26,8 @@ static inline double *lw_last_row(const lw_number_list *list) { return lw_row_of
 /* Rows, events, and the phases between them: inputs and discrete states. */
 typedef struct lw_record {
   lw_number_list t, y, revolutions, control, phase_of_row; /* of rows */
-  lw_number_list inputs, discrete, events_before;          /* of phases */
+  lw_number_list inputs, discrete_row, events_before;      /* of phases */
+  lw_number_list discrete;                                 /* states that differ from the one before */
   lw_number_list event_t, fired, before, after;            /* of events */
   lw_number_list crossing_t;                               /* times at which indicators crossed zero */
   int64_t first_crossing;                                  /* of the segment */

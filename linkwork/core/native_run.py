@@ -177,11 +177,12 @@ class RunRows(NamedTuple):
 
 
 class RunPhases(NamedTuple):
-    """Inputs, discrete states (none without transitions) and numbers of events, of the phases between these."""
+    """Inputs, rows of the discrete states and numbers of events, of the phases between these; the discrete states."""
 
     inputs: FloatArray
-    discrete: FloatArray
+    row: NDArray[np.intp]
     events_before: NDArray[np.intp]
+    discrete: FloatArray  # that differ from the one before (rows, n_discrete); without transitions there are no numbers
 
 
 class RunEvents(NamedTuple):
@@ -369,8 +370,9 @@ class NativeRun:
         of, model = lib.lw_run_get_phases(self._handle), self._block.model
         n, inputs = of.count, model.inputs.stop - model.inputs.start
         discrete = model.discrete_state.stop - model.discrete_state.start if model.sizes.transitions else 0
-        before = _array(of.events_before, n).astype(np.intp)
-        return RunPhases(_array(of.inputs, n, inputs), _array(of.discrete, n, discrete), before)
+        row, before = (_array(one, n).astype(np.intp) for one in (of.row, of.events_before))
+        states = int(row[-1]) + 1 if n else 0
+        return RunPhases(_array(of.inputs, n, inputs), row, before, _array(of.discrete, states, discrete))
 
     @property
     def events(self) -> RunEvents:

@@ -221,7 +221,8 @@ class RunRecord:
         self._phases: RunPhases = native.phases
         self._events: RunEvents = native.events
         self._n = system.numbering.n_states
-        self._discrete = list(self._phases.discrete) if system.sizes.transitions else []
+        states = list(self._phases.discrete) if system.sizes.transitions else []
+        self._discrete = [states[k] for k in self._phases.row] if states else []  # of each phase
 
     def result(self, message: str, of_solver: Statistics | None) -> Result:
         """Return the result, with everything that its columns need; `of_solver`: the costs of a solver in Python."""
@@ -368,9 +369,9 @@ class RecordedEvents(Sequence[Event]):
         """Return impulses (n, joints, 6) and energies lost, J, (n,), as though all were events of transitions."""
         energy = self._system.fields["energy_lost"].first - self._system.fields["joint_closed"].first
         after = first_phases(self._phases, np.arange(len(self)))
-        losses = np.append(self._phases.discrete[:, energy], self._energy_lost)
-        discrete = self._phases.discrete[after]
-        return impulses_of_each(self._system, discrete), losses[after] - losses[after - 1]
+        row, discrete = self._phases.row, self._phases.discrete
+        losses = np.append(discrete[row, energy], self._energy_lost)
+        return impulses_of_each(self._system, discrete[row[after]]), losses[after] - losses[after - 1]
 
 
 def _before_jumps(segments: list[Segment], t: FloatArray) -> FloatArray:
