@@ -257,7 +257,8 @@ static range range_of_bound(const box_view *w, int32_t i, int bound) {
   if (memory->event_sign != 0.0) return memory->event_sign == (bound ? 1.0 : -1.0) ? unbounded : (range){1.0, 1.0};
   const int32_t hold = transition_of(w->s, i)->hold;
   const range q = range_of_coordinate(w, w->s->model->coordinate[hold]);
-  const range rate = times(sign, range_of_speed(w, hold)), gap = shifted(times(sign, shifted(q, -at)), zero_tolerance(at));
+  const range rate = times(sign, range_of_speed(w, hold)),
+              gap = shifted(times(sign, shifted(q, -at)), zero_tolerance(at));
   if (!has_bounds(q)) return unbounded;
   return (range){fmax(gap_after_contact(gap.low, rate.low, memory->shift[bound]), rate.low),
                  fmax(gap_after_contact(gap.high, rate.high, memory->shift[bound]), rate.high)};

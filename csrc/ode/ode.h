@@ -28,7 +28,8 @@ typedef struct lw_ode_operations {
   void (*dense)(const lw_ode *ode, double x, double *y); /* y at t_old + x h, from the stages */
   /* NULL, or y in the middle of the step to order 3 without further stages, where no more is needed */
   void (*middle)(const lw_ode *ode, double *y);
-  void (*range)(const lw_ode *ode, double *low, double *high); /* NULL, or bounds of the dense output in the last step */
+  void (*range)(const lw_ode *ode, double *low,
+                double *high); /* NULL, or bounds of the dense output in the last step */
   /* of methods of LW_ODE_AUTO, after a step: its size in parts of the largest one with which lw_dopri5 is stable */
   double (*stability_ratio)(lw_ode *ode);
 } lw_ode_operations;

@@ -26,10 +26,10 @@ static lw_status find_signs(lw_run *r, unsigned char *positive) {
 
 /* Whether the states alone determine the signs. Those next to zero are looked at. */
 static int signs_are_bounded(const lw_run *r) {
-  const double *low = r->bounds, *high = low + r->equations.n_events;
+  const lw_run_equations *e = &r->equations;
+  double *low = r->bounds, *high = low + e->n_events;
   const lw_ode_box box = {r->t, 0.0, r->y, r->y, r->y};
-  if (!r->equations.bounds || r->equations.bounds(r->equations.context, &box, r->bounds, r->bounds + r->equations.n_events))
-    return 0;
+  if (!e->bounds || e->bounds(e->context, &box, low, high)) return 0;
   for (int32_t k = 0; k < r->n_checked; k++)
     if (!(low[k] > 0.0 || high[k] < 0.0)) return 0;
   return 1;
