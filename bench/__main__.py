@@ -24,6 +24,7 @@ BENCHMARKS = {
     "start_up": "import, compile and export in a fresh process",
     "simulation": "runs of the examples by each solver, next to those of another installation (--other)",
     "results_access": "columns of results with a million rows: time and memory; one call, a short run, a study",
+    "events": "samples of a digital controller, bounces, and limits that are not reached",
     "state_loads": "a load in Python in each evaluation; a study against compiling each point",
     "forces": "friction by reactions, formulas and long tables: time and instructions (minutes)",
     "motor_loads": "inverse dynamics of a delta robot over 1000 rows, against its closed form",

@@ -784,6 +784,14 @@ LW_API lw_status lw_discrete_state_changed(lw_state *state);
 LW_API int lw_ode_mechanism(void *state, double t, const double *y, double *ydot);
 LW_API int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators);
 #define LW_EVENT_RESOLUTION 5e-16 /* of its indicators, for lw_ode_options */
+/* States stay within y_low and y_high, [n] each, for so long, and reach y at t. */
+typedef struct lw_ode_box {
+  double t, duration; /* duration: not negative */
+  const double *y, *y_low, *y_high;
+} lw_ode_box;
+/* For lw_ode_set_bounds. There are bounds where transitions watch coordinates and speeds alone, those of the tree or angles
+ * of revolute cut joints, no joint rests on a stop, nothing sticks and no formula has kinks. */
+LW_API int lw_ode_mechanism_bounds(void *state, const lw_ode_box *box, double *low, double *high);
 /* For lw_ode_set_angular_speed: of bodies and joints. */
 LW_API int lw_ode_mechanism_angular_speed(void *state, double t, const double *y, double *speeds);
 /* By which angle bodies and joints turn at most in a step between states y = [q; u]: turn[0] at the larger of the speeds
@@ -827,6 +835,7 @@ typedef struct lw_control {
 /* It as an ODE; `control` is an lw_control. y = [q; u; x]; the events of the law stand behind those of the mechanism. */
 LW_API int lw_ode_controlled(void *control, double t, const double *y, double *ydot);
 LW_API int lw_ode_controlled_events(void *control, double t, const double *y, double *indicators);
+LW_API int lw_ode_controlled_bounds(void *control, const lw_ode_box *box, double *low, double *high); /* no events */
 /* Exact to rounding but for the law, of which differences are taken. */
 LW_API int lw_ode_controlled_jacobian(void *control, double t, const double *y, double *matrix, double *by_time);
 LW_API int lw_ode_controlled_step(void *control, double t, const double *y, double *step_values);
@@ -900,6 +909,9 @@ typedef int (*lw_ode_function)(void *context, double t, const double *y, double 
 /* matrix[n][n] = df/dy, row by row, and by_time[n] = df/dt. An unchanged by_time is replaced by finite differences.
  * Returns as lw_ode_function. */
 typedef int (*lw_ode_jacobian)(void *context, double t, const double *y, double *matrix, double *by_time);
+
+/* Writes the bounds of all event indicators, [n_events] each, within a box. Returns 0; else there are none. */
+typedef int (*lw_ode_bounds)(void *context, const lw_ode_box *box, double *low, double *high);
 
 typedef struct lw_ode lw_ode;
 
@@ -977,6 +989,10 @@ LW_API void lw_ode_set_on_step(lw_ode *ode, lw_ode_function on_step, int32_t n_s
  * the bound is not above speeds[0] as it finds it, it writes the bound twice. It is asked at the ends of steps, for event
  * indicators and rows that follow, or if max_samples > 0, to which steps are shortened. NULL: nothing turns. */
 LW_API void lw_ode_set_angular_speed(lw_ode *ode, lw_ode_function angular_speed, int32_t max_samples);
+/* Bounds of the event indicators: a step in which none can change its sign is not searched, where the method bounds the
+ * states in it, as LW_ODE_DOPRI5 and LW_ODE_RODAS5P do. Where there are bounds, indicators are finite, and depend on the
+ * states alone. NULL: every step is searched. */
+LW_API void lw_ode_set_bounds(lw_ode *ode, lw_ode_bounds bounds);
 /* Starts at (t, y), or restarts after a discontinuity of y or f. Returns LW_ODE_STEP on success. */
 LW_API lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y);
 LW_API lw_ode_step_control lw_ode_get_step_control(const lw_ode *ode);
@@ -1109,7 +1125,8 @@ typedef struct lw_run_equations {
   lw_ode_function derivative, events, angular_speed;
   lw_ode_function on_step; /* at the end of every accepted step; writes step_values */
   lw_ode_jacobian jacobian;
-  double *step_values; /* [nq_cut] */
+  double *step_values;  /* [nq_cut] */
+  lw_ode_bounds bounds; /* of the event indicators */
 } lw_run_equations;
 LW_API lw_run_equations lw_run_get_equations(const lw_run *run);
 
@@ -1155,10 +1172,12 @@ typedef struct lw_run_rows {
   const double *t, *y, *revolutions, *phase; /* [count], [count][states + n], [count][nq_cut]; number of the phase */
   const double *control; /* [count][3]: an lw_ode_step_control where a step ended, else not numbers */
 } lw_run_rows;
-/* Inputs and discrete states between events and changes of inputs. */
+/* Inputs and discrete states between events and changes of inputs. Phases in turn that have the same discrete state have the
+ * same row of `discrete`, which is empty without transitions. */
 typedef struct lw_run_phases {
   int64_t count;
-  const double *inputs, *discrete, *events_before; /* discrete: nothing without transitions */
+  const double *inputs, *row, *events_before; /* of each phase */
+  const double *discrete;                     /* [row] */
 } lw_run_phases;
 typedef struct lw_run_events {
   int64_t count;
