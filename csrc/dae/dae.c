@@ -59,7 +59,7 @@ void lw_constraint_lengths(const lw_state *s, double open, double *length) {
 }
 
 static void fill_constraints(lw_state *s, const double *row, double *phi, double *rate, double *column) {
-  s->kernels->constraints(s->model, s->block, row, phi, rate, column);
+  s->kernels->constraints(s->model, s->block, row, phi, rate, column, NULL);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
 }
 
@@ -84,17 +84,28 @@ lw_status lw_constraint_gradients(lw_state *s, const int32_t *rows, int32_t n, d
   const lw_status e = begin_constraints(s, &w);
   if (e) return e;
   for (int32_t i = 0; i < n; i++) {
-    const int32_t row = rows ? rows[i] : i;
-    w->row[row] = 1.0;
+    w->row[rows[i]] = 1.0;
     fill_constraints(s, w->row, w->phi, w->rate, matrix + (size_t)i * nu);
-    w->row[row] = 0.0;
+    w->row[rows[i]] = 0.0;
   }
+  return LW_OK;
+}
+
+lw_status lw_constraint_equations(lw_state *s, double *phi, double *matrix) {
+  lw_constraint_workspace *w;
+  const lw_status e = begin_constraints(s, &w);
+  if (e) return e;
+  memset(matrix, 0, sizeof(double) * (size_t)lw_constraint_rows(s->model) * (size_t)s->model->size.nu);
+  s->kernels->constraints(s->model, s->block, w->row, phi, w->rate, w->column, matrix);
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
   return LW_OK;
 }
 
 lw_status lw_constraint_jacobian(lw_state *s, double *matrix) {
   if (!s) return LW_ERROR_USAGE;
-  return lw_constraint_gradients(s, NULL, lw_constraint_rows(s->model), matrix);
+  lw_constraint_workspace *w;
+  const lw_status e = lw_open_constraint_workspace(s, &w);
+  return e ? e : lw_constraint_equations(s, w->phi, matrix);
 }
 
 static lw_status enter_time(lw_state *s, double t) {
