@@ -35,6 +35,7 @@ from linkwork.analysis.continuation import (
     Point,
     Segment,
     Step,
+    decomposed,
     next_length,
     next_step,
 )
@@ -366,8 +367,9 @@ class _Reduced:
     def __init__(self, curve: Curve, near: Point) -> None:
         self.curve, self.near = curve, near
         r = near.rank
-        self.left, self.u = near.left[:, : r - 1], near.left[:, r - 1]
-        self.kernel = np.array([near.tangent, near.right[r - 1]])
+        svd = near.decomposition
+        self.left, self.u = svd.left[:, : r - 1], svd.left[:, r - 1]
+        self.kernel = np.array([near.tangent, svd.right[r - 1]])
 
     def solve(self, y: FloatArray, q: FloatArray) -> tuple[FloatArray, float, FloatArray] | None:
         """Return the pose of y (2,) by Newton's method from q, with b and its gradient (2,)."""
@@ -440,7 +442,8 @@ def limit_point(curve: Curve, approach: Sequence[Point]) -> BranchPoint | None:
     q = curve.moved(origin, table[0])
     curve.space.enter(q)
     left, rows = curve.equations()
-    found = Point(q, np.full(curve.space.nu, np.nan), rows, *np.linalg.svd(rows, full_matrices=False), 0.0)
+    svd = decomposed(rows)
+    found = Point(curve, q, np.full(curve.space.nu, np.nan), svd.regularity, 0.0, svd)
     if np.abs(left).max() > 1e-11 * curve.scale or found.regularity > SINGULAR:
         return None
     return BranchPoint(q, np.empty((0, curve.space.nu)), found)
@@ -450,16 +453,16 @@ def _checked(curve: Curve, reduced: _Reduced, y: FloatArray, q: FloatArray, hess
     """Return the branch point at a critical point of b, or None where the mechanism is open there."""
     curve.space.enter(q)
     left, rows = curve.equations()
-    nowhere = np.full(curve.space.nu, np.nan)
-    found = Point(q, nowhere, rows, *np.linalg.svd(rows, full_matrices=False), 0.0)
+    svd = decomposed(rows)
+    found = Point(curve, q, np.full(curve.space.nu, np.nan), svd.regularity, 0.0, svd)
     if np.abs(left).max() > MET * curve.scale or found.regularity > SINGULAR:
         return None
     values, vectors = np.linalg.eigh(hessian)
     is_saddle = values[0] * values[1] < 0 and np.abs(values).min() > LEAST_SADDLE * np.abs(values).max()
     r = found.rank
-    if not is_saddle or (r > 1 and found.values[r - 2] < SECOND_KERNEL * found.values[0]):
+    if not is_saddle or (r > 1 and svd.values[r - 2] < SECOND_KERNEL * svd.values[0]):
         return BranchPoint(q, np.empty((0, curve.space.nu)), found)
-    kernel = found.right[r - 1 :]  # (2, nu)
+    kernel = svd.right[r - 1 :]  # (2, nu)
     to_kernel = np.linalg.inv(reduced.kernel @ kernel.T)  # of y: K' K_found c = y
     directions = []
     for sign in (1, -1):
