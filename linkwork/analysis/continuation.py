@@ -129,6 +129,10 @@ class Curve:
         self.scale = max(space.length, 1e-3)
         self.core = self._in_core()
 
+    def __reduce__(self) -> tuple[type[Curve], tuple[ConfigurationSpace, tuple[Held, ...]]]:
+        """Copies and pickles have numbers of their own in the core."""
+        return Curve, (self.space, self.held)
+
     def _in_core(self) -> BlockCurve | None:
         """Return the same curve in the core; None where more is held than coordinates of tree joints."""
         space, start = self.space, self.space.q
