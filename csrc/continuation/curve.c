@@ -1,6 +1,6 @@
 /* Curves of closed poses, in weighed displacements z of the tree's speeds: G(q) = 0 are the constraints Phi and some
- * coordinates that are held, A = dG/dz has one motion t less than full rank, A t = 0. A is sparse, and a factorisation
- * K = A A' + ridge as a skyline gives at each pose
+ * coordinates that are held, A = dG/dz has one motion t less than full rank, A t = 0. A is sparse; of its rows as many as
+ * the rank are kept, and the others, which repeat them, must close by themselves. K = A A', factored as a skyline, gives
  *   A+ b = A' K^-1 b (refined),   t = v - A+ A v,   |A+ (B - A)|, the smallest and largest singular value by iteration,
  * all linear in the number of loops where these share joints with their neighbours. Newton's method, the test of a step
  * and the thresholds are those of linkwork/analysis/continuation.py, which takes singular values where A is nearly
@@ -18,6 +18,7 @@
 #define PASSES_OF_TANGENT 3
 #define PASSES_OF_NORM 6
 #define PASSES_OF_REGULARITY 6
+#define LEFT_OUT 1e200 /* pivot of a row that is not kept */
 
 /* A pose with its A, row by row without zeros, and K. */
 typedef struct curve_pose {
@@ -43,7 +44,9 @@ struct lw_curve {
   double *first_rate, *second_rate;     /* of z by the swept coordinate */
   double *pose;                         /* coordinates to begin at */
   int32_t *last, *lowest;               /* by columns */
-  curve_pose at[3];                     /* ends of a step; any other pose */
+  unsigned char *kept;                  /* by rows, where they are chosen */
+  int is_chosen;
+  curve_pose at[3]; /* ends of a step; any other pose */
 };
 
 enum { FIRST, LAST, OTHER };
@@ -64,6 +67,7 @@ void lw_curve_free(lw_curve *c) {
   for (int i = 0; i < 3; i++) free_pose(&c->at[i]);
   free(c->weight);
   free(c->coordinate);
+  free(c->kept);
   free(c);
 }
 
@@ -82,7 +86,8 @@ static int allocate_curve(lw_curve *c) {
                own = rows - held, n = (8 + held) * nu + held + own + own * nu + 3 * rows + nq + 1;
   double *next = c->weight = calloc(n, sizeof *next);
   c->coordinate = calloc(3 * nu + 1, sizeof *c->coordinate);
-  if (!next || !c->coordinate) return 0;
+  c->kept = calloc(rows + 1, sizeof *c->kept);
+  if (!next || !c->coordinate || !c->kept) return 0;
   double **const by_speeds[] = {&c->weight, &c->x,     &c->v,          &c->moved,
                                 &c->weak,   &c->found, &c->first_rate, &c->second_rate};
   for (size_t i = 0; i < sizeof by_speeds / sizeof *by_speeds; i++) *by_speeds[i] = next, next += nu;
@@ -248,25 +253,48 @@ static int64_t shape_profile(const lw_curve *c, curve_pose *p) {
   return size;
 }
 
-/* Returns how many rows are independent, -1 where there is no memory. */
-static int32_t factor(const lw_curve *c, curve_pose *p) {
-  const int64_t size = shape_profile(c, p);
-  int32_t rank = 0;
-  if (size > p->profile) {
-    free(p->K.value);
-    p->profile = 0;
-    p->K.value = size > INT32_MAX ? NULL : malloc(sizeof *p->K.value * (size_t)size);
-    if (!p->K.value) return -1;
-    p->profile = size;
-  }
+static int fit_profile(curve_pose *p, int64_t size) {
+  if (size <= p->profile) return 1;
+  free(p->K.value);
+  p->profile = 0;
+  p->K.value = size > INT32_MAX ? NULL : malloc(sizeof *p->K.value * (size_t)size);
+  if (p->K.value) p->profile = size;
+  return p->K.value != NULL;
+}
+
+/* K, with a ridge, or without rows that are not kept: these get a pivot beside which they are nothing. */
+static double factor(const lw_curve *c, curve_pose *p, double ridge, const unsigned char *kept) {
   skyline_clear(&p->K);
   for (int32_t e = 0; e < p->start[c->rows]; e++)
     for (int32_t other = e; other >= 0; other = p->previous[other])
       skyline_row(&p->K, p->row[e])[p->row[other]] += p->value[e] * p->value[other];
-  const double largest = skyline_add_ridge(&p->K, 0.0, CURVE_RIDGE);
+  const double largest = skyline_add_ridge(&p->K, 0.0, ridge);
+  for (int32_t r = 0; kept && r < c->rows; r++)
+    if (!kept[r]) skyline_row(&p->K, r)[r] = LEFT_OUT;
   skyline_factor(&p->K);
-  for (int32_t r = 0; r < c->rows; r++) rank += skyline_row(&p->K, r)[r] > CURVE_PIVOT * largest;
+  return largest;
+}
+
+static int has_regular_pivots(const lw_curve *c, const curve_pose *p, double largest) {
+  for (int32_t r = 0; r < c->rows; r++)
+    if (!(skyline_row(&p->K, r)[r] > CURVE_PIVOT * largest)) return 0;
+  return 1;
+}
+
+/* Chooses the rows that are kept; returns their number. */
+static int32_t choose_rows(lw_curve *c, curve_pose *p) {
+  const double largest = factor(c, p, CURVE_RIDGE, NULL);
+  int32_t rank = 0;
+  for (int32_t r = 0; r < c->rows; r++) rank += c->kept[r] = skyline_row(&p->K, r)[r] > CURVE_PIVOT * largest;
   return rank;
+}
+
+/* Returns whether the rows have their rank, with pivots by which it is certain. */
+static int factor_kept(lw_curve *c, curve_pose *p) {
+  if (!fit_profile(p, shape_profile(c, p))) return 0;
+  if (c->is_chosen && has_regular_pivots(c, p, factor(c, p, 0.0, c->kept))) return 1;
+  c->is_chosen = choose_rows(c, p) == c->nu - 1;
+  return c->is_chosen && has_regular_pivots(c, p, factor(c, p, 0.0, c->kept));
 }
 
 /* x = A+ b; b becomes what is left. */
@@ -365,7 +393,7 @@ static lw_curve_outcome measure(lw_curve *c, curve_pose *p) {
   enter_pose(c, p->q);
   if (fill_matrix(c, p)) return LW_CURVE_NEARLY_SINGULAR;
   if (!isfinite(largest_of(c->rows, c->G))) return LW_CURVE_NONE;
-  if (factor(c, p) != c->nu - 1) return LW_CURVE_NEARLY_SINGULAR;
+  if (!factor_kept(c, p)) return LW_CURVE_NEARLY_SINGULAR;
   p->is_factored = 1;
   return LW_CURVE_FOUND;
 }
@@ -375,18 +403,22 @@ typedef struct closeness {
   int is_closed, is_done;
 } closeness;
 
-/* Whether G is as small as rounding leaves it; x: A+ G. Rows that others imply but for rounding stay open by it. */
-static void judge(const lw_curve *c, const curve_pose *p, closeness *now) {
-  const double rounding = rounding_of(c, p->q);
+static double largest_kept(const lw_curve *c) {
+  double largest = 0.0;
+  for (int32_t r = 0; r < c->rows; r++) largest = c->kept[r] ? fmax(largest, fabs(c->G[r])) : largest;
+  return largest;
+}
+
+/* Whether G is as small as rounding leaves it; x: A+ G. Rows that others imply but for rounding stay open by it: singular
+ * values show which these are. */
+static lw_curve_outcome judge(const lw_curve *c, const curve_pose *p, closeness *now) {
+  const double rounding = rounding_of(c, p->q), closed = fmax(c->options.closed, c->options.roundings * rounding);
   now->size = largest_of(c->rows, c->G);
   memcpy(c->rest, c->G, sizeof *c->G * (size_t)c->rows);
   solve_least(c, p, c->rest, c->x, 2);
-  if (now->size <= c->options.redundant) {
-    multiply_by_rows(c, p, c->x, c->y);
-    now->size = largest_of(c->rows, c->y);
-  }
-  now->is_closed = now->size <= fmax(c->options.closed, c->options.roundings * rounding);
+  now->is_closed = now->size <= closed;
   now->is_done = now->is_closed && (now->size <= fmax(c->options.rounding, rounding) || now->size > 0.1 * now->before);
+  return now->is_closed || largest_kept(c) > closed ? LW_CURVE_FOUND : LW_CURVE_NEARLY_SINGULAR;
 }
 
 /* The step x is taken. */
@@ -407,9 +439,9 @@ static lw_curve_outcome correct(lw_curve *c, curve_pose *p, const double *hint) 
   closeness now = {.before = INFINITY};
   for (int32_t u = 0; u < c->nu; u++) c->moved[u] = 0.0;
   for (int i = 0; i < MOST_CORRECTIONS; i++) {
-    const lw_curve_outcome outcome = measure(c, p);
+    lw_curve_outcome outcome = measure(c, p);
+    if (outcome == LW_CURVE_FOUND) outcome = judge(c, p, &now);
     if (outcome != LW_CURVE_FOUND) return outcome;
-    judge(c, p, &now);
     if (now.is_done) return end_at(c, p, hint);
     if (now.size > 0.5 * now.before) return LW_CURVE_NONE;
     if (i == MOST_CORRECTIONS - 1) break;
@@ -501,8 +533,8 @@ static lw_curve_outcome correct_to_value(lw_curve *c, const lw_curve_rows *r, cu
   for (int32_t u = 0; u < c->nu; u++) c->moved[u] = 0.0;
   for (int i = 0; i < MOST_CORRECTIONS; i++) {
     lw_curve_outcome outcome = measure(c, p);
+    if (outcome == LW_CURVE_FOUND) outcome = judge(c, p, &now);
     if (outcome != LW_CURVE_FOUND) return outcome;
-    judge(c, p, &now);
     if (now.is_done) {
       outcome = end_at(c, p, p->tangent);
       return fabs(p->tangent[r->speed]) >= r->least_slope ? outcome : LW_CURVE_NONE;

@@ -726,7 +726,6 @@ typedef struct lw_curve_options {
   const double *held_rows;   /* [held][nu] */
   const double *held_gap;    /* [held] */
   double closed, rounding;   /* m: violation that is accepted; below, nothing is corrected */
-  double redundant;          /* m: violation of rows that others imply */
   double roundings;          /* of the digits of coordinates that a closed pose may miss by */
   double least_row;          /* m: rows that are smaller altogether hold nothing */
   double smallest;           /* that stands for a smaller largest singular value */

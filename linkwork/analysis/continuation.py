@@ -150,7 +150,6 @@ class Curve:
         numbers = {
             "closed": CLOSED * self.scale,
             "rounding": ROUNDING * self.scale,
-            "redundant": REDUNDANT,
             "roundings": ROUNDINGS,
             "least_row": RANK_TOLERANCE * SMALLEST,
             "smallest": SMALLEST,
@@ -192,13 +191,14 @@ class Curve:
         """
         if self.core is not None:
             try:
-                found = self.core.point(q)
+                if (found := self.core.point(q)) is not None:
+                    return Point(self, *found)
             except NearlySingular:
-                return self._by_singular_values(q, least)
-            return None if found is None else Point(self, *found)
-        return self._by_singular_values(q, least)
+                pass
+        return self.point_by_singular_values(q, least)
 
-    def _by_singular_values(self, q: FloatArray, least: float) -> Point | None:
+    def point_by_singular_values(self, q: FloatArray, least: float = LEAST_REGULARITY) -> Point | None:
+        """Return the same without the core."""
         moved, before = np.zeros(self.space.nu), np.inf
         begin = q
         for _ in range(MOST_CORRECTIONS):
@@ -278,14 +278,14 @@ def try_step(curve: Curve, first: Point, length: float) -> Step | None:
 
 
 def _step_by_singular_values(curve: Curve, first: Point, length: float) -> Step | None:
-    last = curve.point(curve.moved(first.q, length * first.tangent))
+    last = curve.point_by_singular_values(curve.moved(first.q, length * first.tangent))
     if last is None or last.correction > FARTHEST * length:
         return None
     last = last.along(first.tangent)
     contraction = first.contraction(last)
     if contraction > CONTRACTION or last.contraction(first) > 2 * CONTRACTION:
         return None
-    middle = curve.point(curve.middle(first, last))
+    middle = curve.point_by_singular_values(curve.middle(first, last))
     if middle is None or middle.correction > FARTHEST_MIDDLE * length or first.contraction(middle) > CONTRACTION:
         return None
     return Step(curve, first, last, length, max(contraction, first.contraction(middle)))
