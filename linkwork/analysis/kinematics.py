@@ -362,10 +362,11 @@ class _Sweep:
         self.trace.through = through
         latest = float(values[0])
         for count, piece in enumerate(self._pieces(self._towards(point, float(values[-1])))):
-            new = [value for value in _inside(piece, values) if not _same(value, latest)]
-            if new:
+            new = _inside(piece, values)
+            new = new[1:] if new.size and _same(float(new[0]), latest) else new
+            if new.size:
                 self._record_all(piece, new)
-                latest = new[-1]
+                latest = float(new[-1])
                 if shown.due:
                     shown.count(len(self.result), len(values), f"{self.name} = {latest:.6g}")
             if _contains(piece, float(values[-1])) or (count and _contains(piece, float(values[0]))):
@@ -436,9 +437,9 @@ class _Sweep:
     def _record(self, point: Point, value: float) -> None:
         self.result.append(*self._row(point, value))
 
-    def _record_all(self, piece: Piece, values: list[float]) -> None:
+    def _record_all(self, piece: Piece, left: FloatArray) -> None:
         """Record rows at values that a piece passes, in their order."""
-        start, left = piece.segment.first, np.array(values)
+        start = piece.segment.first
         in_core = self.speed is not None and isinstance(piece.segment, Step) and piece.lower == piece.segment.lower
         while left.size:
             done = self._record_in_core(piece.segment, start, left) if in_core else 0
@@ -570,7 +571,8 @@ def _contains(piece: Piece, value: float) -> bool:
     return min(piece.first, piece.last) <= value <= max(piece.first, piece.last) and value != piece.first
 
 
-def _inside(piece: Piece, values: FloatArray) -> list[float]:
-    """Return the values that a piece passes, in their order on it."""
-    found = [value for value in values.tolist() if _contains(piece, value)]
-    return sorted(found, reverse=piece.last < piece.first)
+def _inside(piece: Piece, values: FloatArray) -> FloatArray:
+    """Return the values that a piece passes, its beginning excluded, in their order on it."""
+    least, most = min(piece.first, piece.last), max(piece.first, piece.last)
+    found = np.sort(values[(least <= values) & (values <= most) & (values != piece.first)])
+    return found[::-1] if piece.last < piece.first else found

@@ -141,6 +141,7 @@ class Trace:
         self.tracked = [swept, *(limit.coordinate for limit in self.limits)]
         functions = [*(one.function for one in self.tracked), *recorded]
         self._bending = [function for function in functions if not function.is_linear]
+        self._latest: tuple[Point, list[FloatArray]] | None = None
 
     def value(self, point: Point) -> float:
         """Return the swept coordinate at a point, the block there."""
@@ -209,15 +210,21 @@ class Trace:
     def _longest(self, step: Step) -> float:
         """Return how long the step after a step may be: as far as no tracked function bends or turns much."""
         longest = np.inf
-        for function in self._bending:
-            rows = []
-            for point in (step.first, step.last):
-                self.curve.space.enter(point.q)
-                rows.append(self.curve.metres(function)[:, None] * function.rows() / self.curve.space.weights)
-            bend = float(np.linalg.norm(rows[1] - rows[0])) / max(float(np.linalg.norm(rows[1])), SMALLEST)
-            turn = float(np.abs(rows[1] @ step.last.tangent).max()) / self.curve.space.length
+        first, last = self._rates_of_bending(step.first), self._rates_of_bending(step.last)
+        self._latest = step.last, last  # the next step begins there
+        for before, after in zip(first, last, strict=True):
+            bend = float(np.linalg.norm(after - before)) / max(float(np.linalg.norm(after)), SMALLEST)
+            turn = float(np.abs(after @ step.last.tangent).max()) / self.curve.space.length
             longest = min(longest, TARGET * step.upper / max(bend, ROUNDING), TURN / max(turn, ROUNDING))
         return max(longest, LONGEST * self.curve.scale)
+
+    def _rates_of_bending(self, point: Point) -> list[FloatArray]:
+        """Return the weighed rows of the tracked functions that bend."""
+        if self._latest is not None and self._latest[0] is point:
+            return self._latest[1]
+        curve = self.curve
+        curve.space.enter(point.q)
+        return [curve.metres(one)[:, None] * one.rows() / curve.space.weights for one in self._bending]
 
     def _split(self, segment: Segment) -> Iterator[Piece]:
         """Yield the pieces of a segment between its marks."""
