@@ -594,6 +594,19 @@ typedef struct lw_load_equations {
  * `done` the motion branches, or it has other degrees of freedom; LW_ERROR_USAGE: the capacity is too small. */
 LW_API lw_status lw_find_load_equations(lw_state *state, lw_load_equations *equations);
 
+/* Loads of the tree's joints along a motion, row by row, and how they change with masses: with the loops open, as all
+ * loads that do the same work in the motions that the loops leave. */
+typedef struct lw_load_columns {
+  int32_t rows, bodies;
+  const int32_t *body;                 /* [bodies] whose columns are asked for, by index; NULL: none */
+  const double *q, *u, *udot, *inputs; /* the motion: [rows][nq], [rows][nu], [rows][nu] and [rows][inputs], at t = 0 */
+  double *load;                        /* [rows][nu], written: of lw_inverse_dynamics() */
+  double *column;                      /* [rows][nu][10 bodies], written: by the mass, the first moments and the moments
+                                         * of inertia xx xy xz yy yz zz about the origin, body axes; NULL: none */
+} lw_load_columns;
+
+LW_API lw_status lw_find_load_columns(lw_state *state, lw_load_columns *columns);
+
 /* What the formula of a force, by its index among all, reads: offsets in the block of its quantities, in their order, unless
  * `offsets` is NULL; returns how many there are. -1: the force has no formula. */
 LW_API int32_t lw_formula_quantities(const lw_model *model, int32_t force, int32_t *offsets);

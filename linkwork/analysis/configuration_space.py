@@ -268,10 +268,10 @@ class ConfigurationSpace:
         radius = StepRadius(self.length)
         for count in range(most_steps + 1):
             self.enter(q)
-            left, rows = self.violation(), self.jacobian()
+            left = self.violation()
             if task is not None:
                 more, more_rows = task()
-                left, rows = np.concatenate([left, more]), np.vstack([rows, more_rows])
+                left = np.concatenate([left, more])
             size = float(np.abs(left).max(initial=0.0))
             radius.see(left)
             if size < least:
@@ -280,6 +280,7 @@ class ConfigurationSpace:
                 break
             if count > 8 and size > 0.5 * least and least < 1e3 * CLOSED * self.length:
                 break  # rounding
+            rows = self.jacobian() if task is None else np.vstack([self.jacobian(), more_rows])
             step = self.least_step(rows, -left)
             if size <= REDUNDANT and float(np.abs(rows @ step).max(initial=0.0)) <= CLOSED * max(self.length, 1e-3):
                 settled = True

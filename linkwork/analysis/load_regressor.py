@@ -6,8 +6,8 @@ With q, u, udot given, the loads that the inverse dynamics asks for are linear i
     d, J                   of each damper and reflected inertia,
     F_c, F_s, d            of each dry friction that slides: Coulomb, static (with Stribeck's speed) and viscous,
     mu, mu_s               of each friction by reactions whose pressing force is given (`pressed_loads`),
-(Atkeson, An and Hollerbach 1986; Khalil and Dombre 2002, section 9.2). The columns therefore are exact differences of
-the core's inverse dynamics between two values of one of these numbers. The loads of a closed chain hold up to forces of
+(Atkeson, An and Hollerbach 1986; Khalil and Dombre 2002, section 9.2). The core gives the columns of bodies; the others
+are exact differences of its inverse dynamics between two values of one of these numbers. The loads of a closed chain hold up to forces of
 its loops, J'lambda; these drop out on the motions N that the loops leave, N' tau = N' (Y phi + rest).
 """
 
@@ -22,7 +22,7 @@ import numpy as np
 from linkwork._util.checks import FloatArray, names_of
 from linkwork._util.names import quoted, suggest
 from linkwork.analysis.parameter_set import refuse_repeated
-from linkwork.core.native import Block, OffsetArray, Stage
+from linkwork.core.native import OffsetArray, Stage
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism.quantities import Kind
 from linkwork.variables.schema import Variable, matching
@@ -34,7 +34,7 @@ _PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 _PARAMETERS: tuple[Kind, ...] = ("parameter",)
 _DIAGONAL = (4, 7, 9)  # of the ten numbers of a body
 _SPRINGS = (("stiffness", "free_coordinate"), ("spring_stiffness", "spring_free_length"))
-STEP = 0.25  # of a linear number: a body of 1 kg and 1 kg.m2 remains one that can be
+STEP = 0.25  # of a linear number of springs, dampers and frictions
 _FRICTIONS = ("friction_coulomb", "friction_static", "friction_viscous", "friction_mu", "friction_static_mu")
 _PLAIN = ("damping", "spring_damping", "reflected_inertia", *_FRICTIONS)
 
@@ -71,17 +71,12 @@ class Group(ABC):
     def physical_of(self, phi: FloatArray) -> FloatArray:
         """Return x of linear numbers."""
 
-    @property
-    @abstractmethod
-    def reference(self) -> FloatArray:
-        """Linear numbers around which columns are computed."""
-
 
 class BodyGroup(Group):
     """Mass, centre of mass and moments of inertia of a body; phi = m, m c, I_O."""
 
     def __init__(self, model: Model, body: str) -> None:
-        number = model.body_numbers[body]
+        self.number = number = model.body_numbers[body]  # in the core
         first = {name: model.fields[name].first for name in ("body_mass", "body_com", "body_inertia")}
         com, inertia = first["body_com"] + 3 * number, first["body_inertia"] + 6 * number
         offsets = [first["body_mass"] + number, *range(com, com + 3), *range(inertia, inertia + 6)]
@@ -118,13 +113,17 @@ class BodyGroup(Group):
         shift = [m * ((c @ c if i == j else 0.0) - c[i] * c[j]) for i, j in _PAIRS]
         return np.concatenate([[m], c, phi[4:] - shift])
 
+
+class DifferenceGroup(Group):
+    """A group whose columns are differences."""
+
     @property
+    @abstractmethod
     def reference(self) -> FloatArray:
-        """A body of 1 kg at its origin."""
-        return np.array([1.0, 0, 0, 0, 1.0, 0, 0, 1.0, 0, 1.0])
+        """Linear numbers around which columns are computed."""
 
 
-class SpringGroup(Group):
+class SpringGroup(DifferenceGroup):
     """Stiffness k and free coordinate x0 of a spring; phi = k, k x0."""
 
     def __init__(self, stiffness: Variable, free: Variable) -> None:
@@ -152,7 +151,7 @@ class SpringGroup(Group):
         return np.array([1.0, 0.0])
 
 
-class PlainGroup(Group):
+class PlainGroup(DifferenceGroup):
     """A damper, dry friction or reflected inertia: phi = x."""
 
     def __init__(self, variable: Variable) -> None:
@@ -296,29 +295,25 @@ def _is_rigid(x: FloatArray) -> bool:
 
 def load_columns(unknowns: Unknowns, samples: Samples) -> tuple[FloatArray, FloatArray]:
     """Return Y (n, nu, K) and the loads (n, nu) of the model as it is, both of the tree joints."""
-    model = unknowns.model
-    block = model.block()
-    loads = _inverse_dynamics(block, samples)
+    block = unknowns.model.block()
+    bodies = [group.number for group in unknowns.groups if isinstance(group, BodyGroup)]
+    loads, of_bodies = block.load_columns(*samples, bodies)
     kept = block.reals.copy()
-    columns = []
+    columns, first = [], 0
     for group in unknowns.groups:
+        if not isinstance(group, DifferenceGroup):
+            columns.append(of_bodies[:, :, first : first + len(group.linear)])
+            first += len(group.linear)
+            continue
         ends = []
         for phi in (group.reference, *(group.reference + STEP * unit for unit in np.eye(len(group.linear)))):
             block.reals[group.offsets] = group.physical_of(phi)
             block.put("time", 0.0, Stage.NONE)  # the constants follow
-            ends.append(_inverse_dynamics(block, samples))
-        columns += [(end - ends[0]) / STEP for end in ends[1:]]
+            ends.append(block.load_columns(*samples, [])[0])
+        columns.append(np.stack([(end - ends[0]) / STEP for end in ends[1:]], axis=-1))
         block.reals[:] = kept
         block.put("time", 0.0, Stage.NONE)
-    return np.stack(columns, axis=-1), loads
-
-
-def _inverse_dynamics(block: Block, samples: Samples) -> FloatArray:
-    found = np.empty_like(samples.udot)
-    for k, (q, u, udot, inputs) in enumerate(zip(*samples, strict=True)):
-        block.enter(q, u, inputs)
-        found[k] = block.inverse_dynamics(udot)
-    return found
+    return np.concatenate(columns, axis=-1), loads
 
 
 def _groups(model: Model) -> list[Group]:
