@@ -49,10 +49,16 @@ def row_of_parallelograms(loops: int) -> lw.Mechanism:
     return mech
 
 
+def measured_path(rows: int) -> tuple[Any, dict[str, Any]]:
+    """Return times and a path of the four-bar's crank."""
+    t = np.linspace(0.0, 3.0, rows)
+    return t, {"A.q": 1.2 + 0.8 * np.sin(2 * t) + 0.3 * np.sin(5 * t)}
+
+
 def measured(model: lw.Model, rows: int) -> dict[str, Any]:
     """Return a motion of the four-bar with the loads of its crank."""
-    t = np.linspace(0.0, 3.0, rows)
-    motion = lw.inverse_dynamics(model, {"A.q": 1.2 + 0.8 * np.sin(2 * t) + 0.3 * np.sin(5 * t)}, motors="A", t_eval=t)
+    t, path = measured_path(rows)
+    motion = lw.inverse_dynamics(model, path, motors="A", t_eval=t)
     return {"t": t, "q": motion.q, "u": motion.u, "udot": motion.udot, "A.tau": motion.loads[:, 0]}
 
 
@@ -74,9 +80,12 @@ def main(options: argparse.Namespace) -> None:
         chain = lw.compile(row_of_parallelograms(loops))
         by_loops.append(fastest(lambda chain=chain: lw.kinematics(chain, "A0.q", 1.0, 1.8, rows=101), 2)[0])
     names = ["crank", "coupler", "rocker"]
-    by_samples = [
-        fastest(lambda data=measured(model, rows): lw.identify(model, data, names), 2)[0] for rows in ROWS[:2]
-    ]
+    by_samples = []
+    for rows in ROWS[:2]:
+        data = measured(model, rows)
+        by_samples.append(fastest(lambda data=data: lw.identify(model, data, names), 2)[0])
+    path = measured_path(ROWS[1])
+    by_path, _ = fastest(lambda: lw.inverse_dynamics(model, path[1], motors="A", t_eval=path[0]), options.rounds)
     report.text(f"CPU time on one core, best of {options.rounds}, of long sweeps and identification best of 2.")
     report.table(
         ["a turn of a four-bar's crank, rows", "us a row"],
@@ -94,6 +103,7 @@ def main(options: argparse.Namespace) -> None:
         ["all inertial parameters of the four-bar, rows", "us a row"],
         [[str(rows), 1e6 * spent / rows] for rows, spent in zip(ROWS[:2], by_samples, strict=True)],
     )
+    report.text(f"`inverse_dynamics` of a path of the crank, {ROWS[1]} rows: {1e6 * by_path / ROWS[1]:.3g} us a row.")
     report.goals(
         [
             Goal("a row of the sweep, 1001 rows, us", 1e6 * by_rows[1] / ROWS[1], 1e6 * SWEEP_AIM),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 AT_ONCE = 256  # poses whose singular values are found together
 
 
-def conditioning(curve: Curve, function: PoseFunction, poses: Sequence[FloatArray]) -> FloatArray:
+def conditioning(curve: Curve, function: PoseFunction, poses: FloatArray) -> FloatArray:
     """Return (poses,): the smallest singular value over the largest of the constraints, held and swept rows, weighed.
 
     Parameters
@@ -26,7 +25,7 @@ def conditioning(curve: Curve, function: PoseFunction, poses: Sequence[FloatArra
     function
         The swept one.
     poses
-        Coordinates (nq,) of each.
+        Coordinates of each, (poses, nq).
     """
     found = np.empty(len(poses))
     for first in range(0, len(poses), AT_ONCE):

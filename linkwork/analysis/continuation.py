@@ -39,6 +39,7 @@ TARGET = 0.3  # of step control
 FARTHEST = 0.1  # by which the corrector may move, relative to the step
 FARTHEST_MIDDLE = 0.02
 LEAST_REGULARITY = 1e-9  # of points that are followed: no decision on a rank, which is that of a curve
+STEEP = 1e-3  # slope of a coordinate along the curve from which on the core makes rows: no dead point is near
 SHORTEST = 1e-9  # of steps, relative to the length of the mechanism
 
 
@@ -158,6 +159,13 @@ class Curve:
             "farthest_middle": FARTHEST_MIDDLE,
         }
         return BlockCurve(space.block, coordinate, arrays, numbers)
+
+    def speed_of(self, function: PoseFunction) -> int | None:
+        """Return the speed that is the rate of a function, of which the core makes rows; None where it does not."""
+        if self.core is None or not function.is_linear:
+            return None
+        speed = int(np.argmax(function.rows()[0]))
+        return speed if self.space.coordinate_of_speed[speed] >= 0 else None
 
     def metres(self, function: PoseFunction) -> FloatArray:
         """Return (n,): the lengths by which values of a function count as metres."""

@@ -112,7 +112,7 @@ class KinematicResult(TableResult, NamedColumns):
         unit: str,
         u: float,
         functions: Mapping[str, str],  # units by name
-        conditioning: Callable[[Sequence[FloatArray]], FloatArray],  # of coordinates of the tree joints
+        conditioning: Callable[[FloatArray], FloatArray],  # (rows,) of coordinates of the tree joints (rows, nq)
     ) -> None:
         self.model, self.name, self.coordinate, self.u = model, model.mechanism.name, coordinate, u
         self.special_poses: list[SpecialPose] = []

@@ -28,7 +28,18 @@ from linkwork._util.one_thread import on_one_thread
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.analysis.conditioning import conditioning
 from linkwork.analysis.configuration_space import REDUNDANT, ConfigurationSpace
-from linkwork.analysis.continuation import CLOSED, FARTHEST, Curve, Held, LostBranchError, Point, Segment, Step, next_step
+from linkwork.analysis.continuation import (
+    CLOSED,
+    FARTHEST,
+    STEEP,
+    Curve,
+    Held,
+    LostBranchError,
+    Point,
+    Segment,
+    Step,
+    next_step,
+)
 from linkwork.analysis.kinematic_result import KinematicResult, KinematicRows, SpecialPose
 from linkwork.analysis.pose_functions import PoseFunction, joint_rates, pose_function
 from linkwork.analysis.special_poses import Piece, Trace, Tracked
@@ -48,7 +59,6 @@ FAR = 10.0, 300.0  # displacements of joints, in sizes of the mechanism, where a
 FAR_STILL = 1e-4  # slope of the swept coordinate there, in metres by metre
 OUTSIDE = 1e-9  # m or rad by which the start may violate a stop
 DEAD = 1e-13  # conditioning below which speeds do not exist
-STEEP = 1e-3  # slope of the coordinate from which on the core makes rows: no dead point is near
 
 
 @checks_keywords
@@ -189,10 +199,7 @@ class _Sweep:
 
     def _speed_in_core(self) -> int | None:
         """Return the speed that is the rate of the swept coordinate, where the core makes the rows; None elsewhere."""
-        if self.curve.core is None or not self.function.is_linear or self.model.numbering.n_motion:
-            return None
-        speed = int(np.argmax(self.function.rows()[0]))
-        return speed if self.space.coordinate_of_speed[speed] >= 0 else None
+        return None if self.model.numbering.n_motion else self.curve.speed_of(self.function)
 
     @staticmethod
     def _check_distinct(function: PoseFunction, hold: list[str]) -> None:
@@ -452,8 +459,9 @@ class _Sweep:
 
     def _record_in_core(self, step: Segment, start: Point, values: FloatArray) -> int:
         """Record rows from a point of a step on, as far as the core makes them; return their number."""
-        core, n = self.curve.core, self.model.numbering
-        assert core is not None and self.speed is not None
+        core = self.curve.core
+        assert core is not None
+        assert self.speed is not None
         least = STEEP * self.space.weights[self.speed] / self.metres
         first = start.q, start.tangent
         rows = core.rows(first, self.speed, self.u, values, 2 * FARTHEST * step.upper, least, self.cut_values)

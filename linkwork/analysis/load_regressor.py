@@ -7,8 +7,8 @@ With q, u, udot given, the loads that the inverse dynamics asks for are linear i
     F_c, F_s, d            of each dry friction that slides: Coulomb, static (with Stribeck's speed) and viscous,
     mu, mu_s               of each friction by reactions whose pressing force is given (`pressed_loads`),
 (Atkeson, An and Hollerbach 1986; Khalil and Dombre 2002, section 9.2). The core gives the columns of bodies; the others
-are exact differences of its inverse dynamics between two values of one of these numbers. The loads of a closed chain hold up to forces of
-its loops, J'lambda; these drop out on the motions N that the loops leave, N' tau = N' (Y phi + rest).
+are exact differences of its inverse dynamics between two values of one of these numbers. The loads of a closed chain
+hold up to forces of its loops, J'lambda; these drop out on the motions N that the loops leave, N' tau = N' (Y phi + rest).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 _PARAMETERS: tuple[Kind, ...] = ("parameter",)
 _DIAGONAL = (4, 7, 9)  # of the ten numbers of a body
 _SPRINGS = (("stiffness", "free_coordinate"), ("spring_stiffness", "spring_free_length"))
-STEP = 0.25  # of a linear number of springs, dampers and frictions
+STEP = 0.25  # of a linear number: a body of 1 kg and 1 kg.m2 remains one that can be
 _FRICTIONS = ("friction_coulomb", "friction_static", "friction_viscous", "friction_mu", "friction_static_mu")
 _PLAIN = ("damping", "spring_damping", "reflected_inertia", *_FRICTIONS)
 
@@ -70,6 +70,11 @@ class Group(ABC):
     @abstractmethod
     def physical_of(self, phi: FloatArray) -> FloatArray:
         """Return x of linear numbers."""
+
+    @property
+    @abstractmethod
+    def reference(self) -> FloatArray:
+        """Linear numbers around which differences are taken."""
 
 
 class BodyGroup(Group):
@@ -113,17 +118,13 @@ class BodyGroup(Group):
         shift = [m * ((c @ c if i == j else 0.0) - c[i] * c[j]) for i, j in _PAIRS]
         return np.concatenate([[m], c, phi[4:] - shift])
 
-
-class DifferenceGroup(Group):
-    """A group whose columns are differences."""
-
     @property
-    @abstractmethod
     def reference(self) -> FloatArray:
-        """Linear numbers around which columns are computed."""
+        """A body of 1 kg at its origin."""
+        return np.array([1.0, 0, 0, 0, 1.0, 0, 0, 1.0, 0, 1.0])
 
 
-class SpringGroup(DifferenceGroup):
+class SpringGroup(Group):
     """Stiffness k and free coordinate x0 of a spring; phi = k, k x0."""
 
     def __init__(self, stiffness: Variable, free: Variable) -> None:
@@ -151,7 +152,7 @@ class SpringGroup(DifferenceGroup):
         return np.array([1.0, 0.0])
 
 
-class PlainGroup(DifferenceGroup):
+class PlainGroup(Group):
     """A damper, dry friction or reflected inertia: phi = x."""
 
     def __init__(self, variable: Variable) -> None:
@@ -301,7 +302,7 @@ def load_columns(unknowns: Unknowns, samples: Samples) -> tuple[FloatArray, Floa
     kept = block.reals.copy()
     columns, first = [], 0
     for group in unknowns.groups:
-        if not isinstance(group, DifferenceGroup):
+        if isinstance(group, BodyGroup):
             columns.append(of_bodies[:, :, first : first + len(group.linear)])
             first += len(group.linear)
             continue

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from linkwork.core.native import Block
 
 
-class NearlySingular(Exception):  # noqa: N818 a reason to take singular values, not an error
+MOST_ROWS = 512  # at once: little is allocated in vain where singular values are needed soon
+
+
+class NearlySingular(Exception):
     """A pose where the core's factorisation has too few digits."""
 
 
@@ -117,7 +120,8 @@ class BlockCurve:
         least_slope: float,  # of the speed along the tangent: below, a dead point is near
         turns: FloatArray,  # (nq_cut,) coordinates from which revolutions are counted; becomes those of the last row
     ) -> CurveRows:
-        """Return the motion at values of a coordinate, as far as no pose needs singular values."""
+        """Return the motion at values of a coordinate, `MOST_ROWS` at most, as far as no pose needs singular values."""
+        values = values[:MOST_ROWS]
         sizes, n = self._sizes, len(values)
         columns = sizes.nq, sizes.nu, sizes.nu, sizes.nq_cut, sizes.nu_cut, sizes.nu_cut
         found = CurveRows(*(np.empty((n, size)) for size in columns))

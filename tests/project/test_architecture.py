@@ -86,7 +86,13 @@ PYTHON_ARROWS = {
     },
     "linkwork.analysis": {
         *(*OWN, *DESCRIPTION, "scipy", "pandas", "matplotlib", "linkwork.core.native", "linkwork.variables"),
-        *("linkwork.core.curves", "linkwork.model", "linkwork.results", "linkwork.simulation.result", "linkwork.simulation.inputs"),
+        *(
+            "linkwork.core.curves",
+            "linkwork.model",
+            "linkwork.results",
+            "linkwork.simulation.result",
+            "linkwork.simulation.inputs",
+        ),
         "linkwork.simulation.running_state",
     },
     "linkwork.comparison": {
