@@ -8,7 +8,8 @@ With q, u, udot given, the loads that the inverse dynamics asks for are linear i
     mu, mu_s               of each friction by reactions whose pressing force is given (`pressed_loads`),
 (Atkeson, An and Hollerbach 1986; Khalil and Dombre 2002, section 9.2). The core gives the columns of bodies; the others
 are exact differences of its inverse dynamics between two values of one of these numbers. The loads of a closed chain
-hold up to forces of its loops, J'lambda; these drop out on the motions N that the loops leave, N' tau = N' (Y phi + rest).
+hold up to forces of its loops, J'lambda; these drop out on the motions N that the loops leave, N' tau = N' (Y phi +
+rest).
 """
 
 from __future__ import annotations
