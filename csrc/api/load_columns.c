@@ -1,4 +1,4 @@
-/* Loads along a motion, and their derivatives by what is linear in them of a body: its mass m, first moments m c and moments
+/* Loads along a motion, and their derivatives by the numbers of a body in which they are linear: mass m, first moments m c and moments
  * of inertia I about its origin, body axes. With the acceleration a of the origin less g, the wrench about the origin is
  *   f = m a + (alpha~ + w~ w~) m c,   n = m c x a + I alpha + w x I w
  * (Atkeson, An and Hollerbach 1986), and its load along a speed of the tree P . [n; f], P the body's twist by that speed. */

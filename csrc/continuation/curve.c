@@ -1,4 +1,4 @@
-/* Curves of closed poses, in weighed displacements z of the tree's speeds: G(q) = 0 are the constraints Phi and some
+/* Curves of closed poses, in displacements z of the tree's speeds times weights: G(q) = 0 are the constraints Phi and some
  * coordinates that are held, A = dG/dz has one motion t less than full rank, A t = 0. A is sparse; of its rows as many as
  * the rank are kept, and the others, which repeat them, must close by themselves. K = A A', factored as a skyline, gives
  *   A+ b = A' K^-1 b (refined),   t = v - A+ A v,   |A+ (B - A)|, the smallest and largest singular value by iteration,
@@ -262,7 +262,7 @@ static int fit_profile(curve_pose *p, int64_t size) {
   return p->K.value != NULL;
 }
 
-/* K, with a ridge, or without rows that are not kept: these get a pivot beside which they are nothing. */
+/* K, with a ridge, or without rows that are not kept: these get a pivot so large that they count as nothing. */
 static double factor(const lw_curve *c, curve_pose *p, double ridge, const unsigned char *kept) {
   skyline_clear(&p->K);
   for (int32_t e = 0; e < p->start[c->rows]; e++)
@@ -297,7 +297,7 @@ static int factor_kept(lw_curve *c, curve_pose *p) {
   return c->is_chosen && has_regular_pivots(c, p, factor(c, p, 0.0, c->kept));
 }
 
-/* x = A+ b; b becomes what is left. */
+/* x = A+ b; the rest stays in b. */
 static void solve_least(const lw_curve *c, const curve_pose *p, double *b, double *x, int passes) {
   for (int32_t u = 0; u < c->nu; u++) x[u] = 0.0;
   for (int i = 0; i < passes; i++) {
@@ -560,7 +560,7 @@ static int go_to_value(lw_curve *c, const lw_curve_rows *r, double value) {
   return correct_to_value(c, r, p, value) == LW_CURVE_FOUND && norm_of(c->nu, c->moved) <= r->farthest;
 }
 
-/* Accelerations in x, weighed, from those of the motion without loads, which satisfy the constraints. */
+/* Accelerations in x, times weights, from those of the motion without loads, which satisfy the constraints. */
 static void find_accelerations(const lw_curve *c, const lw_curve_rows *r, const double *unloaded) {
   const curve_pose *p = &c->at[OTHER];
   for (int32_t u = 0; u < c->nu; u++) c->v[u] = c->weight[u] * unloaded[u];

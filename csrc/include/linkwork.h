@@ -774,7 +774,7 @@ typedef struct lw_curve_rows {
   lw_curve_point first; /* from which they follow, in their order */
   int32_t speed;        /* the rate of the coordinate */
   double rate;
-  double least_slope;            /* of the speed along the tangent, weighed: below, a dead point is near */
+  double least_slope;            /* of the speed along the tangent, in weights: below, a dead point is near */
   double farthest;               /* m: by which Newton's method may move */
   int32_t rows, done;            /* asked for; written, up to where a pose needs singular values or is not found */
   const double *value;           /* [rows] */
