@@ -19,6 +19,7 @@ BENCHMARKS = {
     "long_runs": "runs by compiled tapes and by kernels, a four-bar against Pinocchio with SciPy's DOP853",
     "assembly": "position assembly of 2 to 300 loops that share joints: time and growth",
     "inverse_kinematics": "poses of a Gough-Stewart platform and of a limb with a closed loop: time, steps, accuracy",
+    "kinematics": "kinematic sweeps and identification: time of a row, growth with loops and rows",
     "dca": "jumps of chains and ladders by divide and conquer, with one thread and two",
     "dae": "chains as implicit equations by IDA: growth, schemes, the coupling against a program in C (minutes)",
     "start_up": "import, compile and export in a fresh process",

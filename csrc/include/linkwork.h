@@ -594,6 +594,19 @@ typedef struct lw_load_equations {
  * `done` the motion branches, or it has other degrees of freedom; LW_ERROR_USAGE: the capacity is too small. */
 LW_API lw_status lw_find_load_equations(lw_state *state, lw_load_equations *equations);
 
+/* Loads of the tree's joints along a motion, row by row, and how they change with masses: with the loops open, as all
+ * loads that do the same work in the motions that the loops leave. */
+typedef struct lw_load_columns {
+  int32_t rows, bodies;
+  const int32_t *body;                 /* [bodies] whose columns are asked for, by index; NULL: none */
+  const double *q, *u, *udot, *inputs; /* the motion: [rows][nq], [rows][nu], [rows][nu] and [rows][inputs], at t = 0 */
+  double *load;                        /* [rows][nu], written: of lw_inverse_dynamics() */
+  double *column;                      /* [rows][nu][10 bodies], written: by the mass, the first moments and the moments
+                                         * of inertia xx xy xz yy yz zz about the origin, body axes; NULL: none */
+} lw_load_columns;
+
+LW_API lw_status lw_find_load_columns(lw_state *state, lw_load_columns *columns);
+
 /* What the formula of a force, by its index among all, reads: offsets in the block of its quantities, in their order, unless
  * `offsets` is NULL; returns how many there are. -1: the force has no formula. */
 LW_API int32_t lw_formula_quantities(const lw_model *model, int32_t force, int32_t *offsets);
@@ -715,6 +728,68 @@ LW_API int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot
  * those of the motion. */
 LW_API lw_status lw_minimal_watch(lw_minimal *minimal);
 LW_API lw_status lw_minimal_check_step(lw_minimal *minimal);
+
+/* ---- curves of poses: kinematic sweeps ----------------------------------------------------------------
+ * Poses in which the mechanism is closed and some coordinates are held, where one motion remains. Displacements are
+ * counted in the tree's speeds times `weight`. The time, inputs and discrete state are the state's, whose coordinates and
+ * speeds are overwritten. */
+
+typedef struct lw_curve lw_curve;
+
+/* Copied, but for the numbers that the pointers lead to while the curve is created. */
+typedef struct lw_curve_options {
+  const double *weight;      /* [nu] */
+  const double *share;       /* [constraint rows], by which they are multiplied */
+  const int32_t *coordinate; /* [nu] of each speed the coordinate whose rate it is, -1: a quaternion's */
+  int32_t held;              /* further rows: held_rows times the coordinates in the weights, plus held_gap, is zero */
+  const double *held_rows;   /* [held][nu] */
+  const double *held_gap;    /* [held] */
+  double closed, rounding;   /* m: violation that is accepted; below, nothing is corrected */
+  double roundings;          /* of the digits of coordinates that a closed pose may miss by */
+  double least_row;          /* m: rows that are smaller altogether hold nothing */
+  double smallest;           /* that stands for a smaller largest singular value */
+  double contraction;        /* largest |A+ (B - A)| of a step */
+  double farthest,
+      farthest_middle; /* by which Newton's method may move the end and the middle of a step, by its length */
+} lw_curve_options;
+
+typedef struct lw_curve_point {
+  double *q;         /* [nq] */
+  double *tangent;   /* [nu] of size one */
+  double regularity; /* smallest singular value of the rows besides that of the tangent, by the largest: an estimate */
+  double correction; /* by which Newton's method moved, m */
+} lw_curve_point;
+
+typedef enum lw_curve_outcome {
+  LW_CURVE_NEARLY_SINGULAR = -1, /* singular values must decide: nothing is written */
+  LW_CURVE_NONE = 0,             /* Newton's method does not contract, or the step is not proven */
+  LW_CURVE_FOUND = 1
+} lw_curve_outcome;
+
+/* The state must outlive it. */
+LW_API lw_status lw_curve_create(lw_state *state, const lw_curve_options *options, lw_curve **curve);
+LW_API void lw_curve_free(lw_curve *curve);
+/* The point next to coordinates; `point` has a direction of the tangent at first, and then the point. */
+LW_API lw_curve_outcome lw_curve_correct(lw_curve *curve, const double *q, lw_curve_point *point);
+/* The step of a length along the tangent of a point, if it is proven to stay on the branch. */
+LW_API lw_curve_outcome lw_curve_step(lw_curve *curve, const lw_curve_point *from, double length, lw_curve_point *to,
+                                      double *contraction);
+
+/* Poses, speeds and accelerations at values of one coordinate, whose rate is constant. */
+typedef struct lw_curve_rows {
+  lw_curve_point first; /* from which they follow, in their order */
+  int32_t speed;        /* the rate of the coordinate */
+  double rate;
+  double least_slope;            /* of the speed along the tangent, in weights: below, a dead point is near */
+  double farthest;               /* m: by which Newton's method may move */
+  int32_t rows, done;            /* asked for; written, up to where a pose needs singular values or is not found */
+  const double *value;           /* [rows] */
+  double *q, *u, *udot;          /* [rows][nq], [rows][nu] and [rows][nu] */
+  double *q_cut, *u_cut, *a_cut; /* of the cut joints: [rows][nq_cut], [rows][nu_cut] and [rows][nu_cut] */
+  double *turns;                 /* [nq_cut] from which their revolutions are counted: then those of the last row */
+} lw_curve_rows;
+
+LW_API lw_status lw_curve_find_rows(lw_curve *curve, lw_curve_rows *rows);
 
 /* An impulsive change of the motion: request and result. Speeds are counted over all joints, the tree's first:
  * nu + nu_cut. World axes. */

@@ -128,6 +128,13 @@
 #define COUNTED_GAP2 1e-4     /* squared: a gap beyond is no evidence of the rank of a closed loop */
 #define SUPPORT 0.25          /* preference, by one, of columns inboard of a later loop: they stay free for it */
 
+/* ---- Curves of poses (continuation/): the thresholds of their steps are those of analysis/continuation.py. ---- */
+
+#define CURVE_RIDGE 1e-13     /* of the largest entry of A A', where rows are chosen: rounding leaves 1e-16 */
+#define CURVE_PIVOT 1e-11     /* of the same: a smaller pivot is a row that repeats others */
+#define CURVE_REGULARITY 1e-4 /* smaller ones leave too few digits of A A': singular values decide */
+#define ACROSS_TANGENT 1e-3   /* a unit vector that keeps less is no direction for the tangent */
+
 /* ---- Assembly ---- */
 
 #define JUDGED_GAP 0.01    /* up to which the tolerance for ranks follows a gap: beyond, hardly any pivot would do */
