@@ -92,8 +92,8 @@ def main(options: argparse.Namespace) -> None:
         f"tree joints, best of {session.rounds} rounds in turn. Pinocchio: `computeABADerivatives`, and of loops "
         "`constraintDynamics` with `computeConstraintDynamicsDerivatives`, the faster build of g++ and clang++. "
         "Linkwork: rows of a batch of 4096, by tapes that are interpreted, and compiled where they have at most 50 000 "
-        "operations. Difference: of the matrices of trees, relative to the largest number. Those of loops differ in "
-        "directions that open them: Linkwork's have the feedback that closes the loops."
+        "distinct operations. Difference: of the matrices of trees, relative to the largest number. Those of loops "
+        "differ in directions that open them: Linkwork's have the feedback that closes the loops."
     )
     rows: list[list[Cell]] = []
     goals: list[Goal] = []

@@ -178,6 +178,12 @@ static int indicators_of(void *context, double t, const double *y, double *indic
   return lw_ode_mechanism_events(f->state, t, y, indicators);
 }
 
+static int bounds_of(void *context, const lw_ode_box *box, double *low, double *high) {
+  fmu *f = context;
+  fmu_interpolate_inputs(f, box->t);
+  return lw_ode_mechanism_bounds(f->state, box, low, high);
+}
+
 static int on_step(void *context, double t, const double *y, double *step_values) {
   fmu *f = context;
   fmu_interpolate_inputs(f, t);
@@ -210,7 +216,8 @@ int fmu_create_steps(fmu *f) {
                                       .events = indicators_of,
                                       .angular_speed = angular_speed_of,
                                       .on_step = on_step,
-                                      .jacobian = jacobian_of};
+                                      .jacobian = jacobian_of,
+                                      .bounds = bounds_of};
   const lw_run_calls calls = {.context = f, .law = law, .equations = &equations};
   return lw_run_create_stepwise(f->model, f->state, &calls, &f->steps) == LW_OK;
 }

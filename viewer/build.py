@@ -54,7 +54,7 @@ LINK = (
     f"-Wl,--max-memory={MOST_MEMORY}",
 )
 TARGET = "wasm32-wasi"
-LEFT_OUT = ("csrc/chou/", "csrc/ode/ida.c", "csrc/tape/", "csrc/kernels_double_avx2.c")
+LEFT_OUT = ("csrc/chou/", "csrc/continuation/", "csrc/ode/ida.c", "csrc/tape/", "csrc/kernels_double_avx2.c")
 EXPORTS = VIEWER / "src" / "core" / "exports.ts"
 
 

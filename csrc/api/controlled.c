@@ -39,6 +39,11 @@ int lw_ode_controlled_events(void *control, double t, const double *y, double *i
   return status;
 }
 
+int lw_ode_controlled_bounds(void *control, const lw_ode_box *box, double *low, double *high) {
+  const lw_control *c = control;
+  return c->n_events ? 1 : lw_ode_mechanism_bounds(c->state, box, low, high);
+}
+
 int lw_ode_controlled_step(void *control, double t, const double *y, double *step_values) {
   return lw_ode_mechanism_step(((const lw_control *)control)->state, t, y, step_values);
 }

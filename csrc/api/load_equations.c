@@ -3,21 +3,6 @@
 #include "events/given_motion.h"
 #include <string.h>
 
-/* NULL inputs: those of the state. */
-static void enter_row(lw_state *s, const lw_load_equations *of, int32_t row) {
-  const lw_model *m = s->model;
-  const lw_offsets *at = &m->at;
-  const size_t i = (size_t)row, nq = (size_t)m->size.nq, nu = (size_t)m->size.nu;
-  const size_t inputs = (size_t)(at->impulse - at->tau) + 6 * (size_t)m->size.transitions;
-  double *x = lw_reals(s);
-  x[at->time] = x[at->motion_time] = of->t[i];
-  memcpy(x + at->q, of->q + i * nq, sizeof(double) * nq);
-  memcpy(x + at->u, of->u + i * nu, sizeof(double) * nu);
-  if (of->turns)
-    memcpy(x + at->cut_reference, of->turns + i * (size_t)m->size.nq_cut, sizeof(double) * (size_t)m->size.nq_cut);
-  if (of->inputs) memcpy(x + at->tau, of->inputs + i * inputs, sizeof(double) * inputs);
-}
-
 static size_t count_forces(const lw_model *m, int type) {
   return (size_t)(m->first_force[type + 1] - m->first_force[type]);
 }
@@ -42,7 +27,12 @@ static lw_status find_row(lw_state *s, lw_load_equations *of, int32_t row) {
   if (of->pressing) at.pressing = of->pressing + i * count_forces(s->model, LW_FORCE_FRICTION);
   if (of->loads) at.loads = of->loads + i * motors;
   const double *udot = of->udot + i * (size_t)s->model->size.nu;
-  enter_row(s, of, row);
+  const size_t nq = (size_t)s->model->size.nq, nu = (size_t)s->model->size.nu, cut = (size_t)s->model->size.nq_cut;
+  lw_enter_motion_row(s, &(lw_motion_row){.t = of->t[i],
+                                          .q = of->q + i * nq,
+                                          .u = of->u + i * nu,
+                                          .turns = of->turns ? of->turns + i * cut : NULL,
+                                          .inputs = of->inputs ? of->inputs + i * lw_motion_inputs(s) : NULL});
   lw_status e = lw_begin_given_motion(s, udot);
   if (!e) e = lw_report(s, s->kernels->load_equations(s->model, s->block, udot, &at));
   if (of->actuator && !e) report_actuators(s, of->actuator + 2 * i * count_actuators(s->model));

@@ -132,8 +132,10 @@ typedef struct lw_kernels {
   void (*mass_product)(const lw_model *m, lw_block b, const void *udot, void *tau);
   /* Of the equations with multipliers; needs constants, and leaves no later stage. */
   void (*augmented)(const lw_model *m, lw_block b, const lw_dae_point *at, void *residual);
-  /* Constraints at the block's state, and J' times `row`; all in scalars of the arithmetic, and the same remarks. */
-  void (*constraints)(const lw_model *m, lw_block b, const void *row, void *phi, void *rate, void *column);
+  /* Constraints at the block's state, J' times `row`, and J, rows x nu, added to `matrix`, NULL: not; all in scalars of
+   * the arithmetic, and the same remarks. */
+  void (*constraints)(const lw_model *m, lw_block b, const void *row, void *phi, void *rate, void *column,
+                      void *matrix);
   /* Moves the coordinates of a link's joint by a small step, six scalars of the arithmetic, counted in its speeds. */
   void (*integrate_position)(const lw_model *m, lw_block b, int32_t link, const void *step);
   /* Start guesses to states that close the loops; double only. */

@@ -22,6 +22,8 @@ double lw_cluster_length(const lw_state *s, int32_t cluster);
 
 /* Of speed c of a tree joint, by radians or lengths: not one in trains of gears (loops/speed_metric_kernel.h). */
 double lw_speed_unit(const lw_state *s, const lw_link *link, int32_t c);
+/* Phi and J at the state, in one pass. */
+lw_status lw_constraint_equations(lw_state *s, double *phi, double *matrix);
 /* Of n rows, by number, the derivatives by the tree's speeds: matrix[n][nu]. */
 lw_status lw_constraint_gradients(lw_state *s, const int32_t *rows, int32_t n, double *matrix);
 /* The pattern of the present topology, and the entries of J by it. */

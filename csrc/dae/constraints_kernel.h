@@ -1,5 +1,5 @@
 /* The constraints with the loops open: Phi(q, t) = 0 and its rate J u + Phi_t, and the loads J'lambda, in O(n + m) and
- * without J. Rows are those of loops/basic_constraints_kernel.h in metres, without false zeros: directions are counted in the
+ * without J; J itself along the paths of the constraints. Rows are those of loops/basic_constraints_kernel.h in metres, without false zeros: directions are counted in the
  * cluster's length, and points coincide along the axes of the parent's joint frame. The cut joints come first, in
  * their order, 6 rows less their speeds each, then a row for each coupling. The rows of open joints are zero. */
 #ifndef LW_DAE_CONSTRAINTS_KERNEL_H
@@ -20,7 +20,30 @@ typedef struct row_flow {
   const real *lambda, *mu; /* of every row */
   real *phi, *rate;        /* of every row */
   real *drift;             /* of the tree's speeds */
+  real *matrix;            /* J, rows x nu, zero before; NULL: not asked for */
 } row_flow;
+
+/* Adds to a row of J what a wrench on its ends does along the tree's speeds, down to where both paths meet. */
+static void add_to_row(const view *v, const constraint_ends *ends, const twist *wrench, real *row) {
+  int32_t link[2];
+  twist at[2] = {{{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}}, {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}}};
+  for (int end = 0; end < 2; end++) {
+    link[end] = ends->link[end];
+    add_wrench(ends->arm[end], sign_at_end(end), wrench->a, wrench->l, at[end].a, at[end].l);
+  }
+  while (link[0] != link[1]) {
+    const int end = link[1] > link[0]; /* the outer one: parents have smaller numbers */
+    const lw_link *outer = &v->m->link[link[end]];
+    twist moved = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    for (int32_t c = 0; c < outer->speeds; c++) row[outer->u + c] += along_column(v, link[end], c, &at[end]);
+    add_wrench(v->motion[link[end]].r, 1.0, at[end].a, at[end].l, moved.a, moved.l);
+    at[end] = moved, link[end] = outer->parent;
+  }
+}
+
+INLINE real *row_of_matrix(const view *v, const row_flow *flow, int32_t row) {
+  return flow->matrix + (size_t)row * (size_t)v->m->size.nu;
+}
 
 static void act_on_ends(const view *v, const constraint_ends *ends, const twist *load, const twist *drift) {
   apply_to_ends(v, ends, load);
@@ -40,15 +63,17 @@ static void constrain_cut_joint(const view *v, const cluster_work *w, int32_t l,
   basic_row rows[6];
   cut_ends at;
   find_cut_ends(v, w, l, &at);
+  for (int k = 0; k < 3; k++) on_parent[k] = at.parent.joint.d[k] + at.d[k];
+  const constraint_ends ends = {{loop->parent, loop->child}, {on_parent, at.child.joint.d}};
   if (has_basic_constraints(v, l)) rows_without_false_zeros(v, &at, l, rows);
   else complement_without_false_zeros(v, w, l, rows);
   for (int32_t k = 0; k < 6 - loop->columns; k++, row++) {
     flow->phi[row] = rows[k].residual, flow->rate[row] = rows[k].rate;
     add_column(&rows[k].wrench, flow->lambda[row], &load);
     add_column(&rows[k].wrench, flow->mu[row], &drift);
+    if (flow->matrix) add_to_row(v, &ends, &rows[k].wrench, row_of_matrix(v, flow, row));
   }
-  for (int k = 0; k < 3; k++) on_parent[k] = at.parent.joint.d[k] + at.d[k];
-  act_on_ends(v, &(constraint_ends){{loop->parent, loop->child}, {on_parent, at.child.joint.d}}, &load, &drift);
+  act_on_ends(v, &ends, &load, &drift);
 }
 
 /* Whether the coordinates, the speeds or the load of a cut joint are needed. */
@@ -71,15 +96,18 @@ static void load_cut_joint(const view *v, const cluster_work *w, int32_t l) {
 /* ---- couplings ---- */
 
 /* A term in the coordinate of a cut joint, whose phantom has been placed. */
-static void couple_cut_joint(const view *v, int32_t l, int32_t u, real lambda, real mu) {
+static void couple_cut_joint(const view *v, int32_t l, int32_t u, real slope, int32_t row, const row_flow *flow) {
   const lw_loop *loop = &v->m->loop[l];
   real on_child[3];
-  twist P, load = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}}, drift = load;
+  twist P, by_row = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}}, load = by_row, drift = by_row;
   row_of_cut_speed(v, l, u - loop->u, &P);
-  add_column(&P, lambda, &load);
-  add_column(&P, mu, &drift);
+  add_column(&P, slope, &by_row);
+  add_column(&by_row, flow->lambda[row], &load);
+  add_column(&by_row, flow->mu[row], &drift);
   rotate(motion_of(v, loop->child)->R, v->cut[l].pc, on_child);
-  act_on_ends(v, &(constraint_ends){{loop->parent, loop->child}, {phantom_of(v, l)->r, on_child}}, &load, &drift);
+  const constraint_ends ends = {{loop->parent, loop->child}, {phantom_of(v, l)->r, on_child}};
+  act_on_ends(v, &ends, &load, &drift);
+  if (flow->matrix) add_to_row(v, &ends, &by_row, row_of_matrix(v, flow, row));
 }
 
 static void constrain_by_coupling(const view *v, int32_t i, int32_t row, const row_flow *flow) {
@@ -97,13 +125,19 @@ static void constrain_by_coupling(const view *v, int32_t i, int32_t row, const r
     const span s = find_span(v, &w, coupling->distance);
     const constraint_ends ends = ends_of_span(&s);
     const twist load = wrench_along_span(&s, lambda), drift = wrench_along_span(&s, mu);
+    const twist by_row = wrench_along_span(&s, factor);
     act_on_ends(v, &ends, &load, &drift);
+    if (flow->matrix) add_to_row(v, &ends, &by_row, row_of_matrix(v, flow, row));
   }
   for (int32_t t = coupling->first; t < coupling->first + coupling->terms; t++) {
     const lw_term *term = &v->m->term[t];
     const real slope = slope_of_term(v, t);
-    if (term->u < v->m->size.nu) v->load[term->u] += slope * lambda, flow->drift[term->u] += slope * mu;
-    else couple_cut_joint(v, column_of(v, c, term->column)->loop, term->u, slope * lambda, slope * mu);
+    if (term->u >= v->m->size.nu) {
+      couple_cut_joint(v, column_of(v, c, term->column)->loop, term->u, factor * slope, row, flow);
+      continue;
+    }
+    v->load[term->u] += slope * lambda, flow->drift[term->u] += slope * mu;
+    if (flow->matrix) row_of_matrix(v, flow, row)[term->u] += factor * slope;
   }
 }
 

@@ -79,7 +79,7 @@ void lw_constraint_lengths(const lw_state *s, double open, double *length) {
 }
 
 static void fill_constraints(lw_state *s, const double *row, double *phi, double *rate, double *column) {
-  s->kernels->constraints(s->model, s->block, row, phi, rate, column);
+  s->kernels->constraints(s->model, s->block, row, phi, rate, column, NULL);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
 }
 
@@ -124,8 +124,7 @@ static void select_rows(const lw_constraint_pattern *p, int32_t product, double 
   }
 }
 
-/* By entries, or as a full matrix, whose other numbers stay. */
-static lw_status find_rows(lw_state *s, const lw_constraint_pattern *p, double *entry, double *matrix) {
+lw_status lw_constraint_entries(lw_state *s, const lw_constraint_pattern *p, double *entry) {
   lw_constraint_workspace *w;
   const lw_status e = begin_constraints(s, &w);
   if (e) return e;
@@ -134,27 +133,30 @@ static lw_status find_rows(lw_state *s, const lw_constraint_pattern *p, double *
     fill_constraints(s, w->row, w->phi, w->rate, w->column);
     select_rows(p, product, 0.0, w->row);
     for (int32_t i = 0; i < p->constraints; i++) {
-      const int32_t row = row_in(p, i, product), *speed = p->speed + p->first[i], n = p->first[i + 1] - p->first[i];
-      if (row < 0) continue;
-      double *to = matrix ? matrix + (size_t)row * (size_t)s->model->size.nu
-                          : entry + p->entry[i] + (size_t)(product - p->product[i]) * (size_t)n;
-      for (int32_t k = 0; k < n; k++) to[matrix ? speed[k] : k] = w->column[speed[k]];
+      const int32_t *speed = p->speed + p->first[i], n = p->first[i + 1] - p->first[i];
+      if (row_in(p, i, product) < 0) continue;
+      double *to = entry + p->entry[i] + (size_t)(product - p->product[i]) * (size_t)n;
+      for (int32_t k = 0; k < n; k++) to[k] = w->column[speed[k]];
     }
   }
   return LW_OK;
 }
 
-lw_status lw_constraint_entries(lw_state *s, const lw_constraint_pattern *pattern, double *entry) {
-  return find_rows(s, pattern, entry, NULL);
+lw_status lw_constraint_equations(lw_state *s, double *phi, double *matrix) {
+  lw_constraint_workspace *w;
+  const lw_status e = begin_constraints(s, &w);
+  if (e) return e;
+  memset(matrix, 0, sizeof(double) * (size_t)lw_constraint_rows(s->model) * (size_t)s->model->size.nu);
+  s->kernels->constraints(s->model, s->block, w->row, phi, w->rate, w->column, matrix);
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  return LW_OK;
 }
 
 lw_status lw_constraint_jacobian(lw_state *s, double *matrix) {
   if (!s) return LW_ERROR_USAGE;
-  const lw_constraint_pattern *p = NULL;
-  const lw_status e = lw_open_constraint_pattern(s, &p);
-  if (e) return e;
-  memset(matrix, 0, sizeof *matrix * (size_t)lw_constraint_rows(s->model) * (size_t)s->model->size.nu);
-  return find_rows(s, p, NULL, matrix);
+  lw_constraint_workspace *w;
+  const lw_status e = lw_open_constraint_workspace(s, &w);
+  return e ? e : lw_constraint_equations(s, w->phi, matrix);
 }
 
 static lw_status enter_time(lw_state *s, double t) {

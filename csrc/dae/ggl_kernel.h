@@ -27,7 +27,7 @@ static void augmented_residual(const lw_model *m, lw_block b, const lw_dae_point
   copy(nq, y, v.q);
   copy(nu, y + nq, v.u);
   compute_open_loop(&v);
-  constrain_tree(&v, &(row_flow){lambda, mu, phi, rate, drift});
+  constrain_tree(&v, &(row_flow){lambda, mu, phi, rate, drift, NULL});
   gather_drifts(&v, drift);
   for (int32_t k = 0; k < nu; k++) drift[k] = v.u[k] - drift[k];
   map_rates(&v);
@@ -40,11 +40,13 @@ static void augmented_residual(const lw_model *m, lw_block b, const lw_dae_point
   }
 }
 
-/* J' times multipliers of the rows, at the block's coordinates, besides Phi and J u + Phi_t. */
-static void constraint_values(const lw_model *m, lw_block b, const void *row, void *phi, void *rate, void *column) {
+/* J' times multipliers of the rows, at the block's coordinates, besides Phi, J u + Phi_t and J, which is NULL or zero
+ * before. */
+static void constraint_values(const lw_model *m, lw_block b, const void *row, void *phi, void *rate, void *column,
+                              void *matrix) {
   const view v = open_view(m, b);
   compute_open_loop(&v);
-  constrain_tree(&v, &(row_flow){row, row, phi, rate, column});
+  constrain_tree(&v, &(row_flow){row, row, phi, rate, column, matrix});
   gather_drifts(&v, column);
 }
 #endif

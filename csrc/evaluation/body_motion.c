@@ -7,6 +7,7 @@
 #include "math/quaternion_kernel.h"
 #include "math/vec3_template.h"
 #include "block/state.h"
+#include "evaluation/body_motion.h"
 
 static const double origin[3] = {0.0, 0.0, 0.0};
 
@@ -95,21 +96,16 @@ lw_status lw_body_jacobian(lw_state *s, int32_t body, const double point[3], dou
   return LW_OK;
 }
 
-lw_status lw_body_acceleration(lw_state *s, int32_t body, const double point[3], double acceleration[6]) {
-  if (!s) return LW_ERROR_USAGE;
+/* Of a point by its arm from the body's origin: angular acceleration, and acceleration where the ground has g. */
+static void accelerate(const lw_state *s, int32_t body, const double to_point[3], const double g[3], double alpha[3],
+                       double a[3]) {
   const lw_offsets *at = &s->model->at;
-  lw_status e = check_body(s, body);
-  if (e || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
-  for (int k = 0; k < 6; k++) acceleration[k] = 0.0;
-  if (body < 0) return LW_OK;
   const int32_t i = link_of(s->model, body);
   const lw_double_link_motion *motion = (const lw_double_link_motion *)(lw_reals(s) + at->motion) + i;
   const lw_double_link_constants *k = (const lw_double_link_constants *)(lw_reals(s) + at->link_constants) + i;
   const lw_double_twist *increment = (const lw_double_twist *)(lw_reals(s) + at->increment) + i;
-  const double *g = lw_reals(s) + at->gravity;
-  double arm[3], to_point[3], wd[3], *alpha = acceleration, *a = acceleration + 3;
+  double arm[3], wd[3];
   rotate(motion->R, k->pb, arm);
-  arm_of(s, body, point, to_point);
   for (int j = 0; j < 3; j++) {
     arm[j] += to_point[j];
     alpha[j] = motion->aw[j] + increment->a[j];
@@ -118,6 +114,23 @@ lw_status lw_body_acceleration(lw_state *s, int32_t body, const double point[3],
   cross(motion->w, arm, wd);
   add_cross(alpha, arm, a);
   add_cross(motion->w, wd, a);
+}
+
+void lw_acceleration_of_origin(const lw_state *s, int32_t body, double w[3], double alpha[3], double a[3]) {
+  const lw_double_link_motion *motion = (const lw_double_link_motion *)(lw_reals(s) + s->model->at.motion);
+  accelerate(s, body, origin, origin, alpha, a);
+  for (int j = 0; j < 3; j++) w[j] = motion[link_of(s->model, body)].w[j];
+}
+
+lw_status lw_body_acceleration(lw_state *s, int32_t body, const double point[3], double acceleration[6]) {
+  if (!s) return LW_ERROR_USAGE;
+  double to_point[3];
+  lw_status e = check_body(s, body);
+  if (e || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
+  for (int k = 0; k < 6; k++) acceleration[k] = 0.0;
+  if (body < 0) return LW_OK;
+  arm_of(s, body, point, to_point);
+  accelerate(s, body, to_point, lw_reals(s) + s->model->at.gravity, acceleration, acceleration + 3);
   return LW_OK;
 }
 

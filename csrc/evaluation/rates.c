@@ -167,12 +167,16 @@ int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
   return 0;
 }
 
+lw_status lw_locate_cuts(lw_state *s) {
+  if (lw_rates_give_checks(s)) return LW_OK;
+  const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
+  if (!e) s->kernels->locate_cuts(s->model, s->block);
+  return e;
+}
+
 void lw_step_accepted(lw_state *s) {
   const lw_offsets *at = &s->model->at;
-  if (!lw_rates_give_checks(s)) {
-    if (lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return;
-    s->kernels->locate_cuts(s->model, s->block);
-  }
+  if (lw_locate_cuts(s)) return;
   memcpy(lw_reals(s) + at->cut_reference, lw_reals(s) + at->q_cut, sizeof(double) * (size_t)s->model->size.nq_cut);
 }
 

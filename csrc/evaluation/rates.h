@@ -13,6 +13,8 @@ extern "C" {
 lw_status lw_use_rates(lw_state *s, const lw_compiled_rates *const *functions, int32_t n);
 /* Whether the block has residuals, coordinates of cut joints and angular velocities of the present state from a function. */
 int lw_rates_give_checks(lw_state *s);
+/* Finds the coordinates of cut joints at the present state. */
+lw_status lw_locate_cuts(lw_state *s);
 /* Whether a tape counts for the numbers of the state but for states, inputs and time. */
 int lw_tape_holds(const lw_tape_conditions *where, const lw_state *s);
 /* Finds which compiled tapes hold for the present numbers but for states, inputs and time, unless that is known; 0: the

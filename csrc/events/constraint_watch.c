@@ -141,11 +141,18 @@ static int is_watched(const lw_state *s, int32_t coupling) {
   return lw_is_enforced(s, coupling) && !has_motion_input(s, coupling);
 }
 
+/* Compiled rates come with them, but not with the speeds of cut joints. Returns 0 where there are none. */
+static int find_residuals(lw_state *s) {
+  int by_position = lw_rates_give_checks(s);
+  for (int32_t i = 0; i < s->model->couplings; i++) by_position &= !s->model->coupling[i].rates_only;
+  return by_position || !lw_evaluate(s, LW_STAGE_ACCELERATIONS);
+}
+
 void lw_watch_constraints(lw_state *s, double rtol, double atol) {
   const lw_model *m = s->model;
   double *x = lw_reals(s);
   x[m->at.watch_tolerance] = rtol, x[m->at.watch_tolerance + 1] = atol;
-  if (!(rtol > 0.0) || lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return;
+  if (!(rtol > 0.0) || lw_evaluate_rates(s) || !find_residuals(s)) return;
   memcpy(x + m->at.loop_allowance, x + m->at.loop_residual, sizeof(double) * (size_t)m->size.loops);
   for (int32_t i = 0; i < m->couplings; i++) x[m->at.coupling_allowance + i] = residual_of(s, i);
 }
@@ -178,18 +185,10 @@ static lw_status check_cluster(lw_state *s, int32_t c) {
   return LW_OK;
 }
 
-/* Compiled rates come with them, but not with the speeds of cut joints. */
-static int residuals_are_known(lw_state *s) {
-  int by_position = lw_rates_give_checks(s);
-  for (int32_t i = 0; i < s->model->couplings; i++) by_position &= !s->model->coupling[i].rates_only;
-  return by_position;
-}
-
 lw_status lw_check_constraints(lw_state *s) {
   const lw_model *m = s->model;
   if (!(lw_reals(s)[m->at.watch_tolerance] > 0.0) || !m->clusters) return LW_OK;
-  if (!residuals_are_known(s) && lw_evaluate(s, LW_STAGE_ACCELERATIONS))
-    return LW_OK; /* the next derivative reports it */
+  if (!find_residuals(s)) return LW_OK; /* the next derivative reports it */
   lw_status e = LW_OK;
   for (int32_t c = 0; !e && c < m->clusters; c++) e = check_cluster(s, c);
   return e;

@@ -61,6 +61,22 @@ static lw_status check_backward(lw_state *s) {
   return LW_OK;
 }
 
+size_t lw_motion_inputs(const lw_state *s) {
+  const lw_offsets *at = &s->model->at;
+  return (size_t)(at->impulse - at->tau) + 6 * (size_t)s->model->size.transitions;
+}
+
+void lw_enter_motion_row(lw_state *s, const lw_motion_row *row) {
+  const lw_model *m = s->model;
+  const lw_offsets *at = &m->at;
+  double *x = lw_reals(s);
+  x[at->time] = x[at->motion_time] = row->t;
+  memcpy(x + at->q, row->q, sizeof(double) * (size_t)m->size.nq);
+  memcpy(x + at->u, row->u, sizeof(double) * (size_t)m->size.nu);
+  if (row->turns) memcpy(x + at->cut_reference, row->turns, sizeof(double) * (size_t)m->size.nq_cut);
+  if (row->inputs) memcpy(x + at->tau, row->inputs, sizeof(double) * lw_motion_inputs(s));
+}
+
 lw_status lw_begin_given_motion(lw_state *s, const double *udot) {
   if (!s->before_accelerations) return LW_OK;
   memcpy(s->events->before, s->snapshot, s->snapshot_size);

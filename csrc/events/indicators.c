@@ -4,6 +4,7 @@
 #include "events/indicators.h"
 #include "events/indicators_kernel.h"
 #include "events/kinks.h"
+#include "evaluation/rates.h"
 #include "math/tolerances.h"
 #include <math.h>
 
@@ -181,6 +182,140 @@ lw_status lw_event_indicators(lw_state *s, double *indicators) {
   for (int32_t i = 0; i < s->base->size.transitions; i++)
     transition_indicators(&w, i, indicators + transition_of(s, i)->indicator);
   return lw_kink_indicators(s, indicators + s->base->size.event_indicators - s->base->size.kinks);
+}
+
+/* ---- bounds of the indicators while the states stay within a box ---- */
+
+typedef struct range {
+  double low, high;
+} range;
+static const range unbounded = {-INFINITY, INFINITY};
+
+static int has_bounds(range x) { return isfinite(x.low) || isfinite(x.high); }
+
+static range times(double factor, range x) {
+  return factor < 0.0 ? (range){factor * x.high, factor * x.low} : (range){factor * x.low, factor * x.high};
+}
+static range plus(range a, range b) { return (range){a.low + b.low, a.high + b.high}; }
+static range shifted(range x, double by) { return (range){x.low + by, x.high + by}; }
+
+static double size_of_range(range x) { return fmax(fabs(x.low), fabs(x.high)); }
+
+/* States within a box, and where the cut joints are at its end. */
+typedef struct box_view {
+  const lw_state *s;
+  const lw_ode_box *box;
+} box_view;
+
+static range range_of_state(const box_view *w, int32_t k) { return (range){w->box->y_low[k], w->box->y_high[k]}; }
+
+static range range_of_speed(const box_view *w, int32_t u) {
+  const lw_model *m = w->s->model;
+  return u < m->size.nu ? range_of_state(w, m->size.nq + u) : unbounded;
+}
+
+/* The joints of a branch turn its end no further than all of them together. */
+static double turn_of_branch(const box_view *w, int32_t link, int32_t root) {
+  const lw_model *m = w->s->model;
+  double sum = 0.0;
+  for (; link != root; link = m->link[link].parent)
+    for (int32_t c = 0; c < m->link[link].speeds; c++)
+      if (!(lw_joint_sizes[m->link[link].type].translations >> c & 1))
+        sum += size_of_range(range_of_speed(w, m->link[link].u + c));
+  return w->box->duration * sum;
+}
+
+/* From the end of the box on both branches of the loop turn. */
+static range range_of_coordinate(const box_view *w, int32_t q) {
+  const lw_model *m = w->s->model;
+  if (q < m->size.nq) return range_of_state(w, q);
+  for (int32_t l = 0; l < m->size.loops; l++) {
+    const lw_loop *loop = &m->loop[l];
+    if (loop->q != q || loop->type != LW_REVOLUTE) continue;
+    const double here = lw_reals(w->s)[m->at.q_cut + q - m->size.nq];
+    const double turn = turn_of_branch(w, loop->parent, loop->root) + turn_of_branch(w, loop->child, loop->root);
+    return (range){here - turn, here + turn};
+  }
+  return unbounded;
+}
+
+static range range_of_crossing(const box_view *w, int32_t i) {
+  const lw_transition *x = transition_of(w->s, i);
+  const lw_transition_memory *memory = lw_memory_of(w->s, i);
+  const double at = value_of(w->s, i, 0);
+  range value = unbounded;
+  if (x->quantity == LW_COORDINATE) value = range_of_coordinate(w, x->number);
+  if (x->quantity == LW_SPEED) value = range_of_speed(w, x->number);
+  if (!has_bounds(value)) return unbounded;
+  return shifted(times(memory->event_sign, shifted(value, -at - memory->shift[0])), zero_tolerance(at));
+}
+
+/* Of a joint that does not rest on the stop, whose indicator grows with the gap and with its rate. */
+static range range_of_bound(const box_view *w, int32_t i, int bound) {
+  const lw_transition_memory *memory = lw_memory_of(w->s, i);
+  const double at = value_of(w->s, i, bound), sign = bound ? -1.0 : 1.0;
+  if (memory->event_sign != 0.0) return memory->event_sign == (bound ? 1.0 : -1.0) ? unbounded : (range){1.0, 1.0};
+  const int32_t hold = transition_of(w->s, i)->hold;
+  const range q = range_of_coordinate(w, w->s->model->coordinate[hold]);
+  const range rate = times(sign, range_of_speed(w, hold)),
+              gap = shifted(times(sign, shifted(q, -at)), zero_tolerance(at));
+  if (!has_bounds(q)) return unbounded;
+  return (range){fmax(gap_after_contact(gap.low, rate.low, memory->shift[bound]), rate.low),
+                 fmax(gap_after_contact(gap.high, rate.high, memory->shift[bound]), rate.high)};
+}
+
+/* Of one that does not stick. */
+static range range_of_friction(const box_view *w, int32_t i) {
+  const lw_model *m = w->s->model;
+  const indicator_view view = current_view(w->s);
+  const double state = friction_state(&view, i);
+  const lw_force *of = &m->force[transition_of(w->s, i)->number];
+  range rate = {0.0, 0.0};
+  for (int32_t g = of->first; g < of->first + of->gears; g++)
+    rate = plus(rate, times(lw_reals(w->s)[m->at.force_gear + g], range_of_speed(w, m->gear[g].u)));
+  if (state == 1.0 || state == -1.0)
+    return shifted(times(state, shifted(rate, -lw_memory_of(w->s, i)->shift[0])), zero_tolerance(0.0));
+  if (sticks(&view, i)) return unbounded;
+  return rests_by_itself(&view, i) ? (range){MOVING - size_of_range(rate), MOVING} : (range){1.0, 1.0};
+}
+
+/* As transition_indicators(); returns 0 if one has no bounds. */
+static int range_indicators(const box_view *w, int32_t i, double *low, double *high) {
+  const lw_transition *x = transition_of(w->s, i);
+  range z[2];
+  int32_t count = 0;
+  if (x->trigger == LW_ZERO_CROSSING) z[count++] = range_of_crossing(w, i);
+  if (x->action == LW_STICK) z[count++] = range_of_friction(w, i);
+  for (int bound = 0; x->action == LW_STOP && bound < 2; bound++)
+    if (x->bounds >> bound & 1) z[count++] = range_of_bound(w, i, bound);
+  for (int32_t k = 0; k < count; k++) {
+    low[x->indicator + k] = z[k].low, high[x->indicator + k] = z[k].high;
+    if (!has_bounds(z[k])) return 0;
+  }
+  return 1;
+}
+
+/* Whether a transition watches the angle of a cut joint. */
+static int watches_cuts(const lw_state *s) {
+  const lw_model *m = s->model;
+  int any = 0;
+  for (int32_t i = 0; i < s->base->size.transitions; i++) {
+    const lw_transition *x = transition_of(s, i);
+    any |= x->action == LW_STOP && x->hold >= m->size.nu;
+    any |= x->trigger == LW_ZERO_CROSSING && x->quantity == LW_COORDINATE && x->number >= m->size.nq;
+  }
+  return any;
+}
+
+int lw_ode_mechanism_bounds(void *state, const lw_ode_box *box, double *low, double *high) {
+  lw_state *s = state;
+  const box_view w = {s, box};
+  if (s->base->size.kinks) return 1;
+  lw_set_states(s, box->t, box->y);
+  if (watches_cuts(s) && lw_locate_cuts(s)) return 1;
+  for (int32_t i = 0; i < s->base->size.transitions; i++)
+    if (!range_indicators(&w, i, low, high)) return 1;
+  return 0;
 }
 
 lw_status lw_next_event_time(lw_state *s, double *time) {

@@ -594,6 +594,19 @@ typedef struct lw_load_equations {
  * `done` the motion branches, or it has other degrees of freedom; LW_ERROR_USAGE: the capacity is too small. */
 LW_API lw_status lw_find_load_equations(lw_state *state, lw_load_equations *equations);
 
+/* Loads of the tree's joints along a motion, row by row, and how they change with masses: with the loops open, as all
+ * loads that do the same work in the motions that the loops leave. */
+typedef struct lw_load_columns {
+  int32_t rows, bodies;
+  const int32_t *body;                 /* [bodies] whose columns are asked for, by index; NULL: none */
+  const double *q, *u, *udot, *inputs; /* the motion: [rows][nq], [rows][nu], [rows][nu] and [rows][inputs], at t = 0 */
+  double *load;                        /* [rows][nu], written: of lw_inverse_dynamics() */
+  double *column;                      /* [rows][nu][10 bodies], written: by the mass, the first moments and the moments
+                                         * of inertia xx xy xz yy yz zz about the origin, body axes; NULL: none */
+} lw_load_columns;
+
+LW_API lw_status lw_find_load_columns(lw_state *state, lw_load_columns *columns);
+
 /* What the formula of a force, by its index among all, reads: offsets in the block of its quantities, in their order, unless
  * `offsets` is NULL; returns how many there are. -1: the force has no formula. */
 LW_API int32_t lw_formula_quantities(const lw_model *model, int32_t force, int32_t *offsets);
@@ -716,6 +729,68 @@ LW_API int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot
 LW_API lw_status lw_minimal_watch(lw_minimal *minimal);
 LW_API lw_status lw_minimal_check_step(lw_minimal *minimal);
 
+/* ---- curves of poses: kinematic sweeps ----------------------------------------------------------------
+ * Poses in which the mechanism is closed and some coordinates are held, where one motion remains. Displacements are
+ * counted in the tree's speeds times `weight`. The time, inputs and discrete state are the state's, whose coordinates and
+ * speeds are overwritten. */
+
+typedef struct lw_curve lw_curve;
+
+/* Copied, but for the numbers that the pointers lead to while the curve is created. */
+typedef struct lw_curve_options {
+  const double *weight;      /* [nu] */
+  const double *share;       /* [constraint rows], by which they are multiplied */
+  const int32_t *coordinate; /* [nu] of each speed the coordinate whose rate it is, -1: a quaternion's */
+  int32_t held;              /* further rows: held_rows times the coordinates in the weights, plus held_gap, is zero */
+  const double *held_rows;   /* [held][nu] */
+  const double *held_gap;    /* [held] */
+  double closed, rounding;   /* m: violation that is accepted; below, nothing is corrected */
+  double roundings;          /* of the digits of coordinates that a closed pose may miss by */
+  double least_row;          /* m: rows that are smaller altogether hold nothing */
+  double smallest;           /* that stands for a smaller largest singular value */
+  double contraction;        /* largest |A+ (B - A)| of a step */
+  double farthest,
+      farthest_middle; /* by which Newton's method may move the end and the middle of a step, by its length */
+} lw_curve_options;
+
+typedef struct lw_curve_point {
+  double *q;         /* [nq] */
+  double *tangent;   /* [nu] of size one */
+  double regularity; /* smallest singular value of the rows besides that of the tangent, by the largest: an estimate */
+  double correction; /* by which Newton's method moved, m */
+} lw_curve_point;
+
+typedef enum lw_curve_outcome {
+  LW_CURVE_NEARLY_SINGULAR = -1, /* singular values must decide: nothing is written */
+  LW_CURVE_NONE = 0,             /* Newton's method does not contract, or the step is not proven */
+  LW_CURVE_FOUND = 1
+} lw_curve_outcome;
+
+/* The state must outlive it. */
+LW_API lw_status lw_curve_create(lw_state *state, const lw_curve_options *options, lw_curve **curve);
+LW_API void lw_curve_free(lw_curve *curve);
+/* The point next to coordinates; `point` has a direction of the tangent at first, and then the point. */
+LW_API lw_curve_outcome lw_curve_correct(lw_curve *curve, const double *q, lw_curve_point *point);
+/* The step of a length along the tangent of a point, if it is proven to stay on the branch. */
+LW_API lw_curve_outcome lw_curve_step(lw_curve *curve, const lw_curve_point *from, double length, lw_curve_point *to,
+                                      double *contraction);
+
+/* Poses, speeds and accelerations at values of one coordinate, whose rate is constant. */
+typedef struct lw_curve_rows {
+  lw_curve_point first; /* from which they follow, in their order */
+  int32_t speed;        /* the rate of the coordinate */
+  double rate;
+  double least_slope;            /* of the speed along the tangent, in weights: below, a dead point is near */
+  double farthest;               /* m: by which Newton's method may move */
+  int32_t rows, done;            /* asked for; written, up to where a pose needs singular values or is not found */
+  const double *value;           /* [rows] */
+  double *q, *u, *udot;          /* [rows][nq], [rows][nu] and [rows][nu] */
+  double *q_cut, *u_cut, *a_cut; /* of the cut joints: [rows][nq_cut], [rows][nu_cut] and [rows][nu_cut] */
+  double *turns;                 /* [nq_cut] from which their revolutions are counted: then those of the last row */
+} lw_curve_rows;
+
+LW_API lw_status lw_curve_find_rows(lw_curve *curve, lw_curve_rows *rows);
+
 /* An impulsive change of the motion: request and result. Speeds are counted over all joints, the tree's first:
  * nu + nu_cut. World axes. */
 typedef struct lw_velocity_jump {
@@ -784,6 +859,14 @@ LW_API lw_status lw_discrete_state_changed(lw_state *state);
 LW_API int lw_ode_mechanism(void *state, double t, const double *y, double *ydot);
 LW_API int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators);
 #define LW_EVENT_RESOLUTION 5e-16 /* of its indicators, for lw_ode_options */
+/* States stay within y_low and y_high, [n] each, for so long, and reach y at t. */
+typedef struct lw_ode_box {
+  double t, duration; /* duration: not negative */
+  const double *y, *y_low, *y_high;
+} lw_ode_box;
+/* For lw_ode_set_bounds. There are bounds where transitions watch coordinates and speeds alone, those of the tree or angles
+ * of revolute cut joints, no joint rests on a stop, nothing sticks and no formula has kinks. */
+LW_API int lw_ode_mechanism_bounds(void *state, const lw_ode_box *box, double *low, double *high);
 /* For lw_ode_set_angular_speed: of bodies and joints. */
 LW_API int lw_ode_mechanism_angular_speed(void *state, double t, const double *y, double *speeds);
 /* By which angle bodies and joints turn at most in a step between states y = [q; u]: turn[0] at the larger of the speeds
@@ -827,6 +910,7 @@ typedef struct lw_control {
 /* It as an ODE; `control` is an lw_control. y = [q; u; x]; the events of the law stand behind those of the mechanism. */
 LW_API int lw_ode_controlled(void *control, double t, const double *y, double *ydot);
 LW_API int lw_ode_controlled_events(void *control, double t, const double *y, double *indicators);
+LW_API int lw_ode_controlled_bounds(void *control, const lw_ode_box *box, double *low, double *high); /* no events */
 /* Exact to rounding but for the law, of which differences are taken. */
 LW_API int lw_ode_controlled_jacobian(void *control, double t, const double *y, double *matrix, double *by_time);
 LW_API int lw_ode_controlled_step(void *control, double t, const double *y, double *step_values);
@@ -900,6 +984,9 @@ typedef int (*lw_ode_function)(void *context, double t, const double *y, double 
 /* matrix[n][n] = df/dy, row by row, and by_time[n] = df/dt. An unchanged by_time is replaced by finite differences.
  * Returns as lw_ode_function. */
 typedef int (*lw_ode_jacobian)(void *context, double t, const double *y, double *matrix, double *by_time);
+
+/* Writes the bounds of all event indicators, [n_events] each, within a box. Returns 0; else there are none. */
+typedef int (*lw_ode_bounds)(void *context, const lw_ode_box *box, double *low, double *high);
 
 typedef struct lw_ode lw_ode;
 
@@ -977,6 +1064,10 @@ LW_API void lw_ode_set_on_step(lw_ode *ode, lw_ode_function on_step, int32_t n_s
  * the bound is not above speeds[0] as it finds it, it writes the bound twice. It is asked at the ends of steps, for event
  * indicators and rows that follow, or if max_samples > 0, to which steps are shortened. NULL: nothing turns. */
 LW_API void lw_ode_set_angular_speed(lw_ode *ode, lw_ode_function angular_speed, int32_t max_samples);
+/* Bounds of the event indicators: a step in which none can change its sign is not searched, where the method bounds the
+ * states in it, as LW_ODE_DOPRI5 and LW_ODE_RODAS5P do. Where there are bounds, indicators are finite, and depend on the
+ * states alone. NULL: every step is searched. */
+LW_API void lw_ode_set_bounds(lw_ode *ode, lw_ode_bounds bounds);
 /* Starts at (t, y), or restarts after a discontinuity of y or f. Returns LW_ODE_STEP on success. */
 LW_API lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y);
 LW_API lw_ode_step_control lw_ode_get_step_control(const lw_ode *ode);
@@ -1109,7 +1200,8 @@ typedef struct lw_run_equations {
   lw_ode_function derivative, events, angular_speed;
   lw_ode_function on_step; /* at the end of every accepted step; writes step_values */
   lw_ode_jacobian jacobian;
-  double *step_values; /* [nq_cut] */
+  double *step_values;  /* [nq_cut] */
+  lw_ode_bounds bounds; /* of the event indicators */
 } lw_run_equations;
 LW_API lw_run_equations lw_run_get_equations(const lw_run *run);
 
@@ -1155,10 +1247,12 @@ typedef struct lw_run_rows {
   const double *t, *y, *revolutions, *phase; /* [count], [count][states + n], [count][nq_cut]; number of the phase */
   const double *control; /* [count][3]: an lw_ode_step_control where a step ended, else not numbers */
 } lw_run_rows;
-/* Inputs and discrete states between events and changes of inputs. */
+/* Inputs and discrete states between events and changes of inputs. Phases in turn that have the same discrete state have the
+ * same row of `discrete`, which is empty without transitions. */
 typedef struct lw_run_phases {
   int64_t count;
-  const double *inputs, *discrete, *events_before; /* discrete: nothing without transitions */
+  const double *inputs, *row, *events_before; /* of each phase */
+  const double *discrete;                     /* [row] */
 } lw_run_phases;
 typedef struct lw_run_events {
   int64_t count;

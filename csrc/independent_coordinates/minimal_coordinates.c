@@ -400,7 +400,7 @@ static lw_status move_constraints(const lw_minimal *m, int rates) {
   const lw_status e = lw_open_constraint_workspace(s, &w);
   if (e) return e;
   memset(w->row, 0, 2 * sizeof(double) * (size_t)m->rows);
-  lw_kernels_complex.constraints(s->model, s->complex_block, w->row, w->phi, w->rate, w->column);
+  lw_kernels_complex.constraints(s->model, s->complex_block, w->row, w->phi, w->rate, w->column, NULL);
   for (int32_t r = 0; r < m->rows; r++) m->rhs[r] = (rates ? w->rate : w->phi)[2 * r + 1] / LW_COMPLEX_STEP;
   return LW_OK;
 }

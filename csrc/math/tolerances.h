@@ -128,6 +128,13 @@
 #define COUNTED_GAP2 1e-4     /* squared: a gap beyond is no evidence of the rank of a closed loop */
 #define SUPPORT 0.25          /* preference, by one, of columns inboard of a later loop: they stay free for it */
 
+/* ---- Curves of poses (continuation/): the thresholds of their steps are those of analysis/continuation.py. ---- */
+
+#define CURVE_RIDGE 1e-13     /* of the largest entry of A A', where rows are chosen: rounding leaves 1e-16 */
+#define CURVE_PIVOT 1e-11     /* of the same: a smaller pivot is a row that repeats others */
+#define CURVE_REGULARITY 1e-4 /* smaller ones leave too few digits of A A': singular values decide */
+#define ACROSS_TANGENT 1e-3   /* a unit vector that keeps less is no direction for the tangent */
+
 /* ---- Assembly ---- */
 
 #define JUDGED_GAP 0.01    /* up to which the tolerance for ranks follows a gap: beyond, hardly any pivot would do */
@@ -326,7 +333,8 @@
 /* ---- Tapes: when they pay ---- */
 
 #define LW_TAPE_STATES_BEFORE 1000 /* by kernels before each recording, which takes as long, or twice */
-#define LW_RATES_COMPARED 16       /* compiled tapes with the kernels, at first, and then at times */
+#define LW_RATES_TIMED 8     /* evaluations by a compiled tape, and by the kernels, before the first run that uses it */
+#define LW_RATES_COMPARED 16 /* compiled tapes with the kernels, at first, and then at times */
 #define LW_RATES_COMPARED_EVERY 256
 #define LW_RATES_LONGEST_WAIT 16       /* evaluations for which compiled tapes that all miss are passed over */
 #define LW_JACOBIANS_BEFORE 16         /* by complex steps before a tape of them, which takes as long to record; */
@@ -336,8 +344,8 @@
 #define LW_TAPE_MOST 8                 /* for the same numbers: one for each order of pivots along a motion */
 #define LW_TAPE_LONGEST_WAIT 16        /* blocks for which a tape that counts for none is passed over */
 #define LW_TAPE_FEWEST_STATES 6        /* at once: 64 cost as much */
-#define LW_TAPE_MOST_STEPS 50000       /* longer tapes gain little over the kernels */
-#define LW_TAPE_MOST_DERIVATIVE_STEPS 1000000 /* these gain more; memory: 32 MB, and 512 B a register */
+#define LW_TAPE_MOST_STEPS 200000      /* memory of one: 5 MB, and 512 B a register */
+#define LW_TAPE_MOST_DERIVATIVE_STEPS 1000000 /* these gain more */
 #define LW_TAPE_MOST_NODES 5000000            /* of a record, before what nothing needs is left out */
 #define LW_TAPE_MOST_STEPS_BY_ROW 100000      /* longer ones take too long to record for each order of pivots */
 #define LW_TAPE_MOST_BY_ROW 32                /* of these orders */

@@ -52,6 +52,21 @@ static void dense(const lw_ode *ode, double x, double *y) {
   }
 }
 
+/* The dense output without its bubble is a cubic, which lies within its control points: y_0, y_0 + h k_1 / 3, y_1 - h k_7 / 3
+ * and y_1. The bubble is a sixteenth in the middle. */
+static void range(const lw_ode *ode, double *low, double *high) {
+  for (int32_t i = 0; i < ode->n; i++) {
+    const double first = ode->y_old[i], last = ode->y[i];
+    const double second = first + ode->h * ode->k[0][i] / 3.0;
+    const double third = last - ode->h * ode->k[LW_DOPRI5_STAGES - 1][i] / 3.0;
+    double slope = 0.0;
+    for (int s = 0; s < LW_DOPRI5_STAGES; s++) slope += BUBBLE[s] * ode->k[s][i];
+    const double bubble = fabs(ode->h * slope) / 16.0;
+    low[i] = fmin(fmin(first, last), fmin(second, third)) - bubble;
+    high[i] = fmax(fmax(first, last), fmax(second, third)) + bubble;
+  }
+}
+
 /* Stages 6 and 7 have the same time: h |k_7 - k_6| / |y_1 - g_6|, relative to the stability limit. */
 static double stability_ratio(lw_ode *ode) {
   double of_slopes = 0.0, of_states = 0.0;
@@ -79,5 +94,6 @@ const lw_ode_operations lw_dopri5 = {
     .run_stages = run_stages,
     .error_norm = error_norm,
     .dense = dense,
+    .range = range,
     .stability_ratio = stability_ratio,
 };

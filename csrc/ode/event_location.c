@@ -8,7 +8,10 @@
  * minimum there. Where s is convex, it lies above its secant through a and the sample before, and above each tangent:
  *   s(t) >= s(a) + (t - a) (s(a) - s(a_before)) / (a - a_before)
  * Only where this line comes down to a part of s(b), the tangent at b is computed, by one more sample. If s rises there,
- * the minimum is searched between a and b, until s is negative or the falling tangent is clear of zero. */
+ * the minimum is searched between a and b, until s is negative or the falling tangent is clear of zero.
+ *
+ * Most steps are far from events. Where the states in a step are bounded, and the indicators by these, none can change its
+ * sign, and none is computed: the next step that is searched begins as after a start. */
 #include <float.h>
 #include <math.h>
 
@@ -134,6 +137,35 @@ static int include_simultaneous(lw_ode *ode, double *t, double limit) {
   return status;
 }
 
+/* ---- steps far from events ------------------------------------------------------------------------- */
+
+static bool find_bounds(lw_ode *ode, double t, const double *y, double duration, const double *low,
+                        const double *high) {
+  const lw_ode_box box = {t, duration, y, low, high};
+  return ode->bounds && ode->bounds(ode->context, &box, ode->z_low, ode->z_high) == 0;
+}
+
+/* No indicator can change its sign in the last step. */
+static bool keeps_signs(lw_ode *ode) {
+  double *low = ode->y_sample, *high = ode->y_new;
+  if (!ode->bounds || !ode->method->range) return false;
+  ode->method->range(ode, low, high);
+  if (!find_bounds(ode, ode->t, ode->y, fabs(ode->h), low, high)) return false;
+  for (int32_t i = 0; i < ode->n_events; i++)
+    if (!(ode->event_sign[i] > 0 ? ode->z_low[i] > 0.0 : ode->event_sign[i] < 0 && ode->z_high[i] <= 0.0)) return false;
+  return true;
+}
+
+/* The signs at a start, where bounds of a point show all. */
+static bool find_signs(lw_ode *ode) {
+  if (!find_bounds(ode, ode->t, ode->y, 0.0, ode->y, ode->y)) return false;
+  for (int32_t i = 0; i < ode->n_events; i++) {
+    if (!(ode->z_low[i] > 0.0 || ode->z_high[i] < 0.0)) return false;
+    ode->event_sign[i] = ode->z_low[i] > 0.0 ? 1 : -1;
+  }
+  return true;
+}
+
 /* ---- a minimum between two samples ----------------------------------------------------------------- */
 
 /* Samples `left` and `right`, and x = (t - left) / (right - left). */
@@ -254,6 +286,8 @@ void lw_ode_record_crossings(lw_ode *ode) {
 }
 
 int lw_ode_start_indicators(lw_ode *ode) {
+  ode->t_left = ode->t_before = NAN; /* not computed */
+  if (find_signs(ode)) return 0;
   const int status = evaluate_indicators(ode, ode->t, ode->y, ode->z);
   for (int32_t i = 0; i < ode->n_events; i++) ode->event_sign[i] = ode->z[i] == 0.0 ? 0 : sign_of(ode->z[i]);
   ode->t_left = ode->t;
@@ -300,6 +334,7 @@ static int enter_step(lw_ode *ode) {
 }
 
 int lw_ode_locate_event(lw_ode *ode, double *t, bool *found) {
+  if (keeps_signs(ode)) return 0;
   const double t_new = *t;
   const int32_t samples = lw_ode_intervals(ode, fabs(ode->h), LEAST_SAMPLES);
   int status = enter_step(ode);

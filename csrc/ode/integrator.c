@@ -52,7 +52,7 @@ lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, l
   if (n < 0 || n_events < 0) return NULL;
   if (events == NULL) n_events = 0;
   const size_t states = (size_t)n, indicators = (size_t)n_events;
-  const size_t doubles = (STATE_VECTORS + LW_DOPRI5_STAGES) * states + 4 * indicators;
+  const size_t doubles = (STATE_VECTORS + LW_DOPRI5_STAGES) * states + 6 * indicators;
   lw_ode *ode = calloc(1, sizeof *ode + doubles * sizeof(double) + 2 * indicators * sizeof(int32_t));
   if (ode == NULL) return NULL;
   ode->n = n;
@@ -72,7 +72,9 @@ lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, l
   ode->z_sample = next + indicators;
   ode->z_trial = next + 2 * indicators;
   ode->z_before = next + 3 * indicators;
-  ode->event_sign = (int32_t *)(void *)(next + 4 * indicators);
+  ode->z_low = next + 4 * indicators;
+  ode->z_high = next + 5 * indicators;
+  ode->event_sign = (int32_t *)(void *)(next + 6 * indicators);
   ode->crossings = ode->event_sign + indicators;
   lw_ode_set_absolute_tolerances(ode, NULL);
   return ode;
@@ -179,6 +181,8 @@ void lw_ode_set_angular_speed(lw_ode *ode, lw_ode_function angular_speed, int32_
   ode->angular_speed = angular_speed;
   ode->max_samples = max_samples;
 }
+
+void lw_ode_set_bounds(lw_ode *ode, lw_ode_bounds bounds) { ode->bounds = bounds; }
 
 double lw_ode_time(const lw_ode *ode) { return ode->t; }
 

@@ -28,6 +28,8 @@ typedef struct lw_ode_operations {
   void (*dense)(const lw_ode *ode, double x, double *y); /* y at t_old + x h, from the stages */
   /* NULL, or y in the middle of the step to order 3 without further stages, where no more is needed */
   void (*middle)(const lw_ode *ode, double *y);
+  void (*range)(const lw_ode *ode, double *low,
+                double *high); /* NULL, or bounds of the dense output in the last step */
   /* of methods of LW_ODE_AUTO, after a step: its size in parts of the largest one with which lw_dopri5 is stable */
   double (*stability_ratio)(lw_ode *ode);
 } lw_ode_operations;
@@ -59,6 +61,7 @@ typedef struct lw_ode_rotation {
 struct lw_ode {
   int32_t n, n_events;
   lw_ode_function derivative, events, on_step, angular_speed;
+  lw_ode_bounds bounds;
   void *context;
   int32_t n_step_values;
   double *step_values; /* the caller's */
@@ -84,6 +87,7 @@ struct lw_ode {
   double next_row;           /* time at which dense output is going to be asked for; NAN: not known */
   double *z, *z_sample;      /* indicators at the two ends of the bracket */
   double *z_trial, *z_before;
+  double *z_low, *z_high;  /* bounds of the indicators */
   double t_left, t_before; /* times of z and z_before, the sample before z; NAN: there is none */
   int32_t *event_sign;     /* -1: z <= 0; +1: z > 0; 0: exactly zero at the start, unknown */
   int32_t *crossings;

@@ -100,6 +100,21 @@ static void dense(const lw_ode *ode, double x, double *y) {
   }
 }
 
+/* The line from y_0 to y_1, and x^k (1 - x) times the sums of d_k U, which is largest at x = k / (k + 1). */
+static void range(const lw_ode *ode, double *low, double *high) {
+  static const double largest[] = {1.0 / 4, 4.0 / 27, 27.0 / 256};
+  for (int32_t i = 0; i < ode->n; i++) {
+    double off = 0.0;
+    for (int k = 0; k < 3; k++) {
+      double sum = 0.0;
+      for (int s = 0; s < LW_RODAS5P_STAGES; s++) sum += DENSE[k][s] * ode->k[s][i];
+      off += fabs(sum) * largest[k];
+    }
+    low[i] = fmin(ode->y_old[i], ode->y[i]) - off;
+    high[i] = fmax(ode->y_old[i], ode->y[i]) + off;
+  }
+}
+
 static double stability_ratio(lw_ode *ode) { return fabs(ode->h) * lw_ode_spectral_radius(ode) / LW_DOPRI5_STABLE; }
 
 const lw_ode_operations lw_rodas5p = {
@@ -115,5 +130,6 @@ const lw_ode_operations lw_rodas5p = {
     .run_stages = run_stages,
     .error_norm = error_norm,
     .dense = dense,
+    .range = range,
     .stability_ratio = stability_ratio,
 };

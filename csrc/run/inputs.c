@@ -24,10 +24,26 @@ static lw_status find_signs(lw_run *r, unsigned char *positive) {
   return LW_OK;
 }
 
+/* Whether the states alone determine the signs. Those next to zero are looked at. */
+static int signs_are_bounded(const lw_run *r) {
+  const lw_run_equations *e = &r->equations;
+  double *low = r->bounds, *high = low + e->n_events;
+  const lw_ode_box box = {r->t, 0.0, r->y, r->y, r->y};
+  if (!e->bounds || e->bounds(e->context, &box, low, high)) return 0;
+  for (int32_t k = 0; k < r->n_checked; k++)
+    if (!(low[k] > 0.0 || high[k] < 0.0)) return 0;
+  return 1;
+}
+
 static lw_status change_inputs(lw_run *r, lw_status (*change)(lw_run *r, const double *inputs), const double *inputs,
                                int *due) {
   const size_t n = (size_t)r->n_checked;
-  lw_status e = find_signs(r, r->positive);
+  lw_status e;
+  if (signs_are_bounded(r)) {
+    if ((e = lw_run_enter_here(r)) || (e = change(r, inputs))) return e;
+    return lw_run_enter_here(r);
+  }
+  e = find_signs(r, r->positive);
   if (!e) e = change(r, inputs);
   if (!e) e = find_signs(r, r->positive + n);
   *due |= memcmp(r->positive, r->positive + n, n) != 0;

@@ -39,6 +39,7 @@ static lw_status append(lw_number_list *list, const double *numbers) {
   X(record.control, 3)                                        \
   X(record.phase_of_row, 1)                                   \
   X(record.inputs, r->n_inputs)                               \
+  X(record.discrete_row, 1)                                   \
   X(record.discrete, r->n_discrete)                           \
   X(record.events_before, 1)                                  \
   X(record.event_t, 1)                                        \
@@ -93,20 +94,25 @@ lw_status lw_record_row(lw_run *r, double t, const double *y, const double *revo
   return LW_OK;
 }
 
+static const double *discrete_state_of(const lw_run *r) { return lw_state_reals(r->state) + r->model->at.joint_closed; }
+
+/* The discrete state is not the last one that was recorded. */
+static int is_new(const lw_run *r) {
+  const size_t bytes = sizeof(double) * (size_t)r->n_discrete;
+  return bytes && memcmp(discrete_state_of(r), lw_last_row(&r->record.discrete), bytes) != 0;
+}
+
 lw_status lw_record_phase(lw_run *r) {
-  const double events = (double)r->record.event_t.count;
-  const double *discrete = lw_state_reals(r->state) + r->model->at.joint_closed;
-  if (append(&r->record.inputs, r->inputs) || append(&r->record.discrete, discrete) ||
-      append(&r->record.events_before, &events))
+  lw_record *to = &r->record;
+  const double events = (double)to->event_t.count;
+  if ((!to->discrete.count || is_new(r)) && append(&to->discrete, discrete_state_of(r))) return no_memory_for_events(r);
+  const double row = (double)(to->discrete.count - 1);
+  if (append(&to->inputs, r->inputs) || append(&to->discrete_row, &row) || append(&to->events_before, &events))
     return no_memory_for_events(r);
   return LW_OK;
 }
 
-lw_status lw_record_discrete(lw_run *r) {
-  const size_t bytes = sizeof(double) * (size_t)r->n_discrete;
-  const double *discrete = lw_state_reals(r->state) + r->model->at.joint_closed;
-  return bytes && memcmp(discrete, lw_last_row(&r->record.discrete), bytes) != 0 ? lw_record_phase(r) : LW_OK;
-}
+lw_status lw_record_discrete(lw_run *r) { return is_new(r) ? lw_record_phase(r) : LW_OK; }
 
 lw_status lw_record_event(lw_run *r, const double *before, double events_before) {
   lw_record *to = &r->record;

@@ -61,16 +61,16 @@ lw_run *lw_run_allocate(const lw_model *model, const lw_run_options *options) {
   const size_t inputs = (size_t)(model->at.motion_time - model->at.tau);
   const size_t checked = (size_t)(size.event_indicators + calls->n_commands);
   const size_t events = checked + (size_t)calls->n_functions, times = options->times ? (size_t)options->n_times : 0;
-  const size_t numbers = 4 * n + inputs + cuts + (size_t)calls->n + events + times;
+  const size_t numbers = 4 * n + inputs + cuts + (size_t)calls->n + 3 * events + times;
   lw_run *r = calloc(1, sizeof *r + sizeof(double) * numbers + sizeof(int32_t) * 2 * events + 2 * checked);
   if (!r) return NULL;
   double *next = (double *)(void *)(r + 1);
   *r = (lw_run){.model = model, .state = options->state, .options = *options, .calls = *calls, .size = size};
   r->n = (int32_t)n, r->n_inputs = (int32_t)inputs, r->n_checked = (int32_t)checked;
   r->n_discrete = size.transitions ? model->at.acceleration - model->at.joint_closed : 0;
-  double **const arrays[] = {&r->y,      &r->before_event, &r->atol,  &r->reach.y,
-                             &r->inputs, &r->revolutions,  &r->rates, &r->indicators};
-  const size_t sizes[] = {n, n, n, n, inputs, cuts, (size_t)calls->n, events};
+  double **const arrays[] = {&r->y,           &r->before_event, &r->atol,       &r->reach.y, &r->inputs,
+                             &r->revolutions, &r->rates,        &r->indicators, &r->bounds};
+  const size_t sizes[] = {n, n, n, n, inputs, cuts, (size_t)calls->n, events, 2 * events};
   for (size_t k = 0; k < sizeof sizes / sizeof *sizes; next += sizes[k], k++) *arrays[k] = next;
   if (options->times) {
     memcpy(next, options->times, sizeof(double) * times);
@@ -182,7 +182,6 @@ static lw_status begin_segment(lw_run *r, double until) {
   if (e) return e;
   r->until = sooner(r, sooner(r, r->options.t_end, until), r->direction * fmin(event, lw_run_next_sample(r)));
   if (r->calls.n_parts) r->until = sooner(r, r->until, r->calls.parts[r->part].end);
-  if (r->n_discrete && (e = lw_discrete_state_changed(r->state))) return lw_run_state_failed(r, e);
   lw_run_watch(r);
   r->t_start = r->t;
   r->record.first_crossing = r->record.crossing_t.count;
@@ -242,14 +241,22 @@ static lw_status end_segment(lw_run *r) {
   return e;
 }
 
-static lw_status advance(lw_run *r, double until, int64_t tries) {
+/* To the end of the segment, an event, or as many steps as one call takes; *more: not the last. */
+static lw_status advance(lw_run *r, double until, int64_t tries, int *more) {
   int event = 0;
   lw_status e = r->in_segment ? LW_OK : begin_segment(r, until);
   if (!e && r->t != r->until) e = lw_run_take_steps(r, tries, &event);
   if (!e && event) e = lw_run_handle_event(r);
   if (!e && r->terminated) finish(r, "ended at t = %.17g, as the event handler or step hook asked");
   else if (!e && r->t == r->until) e = end_segment(r);
+  *more = !e && (event || !r->in_segment) && r->outcome == LW_RUN_GOES_ON;
   return e;
+}
+
+/* Attempts so far, implicit ones as in lw_run_take_steps(). */
+static int64_t effort_of(const lw_run *r) {
+  const int64_t implicit = r->ode ? lw_ode_get_statistics(r->ode).jacobian_evaluations : 0;
+  return r->reach.attempts + implicit * (r->n / 2);
 }
 
 void lw_run_fail(lw_run *r, lw_status e) {
@@ -261,8 +268,12 @@ void lw_run_fail(lw_run *r, lw_status e) {
 
 lw_run_outcome lw_run_advance(lw_run *r, double until, int64_t tries) {
   if (r->outcome != LW_RUN_GOES_ON) return r->outcome;
-  const lw_status e = advance(r, until, tries);
-  if (e) lw_run_fail(r, e);
+  const int64_t last = effort_of(r) + (tries > 0 && tries < STEPS_AT_ONCE ? tries : STEPS_AT_ONCE);
+  int more;
+  do {
+    const lw_status e = advance(r, until, last - effort_of(r), &more);
+    if (e) lw_run_fail(r, e);
+  } while (more && effort_of(r) < last && (r->in_segment || !lw_run_reaches(r, r->t, until)));
   return r->outcome;
 }
 
@@ -311,7 +322,8 @@ lw_run_rows lw_run_get_rows(const lw_run *r) {
 
 lw_run_phases lw_run_get_phases(const lw_run *r) {
   const lw_record *from = &r->record;
-  return (lw_run_phases){from->inputs.count, from->inputs.number, from->discrete.number, from->events_before.number};
+  return (lw_run_phases){from->inputs.count, from->inputs.number, from->discrete_row.number, from->events_before.number,
+                         from->discrete.number};
 }
 
 lw_run_events lw_run_get_events(const lw_run *r) {

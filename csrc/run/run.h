@@ -4,6 +4,9 @@
 #include "linkwork.h"
 #include "math/tolerances.h"
 
+/* Steps in one call, as far as there is no other number. */
+#define STEPS_AT_ONCE 256
+
 /* Numbers in rows of equal length, which grow. */
 typedef struct lw_number_list {
   double *number;
@@ -23,7 +26,8 @@ static inline double *lw_last_row(const lw_number_list *list) { return lw_row_of
 /* Rows, events, and the phases between them: inputs and discrete states. */
 typedef struct lw_record {
   lw_number_list t, y, revolutions, control, phase_of_row; /* of rows */
-  lw_number_list inputs, discrete, events_before;          /* of phases */
+  lw_number_list inputs, discrete_row, events_before;      /* of phases */
+  lw_number_list discrete;                                 /* states that differ from the one before */
   lw_number_list event_t, fired, before, after;            /* of events */
   lw_number_list crossing_t;                               /* times at which indicators crossed zero */
   int64_t first_crossing;                                  /* of the segment */
@@ -53,7 +57,7 @@ struct lw_run {
   double direction;                /* of time: 1, -1 */
   double duration;                 /* of the motion, by which the sizes of states are chosen */
   double t, t_start, until, began; /* reached; the segment began, and ends there; the run began */
-  double *y, *before_event, *inputs, *revolutions, *rates, *indicators;
+  double *y, *before_event, *inputs, *revolutions, *rates, *indicators, *bounds; /* bounds: low, high */
   int32_t *crossings;          /* per indicator, those asked for; then of functions alone */
   unsigned char *positive;     /* indicators before and after a change of inputs */
   lw_ode_step_control control; /* with which the next segment begins ... */

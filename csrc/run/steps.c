@@ -6,8 +6,6 @@
 #include "model/model.h"
 #include "run/run.h"
 
-#define STEPS_AT_ONCE 256
-
 /* ---- creation ---- */
 
 static void find_equations(lw_run *r) {
@@ -22,17 +20,19 @@ static void find_equations(lw_run *r) {
                           lw_ode_mechanism_angular_speed,
                           on_step,
                           lw_ode_mechanism_jacobian,
-                          r->revolutions};
+                          r->revolutions,
+                          lw_ode_mechanism_bounds};
   if (r->calls.law) {
     e->context = &r->law, e->derivative = lw_ode_controlled, e->events = lw_ode_controlled_events;
     e->angular_speed = lw_ode_controlled_angular_speed, e->jacobian = lw_ode_controlled_jacobian;
+    e->bounds = lw_ode_controlled_bounds;
     if (on_step) e->on_step = r->counting ? lw_ode_controlled_step : lw_ode_controlled_check;
   }
   if (r->calls.equations) {
     *e = *r->calls.equations;
     e->n = r->n, e->n_events = n_events, e->step_values = r->revolutions;
   }
-  if (!n_events) e->events = NULL;
+  if (!n_events) e->events = NULL, e->bounds = NULL;
 }
 
 static lw_ode_options options_of(const lw_run *r, double first_step, double max_step) {
@@ -54,6 +54,7 @@ lw_status lw_run_make_integrator(lw_run *r) {
   if (!r->ode || lw_ode_set_method(r->ode, r->options.method, e->jacobian) != LW_OK) return LW_ERROR_MEMORY;
   lw_ode_set_on_step(r->ode, e->on_step, r->size.nq_cut, r->revolutions);
   const int shortens = r->stepwise ? r->counting : e->on_step != NULL;
+  lw_ode_set_bounds(r->ode, e->bounds);
   lw_ode_set_angular_speed(r->ode, e->angular_speed, shortens ? LW_ODE_COUNTED_SAMPLES : 0);
   return LW_OK;
 }
@@ -173,7 +174,6 @@ lw_status lw_run_take_steps(lw_run *r, int64_t tries, int *event) {
   lw_ode_output *output;
   const int64_t left = r->options.max_steps < 0 ? INT64_MAX : r->options.max_steps - r->reach.attempts;
   if (left <= 0) return lw_run_stopped(r, LW_ODE_TOO_MANY_STEPS);
-  tries = tries > 0 && tries < STEPS_AT_ONCE ? tries : STEPS_AT_ONCE;
   tries = tries < left ? tries : left;
   lw_status e = lw_prepare_output(r, &output);
   if (e) return e;

@@ -63,7 +63,7 @@ class graph {
       if (moves[(size_t)results[i].node]) add_edge((int32_t)(nodes + i), results[i].node, ONE);
     }
     for (int32_t i = (int32_t)nodes - 1; i >= 0; i--)
-      if (!after[(size_t)i].empty()) add_partial_derivatives(i);
+      if (!after[(size_t)i].empty() && !stays[(size_t)i]) add_partial_derivatives(i);
   }
 
   void add_edge(int32_t of, int32_t by, recorded derivative) {
@@ -158,6 +158,51 @@ class graph {
 };
 
 } // namespace
+
+namespace {
+
+/* Rows of so many recorded numbers. */
+class matrix {
+ public:
+  matrix(std::vector<recorded> numbers, size_t columns) : numbers(std::move(numbers)), columns(columns) {}
+  recorded operator()(size_t row, size_t column) const { return numbers[row * columns + column]; }
+
+ private:
+  std::vector<recorded> numbers;
+  size_t columns;
+};
+
+} // namespace
+
+std::vector<recorded> differentiate(recorder &to, const std::vector<recorded> &numbers,
+                                    const std::vector<recorded> &inputs, const solved_equations &by) {
+  const size_t n = by.unknowns.size(), columns = inputs.size();
+  std::vector<recorded> all = inputs;
+  all.insert(all.end(), by.unknowns.begin(), by.unknowns.end());
+  const matrix solution(differentiate(to, by.unknowns, by.given), n);
+  const matrix needed(differentiate(to, by.needed, all), columns + n),
+      direct(differentiate(to, numbers, all), columns + n);
+  const auto added = [&](recorded sum, lw_tape_operation sign, recorded a, recorded b) {
+    return to.apply(sign, sum, to.apply(LW_TAPE_multiply, a, b));
+  };
+  std::vector<recorded> of_unknowns(n * columns), found;
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < columns; j++) {
+      recorded &sum = of_unknowns[i * columns + j];
+      for (size_t k = 0; k < n; k++) {
+        if (by.given[k].node == inputs[j].node) sum = to.apply(LW_TAPE_add, sum, solution(i, k));
+        sum = added(sum, LW_TAPE_subtract, solution(i, k), needed(k, j));
+      }
+    }
+  for (size_t i = 0; i < numbers.size(); i++)
+    for (size_t j = 0; j < columns; j++) {
+      recorded sum = direct(i, j);
+      for (size_t k = 0; k < n; k++)
+        sum = added(sum, LW_TAPE_add, direct(i, columns + k), of_unknowns[k * columns + j]);
+      found.push_back(sum);
+    }
+  return found;
+}
 
 std::vector<recorded> differentiate(recorder &to, const std::vector<recorded> &numbers,
                                     const std::vector<recorded> &inputs) {

@@ -10,5 +10,16 @@ namespace lw {
 std::vector<recorded> differentiate(recorder &to, const std::vector<recorded> &numbers,
                                     const std::vector<recorded> &inputs);
 
+/* Unknowns x of equations needed(inputs, x) = given, recorded as explicit functions of inputs and `given`, which are inputs;
+ * `needed` was recorded with these x. */
+struct solved_equations {
+  std::vector<recorded> unknowns, given, needed;
+};
+
+/* The same of numbers that depend on inputs by way of the unknowns too, whose derivatives are -(dx/d given) (d needed/d inputs),
+ * without those of the operations by which they were solved. */
+std::vector<recorded> differentiate(recorder &to, const std::vector<recorded> &numbers,
+                                    const std::vector<recorded> &inputs, const solved_equations &by);
+
 } // namespace lw
 #endif

@@ -1,6 +1,7 @@
 #include "tape/recorded_tape.h"
 #include "tape/differentiate.h"
 #include "tape/record_kernels.h"
+#include "tape/tape_parts.h"
 extern "C" {
 #include "block/state.h"
 }
@@ -39,6 +40,28 @@ size_t count_rates(const lw_tapes &t, const lw_model *m) {
     return (int32_t)offset >= m->at.qdot && (int32_t)offset < m->at.qdot + m->size.states;
   };
   return (size_t)(std::find_if_not(t.computed.begin(), t.computed.end(), is_rate) - t.computed.begin());
+}
+
+/* Whether accelerations of a tree are differentiated by way of inverse dynamics, of which matrices are shorter (Carpentier, J.,
+ * Mansard, N.: Analytical derivatives of rigid body dynamics algorithms, RSS 2018); of few numbers, or by few, they are not. */
+bool inverts_dynamics(const lw_tapes &t, const lw_model *m) {
+  const size_t n = (size_t)m->size.nu;
+  return t.kernels == LW_TAPE_STAGES && t.stage >= LW_STAGE_ACCELERATIONS && m->size.loops == 0 &&
+         m->size.couplings == 0 && n > 0 && t.computed.size() >= n && t.by.size() >= n;
+}
+
+/* The equations of motion of the entered numbers, whose kernels found these accelerations. */
+lw::solved_equations equations_of_motion(lw::recorder &to, const lw_model *m, std::vector<lw::recorded> entered,
+                                         const std::vector<lw::recorded> &solved, std::vector<lw::recorded> &work,
+                                         std::vector<int32_t> &integers, lw_stage from) {
+  const auto of = [m](const std::vector<lw::recorded> &reals, int32_t first) {
+    return std::vector<lw::recorded>(reals.begin() + first, reals.begin() + first + m->size.nu);
+  };
+  lw::solved_equations found = {of(solved, m->at.acceleration), of(entered, m->at.tau), {}};
+  std::copy(found.unknowns.begin(), found.unknowns.end(), entered.begin() + m->at.acceleration);
+  lw::record_inverse_dynamics(to, m, {entered.data(), work.data(), integers.data()}, from, nullptr);
+  found.needed = of(entered, m->at.tau);
+  return found;
 }
 
 } // namespace
@@ -80,6 +103,7 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   std::vector<assumption> kept;
   std::vector<char> is_given((size_t)m->size.reals, 0);
   const lw_stage from = first_stage(t, m);
+  const bool inverts = inverts_dynamics(t, m);
   for (const uint32_t offset : t.given)
     reals[offset] = recorder.input(x[offset], LW_TAPE_LARGEST_INPUT), is_given[offset] = 1;
   for (const lw_field &field : m->field)
@@ -88,7 +112,7 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
       /* Outputs of open joints stay zero; nothing else may be read before it is written. */
       if (field.stage > from || is_never_read(m, field)) {
         if (field.access == LW_INTERNAL || is_never_read(m, field)) reals[(size_t)i].value = NAN;
-      } else if (is_folded(x[i])) {
+      } else if (is_folded(x[i]) && !(inverts && i >= m->at.tau && i < m->at.tau + m->size.nu)) {
         reals[(size_t)i].value = x[i];
         made.assumptions.push_back({i, x[i]});
       } else {
@@ -113,7 +137,10 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   for (const uint32_t offset : t.by) inputs.push_back(entered[offset]);
   if (t.chosen == rule::by_row) check_values(results, t.computed, x);
   try {
-    if (!t.by.empty()) results = differentiate(recorder, results, inputs);
+    if (inverts)
+      results = differentiate(recorder, results, inputs,
+                              equations_of_motion(recorder, m, entered, reals, work, integers, from));
+    else if (!t.by.empty()) results = differentiate(recorder, results, inputs);
   } catch (const refusal &why) {
     if (t.chosen != rule::by_row) throw;
     results.clear(), made.refusal = why.what();
@@ -129,6 +156,7 @@ recorded_tape record_state(const lw_state *s, const lw_tapes &t) {
   if (t.chosen != rule::by_row &&
       made.written.steps.size() > (t.by.empty() ? LW_TAPE_MOST_STEPS : LW_TAPE_MOST_DERIVATIVE_STEPS))
     throw refusal("it would be too long");
+  made.distinct_steps = distinct_steps(made.written.view());
   return made;
 }
 

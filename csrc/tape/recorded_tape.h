@@ -25,6 +25,7 @@ struct recorded_tape {
   std::vector<double> of_one; /* registers of one state */
   lw_compiled_tape *compiled = nullptr;
   bool is_compared = false;                 /* the compiled one gave the bits of this one */
+  int32_t distinct_steps = 0;               /* where equal parts count once */
   bool holds = false;                       /* for the present call */
   int32_t missed = 0, waits = 0;            /* blocks in a row for which it did not count; that it is passed over */
   std::unique_ptr<lw_compiled_rates> rates; /* for one state */

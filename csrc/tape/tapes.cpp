@@ -7,6 +7,7 @@ extern "C" {
 }
 #include <algorithm>
 #include <bitset>
+#include <chrono>
 #include <new>
 
 namespace {
@@ -122,7 +123,7 @@ uint64_t run(recorded_tape &tape, const column_functions &with, const columns &g
   const lw_tape view = tape.written.view();
   const auto run_compiled = [&](columns &registers) {
     unsigned long long missed = 0;
-    tape.left.resize((size_t)view.registers);
+    tape.left.resize((size_t)left_by_function(view));
     tape.compiled(registers[0], given[0], tape.left.data()->number, &missed, with.function);
     return states & ~missed;
   };
@@ -381,7 +382,11 @@ int32_t lw_tapes_info(const lw_tapes *tapes, lw_tape_info *info, int32_t capacit
   for (int32_t i = 0; i < count && i < capacity; i++) {
     const recorded_tape &one = tapes->tapes[(size_t)i];
     const int32_t guards = one.written.guards;
-    info[i] = {(int32_t)one.written.steps.size() - guards, guards, one.written.registers, one.compiled || one.rates,
+    info[i] = {(int32_t)one.written.steps.size() - guards,
+               guards,
+               one.distinct_steps,
+               one.written.registers,
+               one.compiled || one.rates,
                one.states};
   }
   return count;
@@ -425,6 +430,27 @@ const lw_compiled_rates *lw_rates_compiled(lw_tapes *tapes, int32_t number, lw_r
   *tape.rates = {conditions_of(tape), (const int32_t *)tapes->computed.data(), (int32_t)tapes->computed.size(),
                  lw::left_by_function_of_one(tape.written.view()), run};
   return tape.rates.get();
+}
+
+int lw_rates_pay(lw_state *s, const lw_compiled_rates *function) {
+  using clock = std::chrono::steady_clock;
+  if (!lw_tape_holds(&function->where, s)) return 1;
+  clock::duration by_kernels = clock::duration::max(), by_function = clock::duration::max();
+  try {
+    std::vector<double> left((size_t)function->n_left);
+    for (int i = 0; i < LW_RATES_TIMED; i++) {
+      lw_state_changed(s, LW_STAGE_CONSTANTS);
+      const clock::time_point begin = clock::now();
+      if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
+      const clock::time_point middle = clock::now();
+      if (function->run(lw_reals(s), left.data(), s->kernels->number_function, 0)) return 1; /* which writes the same */
+      by_kernels = std::min(by_kernels, middle - begin);
+      by_function = std::min(by_function, clock::now() - middle);
+    }
+  } catch (const std::bad_alloc &) {
+    return 1;
+  }
+  return by_function < by_kernels;
 }
 
 const char *lw_rates_library_source(const lw_model *model, lw_chosen_tapes rates, const lw_chosen_tapes *jacobians) {

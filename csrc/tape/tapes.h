@@ -12,10 +12,10 @@ extern "C" {
 /* Tapes of one model, for the same given and computed numbers. One thread at a time may use them. */
 typedef struct lw_tapes lw_tapes;
 
-/* One of them: how many operations and guards it has, how many numbers it keeps for each state, if it runs compiled; the
- * states for which it was the first that counts. */
+/* One of them: how many operations and guards it has, how many of both are left where equal
+ * parts count once, as in C; how many numbers it keeps for each state, if it runs compiled; the states for which it was the first that counts. */
 typedef struct lw_tape_info {
-  int32_t operations, guards, registers, compiled;
+  int32_t operations, guards, distinct, registers, compiled;
   int64_t states;
 } lw_tape_info;
 
@@ -54,6 +54,10 @@ void lw_tape_compiled(lw_tapes *tapes, int32_t number, lw_compiled_tape *run);
 const char *lw_rates_source(lw_tapes *tapes, int32_t number);
 /* The function with what it needs, valid as long as the tapes are; NULL: there is no memory. */
 const lw_compiled_rates *lw_rates_compiled(lw_tapes *tapes, int32_t number, lw_rates_function *run);
+
+/* Whether the function takes less time than the kernels at the present state of the block; 1 also where it does not count,
+ * and where there is no memory. */
+int lw_rates_pay(lw_state *s, const lw_compiled_rates *function);
 
 /* Some tapes by their numbers [n], n <= LW_MOST_COMPILED_RATES. */
 typedef struct lw_chosen_tapes {

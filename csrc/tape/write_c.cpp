@@ -1,5 +1,6 @@
 #include "tape/write_c.h"
 #include "math/sine_cosine.h"
+#include "tape/tape_parts.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -7,11 +8,11 @@
 
 namespace lw {
 
-int32_t left_by_function_of_one(const lw_tape &t) { return t.registers + 2 * (2 * t.inputs + 3); }
+/* One is for outputs that only other parts with the same function need. */
+int32_t left_by_function(const lw_tape &t) { return t.registers + 1; }
+int32_t left_by_function_of_one(const lw_tape &t) { return left_by_function(t) + 2 * (2 * t.inputs + 3); }
 
 namespace {
-
-constexpr int32_t STEPS_OF_A_FUNCTION = 400; /* the time of compilers grows faster than the length of a function */
 
 /* Numbers are of as many states as a register of the processor holds; `r` has columns of registers of the tape, and `given`
  * those of given numbers. */
@@ -124,20 +125,13 @@ class writer {
  public:
   writer(const lw_tape &t, const std::vector<int32_t> &inputs, const state_places *one = nullptr,
          const std::string &part = "part")
-      : t(t),
-        inputs(inputs),
-        one(one),
-        part(part),
-        name((size_t)t.registers),
-        is_left((size_t)t.registers, 0),
-        early((size_t)t.steps, -1) {
-    add_parts(0, one ? t.first_steps : t.steps);
-    first_parts = parts.size();
-    if (one) add_parts(t.first_steps, t.steps);
-  }
+      : t(t), inputs(inputs), one(one), part(part), name((size_t)t.registers), early((size_t)t.steps, -1) {}
 
   std::string many() {
-    text = t.steps <= STEPS_OF_A_FUNCTION ? SCHEDULED : "";
+    lw_tape at_once = t;
+    at_once.first_steps = t.steps;
+    division = divide(at_once, early);
+    text = division.parts.size() == 1 ? SCHEDULED : "";
     text += "#define STATES " + text_of(LW_TAPE_STATES) + "LL\n" + OF_MANY + SINES_OF_MANY + COMMON;
     write_parts();
     text += std::string(EXPORTED) +
@@ -145,10 +139,12 @@ class writer {
             "function_of_numbers *function) {\n  *missed = 0;\n  (void)r, (void)given, (void)left, (void)function;\n"
             "  bits all = {0}, bit;\n  for (int i = 0; i < WIDTH; i++) bit[i] = 1ULL << i;\n"
             "  for (long long k = 0; k < STATES; k += WIDTH, bit <<= WIDTH) {\n    truths failed = {0};\n";
-    call_parts(0, parts.size());
-    for (int32_t i = 0; i < t.results; i++)
-      if (is_left[(size_t)t.result[i]] || t.result[i] < t.inputs)
-        text += "    " + call("ROW", t.result[i]) + " = " + stored(t.result[i]) + ";\n";
+    call_parts(0, division.parts.size());
+    for (int32_t i = 0; i < t.results; i++) {
+      const place_kind kind = division.results[(size_t)i].kind;
+      if (kind != place_kind::constant && kind != place_kind::kept)
+        text += "    " + call("ROW", text_of(t.result[i])) + " = " + stored(division.results[(size_t)i]) + ";\n";
+    }
     text += "    all |= (bits)failed & bit;\n  }\n  for (int i = 0; i < WIDTH; i++) *missed |= all[i];\n}\n";
     return text;
   }
@@ -157,6 +153,7 @@ class writer {
   std::string of_one(const std::string &head, bool is_matrix = false) {
     text.clear();
     const std::string sines = early_sines();
+    division = divide(t, early);
     write_parts();
     const std::string own = is_matrix ? "double *restrict matrix, function_of_numbers *function) {\n  double left[" +
                                             text_of(left_by_function_of_one(t)) + "];\n"
@@ -165,13 +162,13 @@ class writer {
             "  const long long k = 0;\n  truths failed = 0;\n  (void)left, (void)function;\n" +
             (is_matrix ? "  {\n" : "  if (!checks) {\n");
     for (int32_t i = 0; i < t.inputs; i++)
-      text += "    GUARD(ABSOLUTE(" + entered(i) + ") <= " + digits(one->largest_input) + ");\n";
+      text += "    GUARD(ABSOLUTE(" + stored({place_kind::input, i}) + ") <= " + digits(one->largest_input) + ");\n";
     text += sines;
-    call_parts(0, first_parts);
+    call_parts(0, division.first_parts);
     put_results(0, t.first_results, is_matrix);
     text += "    return 0;\n  }\n";
     if (is_matrix) return text + "}\n"; /* all results come first */
-    call_parts(first_parts, parts.size());
+    call_parts(division.first_parts, division.parts.size());
     put_results(t.first_results, t.results, is_matrix);
     text += "  return 0;\n}\n";
     return text;
@@ -184,30 +181,42 @@ class writer {
   const state_places *one;       /* NULL: it is for many states */
   std::string part;              /* what the functions of steps are called, before their number */
   std::vector<std::string> name; /* of the number in a register, by the present function; empty: it has not read it */
-  std::vector<char> is_left;     /* registers to which a function has written; the others have their rows */
   std::vector<int32_t> early;    /* by step: the number of a sine that is known before all steps, or -1 */
-  std::vector<int32_t> parts;    /* the steps behind each, in order */
-  size_t first_parts = 0;        /* those of the first steps of a tape for one state */
+  tape_division division;
+  const tape_part *present = nullptr; /* whose function is written */
+  size_t places = 0;                  /* that this one has read, */
+  int32_t listed_places = 0;          /* and has from its list, if it is shared */
   int32_t names = 0, sine_count = 0;
   std::string text;
 
-  static int operands_of(const lw_tape_step &step) { return lw_tape_operands((lw_tape_operation)step.operation); }
-  static bool is_guard(const lw_tape_step &step) { return step.operation >= LW_TAPE_less; }
-  static bool has_second(const lw_tape_step &step) { return step.operation == LW_TAPE_sine_cosine; }
   static bool is_sine(const lw_tape_step &step) {
     return has_second(step) || step.operation == LW_TAPE_sine || step.operation == LW_TAPE_cosine;
   }
 
-  std::string entered(int32_t input) const { return call(one ? "ROW" : "GIVEN", inputs[(size_t)input]); }
-  std::string kept(int32_t number) const {
-    return call("KEPT", one ? one->kept[number - t.inputs - t.constants] : number);
+  /* An index of a macro, and that. */
+  int32_t index_of(const tape_place &place) const {
+    switch (place.kind) {
+      case place_kind::input: return inputs[(size_t)place.number];
+      case place_kind::kept: return one ? one->kept[(size_t)(place.number - t.inputs - t.constants)] : place.number;
+      case place_kind::early_sine: return left_by_function(t) + place.number;
+      case place_kind::early_cosine: return left_by_function(t) + sine_count + place.number;
+      case place_kind::constant:
+      case place_kind::left: break;
+    }
+    return place.number;
   }
-  std::string stored(int32_t number) const {
-    const int32_t constant = number - t.inputs;
-    if (is_left[(size_t)number]) return call("LEFT", number);
-    if (constant < 0) return entered(number);
-    return constant < t.constants ? "ALL(" + digits(t.constant[constant]) + ")" : kept(number);
+  std::string number_at(const tape_place &place, const std::string &index) const {
+    switch (place.kind) {
+      case place_kind::input: return call(one ? "ROW" : "GIVEN", index);
+      case place_kind::kept: return call("KEPT", index);
+      case place_kind::constant: return call("ALL", digits(t.constant[place.number - t.inputs]));
+      case place_kind::early_sine:
+      case place_kind::early_cosine:
+      case place_kind::left: break;
+    }
+    return call("LEFT", index);
   }
+  std::string stored(const tape_place &place) const { return number_at(place, text_of(index_of(place))); }
 
   /* Of one state the sines of inputs come first, four at once: joints' angles, as in the kernels. */
   std::string early_sines() {
@@ -223,73 +232,79 @@ class writer {
     if (angles.empty()) return "";
     sine_count = ((int32_t)angles.size() + 3) / 4 * 4;
     std::string list;
-    for (size_t i = 0; i < angles.size(); i++) list += (i % 4 ? ", " : i ? "}, {" : "{") + entered(angles[i]);
-    const std::string first = text_of(t.registers);
+    for (size_t i = 0; i < angles.size(); i++)
+      list += (i % 4 ? ", " : i ? "}, {" : "{") + stored({place_kind::input, angles[i]});
+    const std::string first = text_of(left_by_function(t));
     return "    const four angles[] = {" + list + "}};\n    function(" + text_of(LW_TAPE_sine_cosine) +
            ", (const double *)angles, (const double *)angles, left + " + first + ", left + " + first + " + " +
            text_of(sine_count) + ", " + text_of(sine_count / 4) + ");\n";
   }
 
-  void add_parts(int32_t from, int32_t to) {
-    while (from < to) parts.push_back(from = std::min(to, from + STEPS_OF_A_FUNCTION));
-  }
-  int32_t begin_of(size_t number) const { return number ? parts[number - 1] : 0; }
   void write_parts() {
-    const std::vector<std::vector<char>> needed = needed_after();
-    for (size_t i = 0; i < parts.size(); i++) write_part(i, needed[i]);
+    for (size_t i = 0; i < division.parts.size(); i++)
+      if (division.parts[i].like == i) write_part(i);
   }
+  /* Neighbours with the same function are a loop. */
   void call_parts(size_t from, size_t to) {
-    for (size_t i = from; i < to; i++)
-      text += "    " + name_of(i) + "(r, " + (one ? "" : "given, ") + "left, &failed, function, k);\n" +
-              (one ? "    if (failed) return 1;\n" : "");
+    for (size_t i = from; i < to;) {
+      const tape_part &first = division.parts[i];
+      const std::string arguments = std::string("(r, ") + (one ? "" : "given, ") + "left, &failed, function, k",
+                        check = one ? " if (failed) return 1;\n" : "\n";
+      if (!first.is_shared) {
+        text += "    " + name_of(i++) + arguments + ");" + check;
+        continue;
+      }
+      std::vector<int32_t> places;
+      size_t count = 0;
+      for (; i < to && division.parts[i].like == first.like; i++, count++) add_places(division.parts[i], &places);
+      const int32_t each = (int32_t)(places.size() / count);
+      text += "    {\n      static const int at[] = {" + listed(places) + "};\n      for (int i = 0; i < " +
+              text_of((int64_t)count) + "; i++) {\n        " + name_of(first.like) + arguments + ", at + i * " +
+              text_of(each) + ");" + check + "      }\n    }\n";
+    }
+  }
+  void add_places(const tape_part &part, std::vector<int32_t> *places) const {
+    for (const tape_place &place : part.reads)
+      if (place.kind != place_kind::constant) places->push_back(index_of(place));
+    for (const tape_output &output : part.outputs) places->push_back(output.to);
   }
   std::string name_of(size_t number) const { return part + text_of((int64_t)number); }
   void put_results(int32_t from, int32_t to, bool is_matrix) {
     for (int32_t i = from; i < to; i++)
       text += (is_matrix ? "    matrix[" + text_of(i) : "    r[" + text_of(one->results[(size_t)i])) +
-              "] = " + stored(t.result[i]) + ";\n";
+              "] = " + stored(division.results[(size_t)i]) + ";\n";
   }
 
-  /* Registers that are read later, by function. */
-  std::vector<std::vector<char>> needed_after() const {
-    std::vector<std::vector<char>> found(parts.size());
-    std::vector<char> needed((size_t)t.registers, 0);
-    for (int32_t i = 0; i < t.results; i++) needed[(size_t)t.result[i]] = 1;
-    for (size_t f = parts.size(); f-- > 0;) {
-      found[f] = needed;
-      for (int32_t i = parts[f]; i-- > begin_of(f);) {
-        const lw_tape_step &step = t.step[i];
-        if (!is_guard(step)) needed[(size_t)step.to] = 0;
-        if (has_second(step)) needed[(size_t)step.operand[1]] = 0;
-        for (int k = 0; k < operands_of(step); k++) needed[(size_t)step.operand[k]] = 1;
-      }
-    }
-    return found;
-  }
-
-  void write_part(size_t number, const std::vector<char> &needed) {
-    text += "static " + std::string(one ? "__attribute__((noinline)) " : "") + "void " + name_of(number) +
-            "(double *restrict r, " + (one ? "" : "const double *given, ") +
-            "double *restrict left, truths *all_failed, function_of_numbers *function, long long k) {\n"
-            "  truths failed = *all_failed;\n  (void)r, (void)left, (void)function, (void)k;\n";
+  void write_part(size_t number) {
+    present = &division.parts[number];
+    text += "static " + std::string(one || present->is_shared ? "__attribute__((noinline)) " : "") + "void " +
+            name_of(number) + "(double *restrict r, " + (one ? "" : "const double *given, ") +
+            "double *restrict left, truths *all_failed, function_of_numbers *function, long long k" +
+            (present->is_shared ? ", const int *at" : "") +
+            ") {\n  truths failed = *all_failed;\n  (void)r, (void)left, (void)function, (void)k;\n";
     std::fill(name.begin(), name.end(), "");
-    names = 0;
-    std::vector<char> written((size_t)t.registers, 0);
-    for (int32_t i = begin_of(number); i < parts[number]; i++) {
+    names = 0, places = 0, listed_places = 0;
+    std::vector<std::string> first, second; /* names, by step of the part */
+    for (int32_t i = present->begin; i < present->end; i++) {
       const lw_tape_step &step = t.step[i];
       write_step(step, early[(size_t)i]);
-      if (!is_guard(step)) written[(size_t)step.to] = 1;
-      if (has_second(step)) written[(size_t)step.operand[1]] = 1;
+      first.push_back(is_guard(step) ? "" : name[(size_t)step.to]);
+      second.push_back(has_second(step) ? name[(size_t)step.operand[1]] : "");
     }
-    for (size_t i = 0; i < written.size(); i++) {
-      if (!written[i]) continue;
-      is_left[i] = 1;
-      if (needed[i]) text += "  " + call("LEFT", (int32_t)i) + " = " + name[i] + ";\n";
-    }
+    for (const tape_output &output : present->outputs)
+      text += "  " + call("LEFT", next_index(output.to)) + " = " +
+              (output.is_second ? second : first)[(size_t)output.step] + ";\n";
     text += "  *all_failed = failed;\n}\n";
   }
+  std::string next_index(int32_t index) {
+    return present->is_shared ? "at[" + text_of(listed_places++) + "]" : text_of(index);
+  }
+  std::string next_number() {
+    const tape_place &place = present->reads[places++];
+    return number_at(place, place.kind == place_kind::constant ? "" : next_index(index_of(place)));
+  }
 
-  static std::string call(const char *macro, int32_t number) { return macro + ("(" + text_of(number) + ")"); }
+  static std::string call(const char *macro, const std::string &index) { return macro + ("(" + index + ")"); }
   std::string next_name() { return "x" + text_of(names++); }
   void define(int32_t to, const std::string &value) {
     name[(size_t)to] = next_name();
@@ -300,7 +315,7 @@ class writer {
   const std::string &read(int32_t from) {
     std::string &found = name[(size_t)from];
     if (!found.empty()) return found;
-    define(from, stored(from));
+    define(from, next_number());
     return found;
   }
   static std::string digits(double value) {
@@ -310,7 +325,7 @@ class writer {
   }
 
   void write_step(const lw_tape_step &step, int32_t sine) {
-    if (sine >= 0) return take_sine(step, t.registers + sine);
+    if (sine >= 0) return take_sine(step);
     std::string x[4];
     for (int k = 0; k < operands_of(step); k++) x[k] = read(step.operand[k]);
     switch ((lw_tape_operation)step.operation) {
@@ -342,10 +357,9 @@ class writer {
     return found;
   }
 
-  void take_sine(const lw_tape_step &step, int32_t sine) {
-    const int32_t cosine = sine + sine_count;
-    define(step.to, call("LEFT", step.operation == LW_TAPE_cosine ? cosine : sine));
-    if (has_second(step)) define(step.operand[1], call("LEFT", cosine));
+  void take_sine(const lw_tape_step &step) {
+    define(step.to, next_number());
+    if (has_second(step)) define(step.operand[1], next_number());
   }
 
   /* Functions are the interpreter's, so that no compiler and no library has others. */

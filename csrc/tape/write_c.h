@@ -8,6 +8,9 @@
 
 namespace lw {
 
+/* How many columns of 8 numbers an lw_compiled_tape of the tape leaves, at most. */
+int32_t left_by_function(const lw_tape &t);
+
 /* A file with one function, an lw_compiled_tape, which gives the bits of lw_run_tape where
  * the compiler contracts no products and sums. It includes nothing. `inputs`: their columns among the given numbers. */
 std::string write_c(const lw_tape &t, const std::vector<int32_t> &inputs);

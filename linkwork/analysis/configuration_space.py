@@ -136,9 +136,16 @@ class ConfigurationSpace:
         self.weights = np.where(self.is_rotation, self.length, 1.0)
         self.weights = self.weights / self.gearing.ratios(self.weights)
         sizes = np.linalg.norm(self.block.constraint_jacobian() / self.weights, axis=1)
-        self._shares: FloatArray = LARGE / np.maximum(sizes, LARGE)
+        self.shares: FloatArray = LARGE / np.maximum(sizes, LARGE)  # of each row of the constraints, by its size
 
     # ---- poses ----
+
+    @property
+    def coordinate_of_speed(self) -> NDArray[np.int32]:
+        """Of each speed (nu,) the coordinate whose rate it is, by number; -1: of a quaternion or a free joint."""
+        found = np.full(self.nu, -1, dtype=np.int32)
+        found[self._plain[1]] = self._plain[0]
+        return found
 
     @property
     def q(self) -> FloatArray:
@@ -200,18 +207,18 @@ class ConfigurationSpace:
 
     def violation(self) -> FloatArray:
         """Return Phi (rows,), m, at the present pose."""
-        return self._shares * self.block.constraints()[0]
+        return self.shares * self.block.constraints()[0]
 
     def violation_rate(self) -> FloatArray:
         """Return dPhi/dt (rows,), m/s, at the present pose, speeds and time."""
-        return self._shares * self.block.constraints()[1]
+        return self.shares * self.block.constraints()[1]
 
     def jacobian(self) -> FloatArray:
         """Return J (rows, nu) at the present pose.
 
         Where it is all but zero, loops close in every pose but for the rounding of their frames: they hold nothing.
         """
-        rows: FloatArray = self._shares[:, None] * self.block.constraint_jacobian()
+        rows: FloatArray = self.shares[:, None] * self.block.constraint_jacobian()
         largest = float(np.abs(rows / self.weights).max(initial=0.0))
         return rows if largest > RANK_TOLERANCE * SMALLEST else np.zeros_like(rows)
 
@@ -261,10 +268,10 @@ class ConfigurationSpace:
         radius = StepRadius(self.length)
         for count in range(most_steps + 1):
             self.enter(q)
-            left, rows = self.violation(), self.jacobian()
+            left = self.violation()
             if task is not None:
                 more, more_rows = task()
-                left, rows = np.concatenate([left, more]), np.vstack([rows, more_rows])
+                left = np.concatenate([left, more])
             size = float(np.abs(left).max(initial=0.0))
             radius.see(left)
             if size < least:
@@ -273,6 +280,7 @@ class ConfigurationSpace:
                 break
             if count > 8 and size > 0.5 * least and least < 1e3 * CLOSED * self.length:
                 break  # rounding
+            rows = self.jacobian() if task is None else np.vstack([self.jacobian(), more_rows])
             step = self.least_step(rows, -left)
             if size <= REDUNDANT and float(np.abs(rows @ step).max(initial=0.0)) <= CLOSED * max(self.length, 1e-3):
                 settled = True

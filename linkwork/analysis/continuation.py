@@ -10,12 +10,16 @@ A step from pose 0 to pose 1 is accepted only if |A0^+ (A1 - A0)| < 1/2, the sam
 through both ends, and the corrector moves little in both. Then A keeps its rank in between and Newton's method from
 either end contracts to the same curve: no other branch can have been taken (Allgower and Georg, Introduction to
 Numerical Continuation Methods, chapters 2, 3 and 6). A step that fails is repeated at a fraction of its length.
+
+The core makes points and steps where A is regular and what is held are coordinates of tree joints; singular values
+decide elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -23,6 +27,8 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork.analysis.configuration_space import REDUNDANT, ROUNDINGS, SMALLEST, ConfigurationSpace
 from linkwork.analysis.pose_functions import PoseFunction
+from linkwork.core.curves import BlockCurve, NearlySingular
+from linkwork.core.native import RANK_TOLERANCE
 from linkwork.errors import Unfinished
 
 MOST_CORRECTIONS = 8
@@ -33,6 +39,7 @@ TARGET = 0.3  # of step control
 FARTHEST = 0.1  # by which the corrector may move, relative to the step
 FARTHEST_MIDDLE = 0.02
 LEAST_REGULARITY = 1e-9  # of points that are followed: no decision on a rank, which is that of a curve
+STEEP = 1e-3  # slope of a coordinate along the curve from which on the core makes rows: no dead point is near
 SHORTEST = 1e-9  # of steps, relative to the length of the mechanism
 
 
@@ -44,31 +51,55 @@ class LostBranchError(Unfinished):
         self.point = point
 
 
+class Decomposition(NamedTuple):
+    """A (rows, nu), weighed, and its singular values, descending, as many as speeds, the last that of the tangent."""
+
+    rows: FloatArray
+    left: FloatArray
+    values: FloatArray
+    right: FloatArray
+
+    @property
+    def regularity(self) -> float:
+        """Smallest singular value besides that of the tangent, relative to the largest; 0 at a branch point."""
+        if len(self.values) == 1:
+            return 1.0
+        return float(self.values[-2] / max(self.values[0], SMALLEST))
+
+
+def decomposed(rows: FloatArray) -> Decomposition:
+    """Return rows with their singular values."""
+    return Decomposition(rows, *np.linalg.svd(rows, full_matrices=False))
+
+
 @dataclass(frozen=True)
 class Point:
     """A pose on the curve."""
 
+    curve: Curve = field(repr=False)
     q: FloatArray  # coordinates (nq,)
     tangent: FloatArray  # unit vector t (nu,) in weighed displacements; NaN where the rank of A drops
-    rows: FloatArray  # A (rows, nu), weighed
-    # left, values, right: its singular value decomposition; values descending, as many as speeds, the last that of the
-    # tangent
-    left: FloatArray
-    values: FloatArray
-    right: FloatArray
+    regularity: float  # as of `Decomposition`; the core estimates it
     correction: float  # how far the corrector moved, m
+    known: Decomposition | None = field(default=None, repr=False)  # None: it is found when it is asked for
+
+    @cached_property
+    def decomposition(self) -> Decomposition:
+        """A with its singular values; the block comes to the pose."""
+        if self.known is not None:
+            return self.known
+        self.curve.space.enter(self.q)
+        return decomposed(self.curve.equations()[1])
+
+    @property
+    def rows(self) -> FloatArray:
+        """A (rows, nu), weighed."""
+        return self.decomposition.rows
 
     @property
     def rank(self) -> int:
         """Rank of A on a regular curve: nu - 1."""
-        return len(self.values) - 1
-
-    @property
-    def regularity(self) -> float:
-        """Smallest singular value of A besides that of the tangent, relative to the largest; 0 at a branch point."""
-        if self.rank == 0:
-            return 1.0
-        return float(self.values[self.rank - 1] / max(self.values[0], SMALLEST))
+        return len(self.tangent) - 1
 
     def along(self, direction: FloatArray) -> Point:
         """Return the same with the tangent that has a positive component along a direction (nu,)."""
@@ -79,7 +110,8 @@ class Point:
         r = self.rank
         if r == 0:
             return 0.0
-        change = self.left[:, :r].T @ (other.rows - self.rows) / self.values[:r, None]
+        left, values = self.decomposition.left, self.decomposition.values
+        change = left[:, :r].T @ (other.rows - self.rows) / values[:r, None]
         return float(np.linalg.norm(change, 2))
 
 
@@ -96,6 +128,44 @@ class Curve:
     def __init__(self, space: ConfigurationSpace, held: Sequence[Held] = ()) -> None:
         self.space, self.held = space, tuple(held)
         self.scale = max(space.length, 1e-3)
+        self.core = self._in_core()
+
+    def __reduce__(self) -> tuple[type[Curve], tuple[ConfigurationSpace, tuple[Held, ...]]]:
+        """Copies and pickles have numbers of their own in the core."""
+        return Curve, (self.space, self.held)
+
+    def _in_core(self) -> BlockCurve | None:
+        """Return the same curve in the core; None where more is held than coordinates of tree joints."""
+        space, start = self.space, self.space.q
+        coordinate = np.array(space.coordinate_of_speed)
+        gaps, rows = [np.zeros(0)], [np.zeros((0, space.nu))]
+        for function, values in self.held:
+            by_speed = self.metres(function)[:, None] * function.rows()
+            if not function.is_linear or by_speed[:, coordinate < 0].any():
+                return None
+            moved = by_speed[:, coordinate >= 0] @ start[coordinate[coordinate >= 0]]
+            gaps.append(-self.metres(function) * function.difference(values) - moved)
+            rows.append(by_speed / space.weights)
+        arrays = {"weight": space.weights, "share": space.shares}
+        arrays |= {"held_rows": np.vstack(rows), "held_gap": np.concatenate(gaps)}
+        numbers = {
+            "closed": CLOSED * self.scale,
+            "rounding": ROUNDING * self.scale,
+            "roundings": ROUNDINGS,
+            "least_row": RANK_TOLERANCE * SMALLEST,
+            "smallest": SMALLEST,
+            "contraction": CONTRACTION,
+            "farthest": FARTHEST,
+            "farthest_middle": FARTHEST_MIDDLE,
+        }
+        return BlockCurve(space.block, coordinate, arrays, numbers)
+
+    def speed_of(self, function: PoseFunction) -> int | None:
+        """Return the speed that is the rate of a function, of which the core makes rows; None where it does not."""
+        if self.core is None or not function.is_linear:
+            return None
+        speed = int(np.argmax(function.rows()[0]))
+        return speed if self.space.coordinate_of_speed[speed] >= 0 else None
 
     def metres(self, function: PoseFunction) -> FloatArray:
         """Return (n,): the lengths by which values of a function count as metres."""
@@ -127,6 +197,16 @@ class Curve:
 
         `least` is the regularity below which a point counts as singular: None as well.
         """
+        if self.core is not None:
+            try:
+                if (found := self.core.point(q)) is not None:
+                    return Point(self, *found)
+            except NearlySingular:
+                pass
+        return self.point_by_singular_values(q, least)
+
+    def point_by_singular_values(self, q: FloatArray, least: float = LEAST_REGULARITY) -> Point | None:
+        """Return the same without the core."""
         moved, before = np.zeros(self.space.nu), np.inf
         begin = q
         for _ in range(MOST_CORRECTIONS):
@@ -135,12 +215,12 @@ class Curve:
             size = float(np.abs(left).max(initial=0.0))
             if not np.isfinite(size):
                 return None
-            decomposition = np.linalg.svd(rows, full_matrices=False)
-            found = Point(q, decomposition[2][-1], rows, *decomposition, float(np.linalg.norm(moved)))
+            svd = decomposed(rows)
+            found = Point(self, q, svd.right[-1], svd.regularity, float(np.linalg.norm(moved)), svd)
             if found.regularity < least:
                 return None
             if size <= REDUNDANT:  # rows that others imply but for rounding stay open by it
-                independent = found.left[:, : found.rank]
+                independent = svd.left[:, : found.rank]
                 size = float(np.abs(independent @ (independent.T @ left)).max(initial=0.0))
             rounding = self.space.rounding(q)
             is_closed = size <= max(CLOSED * self.scale, ROUNDINGS * rounding)
@@ -149,7 +229,7 @@ class Curve:
             if size > 0.5 * before:
                 return None
             r = found.rank
-            step = -found.right[:r].T @ ((found.left[:, :r].T @ left) / found.values[:r])
+            step = -svd.right[:r].T @ ((svd.left[:, :r].T @ left) / svd.values[:r])
             before, q = size, self.moved(q, step)
             moved = self.between(q, begin)
         return found if is_closed else None
@@ -194,14 +274,26 @@ class Step:
 
 def try_step(curve: Curve, first: Point, length: float) -> Step | None:
     """Return the step of a length from a point, or None where it is not proven to stay on the branch."""
-    last = curve.point(curve.moved(first.q, length * first.tangent))
+    if curve.core is not None:
+        try:
+            found = curve.core.step(first.q, first.tangent, length)
+        except NearlySingular:
+            return _step_by_singular_values(curve, first, length)
+        if found is None:
+            return None
+        return Step(curve, first, Point(curve, *found[0]).along(first.tangent), length, found[1])
+    return _step_by_singular_values(curve, first, length)
+
+
+def _step_by_singular_values(curve: Curve, first: Point, length: float) -> Step | None:
+    last = curve.point_by_singular_values(curve.moved(first.q, length * first.tangent))
     if last is None or last.correction > FARTHEST * length:
         return None
     last = last.along(first.tangent)
     contraction = first.contraction(last)
     if contraction > CONTRACTION or last.contraction(first) > 2 * CONTRACTION:
         return None
-    middle = curve.point(curve.middle(first, last))
+    middle = curve.point_by_singular_values(curve.middle(first, last))
     if middle is None or middle.correction > FARTHEST_MIDDLE * length or first.contraction(middle) > CONTRACTION:
         return None
     return Step(curve, first, last, length, max(contraction, first.contraction(middle)))

@@ -380,11 +380,9 @@ class _Regression:
     def _take(self, by_rate: FloatArray, rest: FloatArray, acting: FloatArray) -> None:
         """Solve the equations for the loads."""
         data = self.data
-        n, dof = rest.shape
-        transforms, measured_loads = np.empty((n, dof, dof)), np.zeros((n, dof))
-        self._spread = np.empty((n, acting.shape[2], dof))  # what rows change in the loads
-        for k in range(n):
-            transforms[k], measured_loads[k], self._spread[k] = _solved_for_loads(acting[k], data.loads[k])
+        dof = rest.shape[1]
+        # _spread: what rows change in the loads
+        transforms, measured_loads, self._spread = _solved_for_loads(acting, data.loads)
         reference = self.unknowns.phi(self.unknowns.start)
         self.Y = transforms @ by_rate  # (n, rows, K)
         self.b = measured_loads - np.einsum("nrd,nd->nr", transforms, rest) + self.Y @ reference
@@ -751,19 +749,27 @@ def _random_regression(space: ConfigurationSpace, unknowns: Unknowns, seed: int)
 
 
 def _solved_for_loads(acting: FloatArray, loads: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return T (dof, dof) with rows T N' tau = loads, of motors first, and these measured loads (dof,).
+    """Return T (n, dof, dof) with rows T N' tau = loads, of motors first, and these measured loads (n, dof).
 
-    Then the loads (motors, dof) by these rows.
+    Then the loads (n, motors, dof) by these rows.
     """
-    dof, m = acting.shape
+    n, dof, m = acting.shape
+    transforms, found, spread = np.empty((n, dof, dof)), np.zeros((n, dof)), np.zeros((n, m, dof))
     left, values, right = np.linalg.svd(acting, full_matrices=True)
-    rank = int(np.sum(values > 1e-9 * values.max(initial=0.0)))
-    outside = left[:, rank:].T
-    inverse = left[:, :rank].T / values[:rank, None]
-    if rank == m:
-        return np.vstack([right.T @ inverse, outside]), np.concatenate([loads, np.zeros(dof - m)]), np.eye(m, dof)
-    spread = np.hstack([right[:rank].T, np.zeros((m, dof - rank))])
-    return np.vstack([inverse, outside]), np.concatenate([right[:rank] @ loads, np.zeros(dof - rank)]), spread
+    ranks = np.sum(values > 1e-9 * values.max(axis=1, initial=0.0)[:, None], axis=1)
+    for rank in np.unique(ranks):
+        some = ranks == rank
+        inverse = left[some][:, :, :rank].swapaxes(1, 2) / values[some][:, :rank, None]
+        along = right[some][:, :rank]
+        transforms[some, rank:] = left[some][:, :, rank:].swapaxes(1, 2)
+        if rank == m:
+            transforms[some, :rank] = along.swapaxes(1, 2) @ inverse
+            found[some, :rank], spread[some] = loads[some], np.eye(m, dof)
+            continue
+        transforms[some, :rank] = inverse
+        found[some, :rank] = np.einsum("nrm,nm->nr", along, loads[some])
+        spread[some, :, :rank] = along.swapaxes(1, 2)
+    return transforms, found, spread
 
 
 def _labels(motors: Sequence[str], dof: int) -> list[str]:

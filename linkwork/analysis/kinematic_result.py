@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +19,7 @@ from linkwork._util.registered import registered
 from linkwork._util.text import aligned, listed
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism import GROUND, Joint
+from linkwork.model.state import JointArray
 from linkwork.results.base import Columns, TableResult, data_frame, write_table
 from linkwork.results.selection import selected
 
@@ -33,15 +34,15 @@ if TYPE_CHECKING:
 MOST_SHOWN = 8  # special poses in a repr
 
 
-class KinematicRow(NamedTuple):
-    """The motion at one value of the swept coordinate."""
+class KinematicRows(NamedTuple):
+    """The motion at values of the swept coordinate; NaN: it does not exist."""
 
-    value: float
-    state: State
-    speeds: dict[str, FloatArray]  # by joint
-    accelerations: dict[str, FloatArray]  # by joint
-    functions: dict[str, tuple[float, float, float]]  # value, rate and second rate by name
-    conditioning: float
+    values: FloatArray  # (rows,)
+    q: FloatArray  # of all joints, the tree's first, (rows, nq + nq_cut)
+    u: FloatArray  # likewise, (rows, nu + nu_cut)
+    a: FloatArray
+    functions: FloatArray  # value, rate and second rate of each recorded one, (rows, functions, 3)
+    conditioning: FloatArray  # (rows,); NaN: it is found when it is asked for
 
 
 @checks_keywords
@@ -104,30 +105,55 @@ class KinematicResult(TableResult, NamedColumns):
         Of each column.
     """
 
-    def __init__(self, model: ModelBase, coordinate: str, unit: str, u: float, functions: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        model: ModelBase,
+        coordinate: str,
+        unit: str,
+        u: float,
+        functions: Mapping[str, str],  # units by name
+        conditioning: Callable[[FloatArray], FloatArray],  # (rows,) of coordinates of the tree joints (rows, nq)
+    ) -> None:
         self.model, self.name, self.coordinate, self.u = model, model.mechanism.name, coordinate, u
         self.special_poses: list[SpecialPose] = []
         self.ended = ""
-        self._rows: list[KinematicRow] = []
+        self._parts: list[KinematicRows] = []
         self._functions = dict(functions)
+        self._conditioning = conditioning
         self.units = {coordinate: unit} | self._joint_units() | self._function_units() | {"conditioning": "1"}
 
-    def append(self, row: KinematicRow) -> None:
-        """Add a row."""
-        self._rows.append(row)
-        self.__dict__.pop("_columns", None)
+    def append(self, rows: KinematicRows, state: State) -> None:
+        """Add rows; a state gives what is the same in all of them."""
+        self._parts.append(rows)
+        self._state = state
+        for name in ("_rows", "_columns", "_all_conditioning"):
+            self.__dict__.pop(name, None)
 
     # ---- columns ----
+
+    @cached_property
+    def _rows(self) -> KinematicRows:
+        """All rows."""
+        if not self._parts:
+            n = self.model.numbering
+            sizes = (), (n.nq_all,), (n.nu_all,), (n.nu_all,), (len(self._functions), 3), ()
+            return KinematicRows(*(np.empty((0, *size)) for size in sizes))
+        return KinematicRows(*(np.concatenate(parts) for parts in zip(*self._parts, strict=True)))
 
     @property
     def values(self) -> FloatArray:
         """The swept coordinate (rows,)."""
-        return np.array([row.value for row in self._rows])
+        return self._rows.values.copy()
 
     @property
     def states(self) -> list[State]:
         """The state of each row; its speeds are those of the columns, zero where they do not exist."""
-        return [row.state for row in self._rows]
+        n, q, u = self.model.numbering, self._rows.q.copy(), np.nan_to_num(self._rows.u)
+        q.flags.writeable = u.flags.writeable = False
+        return [
+            replace(self._state, q=JointArray.split(one, n.nq), u=JointArray.split(rate, n.nu))
+            for one, rate in zip(q, u, strict=True)
+        ]
 
     @property
     def names(self) -> list[str]:
@@ -137,30 +163,30 @@ class KinematicResult(TableResult, NamedColumns):
     def __getitem__(self, name: str) -> FloatArray:
         if not isinstance(name, str) or name not in self.units:
             raise self._unknown(name)
-        return read_only(self._columns[name])
+        return read_only(self._all_conditioning if name == "conditioning" else self._columns[name])
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return len(self._rows)
+        return sum(len(part.values) for part in self._parts)
 
     @cached_property
     def _columns(self) -> dict[str, FloatArray]:
         n, rows = self.model.numbering, self._rows
-        coordinates = dict(zip(self._coordinate_names, self._coordinates(self.states), strict=True))
-        found = {self.coordinate: self.values} | coordinates
+        found = {self.coordinate: rows.values} | dict(zip(self._coordinate_names, rows.q.T, strict=True))
         for name in (*n.tree, *n.cut):
-            kind = self.model.mechanism.joints[name].kind
-            if not kind.nu:
-                continue
-            whole_u = np.array([row.speeds[name] for row in rows])
-            whole_a = np.array([row.accelerations[name] for row in rows])
-            for letter, values in (("u", whole_u), ("a", whole_a)):
-                columns = values.reshape(len(rows), kind.nu).T
-                found |= dict(zip(_numbered(f"{name}.{letter}", kind.nu), columns, strict=True))
-        for name in self._functions:
-            parts = np.array([row.functions[name] for row in rows]).reshape(len(rows), 3).T
-            found |= dict(zip(_derivatives(name), parts, strict=True))
-        found["conditioning"] = np.array([row.conditioning for row in rows])
+            for letter, values in (("u", rows.u), ("a", rows.a)):
+                columns = values[:, n.u[name]].T
+                found |= dict(zip(_numbered(f"{name}.{letter}", len(columns)), columns, strict=True))
+        for k, name in enumerate(self._functions):
+            found |= dict(zip(_derivatives(name), rows.functions[:, k].T, strict=True))
+        return found
+
+    @cached_property
+    def _all_conditioning(self) -> FloatArray:
+        """Conditioning (rows,); that of regular poses is found here."""
+        rows = self._rows
+        found, missing = rows.conditioning.copy(), np.isnan(rows.conditioning)
+        found[missing] = self._conditioning(rows.q[missing, : self.model.numbering.nq])
         return found
 
     @cached_property
@@ -340,7 +366,7 @@ class KinematicResult(TableResult, NamedColumns):
 
     def __repr__(self) -> str:
         unit, count = self.units[self.coordinate], len(self)
-        span = f"{self._rows[0].value:.6g} to {self._rows[-1].value:.6g} {unit}, " if count else ""
+        span = f"{self._rows.values[0]:.6g} to {self._rows.values[-1]:.6g} {unit}, " if count else ""
         head = f"KinematicResult({self.name!r}: {self.coordinate} {span}{count} row{'s' * (count != 1)}; {self.ended})"
         return "\n".join(listed(head, [(str(pose),) for pose in self.special_poses], MOST_SHOWN) or [head])
 

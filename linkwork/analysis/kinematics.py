@@ -6,13 +6,16 @@ from the constraints alone, without masses and loads:
     [J; dy/ds; dp/ds] u = [0; 0; u_p],      [J; dy/ds; dp/ds] udot = [c; -y_b; -p_b]
 
 J udot = c are the constraints in accelerations, and y_b, p_b the second rates at zero accelerations. The poses come
-from `continuation`, which proves each step, and those where that is impossible from `special_poses`.
+from `continuation`, which proves each step, and those where that is impossible from `special_poses`. The core makes the
+rows within a step where p and y are coordinates of tree joints; near dead points and change points, and of other
+functions, each row is the root of p along the step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,9 +26,21 @@ from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted
 from linkwork._util.one_thread import on_one_thread
 from linkwork._util.progress import Progress, ProgressOption
+from linkwork.analysis.conditioning import conditioning
 from linkwork.analysis.configuration_space import REDUNDANT, ConfigurationSpace
-from linkwork.analysis.continuation import CLOSED, Curve, Held, LostBranchError, Point, next_step
-from linkwork.analysis.kinematic_result import KinematicResult, KinematicRow, SpecialPose
+from linkwork.analysis.continuation import (
+    CLOSED,
+    FARTHEST,
+    STEEP,
+    Curve,
+    Held,
+    LostBranchError,
+    Point,
+    Segment,
+    Step,
+    next_step,
+)
+from linkwork.analysis.kinematic_result import KinematicResult, KinematicRows, SpecialPose
 from linkwork.analysis.pose_functions import PoseFunction, joint_rates, pose_function
 from linkwork.analysis.special_poses import Piece, Trace, Tracked
 from linkwork.errors import AssemblyError, MechanismError, SingularityError, SolverError
@@ -178,7 +193,13 @@ class _Sweep:
             if model.mechanism.joints[name].kind.quaternion is None and span.stop > span.start
         ]
         self.cut_values = np.array(self.space.start.q.cut)
+        self.state = replace(self.space.start, step_control=None, changed_start_values=())
         self.trace = Trace(self.curve, Tracked(self.curve, function), [one for _, one in self.cut])
+        self.speed = self._speed_in_core()
+
+    def _speed_in_core(self) -> int | None:
+        """Return the speed that is the rate of the swept coordinate, where the core makes the rows; None elsewhere."""
+        return None if self.model.numbering.n_motion else self.curve.speed_of(self.function)
 
     @staticmethod
     def _check_distinct(function: PoseFunction, hold: list[str]) -> None:
@@ -311,7 +332,8 @@ class _Sweep:
     def run(self, values: FloatArray, through: bool, max_steps: int, progress: ProgressOption) -> KinematicResult:
         """Return the rows at values of the swept coordinate."""
         functions = {name: unit for one in self.recorded for name, unit in zip(one.names, one.units, strict=True)}
-        self.result = KinematicResult(self.model, self.name, self.function.units[0], self.u, functions)
+        find = partial(conditioning, self.curve, self.function)
+        self.result = KinematicResult(self.model, self.name, self.function.units[0], self.u, functions, find)
         self.left = max_steps
         try:
             point = self.first_point()
@@ -347,13 +369,13 @@ class _Sweep:
         self.trace.through = through
         latest = float(values[0])
         for count, piece in enumerate(self._pieces(self._towards(point, float(values[-1])))):
-            for value in _inside(piece, values):
-                if _same(value, latest):
-                    continue
-                latest = value
-                self._record(self._at(piece, value), value)
+            new = _inside(piece, values)
+            new = new[1:] if new.size and _same(float(new[0]), latest) else new
+            if new.size:
+                self._record_all(piece, new)
+                latest = float(new[-1])
                 if shown.due:
-                    shown.count(len(self.result), len(values), f"{self.name} = {value:.6g}")
+                    shown.count(len(self.result), len(values), f"{self.name} = {latest:.6g}")
             if _contains(piece, float(values[-1])) or (count and _contains(piece, float(values[0]))):
                 self.result.ended = "end of the range"
                 return
@@ -420,7 +442,42 @@ class _Sweep:
     # ---- rows ----
 
     def _record(self, point: Point, value: float) -> None:
-        self.result.append(self._row(point, value))
+        self.result.append(*self._row(point, value))
+
+    def _record_all(self, piece: Piece, left: FloatArray) -> None:
+        """Record rows at values that a piece passes, in their order."""
+        start = piece.segment.first
+        in_core = self.speed is not None and isinstance(piece.segment, Step) and piece.lower == piece.segment.lower
+        while left.size:
+            done = self._record_in_core(piece.segment, start, left) if in_core else 0
+            left = left[done:]
+            if left.size:
+                value = float(left[0])
+                point = self._at(piece, value)
+                self._record(point, value)
+                start, left = point.along(piece.segment.first.tangent), left[1:]
+
+    def _record_in_core(self, step: Segment, start: Point, values: FloatArray) -> int:
+        """Record rows from a point of a step on, as far as the core makes them; return their number."""
+        core = self.curve.core
+        assert core is not None
+        assert self.speed is not None
+        least = STEEP * self.space.weights[self.speed] / self.metres
+        first = start.q, start.tangent
+        rows = core.rows(first, self.speed, self.u, values, 2 * FARTHEST * step.upper, least, self.cut_values)
+        count = len(rows.q)
+        if not count:
+            return 0
+        accelerations = np.hstack([rows.udot, rows.a_cut])
+        functions = np.empty((count, sum(one.size for one in self.recorded), 3))
+        for k in range(count if self.recorded else 0):
+            self.space.enter(rows.q[k])
+            self.space.enter_speeds(rows.u[k])
+            functions[k] = self._of_functions(rows.u[k], rows.udot[k])
+        both = np.hstack([rows.q, rows.q_cut]), np.hstack([rows.u, rows.u_cut])
+        found = KinematicRows(values[:count], *both, accelerations, functions, np.full(count, np.nan))
+        self.result.append(found, self.state)
+        return count
 
     def _mark(self, piece: Piece) -> None:
         assert piece.mark is not None
@@ -448,28 +505,33 @@ class _Sweep:
                     u[n.u[name]] = self.joints[name].rows() @ speeds
             return replace(space.start, q=JointArray.split(q, n.nq), u=JointArray.split(u, n.nu))
 
-    def _row(self, point: Point, value: float) -> KinematicRow:
-        """Return coordinates, speeds and accelerations at a point, where the block is."""
+    def _row(self, point: Point, value: float) -> tuple[KinematicRows, State]:
+        """Return the row at a point, where the block is, and its state."""
         space = self.space
         self._track(point)
         swept = self.metres * self.function.rows()[0] / space.weights
         left, values, right = np.linalg.svd(np.vstack([point.rows, swept]), full_matrices=False)
-        conditioning = float(values[-1] / values[0])
+        least = float(values[-1] / values[0])
         speeds = accelerations = np.full(space.nu, np.nan)
         slope = float(swept @ point.tangent) / self.metres
         if abs(slope) * self.metres > STILL:
             speeds = point.tangent / space.weights * (self.u / slope)
         state = self._state(np.nan_to_num(speeds))
-        bias = self._bias(speeds) if conditioning > DEAD and np.isfinite(slope) else None
+        bias = self._bias(speeds) if least > DEAD and np.isfinite(slope) else None
         if bias is not None:
             accelerations = right.T @ (left.T @ bias / values) / space.weights
-        rates = {name: self._rates(one, speeds, accelerations) for name, one in self.joints.items()}
-        functions: dict[str, tuple[float, float, float]] = {}
-        for one in self.recorded:
-            parts = zip(one.value(), *self._rates(one, speeds, accelerations), strict=True)
-            functions |= dict(zip(one.names, parts, strict=True))
-        of_speeds, of_accelerations = ({name: pair[k] for name, pair in rates.items()} for k in (0, 1))
-        return KinematicRow(value, state, of_speeds, of_accelerations, functions, conditioning)
+        n = self.model.numbering
+        u, a = np.full((2, 1, n.nu_all), np.nan)
+        for name, one in self.joints.items():
+            u[0, n.u[name]], a[0, n.u[name]] = self._rates(one, speeds, accelerations)
+        functions = self._of_functions(speeds, accelerations)[None]
+        q = np.concatenate([state.q, np.empty(0) if state.q.cut is None else state.q.cut])[None]
+        return KinematicRows(np.array([value]), q, u, a, functions, np.array([least])), state
+
+    def _of_functions(self, speeds: FloatArray, accelerations: FloatArray) -> FloatArray:
+        """Return value, rate and second rate of each recorded function (functions, 3); the block has the speeds."""
+        parts = [np.array([one.value(), *self._rates(one, speeds, accelerations)]).T for one in self.recorded]
+        return np.concatenate([np.empty((0, 3)), *parts])
 
     def _rates(
         self, function: PoseFunction, speeds: FloatArray, accelerations: FloatArray
@@ -517,7 +579,8 @@ def _contains(piece: Piece, value: float) -> bool:
     return min(piece.first, piece.last) <= value <= max(piece.first, piece.last) and value != piece.first
 
 
-def _inside(piece: Piece, values: FloatArray) -> list[float]:
-    """Return the values that a piece passes, in their order on it."""
-    found = [value for value in values.tolist() if _contains(piece, value)]
-    return sorted(found, reverse=piece.last < piece.first)
+def _inside(piece: Piece, values: FloatArray) -> FloatArray:
+    """Return the values that a piece passes, its beginning excluded, in their order on it."""
+    least, most = min(piece.first, piece.last), max(piece.first, piece.last)
+    found = np.sort(values[(least <= values) & (values <= most) & (values != piece.first)])
+    return found[::-1] if piece.last < piece.first else found

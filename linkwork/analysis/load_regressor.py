@@ -6,9 +6,10 @@ With q, u, udot given, the loads that the inverse dynamics asks for are linear i
     d, J                   of each damper and reflected inertia,
     F_c, F_s, d            of each dry friction that slides: Coulomb, static (with Stribeck's speed) and viscous,
     mu, mu_s               of each friction by reactions whose pressing force is given (`pressed_loads`),
-(Atkeson, An and Hollerbach 1986; Khalil and Dombre 2002, section 9.2). The columns therefore are exact differences of
-the core's inverse dynamics between two values of one of these numbers. The loads of a closed chain hold up to forces of
-its loops, J'lambda; these drop out on the motions N that the loops leave, N' tau = N' (Y phi + rest).
+(Atkeson, An and Hollerbach 1986; Khalil and Dombre 2002, section 9.2). The core gives the columns of bodies; the others
+are exact differences of its inverse dynamics between two values of one of these numbers. The loads of a closed chain
+hold up to forces of its loops, J'lambda; these drop out on the motions N that the loops leave, N' tau = N' (Y phi +
+rest).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import numpy as np
 from linkwork._util.checks import FloatArray, names_of
 from linkwork._util.names import quoted, suggest
 from linkwork.analysis.parameter_set import refuse_repeated
-from linkwork.core.native import Block, OffsetArray, Stage
+from linkwork.core.native import OffsetArray, Stage
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism.quantities import Kind
 from linkwork.variables.schema import Variable, matching
@@ -74,14 +75,14 @@ class Group(ABC):
     @property
     @abstractmethod
     def reference(self) -> FloatArray:
-        """Linear numbers around which columns are computed."""
+        """Linear numbers around which differences are taken."""
 
 
 class BodyGroup(Group):
     """Mass, centre of mass and moments of inertia of a body; phi = m, m c, I_O."""
 
     def __init__(self, model: Model, body: str) -> None:
-        number = model.body_numbers[body]
+        self.number = number = model.body_numbers[body]  # in the core
         first = {name: model.fields[name].first for name in ("body_mass", "body_com", "body_inertia")}
         com, inertia = first["body_com"] + 3 * number, first["body_inertia"] + 6 * number
         offsets = [first["body_mass"] + number, *range(com, com + 3), *range(inertia, inertia + 6)]
@@ -296,29 +297,25 @@ def _is_rigid(x: FloatArray) -> bool:
 
 def load_columns(unknowns: Unknowns, samples: Samples) -> tuple[FloatArray, FloatArray]:
     """Return Y (n, nu, K) and the loads (n, nu) of the model as it is, both of the tree joints."""
-    model = unknowns.model
-    block = model.block()
-    loads = _inverse_dynamics(block, samples)
+    block = unknowns.model.block()
+    bodies = [group.number for group in unknowns.groups if isinstance(group, BodyGroup)]
+    loads, of_bodies = block.load_columns(*samples, bodies)
     kept = block.reals.copy()
-    columns = []
+    columns, first = [], 0
     for group in unknowns.groups:
+        if isinstance(group, BodyGroup):
+            columns.append(of_bodies[:, :, first : first + len(group.linear)])
+            first += len(group.linear)
+            continue
         ends = []
         for phi in (group.reference, *(group.reference + STEP * unit for unit in np.eye(len(group.linear)))):
             block.reals[group.offsets] = group.physical_of(phi)
             block.put("time", 0.0, Stage.NONE)  # the constants follow
-            ends.append(_inverse_dynamics(block, samples))
-        columns += [(end - ends[0]) / STEP for end in ends[1:]]
+            ends.append(block.load_columns(*samples, [])[0])
+        columns.append(np.stack([(end - ends[0]) / STEP for end in ends[1:]], axis=-1))
         block.reals[:] = kept
         block.put("time", 0.0, Stage.NONE)
-    return np.stack(columns, axis=-1), loads
-
-
-def _inverse_dynamics(block: Block, samples: Samples) -> FloatArray:
-    found = np.empty_like(samples.udot)
-    for k, (q, u, udot, inputs) in enumerate(zip(*samples, strict=True)):
-        block.enter(q, u, inputs)
-        found[k] = block.inverse_dynamics(udot)
-    return found
+    return np.concatenate(columns, axis=-1), loads
 
 
 def _groups(model: Model) -> list[Group]:

@@ -20,6 +20,7 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 
 from linkwork._util.checks import FloatArray, real_array
+from linkwork.analysis.continuation import STEEP, Curve
 from linkwork.analysis.pose_functions import PoseFunction, pose_function
 from linkwork.analysis.tables import read_over_time
 from linkwork.errors import LinkworkError, MechanismError
@@ -285,6 +286,9 @@ class PrescribedMotion:
                 f"pose, and the mechanism has {_numbered(dof, 'degree')} of freedom: give as many"
             )
 
+        self._curve = Curve(space) if count == 1 and not space.model.numbering.n_motion else None
+        self._speed = None if self._curve is None else self._curve.speed_of(self._courses[0].function)
+
     def _course(self, name: str, given: Any) -> Course:
         function = pose_function(self._space, name)
         if name.endswith(".Q"):
@@ -297,15 +301,47 @@ class PrescribedMotion:
         q, u, udot = np.empty((rows, space.nq)), np.empty((rows, space.nu)), np.empty((rows, space.nu))
         done, error = 0, None
         try:
-            for row in range(rows):
-                self._follow(row)
-                q[row] = space.q
-                u[row], udot[row] = self._rates(row)
-                done = row + 1
+            while done < rows:
+                self._follow(done)
+                q[done] = space.q
+                u[done], udot[done] = self._rates(done)
+                done += 1
+                if self._speed is not None and done < rows:
+                    done = self._follow_in_core(done, q, u, udot)
         except LinkworkError as failed:
             where = f"motion: at t = {self._t[done]:.6g} s "
             error = failed if str(failed).startswith(where) else MechanismError(f"{where}{failed}")
         return MotionRows(self._t[:done], q[:done], u[:done], udot[:done], self._inputs[:done], error=error)
+
+    def _follow_in_core(self, first: int, q: FloatArray, u: FloatArray, udot: FloatArray) -> int:
+        """Write rows from one on, as far as the core follows; return their end.
+
+        With the coordinate p at rate 1, speeds u_p and accelerations a_p: u = p' u_p and udot = p'' u_p + p'^2 a_p.
+        """
+        space, speed, course = self._space, self._speed, self._courses[0]
+        assert self._curve is not None
+        assert self._curve.core is not None
+        assert speed is not None
+        start = self._curve.point(q[first - 1])
+        if start is None:
+            return first
+        values, length = course.value[first:, 0], space.length
+        least, turns = STEEP * space.weights[speed] / length, np.zeros(space.model.numbering.nq_cut)
+        rows = self._curve.core.rows((start.q, start.tangent), speed, 1.0, values, length, least, turns)
+        by_value = start.tangent / space.weights * (space.weights[speed] / start.tangent[speed])
+        before, count = q[first - 1], 0
+        for pose, rates in zip(rows.q, rows.u, strict=True):
+            step = by_value * (values[count] - before[space.coordinate_of_speed[speed]])
+            if not self._is_near(pose, space.displaced(before, step), step):
+                break
+            before, by_value, count = pose, rates, count + 1
+        end = first + count
+        rate, second = course.rate[first:end], course.acceleration[first:end]
+        q[first:end] = rows.q[:count]
+        u[first:end] = rate * rows.u[:count]
+        udot[first:end] = second * rows.u[:count] + rate**2 * rows.udot[:count]
+        space.enter(q[end - 1])
+        return end
 
     def _enter_time(self, last: int, row: int, part: float) -> None:
         """Bring time and inputs between two rows."""
@@ -349,8 +385,13 @@ class PrescribedMotion:
         step = space.least_step(np.vstack([space.jacobian(), rows]), -np.concatenate([space.violation(), left]))
         ahead = space.displaced(q, step)
         near = space.closed(ahead, task, MOST_STEPS)
+        return near.found and self._is_near(near.q, ahead, step)
+
+    def _is_near(self, q: FloatArray, ahead: FloatArray, step: FloatArray) -> bool:
+        """Whether a pose is so near to where the linear part of a step leads that it is on the branch."""
+        space = self._space
         size = float(np.linalg.norm(space.weights * step))
-        return near.found and space.distance(near.q, ahead) <= STRAY * size + 1e-9 * space.length
+        return space.distance(q, ahead) <= STRAY * size + 1e-9 * space.length
 
     def _rows(self) -> FloatArray:
         return np.vstack([one.function.rows() for one in self._courses] or [np.zeros((0, self._space.nu))])

@@ -178,7 +178,7 @@ class _CutCoordinates(PoseFunction):
         return self._frames.coordinates(self.space.block["cut_reference"][self._reference])[0]
 
     def rows(self) -> FloatArray:
-        rates = self._frames.coordinates(self.value())[1]
+        rates = self._frames.coordinates(self.space.block["cut_reference"][self._reference])[1]
         rates[self._linear, :3] = rates[~self._linear, 3:] = 0.0  # along its own direction
         found: FloatArray = rates @ self._twist(0)
         return found

@@ -35,6 +35,7 @@ from linkwork.analysis.continuation import (
     Point,
     Segment,
     Step,
+    decomposed,
     next_length,
     next_step,
 )
@@ -140,6 +141,7 @@ class Trace:
         self.tracked = [swept, *(limit.coordinate for limit in self.limits)]
         functions = [*(one.function for one in self.tracked), *recorded]
         self._bending = [function for function in functions if not function.is_linear]
+        self._latest: tuple[Point, list[FloatArray]] | None = None
 
     def value(self, point: Point) -> float:
         """Return the swept coordinate at a point, the block there."""
@@ -208,15 +210,21 @@ class Trace:
     def _longest(self, step: Step) -> float:
         """Return how long the step after a step may be: as far as no tracked function bends or turns much."""
         longest = np.inf
-        for function in self._bending:
-            rows = []
-            for point in (step.first, step.last):
-                self.curve.space.enter(point.q)
-                rows.append(self.curve.metres(function)[:, None] * function.rows() / self.curve.space.weights)
-            bend = float(np.linalg.norm(rows[1] - rows[0])) / max(float(np.linalg.norm(rows[1])), SMALLEST)
-            turn = float(np.abs(rows[1] @ step.last.tangent).max()) / self.curve.space.length
+        first, last = self._rates_of_bending(step.first), self._rates_of_bending(step.last)
+        self._latest = step.last, last  # the next step begins there
+        for before, after in zip(first, last, strict=True):
+            bend = float(np.linalg.norm(after - before)) / max(float(np.linalg.norm(after)), SMALLEST)
+            turn = float(np.abs(after @ step.last.tangent).max()) / self.curve.space.length
             longest = min(longest, TARGET * step.upper / max(bend, ROUNDING), TURN / max(turn, ROUNDING))
         return max(longest, LONGEST * self.curve.scale)
+
+    def _rates_of_bending(self, point: Point) -> list[FloatArray]:
+        """Return the weighed rows of the tracked functions that bend."""
+        if self._latest is not None and self._latest[0] is point:
+            return self._latest[1]
+        curve = self.curve
+        curve.space.enter(point.q)
+        return [curve.metres(one)[:, None] * one.rows() / curve.space.weights for one in self._bending]
 
     def _split(self, segment: Segment) -> Iterator[Piece]:
         """Yield the pieces of a segment between its marks."""
@@ -366,8 +374,9 @@ class _Reduced:
     def __init__(self, curve: Curve, near: Point) -> None:
         self.curve, self.near = curve, near
         r = near.rank
-        self.left, self.u = near.left[:, : r - 1], near.left[:, r - 1]
-        self.kernel = np.array([near.tangent, near.right[r - 1]])
+        svd = near.decomposition
+        self.left, self.u = svd.left[:, : r - 1], svd.left[:, r - 1]
+        self.kernel = np.array([near.tangent, svd.right[r - 1]])
 
     def solve(self, y: FloatArray, q: FloatArray) -> tuple[FloatArray, float, FloatArray] | None:
         """Return the pose of y (2,) by Newton's method from q, with b and its gradient (2,)."""
@@ -440,7 +449,8 @@ def limit_point(curve: Curve, approach: Sequence[Point]) -> BranchPoint | None:
     q = curve.moved(origin, table[0])
     curve.space.enter(q)
     left, rows = curve.equations()
-    found = Point(q, np.full(curve.space.nu, np.nan), rows, *np.linalg.svd(rows, full_matrices=False), 0.0)
+    svd = decomposed(rows)
+    found = Point(curve, q, np.full(curve.space.nu, np.nan), svd.regularity, 0.0, svd)
     if np.abs(left).max() > 1e-11 * curve.scale or found.regularity > SINGULAR:
         return None
     return BranchPoint(q, np.empty((0, curve.space.nu)), found)
@@ -450,16 +460,16 @@ def _checked(curve: Curve, reduced: _Reduced, y: FloatArray, q: FloatArray, hess
     """Return the branch point at a critical point of b, or None where the mechanism is open there."""
     curve.space.enter(q)
     left, rows = curve.equations()
-    nowhere = np.full(curve.space.nu, np.nan)
-    found = Point(q, nowhere, rows, *np.linalg.svd(rows, full_matrices=False), 0.0)
+    svd = decomposed(rows)
+    found = Point(curve, q, np.full(curve.space.nu, np.nan), svd.regularity, 0.0, svd)
     if np.abs(left).max() > MET * curve.scale or found.regularity > SINGULAR:
         return None
     values, vectors = np.linalg.eigh(hessian)
     is_saddle = values[0] * values[1] < 0 and np.abs(values).min() > LEAST_SADDLE * np.abs(values).max()
     r = found.rank
-    if not is_saddle or (r > 1 and found.values[r - 2] < SECOND_KERNEL * found.values[0]):
+    if not is_saddle or (r > 1 and svd.values[r - 2] < SECOND_KERNEL * svd.values[0]):
         return BranchPoint(q, np.empty((0, curve.space.nu)), found)
-    kernel = found.right[r - 1 :]  # (2, nu)
+    kernel = svd.right[r - 1 :]  # (2, nu)
     to_kernel = np.linalg.inv(reduced.kernel @ kernel.T)  # of y: K' K_found c = y
     directions = []
     for sign in (1, -1):

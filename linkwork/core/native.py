@@ -413,6 +413,30 @@ class Block:
         self._check(lib.lw_inverse_dynamics(self.handle, doubles(given), doubles(tau)))
         return tau
 
+    def load_columns(
+        self,
+        # q, u, udot, inputs: the motion: (rows, nq), (rows, nu), (rows, nu) and (rows, n_inputs)
+        q: FloatArray,
+        u: FloatArray,
+        udot: FloatArray,
+        inputs: FloatArray,
+        bodies: Sequence[int],
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return tree loads (rows, nu) along a motion, and by m, m c and I_O of bodies, (rows, nu, 10 bodies).
+
+        Of closed chains the loads are those of least norm, and the latter those with the loops open.
+        """
+        rows, nu = len(q), self.model.sizes.nu
+        load, column = np.empty((rows, nu)), np.empty((rows, nu, 10 * len(bodies)))
+        given = {"q": q, "u": u, "udot": udot, "inputs": inputs}
+        arrays = {name: np.ascontiguousarray(x, np.float64) for name, x in given.items()}
+        arrays |= {"load": load} | ({"column": column} if bodies else {})
+        numbers = np.array(bodies, dtype=np.int32)
+        wanted = {"rows": rows, "bodies": len(bodies), "body": ffi.from_buffer("int32_t[]", numbers)}
+        of = ffi.new("lw_load_columns *", wanted | {name: doubles(x) for name, x in arrays.items()})
+        self._check(lib.lw_find_load_columns(self.handle, of))
+        return load, column
+
     def formula_values(self, force: str, quantities: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the results of the formula of a force (rows, results) at rows of what it reads, at these parameters.
 

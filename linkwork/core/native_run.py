@@ -177,11 +177,12 @@ class RunRows(NamedTuple):
 
 
 class RunPhases(NamedTuple):
-    """Inputs, discrete states (none without transitions) and numbers of events, of the phases between these."""
+    """Inputs, rows of the discrete states and numbers of events, of the phases between these; the discrete states."""
 
     inputs: FloatArray
-    discrete: FloatArray
+    row: NDArray[np.intp]
     events_before: NDArray[np.intp]
+    discrete: FloatArray  # that differ from the one before (rows, n_discrete); without transitions there are no numbers
 
 
 class RunEvents(NamedTuple):
@@ -212,6 +213,7 @@ class NativeRun:
         self._law, self._integrator, self.solver = law, integrator, options.solver
         self._raised: BaseException | None = None
         self._not_here: NotHereError | None = None
+        self._sampled: FloatArray | None = None  # inputs of C, into which samples go
         self._n, self._n_x, self._block = y.size, law.x0.size, block
         self._until = np.inf if options.t_end >= options.t_start else -np.inf
         self._kept = self._calls(parts)
@@ -368,8 +370,9 @@ class NativeRun:
         of, model = lib.lw_run_get_phases(self._handle), self._block.model
         n, inputs = of.count, model.inputs.stop - model.inputs.start
         discrete = model.discrete_state.stop - model.discrete_state.start if model.sizes.transitions else 0
-        before = _array(of.events_before, n).astype(np.intp)
-        return RunPhases(_array(of.inputs, n, inputs), _array(of.discrete, n, discrete), before)
+        row, before = (_array(one, n).astype(np.intp) for one in (of.row, of.events_before))
+        states = int(row[-1]) + 1 if n else 0
+        return RunPhases(_array(of.inputs, n, inputs), row, before, _array(of.discrete, states, discrete))
 
     @property
     def events(self) -> RunEvents:
@@ -404,6 +407,15 @@ class NativeRun:
     def law(self) -> RunLaw:
         """What drives the run."""
         return self._law
+
+    def sample(self, t: float, inputs: Any) -> int:
+        """Take a sample into all inputs, whose address stays; return whether it has commands."""
+        law = self._law
+        commands = law.sample(t)
+        if self._sampled is None:
+            self._sampled = _view(inputs, law.constant.size)
+        self._sampled[:] = law.constant
+        return int(commands)
 
     def fill(self, rows: Any, reach: Any, tries: int) -> None:
         """Let the integrator take steps, and take over what it has reached, however that ends."""
@@ -476,13 +488,7 @@ def lw_py_run_on_event(context: Any, t: float, x: Any, crossed: Any) -> int:
 def lw_py_run_sample(context: Any, t: float, inputs: Any) -> int:
     """Serve C's call for a sample."""
     run: NativeRun = ffi.from_handle(context)
-
-    def sample() -> int:
-        commands = run.law.sample(t)
-        _view(inputs, run.law.constant.size)[:] = run.law.constant
-        return int(commands)
-
-    return run.serve(sample)
+    return run.serve(lambda: run.sample(t, inputs))
 
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]

@@ -50,7 +50,7 @@ FLAGS = (
     "-fno-trapping-math",
     "-fcx-fortran-rules",
 )
-_NOT_IN_FMUS = ("csrc/chou/", "csrc/ode/ida.c", "csrc/tape/")
+_NOT_IN_FMUS = ("csrc/chou/", "csrc/continuation/", "csrc/ode/ida.c", "csrc/tape/")
 
 
 def fmu_sources() -> dict[str, Path]:

@@ -22,7 +22,7 @@ _NONE: OffsetArray = np.empty(0, np.uint32)
 # A tape is compiled when running it has taken about half as long as compiling does: after so many states, and so many
 # operations of numbers.
 _STATES_BEFORE, _OPERATIONS_BEFORE = 400_000, 100_000_000
-_MOST_COMPILED = 50_000  # steps; compilers take more than ten seconds for them
+_MOST_COMPILED = 50_000  # distinct steps; compilers take more than ten seconds for them
 # Of one state at a time: evaluations by kernels before the first recording, which take as long as a compiler, and so
 # many times fewer before each other one; recordings.
 _EVALUATIONS_BEFORE, _SOONER, _MOST_OF_ONE = 100_000, 10, int(lib.LW_MOST_COMPILED_RATES)
@@ -68,12 +68,15 @@ class Tape(NamedTuple):
         How many states it has computed.
     compiled
         Whether it runs as machine code.
+    distinct
+        Operations and guards where equal parts of the tape count once, as in machine code: those of equal clusters.
     """
 
     operations: int
     guards: int
     states: int
     compiled: bool
+    distinct: int
 
 
 class Operations(NamedTuple):
@@ -184,7 +187,7 @@ class Tapes:
         count = lib.lw_tapes_info(self._handle, ffi.NULL, 0)
         info = ffi.new("lw_tape_info[]", count)
         lib.lw_tapes_info(self._handle, info, count)
-        return tuple(Tape(one.operations, one.guards, one.states, bool(one.compiled)) for one in info)
+        return tuple(Tape(one.operations, one.guards, one.states, bool(one.compiled), one.distinct) for one in info)
 
     @property
     def by_kernels(self) -> int:
@@ -255,7 +258,7 @@ class Tapes:
             if number in self._compiled:
                 continue
             much = self._compiles and tape.states > _STATES_BEFORE + _OPERATIONS_BEFORE / max(tape.operations, 1)
-            if number not in self._compilations and (not much or tape.operations + tape.guards > _MOST_COMPILED):
+            if number not in self._compilations and (not much or tape.distinct > _MOST_COMPILED):
                 continue
             compilation = self._compilation(number)
             if compilation.is_done and compilation.address:
@@ -399,6 +402,7 @@ class Rates:
     def __init__(self, compilation: Compilation, tapes: Any, number: int) -> None:
         self._compilation, self._tapes, self._number = compilation, tapes, number
         self._function: Any = None
+        self._pays: bool | None = None
 
     @property
     def function(self) -> Any:
@@ -407,6 +411,13 @@ class Rates:
             run = ffi.cast("lw_rates_function *", self._compilation.address)
             self._function = lib.lw_rates_compiled(self._tapes, self._number, run)
         return self._function
+
+    def pays(self, block: Block) -> bool:
+        """Whether it is compiled, and takes less time than the kernels; measured once, where the block is now."""
+        if self._pays is None and self.function is not None:
+            self._pays = bool(lib.lw_rates_pay(block.handle, self.function))
+            block.changed()
+        return bool(self._pays)
 
     @property
     def has_failed(self) -> bool:
@@ -488,7 +499,7 @@ class TapesOfMotion:
         recorded, taken, steps = self._tapes.recorded, list[int](), 0
         fewest = fewest_served * sum(self._served)
         for number in sorted(range(len(self)), key=lambda number: -self._served[number])[:_MOST_IN_C]:
-            length = recorded[number].operations + recorded[number].guards
+            length = recorded[number].distinct
             if len(taken) < at_least or (steps + length <= most_steps and self._served[number] >= fewest):
                 taken.append(number)
                 steps += length
@@ -587,7 +598,7 @@ class RatesOfRuns:
             before_next = _EVALUATIONS_BEFORE // (_SOONER if self._attempts else 1)
             if self._since >= before_next and self._attempts < _MOST_OF_ONE:
                 self.record(block)
-            functions = [rates.function for rates in self._found if rates.function is not None]
+            functions = [rates.function for rates in self._found if rates.pays(block)]
         finally:
             self._lock.release()
         block.use_rates(functions, self)
@@ -632,8 +643,8 @@ class RatesOfRuns:
         present = block.reals[self._given]
         self._attempts += 1
         with suppress(LinkworkError):  # the kernels do it
-            operations = self.tapes.record(block, given)
-            if len(operations.steps) <= _MOST_COMPILED:
+            self.tapes.record(block, given)
+            if self.tapes.recorded[-1].distinct <= _MOST_COMPILED:
                 self._found.append(self.tapes.rates_of(len(self.tapes.recorded) - 1))
         block.reals[self._given] = present
         block.changed()

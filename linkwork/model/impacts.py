@@ -92,7 +92,12 @@ def jump(system: ModelBase, state: State, transitions: Sequence[str]) -> Velocit
 
 def impulses_in(system: ModelBase, discrete: FloatArray) -> dict[str, FloatArray]:
     """Return the impulses of the last event in a discrete state (n_discrete,), by joint, [angular; linear]."""
+    return dict(zip(system.joint_names, impulses_of_each(system, discrete[None])[0], strict=True))
+
+
+def impulses_of_each(system: ModelBase, discrete: FloatArray) -> FloatArray:
+    """Return those in discrete states (n, n_discrete) as an array (n, joints, 6)."""
     n, first = system.sizes.joints, system.fields["joint_closed"].first
     spans = [system.fields[f"impulse_{what}"].span for what in ("torque", "force")]
-    both = [discrete[span.start - first : span.stop - first].reshape(n, 3) for span in spans]
-    return dict(zip(system.joint_names, np.concatenate(both, axis=1), strict=True))
+    both = [discrete[:, span.start - first : span.stop - first].reshape(-1, n, 3) for span in spans]
+    return np.concatenate(both, axis=2)

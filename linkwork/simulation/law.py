@@ -179,10 +179,9 @@ class Law:
 
     def sample(self, t: float) -> bool:
         """Take a sample at the block's state; return whether it has commands, which transitions may wait for."""
-        self._held[:] = self.inputs.constant
         self.state.begin(self.x0)
         self._ask_controller(t, self._held)
-        return bool(self._outputs.commands)
+        return self._outputs.has_commands
 
     def over(self, t: FloatArray, held: FloatArray) -> FloatArray:
         """Return all inputs (nt, n_inputs) at times, from those that were held then, without functions of the state."""
@@ -240,18 +239,20 @@ class _Outputs:
     def __init__(self, model: Model, taken: Sequence[str]) -> None:
         self._numbering = model.numbering
         self._taken = taken
-        self._places: dict[str, InputFunction] = {}
+        # Where the number of each stands among all inputs, and what it is; -1: not one number.
+        self._places: dict[str, tuple[int, InputFunction]] = {}
         self.names: list[str] = []
+        self.has_commands = False
 
     @property
     def functions(self) -> list[InputFunction]:
         """Them as inputs."""
-        return list(self._places.values())
+        return [one for _, one in self._places.values()]
 
     @property
     def commands(self) -> list[int]:
         """Where the commands stand among them."""
-        return [one.span.start for one in self._places.values() if one.command]
+        return [one.span.start for one in self.functions if one.command]
 
     def put(self, outputs: Mapping[str, Any], inputs: FloatArray, otherwise: FloatArray, t: float) -> None:
         """Write them into all inputs (n_inputs,); those left out this time are as `otherwise` has them."""
@@ -264,9 +265,18 @@ class _Outputs:
             self._find(outputs)
         if len(outputs) < len(places):
             for name in places.keys() - outputs.keys():
-                inputs[places[name].span] = otherwise[places[name].span]
+                span = places[name][1].span
+                inputs[span] = otherwise[span]
+        cells = inputs.data
         for name, value in outputs.items():
-            inputs[places[name].span] = places[name].numbers(value, t)
+            at, one = places[name]
+            if at >= 0:
+                try:
+                    cells[at] = value
+                    continue
+                except TypeError:
+                    pass  # the slow way has the message
+            inputs[one.span] = one.numbers(value, t)
 
     def _find(self, outputs: Mapping[str, Any]) -> None:
         n = self._numbering
@@ -281,8 +291,11 @@ class _Outputs:
                 )
             label, command = n.input_label(name, "load"), name in n.commands
             wanted = "True or False" if command else _wanted(span)
-            self._places[name] = InputFunction(label, span, len, wanted, command, "controller")
+            single = span.stop - span.start == 1 and not command
+            one = InputFunction(label, span, len, wanted, command, "controller")
+            self._places[name] = span.start if single else -1, one
         self.names = list(self._places)
+        self.has_commands = bool(self.commands)
 
 
 def _wanted(span: slice) -> str:

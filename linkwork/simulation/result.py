@@ -29,7 +29,7 @@ from linkwork.results.in_time import TimeResult
 from linkwork.results.time_axis import IntArray, Places, direction, refined
 from linkwork.simulation.interpolation import between, counted
 from linkwork.simulation.row_numbers import RowNumbers
-from linkwork.simulation.trajectory import Node, Trajectory, merged
+from linkwork.simulation.trajectory import Trajectory, merged
 from linkwork.solvers import Statistics
 
 CURVE_STEPS = 300  # steps along a plotted curve, at least
@@ -109,7 +109,7 @@ class Result(NamedVariables, TimeResult):
         statistics: Statistics,
         message: str,
         events_before: IntArray | None = None,
-        nodes: Sequence[Node] = (),
+        nodes: Trajectory | None = None,
         controller_states: FloatArray | None = None,
         step_controls: FloatArray | None = None,
         end_control: StepControl | None = None,
@@ -120,7 +120,7 @@ class Result(NamedVariables, TimeResult):
         self.y = y
         self.statistics = statistics
         self.message = message
-        self._events = list(events)
+        self._events = events
         self._gains = gains  # of the feedback on loops
         if inputs.ndim == 1:
             inputs = np.broadcast_to(inputs, (len(t), model.numbering.n_inputs))
@@ -129,7 +129,7 @@ class Result(NamedVariables, TimeResult):
         control = np.full((len(t), 3), np.nan) if step_controls is None else step_controls
         self._trajectory = Trajectory(t, y, inputs, revolutions, discrete, before, x, control)
         self._end_control = end_control  # of the solver's steps at the end of the run
-        self._hidden = list(nodes)  # times at events and at the end that may be no rows, for interpolation
+        self._hidden = nodes  # times at events and at the end that may be no rows, for interpolation
 
     # ---- columns ----
 
@@ -442,10 +442,13 @@ class Result(NamedVariables, TimeResult):
     def _take(self, places: Places) -> Self:
         taken = between(self.model, self._nodes, self._node_numbers, places)
         if not len(taken):
-            return self._of(taken, [], [])
+            return self._of(taken, [], None)
         first, last = sorted((taken.t[0], taken.t[-1]))
-        counts = range(int(taken.events[0]), int(taken.events[-1]) + 1)
-        hidden = [node for node in self._hidden if first <= node.t <= last and node.events in counts]
+        hidden = self._hidden
+        if hidden is not None:
+            within = (hidden.t >= first) & (hidden.t <= last)
+            within &= (hidden.events >= taken.events[0]) & (hidden.events <= taken.events[-1])
+            hidden = hidden.at(np.flatnonzero(within))
         return self._of(taken, [self._events[i] for i in self._kept_events(places)], hidden)
 
     def _drawn(self) -> Self:
@@ -460,7 +463,7 @@ class Result(NamedVariables, TimeResult):
     def _page_part(self, request: Any) -> Any:
         raise NotImplementedError
 
-    def _of(self, trajectory: Trajectory, events: Sequence[Event], nodes: Sequence[Node]) -> Self:
+    def _of(self, trajectory: Trajectory, events: Sequence[Event], nodes: Trajectory | None) -> Self:
         """Return a result with other rows."""
         one = trajectory
         found = type(self)(
@@ -494,7 +497,11 @@ class Result(NamedVariables, TimeResult):
         second = replace(second, events=second.events + count)
         repeated = bool(len(first) and len(second)) and _same_states(first, second)
         kept = np.arange(int(repeated), len(second))
-        nodes = [*self._hidden, *(node._replace(events=node.events + count) for node in other._hidden)]
+        nodes = other._hidden
+        if nodes is not None:
+            nodes = replace(nodes, events=nodes.events + count)
+        if self._hidden is not None:
+            nodes = self._hidden if nodes is None else self._hidden.followed(nodes)
         joined = self._of(first.followed(second.at(kept)), [*self._events, *other._events], nodes)
         joined.statistics, joined.message = self.statistics + other.statistics, other.message
         joined._end_control = other._end_control

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ from linkwork.core.native import Block
 from linkwork.core.native_run import METHODS, MOST_FOLLOWING, NativeRun, RunEvents, RunOptions, RunPhases, RunRows
 from linkwork.errors import MechanismError, RowsWarning
 from linkwork.mechanism.friction import sticking
-from linkwork.model.impacts import Event, impulses_in
+from linkwork.model.impacts import Event, impulses_of_each
 from linkwork.model.mobility import is_immobile
 from linkwork.model.model import Model
 from linkwork.model.state import State
@@ -33,7 +33,7 @@ from linkwork.simulation.law import Law
 from linkwork.simulation.outside_integrator import OutsideIntegrator
 from linkwork.simulation.result import Result
 from linkwork.simulation.segments import Segment, segments_of
-from linkwork.simulation.trajectory import Node
+from linkwork.simulation.trajectory import Trajectory
 from linkwork.solvers import Options, Statistics
 from linkwork.solvers.arguments import checked_span, checked_times
 from linkwork.solvers.base import Limits
@@ -221,7 +221,8 @@ class RunRecord:
         self._phases: RunPhases = native.phases
         self._events: RunEvents = native.events
         self._n = system.numbering.n_states
-        self._discrete = list(self._phases.discrete) if system.sizes.transitions else []
+        states = list(self._phases.discrete) if system.sizes.transitions else []
+        self._discrete = [states[k] for k in self._phases.row] if states else []  # of each phase
 
     def result(self, message: str, of_solver: Statistics | None) -> Result:
         """Return the result, with everything that its columns need; `of_solver`: the costs of a solver in Python."""
@@ -244,53 +245,42 @@ class RunRecord:
             end_control=self._native.control,
         )
 
-    def _all_events(self) -> list[Event]:
-        system, events = self._system, self._events
-        if not events.t.size:
+    def _all_events(self) -> Sequence[Event]:
+        if not self._events.t.size:
             return []
-        mech, nq, functions = system.mechanism, system.numbering.nq, self._law.events
-        names = [*mech.transitions, *(one.name for one in sticking(mech))]
-        energy = system.fields["energy_lost"].first - self._block.model.discrete_state.start
-        found = []
-        for k, (t, fired) in enumerate(zip(events.t.tolist(), events.fired, strict=True)):
-            which = np.flatnonzero(fired)
-            of_functions = tuple(functions[i - len(names)].name for i in which if i >= len(names))
-            fields: tuple[Any, ...] = ({}, 0.0, of_functions)
-            if not of_functions:
-                after = self._discrete[self._after(k)]
-                before = self._discrete[self._after(k) - 1][energy] if self._after(k) else self._energy_lost
-                fields = impulses_in(system, after), float(after[energy]) - float(before)
-            speeds = events.before[k, nq : self._n].copy(), events.after[k, nq : self._n].copy()
-            found.append(Event(t, tuple(names[i] for i in which if i < len(names)), *speeds, *fields))
-        return found
+        functions = [event.name for event in self._law.events]
+        return RecordedEvents(self._system, self._events, self._phases, functions, self._energy_lost)
 
-    def _after(self, event: int) -> int:
-        """Return the phase that an event begins."""
-        return int(np.searchsorted(self._phases.events_before, event + 1))
-
-    def _last(self, events: int) -> int:
-        """Return the last phase behind so many events; -1: there is none."""
+    def _last(self, events: IntArray) -> IntArray:
+        """Return the last phases behind so many events; -1: there is none."""
         before = self._phases.events_before
-        last = int(np.searchsorted(before, events, side="right")) - 1
-        return last if last >= 0 and before[last] == events else -1
+        last = np.searchsorted(before, events, side="right") - 1
+        return np.where(np.append(before, -1)[last] == events, last, -1)
 
-    def _nodes(self) -> list[Node]:
+    def _nodes(self) -> Trajectory | None:
         """Return the states before and after every event and at the end: times that may be no rows."""
-        events, places, t_end = self._events, list[tuple[Any, ...]](), self._native.t
+        events, t_end = self._events, self._native.t
         if not events.t.size and self._rows.t.size and self._rows.t[-1] == t_end:
-            return []  # the end is a row
-        for k, t in enumerate(events.t.tolist()):
-            places += [(t, events.before[k], self._last(k), k), (t, events.after[k], self._after(k), k + 1)]
-        count = int(np.count_nonzero(events.t < t_end))
-        places = [one for one in (*places, (t_end, self._native.states, self._last(count), count)) if one[2] >= 0]
-        t, y = np.array([one[0] for one in places]), np.array([one[1] for one in places]).reshape(len(places), -1)
-        phases = np.array([one[2] for one in places], dtype=np.intp)
-        inputs = self._inputs(t, y, self._turns(t), phases)
-        x = y[:, self._n :]
-        return [
-            Node(at, row[: self._n], inputs[i], self._discrete[phase] if self._discrete else None, count, x[i])
-            for i, (at, row, phase, count) in enumerate(places)
-        ]
+            return None  # the end is a row
+        n, last = events.t.size, np.count_nonzero(events.t < t_end)
+        counts = np.append((np.arange(2 * n) + 1) // 2, last)  # of events before each
+        t = np.append(np.repeat(events.t, 2), t_end)
+        y = np.empty((2 * n + 1, events.before.shape[1]))
+        y[:-1:2], y[1::2], y[-1] = events.before, events.after, self._native.states
+        phases = self._last(counts)
+        phases[1::2] = first_phases(self._phases, np.arange(n))
+        kept = np.flatnonzero(phases >= 0)
+        t, y, counts, phases = t[kept], y[kept], counts[kept], phases[kept]
+        return Trajectory(
+            t,
+            y[:, : self._n],
+            self._inputs(t, y, self._turns(t), phases),
+            np.zeros((t.size, self._rows.revolutions.shape[1])),
+            [self._discrete[k] for k in phases] if self._discrete else (),
+            counts,
+            y[:, self._n :],
+            np.full((t.size, 3), np.nan),
+        )
 
     def _turns(self, t: FloatArray) -> FloatArray:
         """Return the coordinates of the cut joints where they were last counted before times (nt,)."""
@@ -320,6 +310,68 @@ class RunRecord:
             block.enter(y[i, :nq], y[i, nq:n], held[i], t[i])
             inputs[i] = law.again(times[i], y[i, n:])
         return inputs
+
+
+def first_phases(phases: RunPhases, events: IntArray) -> IntArray:
+    """Return the phases that events begin, by their numbers."""
+    return np.searchsorted(phases.events_before, events + 1)
+
+
+class RecordedEvents(Sequence[Event]):
+    """The events of a run, made when one is first asked for.
+
+    Parameters
+    ----------
+    events, phases
+        As the core has recorded them.
+    functions
+        Names of the event functions.
+    energy_lost
+        By events before the run, J.
+    """
+
+    def __init__(
+        self, system: Model, events: RunEvents, phases: RunPhases, functions: Sequence[str], energy_lost: float
+    ) -> None:
+        self._system, self._recorded, self._phases = system, events, phases
+        self._functions, self._energy_lost = functions, energy_lost
+
+    def __len__(self) -> int:
+        return int(self._recorded.t.size)
+
+    @overload
+    def __getitem__(self, index: int) -> Event: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Event]: ...
+
+    def __getitem__(self, index: int | slice) -> Event | Sequence[Event]:
+        return self._made[index]
+
+    @cached_property
+    def _made(self) -> list[Event]:
+        system, events = self._system, self._recorded
+        mech, nq, last = system.mechanism, system.numbering.nq, system.numbering.n_states
+        names = [*mech.transitions, *(one.name for one in sticking(mech))]
+        impulses, lost = self._consequences() if names else (np.empty((len(self), 0, 6)), np.zeros(len(self)))
+        found = []
+        for k, (t, fired) in enumerate(zip(events.t.tolist(), events.fired.tolist(), strict=True)):
+            transitions = tuple(name for name, has in zip(names, fired, strict=False) if has)
+            functions = tuple(name for name, has in zip(self._functions, fired[len(names) :], strict=True) if has)
+            speeds = events.before[k, nq:last], events.after[k, nq:last]
+            fields: tuple[Any, ...] = ({}, 0.0, functions)
+            if not functions:
+                fields = dict(zip(system.joint_names, impulses[k], strict=True)), float(lost[k])
+            found.append(Event(t, transitions, *speeds, *fields))
+        return found
+
+    def _consequences(self) -> tuple[FloatArray, FloatArray]:
+        """Return impulses (n, joints, 6) and energies lost, J, (n,), as though all were events of transitions."""
+        energy = self._system.fields["energy_lost"].first - self._system.fields["joint_closed"].first
+        after = first_phases(self._phases, np.arange(len(self)))
+        row, discrete = self._phases.row, self._phases.discrete
+        losses = np.append(discrete[row, energy], self._energy_lost)
+        return impulses_of_each(self._system, discrete[row[after]]), losses[after] - losses[after - 1]
 
 
 def _before_jumps(segments: list[Segment], t: FloatArray) -> FloatArray:

@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork.core.native import Block
 from linkwork.results.time_axis import IntArray
-
-
-class Node(NamedTuple):
-    """States at a time that may be no row: before or after an event, or at the end of the run."""
-
-    # t, y, inputs: time, states [q; u] and inputs, as of a `Trajectory`
-    t: float
-    y: FloatArray
-    inputs: FloatArray
-    discrete: FloatArray | None  # the discrete state; None without transitions
-    events: int  # number of events before it
-    x: FloatArray  # continuous states of the controller, (n,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,40 +64,29 @@ class Trajectory:
         block.enter(self.y[i, :nq], self.y[i, nq:], self.inputs[i], float(self.t[i]))
 
 
-def merged(rows: Trajectory, nodes: Sequence[Node], backward: bool) -> tuple[Trajectory, IntArray]:
+def merged(rows: Trajectory, nodes: Trajectory | None, backward: bool) -> tuple[Trajectory, IntArray]:
     """Return rows and nodes in the order of time, and where the rows are among them.
 
-    A node that is a row as well occurs once. Where the cut joints are at a node is interpolated between the rows.
+    Nodes are states before or after an event, or at the end of the run; one that is a row as well occurs once. Where
+    the cut joints are at a node is interpolated between the rows.
     """
     sign = -1.0 if backward else 1.0
-    nodes = _no_rows(rows, nodes, sign)
-    if not nodes:
+    added = None if nodes is None else nodes.at(_no_rows(rows, nodes, sign))
+    if added is None or not len(added):
         return rows, np.arange(len(rows))
-    t = np.array([node.t for node in nodes])
-    turns = [np.interp(sign * t, sign * rows.t, turn) if len(rows) else np.zeros(len(t)) for turn in rows.revolutions.T]
-    added = Trajectory(
-        t,
-        np.array([node.y for node in nodes]),
-        np.array([node.inputs for node in nodes]),
-        np.array(turns).T.reshape(len(t), -1),
-        [node.discrete for node in nodes if node.discrete is not None],
-        np.array([node.events for node in nodes]),
-        np.array([node.x for node in nodes]).reshape(len(t), -1),
-        np.full((len(t), 3), np.nan),
-    )
-    both = rows.followed(added)
+    t = sign * added.t
+    turns = [np.interp(t, sign * rows.t, turn) if len(rows) else np.zeros(len(t)) for turn in rows.revolutions.T]
+    both = rows.followed(replace(added, revolutions=np.array(turns).T.reshape(len(t), -1)))
     order = np.lexsort((both.events, sign * both.t))
     places = np.empty(len(order), dtype=np.intp)
     places[order] = np.arange(len(order))
     return both.at(order), places[: len(rows)]
 
 
-def _no_rows(rows: Trajectory, nodes: Sequence[Node], sign: float) -> list[Node]:
-    """Return the nodes that are no rows; `sign` is that of the direction of time."""
-    t = np.array([node.t for node in nodes])
-    ends = (np.searchsorted(sign * rows.t, sign * t, where) for where in ("left", "right"))
-    return [
-        node
-        for node, first, last in zip(nodes, *ends, strict=True)
-        if not (rows.events[first:last] == node.events).any()
-    ]
+def _no_rows(rows: Trajectory, nodes: Trajectory, sign: float) -> IntArray:
+    """Return the nodes that are no rows, which are sorted by time and events; `sign` is that of the direction."""
+    pairs = (sign * rows.t, sign * nodes.t), (rows.events, nodes.events)
+    first, last = (
+        [np.searchsorted(of_rows, of_nodes, where) for of_rows, of_nodes in pairs] for where in ("left", "right")
+    )
+    return np.flatnonzero(np.maximum(*first) >= np.minimum(*last))

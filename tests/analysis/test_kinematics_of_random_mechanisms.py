@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork.analysis.continuation import Curve
 from support.driven import elements, movable
 from support.gear_families import GEAR_FAMILIES
 from support.joint_families import JOINT_FAMILIES
@@ -111,3 +112,56 @@ def test_all_rows_are_closed_and_speeds_are_slopes(family: str) -> None:
             bend = (-q[0] + 16 * q[1] - 30 * q[2] + 16 * q[3] - q[4]) / (12 * h * h)
             assert slope == pytest.approx(result[f"{name}.u"][2], abs=1e-8)
             assert bend == pytest.approx(result[f"{name}.a"][2], abs=1e-5)
+
+
+def both_ways(monkeypatch: pytest.MonkeyPatch, *arguments, **options) -> list[lw.KinematicResult]:
+    """A sweep with points, steps and rows by the core, and by singular values alone."""
+    found = [lw.kinematics(*arguments, **options)]
+    with monkeypatch.context() as without:
+        without.setattr(Curve, "_in_core", lambda self: None)
+        return [*found, lw.kinematics(*arguments, **options)]
+
+
+def assert_same(found: lw.KinematicResult, expected: lw.KinematicResult) -> None:
+    assert (found.ended, len(found)) == (expected.ended, len(expected))
+    assert [(one.kind, one.rows) for one in found.special_poses] == [
+        (one.kind, one.rows) for one in expected.special_poses
+    ]
+    for one, other in zip(found.special_poses, expected.special_poses, strict=True):
+        assert one.value == pytest.approx(other.value, abs=1e-9)
+    for name in expected:
+        size = 1.0 + np.abs(expected[name]).max(initial=0.0)
+        np.testing.assert_allclose(found[name], expected[name], atol=1e-9 * size, err_msg=name)
+    for one, other in zip(found.states, expected.states, strict=True):
+        np.testing.assert_allclose(one.q.cut, other.q.cut, atol=1e-9)
+        np.testing.assert_allclose(one.u, other.u, atol=1e-9 * (1.0 + np.abs(other.u).max(initial=0.0)))
+
+
+@pytest.mark.parametrize(
+    "family", ["planar_4R", "spatial_7R", "bennett_4R", "RTSR_cut_1", "gear_in_loop", "spherical_tree", "screw_cut"]
+)
+def test_the_core_and_singular_values_make_the_same_sweep(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loops without redundant rows, with them and overconstrained, of all kinds of joints."""
+    made = case(family, 2)
+    assert made is not None
+    model, coordinate, value = made
+    assert_same(*both_ways(monkeypatch, model, coordinate, value, value + 0.5, rows=21))
+
+
+def test_rows_around_dead_points_and_of_held_coordinates_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    mech = lw.Mechanism("five_bar")
+    hinge = lw.Revolute((0, 0, 1))
+    for name in ("a", "b", "c", "d"):
+        mech.add_body(name, mass=1.0, com=(0.2, 0, 0), inertia=lw.inertia.rod(1.0, 0.4))
+    mech.add_joint("A", hinge, "ground", "a", at=(0, 0, 0))
+    mech.add_joint("B", hinge, "a", "b", parent_frame=lw.Frame((0.4, 0, 0)))
+    mech.add_joint("D", hinge, "ground", "d", parent_frame=lw.Frame((0.5, 0, 0)))
+    mech.add_joint("C", hinge, "d", "c", parent_frame=lw.Frame((0.4, 0, 0)))
+    mech.add_joint("E", hinge, "b", "c", parent_frame=lw.Frame((0.5, 0, 0)), child_frame=lw.Frame((0.5, 0, 0)))
+    mech.add_point("tip", "b", (0.5, 0.1, 0))
+    mech.start(q={"A": 2.0, "D": 1.1})
+    options = {"hold": "D.q", "rows": 61, "through": True, "columns": "tip.r", "u": -2.0}
+    found, expected = both_ways(monkeypatch, lw.compile(mech), "A.q", 2.0, -2.5, **options)
+    assert [one.kind for one in found.special_poses] == ["dead point"]
+    assert len(found) > 30
+    assert_same(found, expected)

@@ -226,6 +226,13 @@ int lw_ode_mechanism_angular_speed(void *state, double t, const double *y, doubl
   return 0;
 }
 
+/* The event is where q is zero. */
+int lw_ode_mechanism_bounds(void *state, const lw_ode_box *box, double *low, double *high) {
+  (void)state;
+  low[0] = box->y_low[0], high[0] = box->y_high[0];
+  return 0;
+}
+
 void lw_recent_transitions(lw_state *s, char *text, size_t size) {
   (void)s;
   if (size) *text = '\0';
@@ -328,6 +335,9 @@ NO_LAW(lw_ode_controlled_step)
 NO_LAW(lw_ode_controlled_check)
 NO_LAW(lw_ode_controlled_angular_speed)
 NO_LAW(lw_ode_mechanism_check)
+int lw_ode_controlled_bounds(void *control, const lw_ode_box *box, double *low, double *high) {
+  return (void)control, (void)box, (void)low, (void)high, -1;
+}
 int lw_ode_controlled_jacobian(void *control, double t, const double *y, double *matrix, double *by_time) {
   return (void)control, (void)t, (void)y, (void)matrix, (void)by_time, -1;
 }

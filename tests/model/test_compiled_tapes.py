@@ -12,7 +12,7 @@ import linkwork as lw
 from support.cases import four_bar
 from support.checkout import beside
 from support.compilers import wrong_compiler
-from support.random_mechanisms import FAMILIES, random_tree, well_posed
+from support.random_mechanisms import FAMILIES, random_tree, tower_of_four_bars, well_posed
 
 BEFORE = 1000  # states by kernels before the first tape
 
@@ -48,6 +48,33 @@ def model_of(name):
 
 
 # ---- bits ----
+
+
+def cells_of_equal_shape(kind):
+    """A long mechanism of equal cells with own lengths and masses."""
+    rng = np.random.default_rng(3)
+    made = tower_of_four_bars(8)(rng) if kind == "tower" else random_tree(rng, 25, ("revolute",), chain=True)
+    return lw.compile(made.mechanism)
+
+
+@pytest.mark.parametrize("kind", ["tower", "chain"])
+def test_equal_parts_share_machine_code(kind):
+    model = cells_of_equal_shape(kind)
+    compiled, interpreted, used = compiled_and_interpreted(model)
+    assert used.not_compiled == ""
+    (tape,) = used.recorded
+    assert tape.compiled
+    assert tape.distinct < 0.9 * (tape.operations + tape.guards)
+    assert np.array_equal(compiled, interpreted)
+    q, u = states(model, BEFORE + 300)
+    one = [model.accelerations(q[k], u[k]) for k in range(BEFORE, BEFORE + 20)]
+    assert np.array_equal(compiled[:20], one)
+
+
+def test_parts_of_a_short_tape_are_distinct():
+    _, _, used = compiled_and_interpreted(lw.compile(four_bar().mechanism))
+    (tape,) = used.recorded
+    assert tape.distinct == tape.operations + tape.guards
 
 
 @pytest.mark.parametrize("name", ["planar_4R", "slider_crank", "spatial_7R", "coupled", "robotiq_2f85.json"])

@@ -47,6 +47,7 @@ PYTHON_ARROWS = {
     "linkwork.core": {"numpy", "linkwork._util.checks"},
     "linkwork.core.chain_kernels": {"numpy", "linkwork.errors", "linkwork.core._core"},
     "linkwork.core.controllers": {"numpy", "linkwork.core._core"},
+    "linkwork.core.curves": {"numpy", "linkwork._util.checks", "linkwork.core._core", "linkwork.core.native"},
     "linkwork.core._core_build": {"cffi"},
     "linkwork.core.native": {"numpy", "linkwork.errors", "linkwork._util.checks", "linkwork.core._core"},
     "linkwork.core.native_run": {
@@ -85,7 +86,13 @@ PYTHON_ARROWS = {
     },
     "linkwork.analysis": {
         *(*OWN, *DESCRIPTION, "scipy", "pandas", "matplotlib", "linkwork.core.native", "linkwork.variables"),
-        *("linkwork.model", "linkwork.results", "linkwork.simulation.result", "linkwork.simulation.inputs"),
+        *(
+            "linkwork.core.curves",
+            "linkwork.model",
+            "linkwork.results",
+            "linkwork.simulation.result",
+            "linkwork.simulation.inputs",
+        ),
         "linkwork.simulation.running_state",
     },
     "linkwork.comparison": {
@@ -270,6 +277,7 @@ def test_one_module_for_each_thing_in_c_touches_its_ffi() -> None:
         "linkwork.solvers.compiled",
         "linkwork.core.chain_kernels",
         "linkwork.core.controllers",
+        "linkwork.core.curves",
     }
     assert users == {*kernels, *ida, "linkwork.core._core_build"}
 

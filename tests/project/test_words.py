@@ -24,6 +24,7 @@ SOURCES = (  # folders and files whose comments, docstrings and messages are che
         "csrc/block",
         "csrc/builder",
         "csrc/chou",
+        "csrc/continuation",
         "csrc/dae",
         "csrc/dca",
         "csrc/dynamics",

@@ -7,11 +7,11 @@ import pytest
 
 import linkwork as lw
 from linkwork.core import tapes
-from linkwork.core.native import offsets_of
+from linkwork.core.native import Stage, offsets_of
 from support.cases import four_bar
 from support.checkout import beside
 from support.compilers import wrong_compiler
-from support.random_mechanisms import FAMILIES, tree_or_loop
+from support.random_mechanisms import FAMILIES, tower_of_four_bars, tree_or_loop, well_posed
 from support.zoo import zoo
 
 SOONER = 150  # evaluations by kernels before a state is recorded
@@ -24,8 +24,9 @@ def own_cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def sooner(monkeypatch):
-    """Let runs be recorded after few evaluations."""
+    """Let runs be recorded after few evaluations, and use their functions however long these take."""
     monkeypatch.setattr(tapes, "_EVALUATIONS_BEFORE", SOONER)
+    monkeypatch.setattr(tapes.Rates, "pays", lambda rates, block: rates.function is not None)
 
 
 def compiled_run(model, t_end, start=None, *, runs=6, **options):
@@ -236,6 +237,42 @@ def test_a_parameter_that_was_folded_is_noticed(sooner):
 
 
 # ---- when, and by whom ----
+
+
+@pytest.mark.parametrize("storeys", [1, 6])
+def test_towers(storeys, sooner):
+    """The taller one has parts that share machine code."""
+    mech = well_posed(tower_of_four_bars(storeys), 1, 1e-6).mechanism
+    expected, model = lw.simulate(lw.compile(mech), 0.2, rtol=1e-9), lw.compile(mech)
+    assert_same(compiled_run(model, 0.2, rtol=1e-9), expected)
+    tape = model.rates_of_runs.tapes.recorded[0]
+    assert tape.compiled
+    assert (tape.distinct < tape.operations + tape.guards) == (storeys > 1)
+
+
+@pytest.mark.parametrize("pays", [False, True])
+def test_functions_that_take_longer_than_the_kernels_are_not_used(pays, sooner, monkeypatch):
+    monkeypatch.setattr(tapes.Rates, "pays", lambda rates, block: pays and rates.function is not None)
+    model = lw.compile(four_bar().mechanism)
+    start = model.assemble(q={"A": 0.3}, u={"A": 3.0})
+    expected = lw.simulate(lw.compile(four_bar().mechanism), 1.0, start)
+    assert_same(compiled_run(model, 1.0, start), expected)
+    assert (by_kernels(model, 1.0, start) > expected.statistics.evaluations // 2) != pays
+
+
+def test_measuring_changes_no_number():
+    model = lw.compile(four_bar().mechanism)
+    block, runs = model.block(), model.rates_of_runs
+    start = model.assemble(q={"A": 0.3}, u={"A": 3.0})
+    block.enter(start.q, start.u, np.zeros(model.numbering.n_inputs))
+    runs.record(block)
+    assert runs.wait() == ""
+    block.evaluate(Stage.DERIVATIVES)
+    expected = block.reals.copy()
+    (rates,) = runs._found
+    assert rates.pays(block) in {True, False}
+    block.evaluate(Stage.DERIVATIVES)
+    assert np.array_equal(block.reals, expected, equal_nan=True)
 
 
 def test_a_model_that_is_used_little_is_not_recorded():

@@ -29,6 +29,7 @@ C_ARROWS = {
     "run": {"math", "block", "model", "evaluation", "events", "assembly", "dae", "api", "ode"},
     "chou": {"math"},
     "independent_coordinates": {"math", "block", "evaluation", "dae", "api", "ode"},
+    "continuation": {"math", "block", "evaluation", "dae"},
     "tape": {"math", "block", "model", "loops", "dynamics", "evaluation", "api", "ode"},
     "": {"math", "block", "tree", "loops", "dca", "dynamics", "assembly", "dae"},
 }

@@ -8,6 +8,7 @@ export const AUTOMATIC_GAIN = -1; // of the feedback that keeps loops closed
 const AUTO = 2; // LW_ODE_AUTO
 const OPTIONS = 104; // bytes of lw_run_options
 const STRUCT = 32; // of the largest of the others
+const COLUMNS = 4; // addresses in a list of the core, at least
 const MESSAGE = 1600;
 const Outcome = { GOES_ON: 0, DONE: 1, FAILED: 2 } as const;
 
@@ -201,9 +202,11 @@ export class Simulation {
   /** Take over what the run has recorded; throw where it has failed. */
   private take(): void {
     const { states, nq_cut, transitions } = this.model.sizes;
+    const core = this.model.core;
     const changing = transitions ? this.model.discrete.count : 0;
-    this.list("lw_run_get_phases", [this.model.inputs.count, changing], this.phases.length, ([inputs, discrete]) => {
-      this.phases.push({ inputs: inputs!, discrete: transitions ? discrete! : null });
+    this.list("lw_run_get_phases", [this.model.inputs.count, 1], this.phases.length, ([inputs, row], columns) => {
+      const discrete = transitions ? core.doubles(columns[3]! + 8 * changing * row![0]!, changing).slice() : null;
+      this.phases.push({ inputs: inputs!, discrete });
     });
     this.list("lw_run_get_events", [1, transitions], this.events.length, ([t, fired]) => {
       this.events.push({ t: t![0]!, transitions: this.transitions.filter((_, k) => fired![k] !== 0) });
@@ -219,14 +222,14 @@ export class Simulation {
   }
 
   /** Rows of equal length from one on, in the columns of a list of the core. */
-  private list(name: "lw_run_get_rows" | "lw_run_get_phases" | "lw_run_get_events", widths: number[], from: number, use: (row: Float64Array[]) => void): void {
+  private list(name: "lw_run_get_rows" | "lw_run_get_phases" | "lw_run_get_events", widths: number[], from: number, use: (row: Float64Array[], columns: number[]) => void): void {
     const { core } = this.model;
     core.with(STRUCT, (struct) => {
       this.call[name](struct, this.handle);
       const count = Number(core.data.getBigInt64(struct, true));
-      const columns = [...core.integers(struct + 8, widths.length)];
+      const columns = [...core.integers(struct + 8, COLUMNS)];
       for (let k = from; k < count; k++) {
-        use(columns.map((address, i) => core.doubles(address + 8 * k * widths[i]!, widths[i]!).slice()));
+        use(widths.map((width, i) => core.doubles(columns[i]! + 8 * k * width, width).slice()), columns);
       }
     });
   }
