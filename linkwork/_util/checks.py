@@ -41,7 +41,8 @@ def numbers(value: ArrayLike, shape: tuple[int, ...], what: str) -> FloatArray:
         size = " x ".join(map(str, shape))
         wanted = f"{size} numbers" if math.prod(shape) > 1 else "one number"
         raise MechanismError(f"{what} must be {wanted}, not {shortened(value)}")
-    array = np.array(array, dtype=float)
+    if array is value or array.dtype != np.float64 or not array.flags.owndata:  # a list gives an array of its own
+        array = np.array(array, dtype=float)
     array.setflags(write=False)
     return array
 
