@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from math import isfinite
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -296,6 +297,7 @@ class Block:
         self.cells: Any = ffi.from_buffer("double[]", self.reals)
         self._views = _Views(self.reals, model.fields)
         self._inputs = self.reals[model.inputs]
+        self._q, self._u = self._views["q"], self._views["u"]
         self._moving = self.reals[model.fields["u"].first : model.fields["element_state"].span.stop]
         self._turn = ffi.new("double[2]")
         self._rates: tuple[list[Any], object] = ([], None)
@@ -352,6 +354,22 @@ class Block:
         """Compute the block up to a stage."""
         if status := lib.lw_evaluate(self.handle, stage):
             self._check(status)
+
+    def evaluated_at(self, q: FloatArray, u: FloatArray, stage: Stage) -> bool:
+        """Write coordinates (nq,) and speeds (nu,) of the tree joints, and compute the block up to a stage.
+
+        Time, inputs and states of elements stay as they are. False: the arrays are not such, of finite doubles, or
+        the stage cannot be computed.
+        """
+        own_q, own_u = self._q, self._u
+        if q.dtype is not _DOUBLE or u.dtype is not _DOUBLE or q.shape != own_q.shape or u.shape != own_u.shape:
+            return False
+        if not isfinite(sum(q.tolist(), sum(u.tolist()))):
+            return False
+        own_q[...] = q
+        own_u[...] = u
+        lib.lw_state_changed(self.handle, _CONSTANTS)
+        return not lib.lw_evaluate(self.handle, stage)
 
     def use_rates(self, functions: list[Any], owner: object) -> None:
         """Ask functions of compiled tapes for the rates of states; `owner` keeps them alive."""
@@ -775,6 +793,7 @@ def offsets_of(span: slice) -> OffsetArray:
 
 _CONSTANTS: int = lib.LW_STAGE_CONSTANTS
 _FRICTIONS_DECIDED = 7  # of the field event_memory
+_DOUBLE = np.dtype(np.float64)
 _DOUBLES = ffi.typeof("double[]")
 
 
