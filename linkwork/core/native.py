@@ -402,12 +402,13 @@ class Block:
 
     def changed_starts(self) -> list[tuple[int, float, float, bool]]:
         """Return the given start values that `assemble` did not keep: offset, value asked and kept, and if a guess."""
-        count = lib.lw_changed_starts(self.handle, ffi.NULL, 0)
-        if not count:
-            return []
-        found = ffi.new("lw_changed_start[]", count)
-        lib.lw_changed_starts(self.handle, found, count)
-        return [(one.offset, one.asked, one.kept, bool(one.is_guess)) for one in found]
+        capacity = 8  # as many as there are nearly always
+        found = ffi.new("lw_changed_start[]", capacity)
+        count = lib.lw_changed_starts(self.handle, found, capacity)
+        if count > capacity:
+            found = ffi.new("lw_changed_start[]", count)
+            lib.lw_changed_starts(self.handle, found, count)
+        return [(one.offset, one.asked, one.kept, bool(one.is_guess)) for one in found[0:count]]
 
     def step_accepted(self) -> FloatArray:
         """Count turns from the present coordinates of the cut joints; return these (nq_cut,)."""

@@ -237,10 +237,12 @@ class ModelBase(ModelStructure):
 
     def state_of(self, block: Block, changed: tuple[ChangedStart, ...] = ()) -> State:
         """Return the state that a block is in, after an assembly with the start values that it did not keep."""
-        q = np.concatenate([block["q"], block["q_cut"]])
-        u = np.concatenate([block["u"], block["u_cut"]])
-        motion = block["motion_in"].copy()
-        elements = block["element_state"].copy()
+        q_cut, u_cut = block["q_cut"], block["u_cut"]  # which are computed, with all that they need
+        reals, fields = block.reals, self.fields
+        q = np.concatenate([reals[fields["q"].span], q_cut])
+        u = np.concatenate([reals[fields["u"].span], u_cut])
+        motion = reals[fields["motion_in"].span].copy()
+        elements = reals[fields["element_state"].span].copy()
         q.flags.writeable = u.flags.writeable = motion.flags.writeable = elements.flags.writeable = False
         discrete_state = block.discrete_state
         discrete_state.flags.writeable = False
