@@ -119,7 +119,9 @@ class Summary(All):
         duration = float(self._t[0]) - self._first
         rms = np.sqrt(self._squares / duration) if duration > 0 else abs(self._last[0])
         row = np.stack([self._least, self._greatest, self._last[0], rms], axis=1).ravel()
-        self.send("rows", (self._t, row[:, np.newaxis]))  # as one array: a thousand columns take a thousand times as long
+        self.send(
+            "rows", (self._t, row[:, np.newaxis])
+        )  # as one array: a thousand columns take a thousand times as long
         self._first = None
 
 
