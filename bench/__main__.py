@@ -22,7 +22,7 @@ BENCHMARKS = {
     "dae": "chains as implicit equations by IDA: growth, schemes, the coupling against a program in C (minutes)",
     "start_up": "import, compile and export in a fresh process",
     "simulation": "runs of the examples by each solver, next to those of another installation (--other)",
-    "results_access": "columns of results with a million rows: time and memory; one call, a short run, a study",
+    "results_access": "columns of a million rows: time and memory; one call, a short run, a study; large files",
     "state_loads": "a load in Python in each evaluation; a study against compiling each point",
     "forces": "friction by reactions, formulas and long tables: time and instructions (minutes)",
     "motor_loads": "inverse dynamics of a delta robot over 1000 rows, against its closed form",

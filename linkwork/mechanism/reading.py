@@ -88,9 +88,10 @@ def _as_given(method: str, required: Sequence[str], optional: Sequence[str] = ()
 
 def _add_joint(mech: Description, item: Any) -> None:
     kind = _chosen(item, KINDS, "joint")
-    required = ["name", "type", *kind.argument_names(), "parent", "child"]
+    of_kind = kind.argument_names()
+    required = ["name", "type", *of_kind, "parent", "child"]
     _check_keys(item, required, ["at", "parent_frame", "child_frame", "cut", "reflected_inertia", "max_load"])
-    given = {key: value for key, value in item.items() if key != "type" and key not in kind.argument_names()}
+    given = {key: value for key, value in item.items() if key != "type" and key not in of_kind}
     limits = given.get("max_load")
     if isinstance(limits, list):  # JSON has no infinity
         given["max_load"] = [math.inf if limit is None else limit for limit in limits]
@@ -201,7 +202,7 @@ PARTS: dict[str, Callable[[Description, Any], None]] = {
 
 def _check_fields(item: Any, kind: type[Any], required: Sequence[str], optional: Sequence[str] = ()) -> None:
     """Check keys, of which some are the fields of a dataclass."""
-    needed, others = _fields(kind)
+    needed, others = _fields(kind)  # type: ignore[arg-type]  # mypy does not take classes for hashable
     _check_keys(item, [*required, *needed], [*others, *optional])
 
 

@@ -195,7 +195,8 @@ class PointSpringDamper(ForceBetweenPoints, SpringDamper):
 
 
 def _number_or_numbers(value: ArrayLike, what: str) -> float | tuple[float, ...]:
-    if type(value) is float:  # as nearly always
-        return number(value, what)
+    plain: object = value
+    if type(plain) is float:  # as nearly always
+        return number(plain, what)
     size = 0 if isinstance(value, str) else length(value)
     return tuple(finite(value, (size,), what).tolist()) if size else number(value, what)
