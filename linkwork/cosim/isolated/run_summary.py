@@ -58,7 +58,7 @@ class All:
 class Final(All):
     """The last row."""
 
-    longest_wait = math.inf  # nobody sees what comes before the end
+    longest_wait = math.inf  # rows before the end are not passed on
     memory = None  # type: ignore[assignment]  # what a crash leaves is not the last row
 
     def __init__(self, send: Send) -> None:
@@ -119,9 +119,7 @@ class Summary(All):
         duration = float(self._t[0]) - self._first
         rms = np.sqrt(self._squares / duration) if duration > 0 else abs(self._last[0])
         row = np.stack([self._least, self._greatest, self._last[0], rms], axis=1).ravel()
-        self.send(
-            "rows", (self._t, row[:, np.newaxis])
-        )  # as one array: a thousand columns take a thousand times as long
+        self.send("rows", (self._t, row[:, np.newaxis]))  # one array: a thousand columns take far longer to pickle
         self._first = None
 
 

@@ -89,7 +89,7 @@ def _class(version: str, interface: str) -> Any:
 
 
 def _typed_once(kind: Any) -> Any:
-    """Return FMPy's class with the types of its functions read once: FMPy reads them anew for each instance."""
+    """Return FMPy's class with the types of its functions read once: FMPy reads them again for each instance."""
     known: list[tuple[str, list[str], list[Any], Any]] = []
 
     def load_functions(fmu: Any) -> None:
