@@ -1,11 +1,13 @@
-"""Columns of results with a million rows: time and memory; what one call, a short run and a point of a study cost."""
+"""Results with a million rows: time and memory; a call, assembly, a short run, a point of a study; large JSON files."""
 
 from __future__ import annotations
 
 import argparse
+import tempfile
 import tracemalloc
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,8 @@ EXAMPLES = ("double_pendulum", "four_bar", "planar_robot")
 ROWS, END = 1_000_000, 2.0
 SHORT, POINT_END, POINTS = 1e-4, 0.1, 40  # s, s
 AIMS = {"state": 0.02, "output": 1.0, "run": 1e-4, "point": 1.5e-4, "call": 2.5e-6}  # s
+WAYS = ("save", "load")
+BODIES, AIM_OF_FILES = 10_000, 1.0 / 26.0  # s/MB
 
 
 def time_of(work: Callable[[], Any], rounds: int, count: int = 1) -> float:
@@ -88,6 +92,29 @@ def runs(model: lw.Model, rounds: int) -> tuple[float, float, float]:
     return started, from_state, study / POINTS
 
 
+def large_mechanism() -> lw.Mechanism:
+    """Return a chain of many bodies, each with a spring in its joint."""
+    rng = np.random.default_rng(1)
+    mech, parent = lw.Mechanism("chain"), "ground"
+    for k in range(BODIES):
+        mech.add_body(f"b{k}", 1.0 + rng.random(), rng.random(3), np.diag(1.0 + 0.1 * rng.random(3)))
+        frames = {"parent_frame": lw.Frame(rng.random(3)), "child_frame": lw.Frame(rng.random(3))}
+        mech.add_joint(f"j{k}", lw.Revolute((0, 1, 0)), parent, f"b{k}", **frames)
+        mech.add_force(lw.SpringDamper(f"j{k}", stiffness=rng.random(), damping=rng.random()))
+        parent = f"b{k}"
+    return mech
+
+
+def file_times(rounds: int) -> tuple[float, float, float]:
+    """Return the size of a JSON file, MB, and the CPU time to save and to load it, s/MB."""
+    mech = large_mechanism()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "chain.json"
+        saved = time_of(lambda: mech.save(path), rounds)
+        size = path.stat().st_size / 1e6
+        return size, saved / size, time_of(lambda: lw.Mechanism.load(path), rounds) / size
+
+
 def main(options: argparse.Namespace) -> None:
     """Measure, print and save."""
     report = Report("results_access", "Results, calls and short runs", ("linkwork", "numpy", "pandas"))
@@ -101,7 +128,8 @@ def main(options: argparse.Namespace) -> None:
             table.append([name, column, 1e3 * spent, peak])
         whole, core = call(model, 3 * options.rounds)
         started, from_state, point = runs(model, 3 * options.rounds)
-        others.append([name, 1e6 * whole, 1e6 * core, 1e6 * started, 1e6 * from_state, 1e6 * point])
+        again = time_of(model.assemble, options.rounds, 1000)
+        others.append([name, 1e6 * whole, 1e6 * core, 1e6 * again, 1e6 * started, 1e6 * from_state, 1e6 * point])
         goals += [
             Goal(f"{name}: column of a state, ms", 1e3 * found["state"][0], 1e3 * AIMS["state"]),
             Goal(f"{name}: column of an output, ms", 1e3 * found["output"][0], 1e3 * AIMS["output"]),
@@ -115,10 +143,14 @@ def main(options: argparse.Namespace) -> None:
     )
     report.table(["example", "asked for", "ms", "MB"], table)
     report.text(
-        f"`accelerations` at one state; `simulate` over {SHORT:g} s; a study of {POINTS} points over {POINT_END:g} s "
-        "by one process. CPU time, us."
+        f"`accelerations` at one state; the start, assembled before; `simulate` over {SHORT:g} s; a study of {POINTS} "
+        f"points over {POINT_END:g} s by one process. CPU time, us."
     )
-    heading = ["example", "call", "in the core", "run", "run from a state", "point of a study"]
+    heading = ["example", "call", "in the core", "start again", "run", "run from a state", "point of a study"]
     report.table(heading, others)
+    size, *of_files = file_times(min(options.rounds, 3))
+    report.text(f"A chain of {BODIES:,} bodies with springs as JSON, {size:.1f} MB. CPU time, s/MB.")
+    report.table([*WAYS], [[*of_files]])
+    goals += [Goal(f"{what} of JSON, s/MB", spent, AIM_OF_FILES) for what, spent in zip(WAYS, of_files, strict=True)]
     report.goals(goals)
     report.save()

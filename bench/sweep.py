@@ -56,7 +56,7 @@ def costs(fmu: Path) -> list[tuple[str, float]]:
         return run(system, length, master=Jacobi(STEP), models=kept, progress=False)
 
     result = here(stop, models)
-    job = Job(system, {"stop": stop, "master": Jacobi(STEP)}, outlive=False)
+    job = Job(system, {"t_end": stop, "master": Jacobi(STEP)}, outlive=False)
     part = fmu.with_suffix(".parquet")
     with Child() as child:
         start = best(lambda: child.run(job), 1)

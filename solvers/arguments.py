@@ -60,15 +60,17 @@ def checked_span(t_start: float, t_end: float) -> tuple[float, float]:
 def checked_times(t_eval: npt.ArrayLike, t0: float, t_end: float) -> FloatArray:
     """Return the times of rows (nt,); SolverValueError if they are no sequence within the run."""
     times = vector(t_eval, "t_eval")
-    for end in (t0, t_end):  # sums of steps miss it by rounding
-        beyond = (times < min(t0, t_end)) if end == min(t0, t_end) else (times > max(t0, t_end))
+    low, high = min(t0, t_end), max(t0, t_end)
+    is_within = not times.size or (low <= times.min() and times.max() <= high)
+    for end in () if is_within else (t0, t_end):  # sums of steps miss it by rounding
+        beyond = (times < low) if end == low else (times > high)
         times[beyond & (np.abs(times - end) <= ROUNDING * max(abs(t0), abs(t_end)))] = end
     direction = -1.0 if t_end < t0 else 1.0
-    if (np.diff(times) * direction <= 0.0).any():
+    if times.size > 1 and (np.diff(times) * direction <= 0.0).any():
         raise SolverValueError(
             "t_eval must be strictly " + ("increasing" if direction > 0.0 else "decreasing, as time is")
         )
-    outside = times[(times < min(t0, t_end)) | (times > max(t0, t_end))]
+    outside = times[:0] if is_within else times[(times < low) | (times > high)]
     if outside.size:
         raise SolverValueError(f"t_eval contains {outside[0]:.17g}, outside the run from {t0:.17g} to {t_end:.17g}")
     return times

@@ -18,7 +18,6 @@
 #define PASSES_OF_TANGENT 3
 #define PASSES_OF_NORM 6
 #define PASSES_OF_REGULARITY 6
-#define LEFT_OUT 1e200 /* pivot of a row that is not kept */
 
 /* A pose with its A, row by row without zeros, and K. */
 typedef struct curve_pose {
@@ -270,7 +269,7 @@ static double factor(const lw_curve *c, curve_pose *p, double ridge, const unsig
       skyline_row(&p->K, p->row[e])[p->row[other]] += p->value[e] * p->value[other];
   const double largest = skyline_add_ridge(&p->K, 0.0, ridge);
   for (int32_t r = 0; kept && r < c->rows; r++)
-    if (!kept[r]) skyline_row(&p->K, r)[r] = LEFT_OUT;
+    if (!kept[r]) skyline_row(&p->K, r)[r] = CURVE_LEFT_OUT;
   skyline_factor(&p->K);
   return largest;
 }

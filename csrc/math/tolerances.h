@@ -132,6 +132,7 @@
 
 #define CURVE_RIDGE 1e-13     /* of the largest entry of A A', where rows are chosen: rounding leaves 1e-16 */
 #define CURVE_PIVOT 1e-11     /* of the same: a smaller pivot is a row that repeats others */
+#define CURVE_LEFT_OUT 1e200  /* pivot of a row that is not kept */
 #define CURVE_REGULARITY 1e-4 /* smaller ones leave too few digits of A A': singular values decide */
 #define ACROSS_TANGENT 1e-3   /* a unit vector that keeps less is no direction for the tangent */
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from math import isfinite
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -296,6 +297,7 @@ class Block:
         self.cells: Any = ffi.from_buffer("double[]", self.reals)
         self._views = _Views(self.reals, model.fields)
         self._inputs = self.reals[model.inputs]
+        self._q, self._u = self._views["q"], self._views["u"]
         self._moving = self.reals[model.fields["u"].first : model.fields["element_state"].span.stop]
         self._turn = ffi.new("double[2]")
         self._rates: tuple[list[Any], object] = ([], None)
@@ -353,6 +355,22 @@ class Block:
         if status := lib.lw_evaluate(self.handle, stage):
             self._check(status)
 
+    def evaluated_at(self, q: FloatArray, u: FloatArray, stage: Stage) -> bool:
+        """Write coordinates (nq,) and speeds (nu,) of the tree joints, and compute the block up to a stage.
+
+        Time, inputs and states of elements stay as they are. False: the arrays are not such, of finite doubles, or
+        the stage cannot be computed.
+        """
+        own_q, own_u = self._q, self._u
+        if q.dtype is not _DOUBLE or u.dtype is not _DOUBLE or q.shape != own_q.shape or u.shape != own_u.shape:
+            return False
+        if not isfinite(sum(q.tolist(), sum(u.tolist()))):
+            return False
+        own_q[...] = q
+        own_u[...] = u
+        lib.lw_state_changed(self.handle, _CONSTANTS)
+        return not lib.lw_evaluate(self.handle, stage)
+
     def use_rates(self, functions: list[Any], owner: object) -> None:
         """Ask functions of compiled tapes for the rates of states; `owner` keeps them alive."""
         if len(functions) == len(self._rates[0]):
@@ -384,12 +402,13 @@ class Block:
 
     def changed_starts(self) -> list[tuple[int, float, float, bool]]:
         """Return the given start values that `assemble` did not keep: offset, value asked and kept, and if a guess."""
-        count = lib.lw_changed_starts(self.handle, ffi.NULL, 0)
-        if not count:
-            return []
-        found = ffi.new("lw_changed_start[]", count)
-        lib.lw_changed_starts(self.handle, found, count)
-        return [(one.offset, one.asked, one.kept, bool(one.is_guess)) for one in found]
+        capacity = 8  # as many as there are nearly always
+        found = ffi.new("lw_changed_start[]", capacity)
+        count = lib.lw_changed_starts(self.handle, found, capacity)
+        if count > capacity:
+            found = ffi.new("lw_changed_start[]", count)
+            lib.lw_changed_starts(self.handle, found, count)
+        return [(one.offset, one.asked, one.kept, bool(one.is_guess)) for one in found[0:count]]
 
     def step_accepted(self) -> FloatArray:
         """Count turns from the present coordinates of the cut joints; return these (nq_cut,)."""
@@ -808,6 +827,7 @@ def offsets_of(span: slice) -> OffsetArray:
 
 _CONSTANTS: int = lib.LW_STAGE_CONSTANTS
 _FRICTIONS_DECIDED = 7  # of the field event_memory
+_DOUBLE = np.dtype(np.float64)
 _DOUBLES = ffi.typeof("double[]")
 
 

@@ -115,12 +115,12 @@ class Variable:
         given = abs(self.number("nominal") or 1.0)
         return given if 0 < given < math.inf else 1.0
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many numbers it has; 1 unless it is an array."""
         return math.prod(self.dimensions)
 
-    @property
+    @cached_property
     def value_type(self) -> str | None:
         """The type of its value: ``real`` (a double), ``whole`` (an integer; Booleans are 0 and 1) or ``text``.
 

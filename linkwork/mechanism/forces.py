@@ -7,6 +7,7 @@ files, variables, units, FMUs, pictures and the description to the core follow; 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -467,12 +468,14 @@ class Taken:
 
     def __init__(self) -> None:
         self._read: list[ForceElement] = []
+        self._only_grows = False
         self.names: set[str] = set()
         self.joints: set[str] = set()
 
     def by(self, forces: list[ForceElement]) -> Taken:
         """Return itself, brought up to a list of forces."""
-        if self._read != forces[: len(self._read)]:
+        count = len(self._read)
+        if not self._only_grows and self._read != (forces if len(forces) == count else forces[:count]):
             self.__init__()  # type: ignore[misc]
         for force in forces[len(self._read) :]:
             self._read.append(force)
@@ -482,6 +485,15 @@ class Taken:
                 self.joints.update(force.joint_names)
         return self
 
+    @contextmanager
+    def only_growing(self) -> Iterator[None]:
+        """Expect that forces are only added meanwhile: those that were read are not compared again at each new one."""
+        self._only_grows = True
+        try:
+            yield
+        finally:
+            self._only_grows = False
+
 
 def names_in_use(mech: Surroundings, but: str = "") -> dict[str, Container[str]]:
     """Return all names by kind of thing, `but` for a kind with which a new name may be shared."""
@@ -489,4 +501,5 @@ def names_in_use(mech: Surroundings, but: str = "") -> dict[str, Container[str]]
     names |= {"coupling": mech.couplings, "distance": mech.distances, "transition": mech.transitions}
     names |= {"point": mech.points, "measure": mech.measures, "output": mech.outputs, "state": mech.states}
     names["force"] = mech.taken.by(mech.forces).names
-    return {kind: taken for kind, taken in names.items() if kind != but}
+    names.pop(but, None)
+    return names

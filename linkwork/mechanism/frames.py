@@ -257,6 +257,9 @@ def direction(given: ArrayLike, what: str) -> FloatArray:
 
 def unit(vector: FloatArray) -> FloatArray:
     """Return `vector` (n,) with length 1, read-only; one without a direction is returned as it is."""
+    parts = vector.tolist()
+    if parts.count(0.0) == len(parts) - 1 and (1.0 in parts or -1.0 in parts):  # along an axis, as most are
+        return vector
     largest = np.abs(vector).max()
     if not 0.0 < largest < np.inf:
         return vector

@@ -55,12 +55,14 @@ import dataclasses
 import json
 import os
 import re
+from json.encoder import encode_basestring
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.garbage import no_collection
 from linkwork._util.names import quoted
 from linkwork.errors import MechanismError
 from linkwork.formula import LookupTable
@@ -83,6 +85,8 @@ _Described = TypeVar("_Described", bound="Description")
 _LINE = 120
 _PARALLEL = np.eye(3).tobytes()
 _SPACE = re.compile(r"[ \t\r\n]*")
+_NUMBERS = re.compile(r"[-+.0-9e, \[\]]+")
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 def to_dict(mech: Description) -> dict[str, Any]:
@@ -114,7 +118,8 @@ def to_dict(mech: Description) -> dict[str, Any]:
 
 def text_of(mech: Description) -> str:
     """Return a mechanism as the content of a file."""
-    return _formatted(to_dict(mech)) + "\n"
+    with no_collection():
+        return _formatted(to_dict(mech)) + "\n"
 
 
 def placed_in(mech: _Described, folder: Path) -> _Described:
@@ -253,18 +258,36 @@ def _number_or_list(value: FloatArray) -> float | list[float]:
 
 
 def _formatted(value: Any, indent: str = "") -> str:
-    """JSON with what fits on one line on one line."""
-    line = json.dumps(value, ensure_ascii=False)
-    if len(indent) + len(line) <= _LINE or not isinstance(value, dict | list) or not value:
-        return line
+    """JSON with what fits on one line on one line; lines are joined from parts, each of which is written once."""
+    if not isinstance(value, dict | list) or not value:
+        return _encoded(value)
     inner = indent + "  "
     if isinstance(value, dict):
-        items = [f"{json.dumps(key, ensure_ascii=False)}: {_formatted(item, inner)}" for key, item in value.items()]
+        items = [f"{_encoded(key)}: {_formatted(item, inner)}" for key, item in value.items()]
         opening, closing = "{", "}"
+    elif (line := _of_numbers(value)) and len(indent) + len(line) <= _LINE:
+        return line
     else:
         items = [_formatted(item, inner) for item in value]
         opening, closing = "[", "]"
+    line = f"{opening}{', '.join(items)}{closing}"
+    if len(indent) + len(line) <= _LINE and "\n" not in line:
+        return line
     return f"{opening}\n{inner}" + f",\n{inner}".join(items) + f"\n{indent}{closing}"
+
+
+def _encoded(value: Any) -> str:
+    if type(value) is str:
+        return encode_basestring(value)
+    return (type(value) is float and _of_numbers(value)) or _ENCODER.encode(value)
+
+
+def _of_numbers(value: Any) -> str | None:
+    """Return a finite number, or a list of them, as Python and JSON both write it; None for anything else."""
+    if type(value) is list and len(value) > _LINE:
+        return None
+    text = repr(value)
+    return text if _NUMBERS.fullmatch(text) else None
 
 
 def load(cls: type[_Described], path: str | os.PathLike[str]) -> _Described:
@@ -272,7 +295,8 @@ def load(cls: type[_Described], path: str | os.PathLike[str]) -> _Described:
     name = os.fspath(path)
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
-        data = json.loads(text, object_pairs_hook=_object)
+        with no_collection():
+            data = json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         place = f"{name}, line {error.lineno}, column {error.colno}"
         remedy = "the file ends early; restore it or save the mechanism again" if _ends_early(error) else "correct it"
@@ -284,7 +308,8 @@ def load(cls: type[_Described], path: str | os.PathLike[str]) -> _Described:
     except (ValueError, RecursionError) as error:
         raise MechanismError(f"{name}: this is no mechanism ({error})") from None
     try:
-        mech = read_mechanism(cls, data)
+        with no_collection():
+            mech = read_mechanism(cls, data)
     except Misread as error:
         line, column = _position(text, error.path)
         within = f" ({error.place})" if error.path else ""

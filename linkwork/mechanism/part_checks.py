@@ -42,11 +42,12 @@ def check_mass(mass: object, what: str) -> float:
 def check_inertia(inertia: ArrayLike, what: str) -> FloatArray:
     """Return an inertia (3, 3) in kg m^2 that some distribution of mass can have, symmetric to the bit."""
     given = finite(inertia, (3, 3), f"{what}: inertia")
-    scale = np.abs(given).max()
+    rows = given.tolist()
+    scale = max(abs(number) for row in rows for number in row)
     symmetric = given
-    if given.tolist() != given.T.tolist():
+    if rows != [*map(list, zip(*rows, strict=True))]:
         if np.abs(given - given.T).max() > INERTIA_TOLERANCE * scale:
-            raise MechanismError(f"{what}: inertia must be a symmetric 3 x 3 matrix, not {shortened(given.tolist())}")
+            raise MechanismError(f"{what}: inertia must be a symmetric 3 x 3 matrix, not {shortened(rows)}")
         symmetric = 0.5 * given + 0.5 * given.T
     moments = _principal(symmetric)
     if moments[0] < -INERTIA_TOLERANCE * scale:

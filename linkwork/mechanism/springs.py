@@ -151,7 +151,8 @@ class JointSpringDamper(SpringDamper):
                 f"SpringDamper: joint {self.joint!r} ({title}) has no coordinates to act on: name another joint"
             )
         for name in ("stiffness", "damping", "free"):
-            count = np.size(getattr(self, name))
+            value = getattr(self, name)
+            count = len(value) if isinstance(value, tuple) else 1
             if count not in (1, kind.nu):
                 raise MechanismError(
                     f"{self._what}: {name} has {count} numbers, but a {title} has {kind.nu} speeds: "
@@ -194,5 +195,8 @@ class PointSpringDamper(ForceBetweenPoints, SpringDamper):
 
 
 def _number_or_numbers(value: ArrayLike, what: str) -> float | tuple[float, ...]:
+    plain: object = value
+    if type(plain) is float:  # as nearly always
+        return number(plain, what)
     size = 0 if isinstance(value, str) else length(value)
     return tuple(finite(value, (size,), what).tolist()) if size else number(value, what)

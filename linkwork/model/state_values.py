@@ -29,7 +29,7 @@ class JointArray(np.ndarray[Any, np.dtype[np.float64]]):
     def split(cls, values: FloatArray, tree: int) -> JointArray:
         """Return the first `tree` values along the last axis, with the rest aside."""
         if values.ndim == 1:  # found sooner without an ellipsis
-            array, array.cut = values[:tree].view(cls), values[tree:]
+            array, array.cut = (values if values.size == tree else values[:tree]).view(cls), values[tree:]
             return array
         array = values[..., :tree].view(cls)
         array.cut = values[..., tree:]

@@ -25,6 +25,13 @@ from linkwork.variables.numbering import Numbering
 from linkwork.variables.schema import Column, Variable, columns_of
 
 
+class _OfThread(threading.local):
+    """What a thread computes in: its block, and whether all but q and u is there as arrays without loads have it."""
+
+    block: Block | None = None
+    at_rest: bool = False
+
+
 class ModelStructure:
     """The structure of a model, its names, and where its numbers stand; attributes as of `ModelBase`."""
 
@@ -38,7 +45,7 @@ class ModelStructure:
         self._compiled = compiled
         self._native = compiled.native
         self.sizes = self._native.sizes
-        self._own = threading.local()
+        self._own = _OfThread()
 
     @property
     def topology(self) -> Topology:
@@ -60,11 +67,11 @@ class ModelStructure:
     @property
     def _block(self) -> Block:
         """The block in which this thread computes."""
-        try:
-            found: Block = self._own.block
-        except AttributeError:
-            found = self._own.block = self.block()
-        return found
+        own = self._own
+        own.at_rest = False
+        if own.block is None:
+            own.block = self.block()
+        return own.block
 
     @property
     def widest_topology(self) -> Topology:

@@ -61,32 +61,32 @@ class Numbering:
     impulses: dict[str, slice]
     n_changes: int
 
-    @property
+    @cached_property
     def n_states(self) -> int:
         """Continuous states: coordinates and speeds of the tree joints, then states of elements."""
         return self.nq + self.nu + len(self.elements)
 
-    @property
+    @cached_property
     def nq_all(self) -> int:
         """Coordinates of all joints."""
         return self.nq + self.nq_cut
 
-    @property
+    @cached_property
     def nu_all(self) -> int:
         """Speeds of all joints."""
         return self.nu + self.nu_cut
 
-    @property
+    @cached_property
     def n_loads(self) -> int:
         """Loads in all joints, then the inputs of forces."""
         return self.nu_all + self.n_force
 
-    @property
+    @cached_property
     def n_inputs(self) -> int:
         """Numbers that drive the mechanism: the loads, then the inputs of motions, then those of transitions."""
         return self.n_loads + self.n_motion + self.n_changes
 
-    @property
+    @cached_property
     def driven(self) -> slice:
         """The inputs of motions among all."""
         return slice(self.n_loads, self.n_loads + self.n_motion)

@@ -12,7 +12,18 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from linkwork.errors import MechanismError
-from linkwork.mechanism import Actuator, Fixed, Frame, Mechanism, Prismatic, Revolute, SpringDamper, Wrench, inertia
+from linkwork.mechanism import (
+    Actuator,
+    Fixed,
+    Frame,
+    Mechanism,
+    Prismatic,
+    Revolute,
+    SpringDamper,
+    Wrench,
+    inertia,
+    json_io,
+)
 
 VECTOR = hnp.arrays(float, 3, elements=st.floats(allow_nan=False, allow_infinity=False))
 FLOAT = st.floats(allow_nan=False, allow_infinity=False)
@@ -265,3 +276,37 @@ def test_the_place_of_a_body_is_its_line(tmp_path):
         Mechanism.load(path)
     line = int(re.search(r"line (\d+)", str(caught.value)).group(1))
     assert '"block"' in "".join(path.read_text().splitlines()[line - 1 : line + 1])
+
+
+def laid_out(value, indent=""):
+    """The layout of files by its rule: what fits on one line of 120 characters is on one."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(indent) + len(line) <= 120 or not isinstance(value, dict | list) or not value:
+        return line
+    inner = indent + "  "
+    keys = (
+        [f"{json.dumps(key, ensure_ascii=False)}: " for key in value] if isinstance(value, dict) else [""] * len(value)
+    )
+    items = value.values() if isinstance(value, dict) else value
+    parts = [inner + key + laid_out(item, inner) for key, item in zip(keys, items, strict=True)]
+    return "\n".join(["{["[isinstance(value, list)], ",\n".join(parts), indent + "}]"[isinstance(value, list)]])
+
+
+NUMBERS = st.lists(FLOAT | st.integers(), max_size=9)
+ITEMS = st.dictionaries(
+    st.text(max_size=30), st.recursive(NUMBERS | st.text(max_size=80) | FLOAT, st.lists), max_size=6
+)
+
+
+@given(st.lists(ITEMS, max_size=4))
+def test_layout(items):
+    assert json_io._formatted(items) == laid_out(items)
+
+
+def test_forces_of_a_mechanism_that_was_read_can_be_edited(tmp_path):
+    mech = Mechanism.load(saved(tmp_path))
+    with pytest.raises(MechanismError, match="a SpringDamper already"):
+        mech.add_force(SpringDamper("A", stiffness=1.0))
+    del mech.forces[0]
+    mech.add_force(SpringDamper("A", stiffness=1.0))
+    assert mech.forces[-1].stiffness == 1.0

@@ -197,6 +197,13 @@ class TestSpeeds:
         assert abs(state["S.u"]) < 1e-6
 
 
+def test_each_assembly_reports_them():
+    model = lw.compile(slider_crank(CRANK, ROD, 0.0, {"S": 5.0}))
+    for _ in range(2):
+        with pytest.warns(lw.StartValueWarning, match="S.q = 5 m was asked"):
+            assert list(changed(model.assemble())) == ["S.q"]
+
+
 def test_saved_states_do_not_have_them(tmp_path):
     model = lw.compile(slider_crank(CRANK, ROD, 0.0, {"S": 5.0}))
     with pytest.warns(lw.StartValueWarning):

@@ -81,3 +81,41 @@ def test_systems_without_coordinates(closed):
     assert state["right.r"] == pytest.approx([1.0, 0.0, 0.0])
     weight = sum(wrench[5] for name, wrench in system.by_joint(system.reactions(state)).items() if name != "G")
     assert weight == pytest.approx(4.0 * 9.81)
+
+
+def numbers_of(state):
+    parts = state.q, state.q.cut, state.u, state.u.cut, state.motion, state.discrete_state, state.elements
+    return [part.tolist() for part in parts] + [state.time]
+
+
+def test_the_start_is_the_same_whenever_it_is_asked_for():
+    case = four_bar()
+    case.mechanism.start(q=case.q)
+    model, fresh = lw.compile(case.mechanism), lw.compile(case.mechanism)
+    first = model.assemble()
+    elsewhere = model.assemble(q={"A": case.q["A"] + 0.1})
+    assert numbers_of(model.assemble()) == numbers_of(first) == numbers_of(fresh.assemble())
+    assert numbers_of(elsewhere) != numbers_of(first)
+    moved = model.with_parameters({"A.q_start": case.q["A"] + 0.1})
+    assert moved.assemble()["A.q"] == pytest.approx(case.q["A"] + 0.1, abs=1e-12)
+    assert model.assemble(time=1.0).time == 1.0
+    with pytest.raises(lw.MechanismError, match="tolerance"):
+        model.assemble(tolerance=0.0)
+
+
+def test_arrays_give_what_lists_give(system, state):
+    """Whatever the loads, the time and the state were in the calls before."""
+    rng = np.random.default_rng(3)
+    q, u, tau = np.array(state.q), np.array(state.u), rng.normal(size=state.u.size)
+    for of in (system.accelerations, system.derivatives, lambda q, u: np.array(system.energy(q, u))):
+        expected = of(q.tolist(), u.tolist())
+        for _ in range(2):
+            assert np.array_equal(of(q, u), expected)
+            system.accelerations(q, u, tau=tau, time=2.0)
+            system.accelerations(state)
+    assert system.accelerations(q, u).cut.shape == system.accelerations(state).cut.shape
+    with pytest.raises(lw.MechanismError, match="not finite"):
+        system.accelerations(np.full_like(q, np.nan), u)
+    with pytest.raises(lw.MechanismError, match="its last dimension must be"):
+        system.accelerations(q, u[:-1])
+    assert np.array_equal(system.accelerations(q, u), system.accelerations(q.tolist(), u.tolist()))

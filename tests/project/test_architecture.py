@@ -23,7 +23,20 @@ C_LIBRARY = {
     )
 }
 CXX_LIBRARY = {
-    *("algorithm", "array", "bitset", "cfloat", "cmath", "cstddef", "cstdint", "cstdlib", "cstring", "memory", "new"),
+    *(
+        "algorithm",
+        "array",
+        "bitset",
+        "cfloat",
+        "chrono",
+        "cmath",
+        "cstddef",
+        "cstdint",
+        "cstdlib",
+        "cstring",
+        "memory",
+        "new",
+    ),
     *("map", "queue", "set", "stdexcept", "string", "type_traits", "unordered_map", "utility", "vector"),
 }
 IN_CXX = ("tape",)  # folders of csrc that may use the library of C++

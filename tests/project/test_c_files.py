@@ -13,7 +13,7 @@ C, CXX = ("cc", "-std=c11", "-x", "c"), ("c++", "-std=gnu++17", "-x", "c++")
 FILES = sorted(p for f in ("csrc", "fmu_src") for p in (TOP / f).rglob("*") if p.suffix in (".c", ".cpp", ".h"))
 IN_CXX = {
     *(f"csrc/tape/{name}.h" for name in ("differentiate", "record", "record_kernels", "recorded_scalar", "recorder")),
-    *(f"csrc/tape/{name}.h" for name in ("columns", "recorded_tape", "write_c", "write_tape")),
+    *(f"csrc/tape/{name}.h" for name in ("columns", "recorded_tape", "tape_parts", "write_c", "write_tape")),
 }
 DOUBLE, COMPLEX = 1, 2
 ONLY_COMPLEX = {"csrc/assembly/sensitivity_kernel.h", "csrc/dca/solve_complex_kernel.h"}

@@ -78,7 +78,8 @@ class FmuModel:
 
     def variable(self, name: str) -> Variable:
         """Look a variable up."""
-        return known(name, self.variables, "variable", f"the FMU {self.path.name}")
+        found = self.variables.get(name)
+        return found or known(name, self.variables, "variable", f"the FMU {self.path.name}")
 
     def of_causality(self, causality: str) -> Iterator[Variable]:
         """The variables that are ``input``, ``output``, ``parameter``, ... and can be exchanged."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwork._util.child_process import ChildProcess
 from linkwork.cosim.isolated.call_record import VARIABLE, last_place, write_nowhere
@@ -178,7 +179,7 @@ class _Answer:
         """All of it; `about` is the child's report of a run that did not end it."""
         told = about or {}
         columns = {
-            name: np.concatenate([np.empty(0, dtype=kind), *(block[1][k] for block in self.blocks)])
+            name: _joined([block[1][k] for block in self.blocks], kind)
             for k, (name, kind) in enumerate(zip(self.names, self.types, strict=True))
         }
         return Result(
@@ -191,3 +192,8 @@ class _Answer:
             statistics=Statistics(**told["statistics"]) if told.get("statistics") else None,
             aborted=about is None or told["aborted"],
         )
+
+
+def _joined(pieces: Sequence[NDArray[Any]], kind: str) -> NDArray[Any]:
+    """Return a column from its pieces; most columns have a single one."""
+    return pieces[0] if len(pieces) == 1 else np.concatenate([np.empty(0, dtype=kind), *pieces])

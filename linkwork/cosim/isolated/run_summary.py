@@ -9,6 +9,7 @@ Rows are summed up one after another, whatever blocks they come in, so that ever
 
 from __future__ import annotations
 
+import math
 import mmap
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -57,6 +58,7 @@ class All:
 class Final(All):
     """The last row."""
 
+    longest_wait = math.inf  # rows before the end are not passed on
     memory = None  # type: ignore[assignment]  # what a crash leaves is not the last row
 
     def __init__(self, send: Send) -> None:
@@ -77,6 +79,7 @@ class Final(All):
 class Summary(All):
     """Least, greatest, last value and root mean square of each variable, as one row."""
 
+    longest_wait = math.inf
     memory = None  # type: ignore[assignment]
     KINDS = ("min", "max", "final", "rms")
 
@@ -116,7 +119,7 @@ class Summary(All):
         duration = float(self._t[0]) - self._first
         rms = np.sqrt(self._squares / duration) if duration > 0 else abs(self._last[0])
         row = np.stack([self._least, self._greatest, self._last[0], rms], axis=1).ravel()
-        self.send("rows", (self._t, list(row[:, np.newaxis])))
+        self.send("rows", (self._t, row[:, np.newaxis]))  # one array: a thousand columns take far longer to pickle
         self._first = None
 
 

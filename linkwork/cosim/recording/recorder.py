@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -13,7 +14,8 @@ from linkwork.cosim.recording.result import Result, Statistics
 from linkwork.cosim.recording.sink import Sink
 
 FIRST_ROOM = 1024  # rows
-LONGEST_WAIT = 0.05  # s until a sink gets rows; a tenth of the run so far if that is less
+# s until a sink gets rows; a tenth of the run so far if that is less. Infinite: until a chunk is full or the run ends
+LONGEST_WAIT = 0.05
 
 
 class Recorded(NamedTuple):
@@ -69,7 +71,8 @@ class Recorder:
             return
         self.sink.begin(self.names, self.units, [one.type for one in self.variables])
         self._begun = True
-        self._began = self._next = time.monotonic()
+        self._began = time.monotonic()
+        self._next = self._began if math.isfinite(self._longest_wait) else math.inf
         self._room = self._layout.room
         offered = None if self._texts else getattr(self.sink, "memory", None)  # texts have no place in it
         memory = offered(self._layout) if offered else bytearray(self._layout.n_bytes)
@@ -117,7 +120,8 @@ class Recorder:
             values.clear()
         self.sink.rows(self._t[:n], columns)
         now = time.monotonic()
-        self._next = now + min(self._longest_wait, 0.1 * (now - self._began))
+        if math.isfinite(self._longest_wait):
+            self._next = now + min(self._longest_wait, 0.1 * (now - self._began))
 
     def result(
         self,

@@ -157,6 +157,11 @@ class Result(StoredColumns):
         return cls(**found, statistics=Statistics(**counts) if counts else None)
 
 
+def stored_columns(result: Result) -> Mapping[str, Column]:
+    """Return the arrays (rows,) of a result by name, as they are and not to be changed: no name is looked up."""
+    return result._columns
+
+
 def _array(values: ArrayLike) -> Column:
     array = np.asarray(values)
     return array.astype(np.str_) if array.dtype.kind == "O" else array

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwork._util.files import atomic_path
-from linkwork.cosim.recording.result import Result
+from linkwork.cosim.recording.result import Result, stored_columns
 from linkwork.errors import CosimError
 
 POINT, TIME = "point", "time"
@@ -32,7 +32,8 @@ def write_part(path: Path, answers: Sequence[tuple[int, Result]]) -> None:
     pa, pq = arrow()
     points = np.repeat([point for point, _ in answers], [len(one.t) for _, one in answers])
     columns = {POINT: points.astype(np.int64), TIME: np.concatenate([one.t for _, one in answers])}
-    columns |= {name: np.concatenate([one[name] for _, one in answers]) for name in answers[0][1].names}
+    stored = [stored_columns(one) for _, one in answers]
+    columns |= {name: np.concatenate([one[name] for one in stored]) for name in answers[0][1].names}
     whole = pa.table(columns)
     with atomic_path(path) as part:
         pq.write_table(whole, part, row_group_size=ROWS_IN_GROUP, use_dictionary=[POINT])

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwork._util.files import atomic_path, folder_failure, is_part
-from linkwork.cosim.recording.result import Result
+from linkwork.cosim.recording.result import Result, stored_columns
 from linkwork.cosim.sweep import result_parts
 from linkwork.cosim.sweep.identity import differences
 from linkwork.cosim.sweep.sampling import Points
@@ -60,7 +60,7 @@ class Store:
         if self._waiting and self._waiting[0][1].names != answer.names:
             self.flush()
         self._waiting.append((point, answer))
-        self._size += answer.t.nbytes + sum(answer[name].nbytes for name in answer.names)
+        self._size += answer.t.nbytes + sum(values.nbytes for values in stored_columns(answer).values())
         if self._size >= PART_SIZE:
             self.flush()
         self.flush_if_due()

@@ -7,6 +7,7 @@ import ctypes
 import os
 import re
 import threading
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -78,12 +79,30 @@ def _release_python(library: ctypes.CDLL) -> None:
         atexit.register(again.finalizePythonInterpreter)
 
 
+@cache
 def _class(version: str, interface: str) -> Any:
     from fmpy import fmi2, fmi3
 
     if version.startswith("2."):
-        return fmi2.FMU2Model if interface == "ME" else fmi2.FMU2Slave
-    return fmi3.FMU3Model if interface == "ME" else fmi3.FMU3Slave
+        return _typed_once(fmi2.FMU2Model if interface == "ME" else fmi2.FMU2Slave)
+    return _typed_once(fmi3.FMU3Model if interface == "ME" else fmi3.FMU3Slave)
+
+
+def _typed_once(kind: Any) -> Any:
+    """Return FMPy's class with the types of its functions read once: FMPy reads them again for each instance."""
+    known: list[tuple[str, list[str], list[Any], Any]] = []
+
+    def load_functions(fmu: Any) -> None:
+        if not known:
+            kind._loadFunctions(fmu)
+            known.extend((name, one.argnames, one.argtypes, one.restype) for name, one in fmu._functions.items())
+            return
+        for name, argument_names, argument_types, result_type in known:
+            function = getattr(fmu.dll, name)
+            function.argnames, function.argtypes, function.restype = argument_names, argument_types, result_type
+            fmu._functions[name] = function
+
+    return type(kind.__name__, (kind,), {"_loadFunctions": load_functions})  # which reads the version from the name
 
 
 def _not_loaded(problem: Exception, version: str, folder: str) -> NotLoaded:
