@@ -14,6 +14,20 @@ from support.spanned import SPANNED
 LOOPS = {name: make for name, (make, _) in (FAMILIES | JOINT_FAMILIES | GEAR_FAMILIES).items()}
 LOOPS |= SPANNED
 NAMES = sorted(LOOPS)
+# Of which coordinates are not counted as speeds, or nothing moves.
+# fmt: off
+UNCOUNTED = {
+    "CC_on_one_axis", "HSSR", "HSSR_cut_0", "OO", "PUCS", "PUCS_cut_2", "RCCC_on_three_bodies", "RES", "RRCS_flat",
+    "RRER_flat", "RRSRR", "RRS_centred", "RSCR", "RSSP", "RSSR", "RSSR_cut_2", "RS_on_one_axis", "RTSR", "RTSR_cut_1",
+    "RURS_flat", "RUSR", "RUSR_cut_1", "RUSR_on_free_base", "SSS", "SS_on_one_axis", "cam_on_cut_joint",
+    "closed_by_free", "coupled_in_space", "delta_SS", "delta_US", "door_2R", "free base", "free bodies on three",
+    "free body on three", "gear and rod", "gear_across_joints", "gear_branches", "gear_of_three", "gear_on_cut_joint",
+    "geared branches and rods", "ladder_mixed", "ladder_spherical", "ladder_spherical_deep", "legs_RSS", "legs_mixed",
+    "mixed_hard_points", "planar and spherical", "rails_2P", "screw_as_cut_joint", "screw_in_loop",
+    "spherical_backward", "spherical_tree", "stewart", "stewart_SPS", "tangled_2", "tangled_4", "three in a tree",
+    "tripod_PRS", "two to the ground",
+}
+# fmt: on
 
 
 def block_in(name, *method):
@@ -49,16 +63,16 @@ def test_rows_of_constraints_are_their_rates_by_single_speeds(name):
 
 
 @pytest.mark.thin(12, kept=2)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted(set(NAMES) - UNCOUNTED))
 def test_dependent_speeds_are_the_least_squares_of_all_rows(name):
     """By NumPy, for speeds that the pivots of a full matrix leave independent; and the choice does not matter."""
     system, _, block = block_in(name)
     matrix = block.constraint_jacobian()
     _, values, right = np.linalg.svd(matrix)
     dof = right.shape[1] - int(np.sum(values > 1e-9 * values.max(initial=1e-300)))
-    nq, nu = system.numbering.nq, system.numbering.nu
-    if not dof or nq != nu:
-        pytest.skip("nothing moves, or coordinates are not counted as speeds")
+    nu = system.numbering.nu
+    assert dof
+    assert system.numbering.nq == nu
     motions = right[nu - dof :]
     left, chosen = motions.copy(), []
     for _ in range(dof):
