@@ -420,6 +420,11 @@ static lw_curve_outcome judge(const lw_curve *c, const curve_pose *p, closeness 
   return now->is_closed || largest_kept(c) > closed ? LW_CURVE_FOUND : LW_CURVE_NEARLY_SINGULAR;
 }
 
+static lw_curve_outcome measure_and_judge(lw_curve *c, curve_pose *p, closeness *now) {
+  const lw_curve_outcome outcome = measure(c, p);
+  return outcome == LW_CURVE_FOUND ? judge(c, p, now) : outcome;
+}
+
 /* The step x is taken. */
 static void move_on(const lw_curve *c, curve_pose *p, const closeness *now, double *before) {
   for (int32_t u = 0; u < c->nu; u++) c->moved[u] += c->x[u];
@@ -438,8 +443,7 @@ static lw_curve_outcome correct(lw_curve *c, curve_pose *p, const double *hint) 
   closeness now = {.before = INFINITY};
   for (int32_t u = 0; u < c->nu; u++) c->moved[u] = 0.0;
   for (int i = 0; i < MOST_CORRECTIONS; i++) {
-    lw_curve_outcome outcome = measure(c, p);
-    if (outcome == LW_CURVE_FOUND) outcome = judge(c, p, &now);
+    const lw_curve_outcome outcome = measure_and_judge(c, p, &now);
     if (outcome != LW_CURVE_FOUND) return outcome;
     if (now.is_done) return end_at(c, p, hint);
     if (now.size > 0.5 * now.before) return LW_CURVE_NONE;
@@ -531,8 +535,7 @@ static lw_curve_outcome correct_to_value(lw_curve *c, const lw_curve_rows *r, cu
   closeness now = {.before = INFINITY};
   for (int32_t u = 0; u < c->nu; u++) c->moved[u] = 0.0;
   for (int i = 0; i < MOST_CORRECTIONS; i++) {
-    lw_curve_outcome outcome = measure(c, p);
-    if (outcome == LW_CURVE_FOUND) outcome = judge(c, p, &now);
+    lw_curve_outcome outcome = measure_and_judge(c, p, &now);
     if (outcome != LW_CURVE_FOUND) return outcome;
     if (now.is_done) {
       outcome = end_at(c, p, p->tangent);

@@ -1,7 +1,7 @@
 /* The constraints with the loops open: Phi(q, t) = 0 and its rate J u + Phi_t, and the loads J'lambda, in O(n + m) and
- * without J; J itself along the paths of the constraints. Rows are those of loops/basic_constraints_kernel.h in metres, without false zeros: directions are counted in the
- * cluster's length, and points coincide along the axes of the parent's joint frame. The cut joints come first, in
- * their order, 6 rows less their speeds each, then a row for each coupling. The rows of open joints are zero. */
+ * without J; J itself along the paths of the constraints. Rows are those of loops/basic_constraints_kernel.h in metres,
+ * without false zeros: directions are counted in the cluster's length, and points coincide along the axes of the parent's
+ * joint frame. The cut joints come first, in their order, 6 rows less their speeds each, then a row for each coupling. The rows of open joints are zero. */
 #ifndef LW_DAE_CONSTRAINTS_KERNEL_H
 #define LW_DAE_CONSTRAINTS_KERNEL_H
 #include "block/field_view_kernel.h"

@@ -40,7 +40,7 @@ struct tape_division {
 /* `early`: by step, the number of a sine that is known before all steps, or -1. */
 tape_division divide(const lw_tape &t, const std::vector<int32_t> &early);
 
-/* Those of all functions. */
+/* Steps of all functions together: those of parts with the same function count once. */
 int32_t distinct_steps(const lw_tape &t);
 
 inline int operands_of(const lw_tape_step &step) { return lw_tape_operands((lw_tape_operation)step.operation); }

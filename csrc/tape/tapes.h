@@ -12,8 +12,8 @@ extern "C" {
 /* Tapes of one model, for the same given and computed numbers. One thread at a time may use them. */
 typedef struct lw_tapes lw_tapes;
 
-/* One of them: how many operations and guards it has, how many of both are left where equal
- * parts count once, as in C; how many numbers it keeps for each state, if it runs compiled; the states for which it was the first that counts. */
+/* One of them: how many operations and guards it has, and how many of both where equal parts count once, as in C; how many
+ * numbers it keeps for each state, if it runs compiled; the states for which it was the first that counts. */
 typedef struct lw_tape_info {
   int32_t operations, guards, distinct, registers, compiled;
   int64_t states;

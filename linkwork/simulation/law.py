@@ -154,14 +154,7 @@ class Law:
         """Write what functions return into the block."""
         cells = self._cells
         for at, function, one in functions:
-            value = function(*arguments)
-            if at >= 0:
-                try:
-                    cells[at] = value
-                    continue
-                except TypeError:
-                    pass  # the slow way has the message
-            self._now[one.span] = one.numbers(value, t)
+            _write(cells, self._now, at, one, function(*arguments), t)
 
     def indicators(self, t: float, x: FloatArray) -> list[float]:
         """Return the indicators of commands and event functions, of a block with all its inputs."""
@@ -233,6 +226,17 @@ def _fast(one: InputFunction, block: Block) -> _Fast:
     return (block.model.inputs.start + one.span.start if single else -1), one.function, one
 
 
+def _write(cells: memoryview, numbers: FloatArray, at: int, one: InputFunction, value: Any, t: float) -> None:
+    """Write the value of an input: one number into a cell, `at` it, in a fraction of the time; -1: it has none."""
+    if at >= 0:
+        try:
+            cells[at] = value
+            return
+        except TypeError:
+            pass  # the slow way has the message
+    numbers[one.span] = one.numbers(value, t)
+
+
 class _Outputs:
     """What a controller gives: inputs by name, which are looked up when they come for the first time."""
 
@@ -270,13 +274,7 @@ class _Outputs:
         cells = inputs.data
         for name, value in outputs.items():
             at, one = places[name]
-            if at >= 0:
-                try:
-                    cells[at] = value
-                    continue
-                except TypeError:
-                    pass  # the slow way has the message
-            inputs[one.span] = one.numbers(value, t)
+            _write(cells, inputs, at, one, value, t)
 
     def _find(self, outputs: Mapping[str, Any]) -> None:
         n = self._numbering
