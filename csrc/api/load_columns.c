@@ -1,5 +1,5 @@
-/* Loads along a motion, and their derivatives by the numbers of a body in which they are linear: mass m, first moments m c and moments
- * of inertia I about its origin, body axes. With the acceleration a of the origin less g, the wrench about the origin is
+/* Loads along a motion, and their derivatives by the numbers of a body in which they are linear: mass m, first moments m c
+ * and moments of inertia I about its origin, body axes. With the acceleration a of the origin less g, the wrench about the origin is
  *   f = m a + (alpha~ + w~ w~) m c,   n = m c x a + I alpha + w x I w
  * (Atkeson, An and Hollerbach 1986), and its load along a speed of the tree P . [n; f], P the body's twist by that speed. */
 #include "block/state.h"
@@ -42,10 +42,11 @@ static void wrenches_of_body(const double motion[MOTION], const double axis[9], 
     for (int j = i; j < 3; j++, k++) torque_of_inertia(motion, axis + 3 * i, axis + 3 * j, wrench[k]);
 }
 
-static void fill_columns(lw_state *s, const lw_load_columns *of, int32_t b, const double *motion, double *column) {
+static lw_status fill_columns(lw_state *s, const lw_load_columns *of, int32_t b, const double *motion, double *column) {
   const lw_model *m = s->model;
   double position[3], rotation[9], axis[9], wrench[OF_BODY][6];
-  if (lw_body_motion(s, of->body[b], NULL, position, rotation, NULL)) return;
+  const lw_status e = lw_body_motion(s, of->body[b], NULL, position, rotation, NULL);
+  if (e) return e;
   for (int i = 0; i < 9; i++) axis[i] = rotation[3 * (i % 3) + i / 3];
   wrenches_of_body(motion, axis, wrench);
   int32_t i = m->size.bodies - 1;
@@ -56,6 +57,7 @@ static void fill_columns(lw_state *s, const lw_load_columns *of, int32_t b, cons
       s->kernels->body_column(m, s->block, i, c, position, P);
       for (int k = 0; k < OF_BODY; k++) to[k] = dot(P, wrench[k]) + dot(P + 3, wrench[k] + 3);
     }
+  return LW_OK;
 }
 
 static lw_status find_row(lw_state *s, const lw_load_columns *of, int32_t row, double *motion) {
@@ -65,14 +67,16 @@ static lw_status find_row(lw_state *s, const lw_load_columns *of, int32_t row, d
   lw_enter_motion_row(
       s, &(lw_motion_row){.q = of->q + i * nq, .u = of->u + i * nu, .inputs = of->inputs + i * lw_motion_inputs(s)});
   lw_state_changed(s, LW_STAGE_CONSTANTS);
-  const lw_status e = lw_inverse_dynamics(s, of->udot + i * nu, of->load + i * nu);
+  lw_status e = lw_inverse_dynamics(s, of->udot + i * nu, of->load + i * nu);
   if (e || !of->column) return e;
-  for (int32_t b = 0; b < of->bodies; b++, motion += MOTION)
-    lw_acceleration_of_origin(s, of->body[b], motion, motion + 3, motion + 6);
-  motion -= MOTION * of->bodies;
+  for (int32_t b = 0; b < of->bodies; b++) {
+    double *own = motion + MOTION * b;
+    lw_acceleration_of_origin(s, of->body[b], own, own + 3, own + 6);
+  }
   memset(of->column + i * numbers, 0, sizeof(double) * numbers);
-  for (int32_t b = 0; b < of->bodies; b++) fill_columns(s, of, b, motion + MOTION * b, of->column + i * numbers);
-  return LW_OK;
+  for (int32_t b = 0; !e && b < of->bodies; b++)
+    e = fill_columns(s, of, b, motion + MOTION * b, of->column + i * numbers);
+  return e;
 }
 
 lw_status lw_find_load_columns(lw_state *s, lw_load_columns *of) {
