@@ -466,8 +466,8 @@ class TapesOfMotion:
 
     @property
     def fewest_steps(self) -> int:
-        """Of the shortest tape; 0: there is none."""
-        return min((one.operations + one.guards for one in self._tapes.recorded), default=0)
+        """Distinct ones of the shortest tape; 0: there is none."""
+        return min((one.distinct for one in self._tapes.recorded), default=0)
 
     def record(self, block: Block) -> bool:
         """Record the state of a block, unless a tape serves it; return whether one does now."""
@@ -490,7 +490,7 @@ class TapesOfMotion:
         Parameters
         ----------
         most_steps
-            Of all together.
+            Distinct ones of all together.
         at_least
             So many tapes, however long.
         fewest_served
